@@ -274,7 +274,8 @@ def _too_dense(host: Host, arms: Sequence[Arm]) -> InputError:
         f"in every arm, divided evenly), and {reserved_mib(host, arms)} MiB is reserved for "
         f"{'the host, ' if host.vms else ''}master and client.",
         f"host {host.name!r}, {worst.vms_per_host} of vms_per_host",
-        f"use at most {fits} node(s), or give the host {_needed_mib(host, arms)} MiB or more.",
+        f"{'take less off-heap memory, ' if off_heap_mib else ''}use at most {fits} node(s), "
+        f"or give the host {_needed_mib(host, arms)} MiB or more.",
         ("factors", "vms_per_host"),
     )
 

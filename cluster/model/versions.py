@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 HADOOP = "3.4.2"
@@ -23,3 +24,8 @@ class Versions:
 
 
 VERSIONS = Versions()
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    """(2, 6, 4) of 2.6.4-hadoop3, to compare versions."""
+    return tuple(int(number) for number in re.findall(r"\d+", version.partition("-")[0]))

@@ -18,7 +18,8 @@ import jinja2
 from cluster.model.configuration import SITES, Site
 from cluster.model.host import Medium
 from cluster.model.memory import CONTAINER_HEAP_MIB, CONTAINER_MIB
-from cluster.model.topology import Node
+from cluster.model.topology import Node, Topology
+from cluster.model.versions import numbers
 from cluster.render.blueprint import Blueprint, InstallDirs
 from cluster.render.jvm import ADD_OPENS, FAST_START, jit_flags
 
@@ -34,6 +35,8 @@ RACK_FAULT_TOLERANT = (
 """A rack is a host: replicas go to as many hosts as possible before two go to the same one."""
 STORAGE: dict[Medium, tuple[str, str]] = {"flash": ("SSD", "ALL_SSD"), "hdd": ("DISK", "HOT")}
 """A medium's storage type, and the policy that places blocks there."""
+DEFAULT_POLICY = "3.4.0"
+"""From this Hadoop on, the default policy can be set. Before, it is HOT, which needs DISK."""
 _TEMPLATES = jinja2.Environment(
     loader=jinja2.FileSystemLoader(Path(__file__).with_name("templates")),
     undefined=jinja2.StrictUndefined,
@@ -85,10 +88,16 @@ def log_flags(conf: str) -> tuple[str, ...]:
     return (f"-Dlog4j.configuration=file:{conf}/log4j.properties",)
 
 
+def storage_of(topology: Topology) -> tuple[str, str]:
+    """The storage type of the topology's DataNodes, and the policy that places blocks there."""
+    has_default = numbers(topology.versions.hadoop) >= numbers(DEFAULT_POLICY)
+    return STORAGE[topology.medium if has_default else "hdd"]
+
+
 def _values(blueprint: Blueprint, node: Node) -> dict[str, Any]:
     """The variables of the templates."""
     topology, places, ports = blueprint.topology, blueprint.places, blueprint.ports
-    storage_type, storage_policy = STORAGE[topology.medium]
+    storage_type, storage_policy = storage_of(topology)
     return {
         "topology": topology,
         "master": topology.master,

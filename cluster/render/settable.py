@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 
 from cluster.model.configuration import OFF_HEAP_MEMSTORE, Site
 from cluster.render.conf_files import fixed_properties
@@ -45,6 +46,12 @@ _ON_COMMAND_LINES = (
     "hbase.server.thread.wakefrequency",
 )
 """Set by us, too, but not in a file."""
+HEAP_SHARES = ("hfile.block.cache.size", "hbase.regionserver.global.memstore.size")
+HEAP_SHARE = "0.4"
+"""Of each of them, unless a study sets it; the template has the same."""
+LARGEST_SHARES_PERCENT = 80
+_OTHER_RULE = {"hfile.block.cache.memory.size", "hbase.regionserver.free.heap.min.memory.size"}
+"""Amounts of memory. HBase compares them with the heap when it starts."""
 SHORT_CIRCUIT = "dfs.client.read.shortcircuit"
 WITHOUT_SOCKET = "dfs.client.use.legacy.blockreader.local"
 _NATIVE = (
@@ -65,11 +72,14 @@ _OUR_FLAGS: tuple[tuple[str, str], ...] = (
 
 def property_fault(name: str, site: Site, properties: Mapping[Site, Mapping[str, str]]) -> str:
     """Why a study cannot set this property; empty if it can."""
-    fixed = _fixed()
-    if name in fixed:
-        file = fixed[name]
-        reason = next((why for form, why in _REASONS if re.fullmatch(form, name)), _SAFETY)
-        return f"{name} is set by this project{f' in {file}' if file else ''}: {reason}"
+    ours = name if name in _fixed() else _same_as_ours().get(_present(name), "")
+    if ours:
+        file = _fixed()[ours]
+        reason = next((why for form, why in _REASONS if re.fullmatch(form, ours)), _SAFETY)
+        other = f", under the name {ours}," if ours != name else ""
+        return f"{name} is set by this project{other}{f' in {file}' if file else ''}: {reason}"
+    if _present(name) != name:
+        return f"{name} is a deprecated name; write {_present(name)}"
     if re.fullmatch(r".*(bind-host|bindAddress|http\.policy)", name):
         return f"{name} is not for a study to set: {_SAFETY}"
     if name == SHORT_CIRCUIT and properties[site][name] == "true":
@@ -80,12 +90,48 @@ def property_fault(name: str, site: Site, properties: Mapping[Site, Mapping[str,
     return ""
 
 
+def heap_shares_fault(hbase: Mapping[str, str]) -> str:
+    """Why a RegionServer would not start with these shares in hbase-site; empty if it would."""
+    if _OTHER_RULE & hbase.keys():
+        return ""
+    shares = {name: hbase.get(name, HEAP_SHARE) for name in HEAP_SHARES}
+    for name, value in shares.items():
+        if not re.fullmatch(r"0?\.\d+|[01](\.0*)?", value):
+            return f"{name} is a share of the heap from 0 to 1, not {value!r}"
+    total = sum(round(100 * float(value)) for value in shares.values())
+    if total > LARGEST_SHARES_PERCENT:
+        return (
+            f"{' and '.join(shares)} are {total} % of the heap together; HBase starts with "
+            f"{LARGEST_SHARES_PERCENT} % at most, so lower the other one too"
+        )
+    return ""
+
+
 def flag_fault(flag: str) -> str:
     """Why a study cannot give a JVM this flag; empty if it can."""
     if not _FLAG.fullmatch(flag):
         return f"{flag!r} is not a JVM flag; write one that starts with -X or -D, without spaces"
     reason = next((why for form, why in _OUR_FLAGS if re.fullmatch(form, flag)), "")
     return f"{flag} is set by this project: {reason}" if reason else ""
+
+
+def _present(name: str) -> str:
+    """The name that Hadoop and HBase read for this one."""
+    return _deprecated().get(name, name)
+
+
+@cache
+def _deprecated() -> Mapping[str, str]:
+    """Deprecated name -> present name."""
+    lines = Path(__file__).with_name("deprecated.txt").read_text().splitlines()
+    pairs = (line.partition(" ") for line in lines if not line.startswith("#"))
+    return {old: new for old, _, new in pairs}
+
+
+@cache
+def _same_as_ours() -> Mapping[str, str]:
+    """The present name of each property that we set -> the name by which we set it."""
+    return {_present(name): name for name in _fixed()}
 
 
 @cache

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cluster.model.errors import InputError
+from cluster.model.versions import numbers
 
 FEATURES = (17, 21)
 """Every version of Hadoop and HBase that is known here runs on these."""
@@ -72,16 +73,12 @@ def fault_of(feature: int, hadoop: str) -> str:
     """Why this version of Hadoop does not run on a feature release of Java; empty if it does."""
     if feature < OLDEST:
         return f"needs Java {OLDEST} or later, not {feature}"
-    if feature >= NO_SECURITY_MANAGER and _numbers(hadoop) < _numbers(WITHOUT_SECURITY_MANAGER):
+    if feature >= NO_SECURITY_MANAGER and numbers(hadoop) < numbers(WITHOUT_SECURITY_MANAGER):
         return (
             f"does not run on Java {feature}: it needs the SecurityManager, which Java "
             f"{NO_SECURITY_MANAGER} removed; Hadoop {WITHOUT_SECURITY_MANAGER} does not need it"
         )
     return ""
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(number) for number in re.findall(r"\d+", version.partition("-")[0]))
 
 
 def installed_features() -> tuple[int, ...]:

@@ -31,7 +31,7 @@ app = typer.Typer(
 
 
 @app.command(
-    epilog=examples("study stack add hadoop 3.4.3", "study stack add hbase 2.6.3 --hadoop 3.3.6")
+    epilog=examples("study stack add hadoop 3.4.3", "study stack add hbase 2.6.1 --hadoop 3.3.6")
 )
 def add(
     software: Annotated[Software, typer.Argument(metavar="SOFTWARE", help="`hadoop` or `hbase`.")],

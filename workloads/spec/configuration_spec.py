@@ -18,7 +18,7 @@ from cluster.model.configuration import (
     Jvm,
     Site,
 )
-from cluster.render.settable import flag_fault, property_fault
+from cluster.render.settable import HEAP_SHARES, flag_fault, heap_shares_fault, property_fault
 from workloads.base.checked import FaultyKeyError, like
 from workloads.base.quantity import SizeMib
 from workloads.base.values import Frozen
@@ -120,6 +120,9 @@ class ConfigurationSpec(Frozen):
             for name in given:
                 if fault := property_fault(name, site, properties):
                     raise FaultyKeyError(fault, site, name)
+        if fault := heap_shares_fault(self.hbase_site):
+            name = next(name for name in HEAP_SHARES if name in self.hbase_site)
+            raise FaultyKeyError(fault, "hbase-site", name)
         return self
 
     def _properties(self) -> Iterator[tuple[Site, Mapping[str, str]]]:

@@ -8,7 +8,7 @@ from typing import Literal
 from cluster.model.errors import InputError
 from cluster.model.memory import CONTAINER_MIB
 from cluster.model.topology import Topology
-from cluster.render.conf_files import STORAGE
+from cluster.render.conf_files import storage_of
 
 # HDFS 3.4, as listed by `hdfs storagepolicies -listPolicies`.
 StoragePolicy = Literal[
@@ -74,7 +74,7 @@ def require_storage(policy: StoragePolicy, topology: Topology) -> None:
     """InputError if the DataNodes lack a storage type of the policy: HDFS would silently use another."""
     _, first, others = POLICIES[policy]
     required = {first} if topology.replication == 1 else {first, others}
-    offered, default = STORAGE[topology.medium]
+    offered, default = storage_of(topology)
     if required != {offered}:
         raise InputError(
             f"storage policy {policy} requires {' and '.join(sorted(required))}; the DataNodes of "

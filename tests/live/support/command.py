@@ -61,7 +61,7 @@ def wait_for(runs: Path, wanted: Callable[[dict[str, object]], bool], timeout_s:
     """The run's folder, once its journal has a wanted line. TimeoutError past the limit."""
     deadline = time.monotonic() + timeout_s
     while time.monotonic() < deadline:
-        for path in runs.glob("live-small/*/journal.jsonl"):
+        for path in runs.glob("*/*/journal.jsonl"):
             if any(wanted(entry) for entry in Journal(path).read()):
                 return path.parent
         time.sleep(0.2)
@@ -70,7 +70,7 @@ def wait_for(runs: Path, wanted: Callable[[dict[str, object]], bool], timeout_s:
 
 def left_of(run: Path) -> list[str]:
     """Processes that carry the run's tag."""
-    return [f"{p.pid} {p.name}" for p in tagged(f"live-small/{run.name}")]
+    return [f"{p.pid} {p.name}" for p in tagged(f"{run.parent.name}/{run.name}")]
 
 
 def _end_with_parent() -> None:

@@ -12,6 +12,7 @@ from cluster.model.errors import InputError
 from cluster.model.memory import CONTAINER_MIB
 from cluster.model.ports import FIRST_PORT
 from cluster.model.topology import Topology
+from cluster.model.versions import Versions
 from cluster.render.conf_files import configuration_xml
 from cluster.render.rendered import Rendered, owner, render
 from tests.support.topologies import blueprint, local, physical
@@ -59,6 +60,21 @@ def test_workers_have_equal_containers_and_one_core_per_container() -> None:
         "yarn.app.mapreduce.am.resource.mb",
     )
     assert {mapred[size] for size in sizes} == {str(CONTAINER_MIB)}
+
+
+@pytest.mark.parametrize(
+    ("hadoop", "storage_type", "policy"),
+    [("3.3.6", "DISK", "HOT"), ("3.4.0", "SSD", "ALL_SSD"), ("3.10.0", "SSD", "ALL_SSD")],
+)
+def test_the_default_policy_of_every_version_finds_volumes(
+    hadoop: str, storage_type: str, policy: str
+) -> None:
+    topology = replace(local(), versions=Versions(hadoop))
+    assert topology.medium == "flash"
+    rendered = render(blueprint(topology))
+    (volume,) = settings(rendered, "nodes/w1/hdfs-site.xml")["dfs.datanode.data.dir"].split(",")
+    assert volume.startswith(f"[{storage_type}]file:")
+    assert settings(rendered, "nodes/m1/hdfs-site.xml")["dfs.storage.default.policy"] == policy
 
 
 def test_containers_inherit_tag_and_node() -> None:

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from cluster.render.conf_files import fixed_properties
-from cluster.render.settable import flag_fault, property_fault
+from cluster.render.settable import (
+    HEAP_SHARE,
+    HEAP_SHARES,
+    flag_fault,
+    heap_shares_fault,
+    property_fault,
+)
 
 
 def fault(name: str, value: str = "1") -> str:
@@ -50,6 +58,24 @@ def test_settings_of_the_system_under_test_may_be_set(name: str) -> None:
     assert fault(name) == ""
 
 
+@pytest.mark.parametrize(
+    ("name", "ours"),
+    [
+        ("dfs.data.dir", "dfs.datanode.data.dir"),
+        ("fs.default.name", "fs.defaultFS"),
+        ("mapred.map.max.attempts", "mapreduce.map.maxattempts"),
+        ("hbase.unsafe.regionserver.hostname", "hbase.regionserver.hostname"),
+    ],
+)
+def test_another_name_of_what_the_templates_fix_is_refused_too(name: str, ours: str) -> None:
+    assert f"{name} is set by this project, under the name {ours}, in " in fault(name)
+
+
+def test_a_deprecated_name_is_refused_with_its_present_one() -> None:
+    assert fault("dfs.block.size") == "dfs.block.size is a deprecated name; write dfs.blocksize"
+    assert fault("dfs.blocksize") == ""
+
+
 def test_short_circuit_reads_are_possible_without_the_native_library() -> None:
     on = {"dfs.client.read.shortcircuit": "true"}
     legacy = {"dfs.client.use.legacy.blockreader.local": "true"}
@@ -84,3 +110,32 @@ def test_a_jvm_flag_of_ours_is_refused_with_the_reason(flag: str) -> None:
 @pytest.mark.parametrize("flag", ["-jar", "x", "@file", "-cp /x", "-XX:+A -XX:+B", "-Xss1m\n"])
 def test_what_is_no_flag_is_refused(flag: str) -> None:
     assert "is not a JVM flag" in flag_fault(flag)
+
+
+CACHE, MEMSTORE = HEAP_SHARES
+
+
+@pytest.mark.parametrize(
+    "shares",
+    [{}, {CACHE: "0.6", MEMSTORE: "0.2"}, {CACHE: "0.1"}, {CACHE: ".25", MEMSTORE: "0.55"}],
+)
+def test_shares_of_the_heap_that_hbase_starts_with(shares: dict[str, str]) -> None:
+    assert heap_shares_fault(shares) == ""
+
+
+@pytest.mark.parametrize(
+    ("shares", "reason"),
+    [
+        ({CACHE: "0.5"}, "90 % of the heap together"),
+        ({CACHE: "0.6", MEMSTORE: "0.3"}, "90 % of the heap together"),
+        ({MEMSTORE: "40%"}, "from 0 to 1, not '40%'"),
+        ({CACHE: "512"}, "from 0 to 1, not '512'"),
+    ],
+)
+def test_shares_with_which_hbase_would_not_start(shares: dict[str, str], reason: str) -> None:
+    assert reason in heap_shares_fault(shares)
+
+
+def test_the_template_has_the_share_that_is_assumed() -> None:
+    template = Path("cluster/render/templates/hbase-site.properties").read_text()
+    assert all(f"{name} ?= {HEAP_SHARE}\n" in template for name in HEAP_SHARES)
