@@ -72,7 +72,7 @@ class Study:
         self.runs = folder / "runs"
         (folder / "small.yaml").write_text(SMALL)
         self.spec = str(folder / "small.yaml")
-        break_down(self.runs, {TRIAL: "sleep 300"})
+        break_down(self.runs / "small", {TRIAL: "sleep 300"})
         self.place = Place(folder, "namespace")
         argv = self.place.argv("run", self.spec, "--runs", str(self.runs))
         self.process = subprocess.Popen(
@@ -106,7 +106,7 @@ class Study:
 def study(tmp_path: Path) -> Iterator[Study]:
     created = Study(tmp_path)
     try:
-        wait_until(created.measures, 120, "the trial begins")
+        wait_until(lambda: created.measures() and created.client(), 120, "the trial begins")
         yield created
     finally:
         if created.process.poll() is None:
@@ -176,7 +176,7 @@ def test_a_user_may_declare_an_owner_dead(study: Study, tmp_path: Path) -> None:
     make_silent(root)
     code, text = host.study("reap", *named, "--force", owner)
     assert (code, "left alone" in text) == (0, False), text
-    break_down(study.runs, {})
+    break_down(study.runs / "small", {})
     code, text = host.study("run", study.spec, *named)
     assert code == 0, text  # resumes that run
     assert len(list(study.runs.glob("small/*/journal.jsonl"))) == 1
