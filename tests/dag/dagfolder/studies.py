@@ -26,7 +26,9 @@ from airflow.sdk import get_parsing_context  # noqa: E402
 
 from dags.tasks import study_tasks  # noqa: E402
 
-study_tasks.LOOK_FOR_HOST_EVERY_S = study_tasks.LOOK_FOR_TURN_EVERY_S = 3.0
+# Airflow fails a sensor that runs again before the scheduler has seen the end of its last look. On a busy
+# machine the scheduler's loop takes some seconds.
+study_tasks.LOOK_FOR_HOST_EVERY_S = study_tasks.LOOK_FOR_TURN_EVERY_S = 15.0
 
 from dags.studies import study_dags  # noqa: E402
 

@@ -22,8 +22,8 @@ Command line: -db com.yahoo.ycsb.db.HBaseClient10 -P workloads/workloada -thread
 Loading workload...
 Starting test.
 2017-03-01 12:00:00:100 0 sec: 0 operations; est completion in 0 seconds
-2017-03-01 12:00:10:100 10 sec: 2000 operations; 200 current ops/sec; [READ: Count=990, Max=5, Min=1, Avg=2, 90=3, \
-99=4, 99.9=5, 99.99=5] [UPDATE: Count=1010, Max=5, Min=1, Avg=2, 90=3, 99=4, 99.9=5, 99.99=5]
+2017-03-01 12:00:10:100 10 sec: 2000 operations; 200 current ops/sec; [READ: Count=990, Max=5, Min=1, Avg=2, \
+90=3, 99=4, 99.9=5, 99.99=5] [UPDATE: Count=1010, Max=5, Min=1, Avg=2, 90=3, 99=4, 99.9=5, 99.99=5]
 [OVERALL], RunTime(ms), 10000.0
 [OVERALL], Throughput(ops/sec), 200.0
 [READ], Operations, 990.0
