@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -83,11 +84,15 @@ class Home:
             "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
             "AIRFLOW__LOGGING__BASE_LOG_FOLDER": str(self.root / "logs"),
             "NO_COLOR": "1",  # the console is a log file
-            # Airflow, Spark and Great Expectations have about 3,000 modules. Cache their bytecode
-            # even if the user's environment disables bytecode.
-            "PYTHONPYCACHEPREFIX": str(self.root / "bytecode"),
-            "PYTHONDONTWRITEBYTECODE": "",
+            **self._bytecode(),
         }
+
+    def _bytecode(self) -> dict[str, str]:
+        """Airflow, Spark and Great Expectations have about 3,000 modules. Their byte code is cached even if the
+        user's environment forbids it: beside the modules, or here if nobody may write there."""
+        beside = os.access(sysconfig.get_path("purelib"), os.W_OK)
+        elsewhere = {} if beside else {"PYTHONPYCACHEPREFIX": str(self.root / "bytecode")}
+        return {"PYTHONDONTWRITEBYTECODE": "", **elsewhere}
 
 
 def project_root() -> Path:

@@ -75,9 +75,9 @@ def import_records(
         _show_trials(trials)
         out.print(f"run      {root}", markup=False, soft_wrap=True)
     with err.status("Analysing the records"):
-        from jobs.remote_analysis import AnalysisTarget, analyse_elsewhere
+        from jobs.pipeline import analyse
 
-        analyse_elsewhere(root, AnalysisTarget("local[*]"))
+        analyse(root)
     if as_json:
         print_json({"run": root, "trials": [_facts(trial) for trial in trials]})
     else:

@@ -22,6 +22,7 @@ class FakedHome(home.Home):
             **super().web_environment(port),
             "AIRFLOW__CORE__DAGS_FOLDER": str(folder),
             "AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": str(REFRESH_EVERY_S),
+            "AIRFLOW__SCHEDULER__SCHEDULER_IDLE_SLEEP_TIME": "0.1",  # between two tasks
         }
 
 

@@ -47,8 +47,10 @@ RUNS = ("20261114T020003Z", "20261121T020003Z")
 RUN = f"runs/quickstart/{RUNS[1]}"
 STANDS_FOR = {
     **{"SPEC": SPEC, "RUN": RUN, "RUN...": RUN, "A": RUNS[0], "B": RUNS[1]},
-    **{"DIR": "export", "FILE.duckdb": "results.duckdb"},
+    **{"DIR": "export", "FILE.duckdb": "results.duckdb", "FOLDER": "others"},
 }
+YCSB_OUTPUT = CHECKOUT / "tests/samples/ycsb-0.17.0_hdr.out"
+"""What docs/how-to/import-records.md imports."""
 SIMULATED = (
     ("apt-get install", "--simulate"),
     ("make", "--dry-run"),
@@ -69,7 +71,7 @@ MADE = (
 )
 """Variables that several blocks read, and an earlier block of the same page defines."""
 NAMES = re.compile(
-    r"(study capacity( [a-z-]+)?|study (report|compare|export|plan|init|doctor|rm|stack)|spark-submit)"
+    r"(study capacity( [a-z-]+)?|study (report|compare|export|plan|init|doctor|rm|stack|import)|spark-submit)"
 )
 
 
@@ -130,6 +132,8 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
         Journal(root / "journal.jsonl").write(
             "run-ended", outcome="ok", message="", repetitions=plan.repetitions
         )
+    (folder / "others").mkdir()
+    shutil.copy(YCSB_OUTPUT, folder / "others")
     for command_line in MADE:
         done = run(f". .venv/bin/activate\n{command_line}", folder, environment(folder))
         assert done.returncode == 0, done.stderr
@@ -148,7 +152,11 @@ def test_blocks_contain_only_commands() -> None:
 def _marked(shown: str) -> Any:
     """README's commands run in `make test`. On the other pages, analysis commands run in `make
     live`: each starts Spark again."""
-    analyses = re.search(r"^(study report|spark-submit)(?!.* --help)", SCRIPTS[shown], re.MULTILINE)
+    analyses = re.search(
+        r"^(study report|study import others$|spark-submit)(?!.* --help)",
+        SCRIPTS[shown],
+        re.MULTILINE,
+    )
     is_slow = analyses and not shown.startswith("README.md")
     return pytest.param(shown, marks=[pytest.mark.slow] if is_slow else [])
 

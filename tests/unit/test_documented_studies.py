@@ -1,4 +1,4 @@
-"""Every study, and every part of a study, shown in YAML on README and the pages is valid."""
+"""Every study, map of an import, and part of either, shown in YAML on README and the pages is valid."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from cluster.model.errors import InputError
+from workloads.imports.map_model import ImportMap
 from workloads.planning.planned_study import plan_study
 from workloads.spec.study_file import parse_study
 
@@ -32,15 +33,25 @@ def blocks() -> Iterator[tuple[str, str]]:
 
 
 SHOWN = dict(blocks())
+MAPS = {name: text for name, text in SHOWN.items() if "import-records.md" in name}
+STUDIES = {name: text for name, text in SHOWN.items() if name not in MAPS}
 
 
 def test_pages_show_complete_studies_and_parts() -> None:
-    whole = [name for name, text in SHOWN.items() if "study" in yaml.safe_load(text)]
+    whole = [name for name, text in STUDIES.items() if "study" in yaml.safe_load(text)]
     assert "README.md 1" in whole
-    assert len(whole) < len(SHOWN)
+    assert len(whole) < len(STUDIES)
 
 
-@pytest.mark.parametrize("name", SHOWN)
+@pytest.mark.parametrize("name", MAPS)
+def test_a_shown_map_is_valid(name: str) -> None:
+    shown = yaml.safe_load(MAPS[name])
+    trial = {"ycsb": {"mix": "c"}, "repetition": 1, **shown}
+    whole = shown if "trials" in shown else {"study": "documented", "trials": [trial]}
+    assert ImportMap.model_validate(whole).trials
+
+
+@pytest.mark.parametrize("name", STUDIES)
 def test_a_shown_study_is_valid(name: str, tmp_path: Path) -> None:
     shown = yaml.safe_load(SHOWN[name])
     text = SHOWN[name] if "study" in shown else yaml.safe_dump(yaml.safe_load(BASE) | shown)

@@ -20,6 +20,7 @@ _MODULES = (
     "cluster/model/errors.py",
     "cluster/model/host.py",
     "cluster/model/transport.py",
+    "cluster/model/versions.py",
     "cluster/providers/__init__.py",
     "cluster/providers/ssh/__init__.py",
     "cluster/providers/ssh/agent.py",
