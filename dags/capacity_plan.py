@@ -15,7 +15,7 @@ from typing import Any
 from airflow.sdk import Param, dag, task
 
 from cluster.state.settings import setting
-from dags.tasks.params import checked_params
+from dags.tasks.params import bad_input_fails, checked_params
 from dags.tasks.study_tasks import RETRIES, RETRY_DELAY, RUN, TABLES
 
 CATALOGUE = setting("catalogue")
@@ -75,14 +75,16 @@ def capacity_plan() -> None:
 
         events = (triggering_asset_events or {}).get(TABLES, ())
         triggering = [event.extra.get(RUN) for event in events]
-        return study_stages.runs_to_plan(checked_params(), triggering)
+        with bad_input_fails():
+            return study_stages.runs_to_plan(checked_params(), triggering)
 
     @task(map_index_template="{{ task.op_kwargs['root'] }}")
     def plan(root: str, params: dict[str, Any] | None = None) -> str:
         """Write report/capacity-plan.json, and the report again with its planning section."""
         from dags.stages import study_stages
 
-        return study_stages.plan_capacity(root, params or {})
+        with bad_input_fails():
+            return study_stages.plan_capacity(root, params or {})
 
     plan.expand(root=runs())
 

@@ -13,7 +13,7 @@ from airflow.sdk import Param, dag, get_current_context, task
 
 from dags.airflow_home.home import base_folder, runs_folder
 from dags.notify.tell import tell
-from dags.tasks.params import checked_params
+from dags.tasks.params import bad_input_fails, checked_params
 from dags.tasks.ssh_key import use_ssh_connection
 from dags.tasks.study_tasks import RETRIES, RETRY_DELAY
 
@@ -55,7 +55,8 @@ def reap_clusters() -> None:
         """One line per run that was reaped (or would be) or skipped; usually empty."""
         from dags.stages import study_stages
 
-        params = checked_params()
+        with bad_input_fails():
+            params = checked_params()
         runs = base_folder() / params["runs"]
         swept = study_stages.reap(runs, params["dry_run"])
         for killed in () if params["dry_run"] else swept.reaped:

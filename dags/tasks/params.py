@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from airflow.sdk import Param, get_current_context
+from airflow.sdk.exceptions import AirflowFailException
 
 from cluster.model.errors import InputError
 
@@ -24,6 +26,15 @@ def study_params(fresh: bool) -> dict[str, Param]:
             description="Off: resume the newest unfinished run if the study has not changed.",
         )
     }
+
+
+@contextmanager
+def bad_input_fails() -> Iterator[None]:
+    """Airflow does not repeat the task after an InputError: the input would be no better in 30 s."""
+    try:
+        yield
+    except InputError as error:
+        raise AirflowFailException(str(error)) from error
 
 
 def checked_params() -> dict[str, Any]:
