@@ -88,8 +88,8 @@ class Home:
         }
 
     def _bytecode(self) -> dict[str, str]:
-        """Airflow, Spark and Great Expectations have about 3,000 modules. Their byte code is cached even if the
-        user's environment forbids it: beside the modules, or here if nobody may write there."""
+        """Airflow, Spark and Great Expectations have about 3,000 modules. Their byte code is cached even if
+        the user's environment forbids it: beside the modules, or here if nobody may write there."""
         beside = os.access(sysconfig.get_path("purelib"), os.W_OK)
         elsewhere = {} if beside else {"PYTHONPYCACHEPREFIX": str(self.root / "bytecode")}
         return {"PYTHONDONTWRITEBYTECODE": "", **elsewhere}

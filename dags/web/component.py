@@ -9,12 +9,22 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from importlib import import_module
 
 from dags.airflow_home.child import watch
 from dags.airflow_home.home import SCHEDULER_PID
 
 FORKING = ("scheduler", "dag-processor")
 """They execute each task and read each DAG file in a fork of themselves."""
+PRELOADED = (
+    "airflow.dag_processing.dagbag",
+    "airflow.sdk.execution_time.task_runner",
+    "dags.graph.run_dag",
+    "dags.graph.study_dag",
+    "dags.stages.opening",
+    "dags.stages.study_stages",
+)
+"""Every fork would import them anew: a second of a core for each task."""
 
 
 def main() -> None:
@@ -24,19 +34,9 @@ def main() -> None:
     from airflow.__main__ import main as airflow
 
     if sys.argv[1] in FORKING:
-        preload()
+        for module in PRELOADED:
+            import_module(module)
     airflow()
-
-
-def preload() -> None:
-    """Import what each task and each reading of a DAG file would import anew: about a second of a core."""
-    import airflow.dag_processing.dagbag
-    import airflow.sdk.execution_time.task_runner
-
-    import dags.graph.run_dag
-    import dags.graph.study_dag
-    import dags.stages.opening
-    import dags.stages.study_stages  # noqa: F401
 
 
 if __name__ == "__main__":
