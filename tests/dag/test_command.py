@@ -16,6 +16,7 @@ import pytest
 from cluster.state.tags import tagged
 from dags.airflow_home.home import project_root
 from tests.dag.backend import SMALL, break_down, expected_order, order, wait_until
+from tests.dag.furnished import furnish
 from workloads.execution.run import Run, has_ended, load_run
 from workloads.record.record import closed_records
 
@@ -25,7 +26,7 @@ TRIAL = "trial b1-v1-flash testdfsio-write-n2"
 
 @pytest.fixture(scope="module")
 def airflow_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("airflow")
+    return furnish(tmp_path_factory.mktemp("command") / "airflow")
 
 
 class Command:

@@ -77,6 +77,7 @@ def test_ctrl_c_tears_down_the_run_and_reports_it(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DENSITY_STUDY_RUNTIME", terminal.environment["DENSITY_STUDY_RUNTIME"])
+    assert (terminal.folder / "airflow").stat().st_mode & 0o777 == 0o700, "it made this folder"
     study = Study(terminal, "cut")
     study.break_down(**{TRIAL: "sleep 300"})
     run_id = study.trigger()

@@ -22,6 +22,7 @@ from cluster.state.journal import Journal
 from cluster.state.owner import SILENT_AFTER_S
 from dags.airflow_home.home import project_root
 from tests.dag.backend import SMALL, break_down, wait_until
+from tests.dag.furnished import furnish
 
 pytestmark = [
     pytest.mark.dag,
@@ -45,7 +46,7 @@ class Place:
         runtime.mkdir(mode=0o700, exist_ok=True)
         self.environment = {
             **os.environ,
-            "AIRFLOW_HOME": str(folder / f"airflow-{kind}"),
+            "AIRFLOW_HOME": str(furnish(folder / f"airflow-{kind}")),
             "DENSITY_STUDY_RUNTIME": str(runtime),
             "PYTHONPATH": str(project_root()),
         }

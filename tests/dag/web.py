@@ -18,6 +18,7 @@ import requests
 
 from dags.airflow_home.home import project_root
 from tests.dag.backend import SMALL, break_down, end_clients, most_standing, wait_until
+from tests.dag.furnished import furnish
 from workloads.execution.run import Run, load_run
 
 OVER = ("success", "failed")
@@ -229,6 +230,7 @@ def started(folder: Path, *names: str, **environment: str) -> Iterator[Web]:
     for name in names:
         text = SMALL.replace("study: small", f"study: {name}")
         folder.joinpath("studies", f"{name}.yaml").write_text(text)
+    furnish(folder / "airflow")
     web = Web(folder, **environment)
     try:
         web.sign_in()

@@ -14,6 +14,7 @@ import pytest
 from cluster.state.events import Notified
 from dags.airflow_home.home import project_root
 from tests.dag.backend import SMALL, break_down
+from tests.dag.furnished import furnish
 from tests.support.receivers import Hook, serving
 from workloads.execution.run import load_run
 
@@ -43,7 +44,7 @@ class Lab:
         self.spec.write_text(SMALL + NOTIFY)
         self.environment = {
             **os.environ,
-            "AIRFLOW_HOME": str(folder / "airflow"),
+            "AIRFLOW_HOME": str(furnish(folder / "airflow")),
             "DENSITY_STUDY_RUNTIME": str(folder / "runtime"),
             "PYTHONPATH": str(project_root()),
             "NO_PROXY": "127.0.0.1",

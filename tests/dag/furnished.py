@@ -1,0 +1,31 @@
+"""`furnish`: an AIRFLOW_HOME with its databases, which take Airflow seconds to create."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from dags.airflow_home.home import Home, migrate_once, project_root
+
+
+def furnish(root: Path) -> Path:
+    """Creates the folder with the databases of `study run` and of the web UI, both empty."""
+    root.mkdir(parents=True, mode=0o700)
+    place, source = Home(root, project_root()), _database()
+    for database in (place.command_database, place.web_database):
+        shutil.copy(source, database)
+        shutil.copy(source.with_suffix(".ready"), database.with_suffix(".ready"))
+    return root
+
+
+@cache
+def _database() -> Path:
+    root = Path(tempfile.mkdtemp(prefix="airflow-"))
+    atexit.register(shutil.rmtree, root, ignore_errors=True)
+    place = Home(root, project_root())
+    migrate_once(place.command_database, {**os.environ, **place.command_environment()})
+    return place.command_database
