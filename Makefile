@@ -5,6 +5,8 @@ VENV := .venv
 UV   := .uv/bin/uv
 BIN  := $(VENV)/bin
 FAST := tests/unit tests/property tests/golden
+# A busy machine makes trials invalid.
+ALONE := tests/live/test_study.py
 # Where byte code is forbidden, each of our processes would compile some 3,000 modules anew.
 export PYTHONDONTWRITEBYTECODE :=
 
@@ -45,9 +47,10 @@ lint: setup ## ruff, types, import direction
 check: lint docs ## the fast half: lint, pages, and unit, property, golden tests (under 60 s)
 	$(BIN)/pytest -q -n 2 -m "not thorough and not slow" $(FAST)
 
-test: packages-test lint docs java-test ## all but `make live` and `live-vm`: a small study on real daemons among it (20 min)
-	$(BIN)/pytest -q -n 2 -m "not slow and not vm" tests --ignore=tests/live
-	$(BIN)/pytest -q -m "not slow and not vm" tests/live  # alone: a busy machine makes trials invalid
+test: packages-test setup ## all but `make live` and `live-vm`: a small study on real daemons among it (12 min)
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync lint docs java-test
+	$(BIN)/pytest -q -n 2 -m "not slow and not vm" tests --ignore=$(ALONE)
+	$(BIN)/pytest -q -m "not slow and not vm" $(ALONE)
 
 live: packages-live packages-vm setup ## the slow live tests: every mode and mix, kills, hosts over SSH, a guest; as root, on an idle machine
 	$(BIN)/pytest -q -n 2 -m slow tests/unit tests/property  # 100,000 damaged studies among them

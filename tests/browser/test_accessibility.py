@@ -48,7 +48,10 @@ def _violations(page: Page) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] if name == "eight" else []) for name in KINDS],
+)
 @pytest.mark.parametrize(
     ("scheme", "width_px"),
     [

@@ -64,6 +64,7 @@ def test_clear_on_a_trial_measures_it_again_and_nothing_else(web: Web) -> None:
     assert again.label in status_of(run).failures[0]
 
 
+@pytest.mark.slow
 def test_without_downstream_the_run_is_analysed_again_too(web: Web) -> None:
     study = Study(web, "plain")
     run_id = study.completes()
@@ -93,6 +94,7 @@ def test_clear_on_the_group_of_a_build_measures_all_its_trials_again(web: Web) -
     assert attempts(run) == {str(step.trial): 1 for step in trials(run, SECOND)}
 
 
+@pytest.mark.slow
 def test_clear_of_the_whole_dag_run_begins_a_new_run(web: Web) -> None:
     study = Study(web, "whole")
     run_id = study.completes()

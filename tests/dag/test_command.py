@@ -105,7 +105,9 @@ def test_a_failed_step_exits_1_and_is_named_with_its_reason(command: Command) ->
     assert "airflow.log" in out
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
+)
 def test_an_interrupt_leaves_only_an_incomplete_record(
     command: Command, number: signal.Signals
 ) -> None:

@@ -73,6 +73,7 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
         wait_until(opened.ended, 30, "it is gone")
 
 
+@pytest.mark.slow
 def test_ctrl_c_tears_down_the_run_and_reports_it(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -44,6 +44,7 @@ def task_of_trial(study: Study) -> str:
     return f"{step.build}.{str(step.trial).removeprefix(f'{step.build}-')}"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("planning")
 def test_a_run_is_followed_by_a_capacity_plan(web: Web) -> None:
     study = Study(web, "twice")
@@ -84,8 +85,9 @@ def test_a_run_marked_by_hand_is_torn_down_ended_and_resumed(
     assert status_of(study.run).state == "ok"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measuring", ["one-trial"], indirect=True)
-@pytest.mark.parametrize("state", ["failed", pytest.param("success", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("state", ["failed", "success"])
 def test_a_trial_marked_by_hand_is_not_measured_and_can_be_cleared(
     measuring: tuple[Study, str], state: str
 ) -> None:

@@ -23,6 +23,7 @@ from cluster.state.tags import TAG, tagged
 from tests.hosts.fixture import Hosts
 from tests.hosts.host import USER
 from tests.live.support.killed import kinds
+from tests.live.support.over_ssh import left_on, physical_spec
 from workloads.execution.opening import open_run
 
 pytestmark = pytest.mark.timeout(600)
@@ -45,19 +46,6 @@ workloads: [testdfsio: {modes: [write], files: 2, file_size: 1 MiB}]
 """
 FOREIGN = ["sleep infinity", "/mnt/density-study", "/mnt/density-study/another-study"]
 """Processes of another study on a host, which must survive every reap."""
-AGENT_ENDS_WITHIN_S = 20.0
-ROLES = {"m1": "[master, client]"}
-
-
-def physical_spec(hosts: Hosts, text: str, to: Path) -> Path:
-    lines = [
-        f"  - {{name: {name}, address: {address}, memory: {'2400' if name in ROLES else '1920'} MiB,"
-        f" disks: [{{path: /mnt}}], roles: {ROLES.get(name, '[worker]')}}}"
-        for name, address in hosts.addresses.items()
-    ]
-    filled = text.replace("HOSTS", "\n".join(lines), 1)
-    to.write_text(filled.replace("KNOWN_HOSTS", str(hosts.known_hosts)))
-    return to
 
 
 @pytest.fixture
@@ -114,39 +102,6 @@ def controller(hosts: Hosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     with hosts.inside():
         yield physical_spec(hosts, PHYSICAL, tmp_path / "spec.yaml")
     close_channels()
-
-
-def left_on(hosts: Hosts, name: str) -> list[str]:
-    """The user's processes and files on a host, except the stack cache.
-
-    Our own agents do not count: they live as long as a connection, and end a moment after it.
-    """
-    close_channels()
-    deadline = time.monotonic() + AGENT_ENDS_WITHIN_S
-    remains = _left(hosts, name)
-    while (
-        any(remain.startswith("python3 -I -c") for remain in remains)
-        and time.monotonic() < deadline
-    ):
-        time.sleep(0.1)
-        remains = _left(hosts, name)
-    return remains
-
-
-def _left(hosts: Hosts, name: str) -> list[str]:
-    listed = [
-        line.split(None, 1) for line in hosts.on(name, "ps", "-eo", "user=,args=").splitlines()
-    ]
-    files = hosts.on(name, "find", "/mnt", "/tmp", "/var/tmp", "/home", "-user", USER).splitlines()
-    cache = f"/var/tmp/density-study-{USER}"
-    kept = (f"{cache}/README", f"{cache}/stacks", f"{cache}/host-lease.lock", f"/home/{USER}")
-    expected = {cache, f"{cache}/builds", "/mnt"}
-    return [
-        # a process that has ended, and is not reaped yet, is shown in brackets
-        *(args for user, args in listed if user == USER and not args.startswith(("sshd", "["))),
-        *(file for file in files if not file.startswith(kept) and file not in expected),
-        *(file for file in files if "/stacks/." in file),
-    ]
 
 
 @pytest.mark.timeout(1800)  # some twenty builds, each with Ansible and a reap

@@ -2,28 +2,32 @@
 
 Four hosts made of namespaces (`tests.hosts`): a master that is also the client, and three workers,
 default ports on each. One of them has no stack yet, so that each run copies and verifies one.
-`make live` adds YCSB, and hosts and daemons that die.
+`make test` runs tests/live/test_over_ssh.py, which is smaller.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from cluster.lifecycle.reap import reap
-from cluster.model.errors import InputError, TearDownError
+from cluster.model.errors import TearDownError
 from cluster.providers.ssh.channel import close_channels
 from cluster.providers.ssh.options import IDENTITY
 from cluster.state.journal import Journal
 from tests.hosts.fixture import Hosts
-from tests.live.test_killed import left_on, physical_spec
+from tests.live.support.over_ssh import (
+    SECRET,
+    check_listeners,
+    check_no_secret,
+    check_records,
+    left_on,
+    physical_spec,
+)
 from workloads.execution.opening import open_run
 from workloads.execution.run import Run
 from workloads.execution.steps import StepOutcome, carry_out, close_run, steps_left
@@ -57,7 +61,6 @@ workloads:
            warm_up_daemons: off}
 seed: 7
 """
-SECRET = "planted-4711-secret"
 
 
 @pytest.fixture(scope="module")
@@ -92,83 +95,14 @@ def test_a_study_over_ssh_from_its_file_to_its_records(hosts: Hosts, tmp_path: P
                 lines = hosts.on("h1", "ss", "-Hltn").splitlines()
     finally:
         close_run(run)
-    _check_records(run)
-    _check_listeners(lines, hosts.addresses["h1"])
+    check_records(run, hosts)
+    check_listeners(lines, hosts.addresses["h1"])
     for name in hosts.names:
         assert left_on(hosts, name) == [], name
         assert (hosts.folder / name / "var-tmp/density-study-study/README").exists()
-    _check_no_secret(hosts, run)
+    check_no_secret(hosts, run)
 
 
-@pytest.mark.usefixtures("controller")
-def test_missing_programs_of_all_hosts_are_reported_together(hosts: Hosts, tmp_path: Path) -> None:
-    spec, runs = physical_spec(hosts, SMALL, tmp_path / "spec.yaml"), tmp_path / "runs"
-    with (
-        _hidden(hosts, "h1", "java"),
-        _hidden(hosts, "h3", "python3"),
-        _hidden(hosts, "h3", "java"),
-        pytest.raises(InputError) as caught,
-    ):
-        open_run(spec, runs)
-    assert caught.value.what == "h1 lacks Java 17 or 21; h3 lacks Python 3.11, Java 17 or 21."
-    assert "on h3, apt-get install python3 default-jdk-headless" in caught.value.remedy
-    assert not list(runs.glob("*/*/journal.jsonl"))
-
-
-@contextmanager
-def _hidden(hosts: Hosts, name: str, program: str) -> Iterator[None]:
-    """Hides the program on the host for the duration of the context."""
-    path = shutil.which(program, path="/usr/bin:/bin")
-    assert path is not None
-    place = str(Path(path).resolve())
-    hosts.on(name, "mount", "--bind", "/dev/null", place)
-    try:
-        yield
-    finally:
-        hosts.on(name, "umount", place)
-
-
-def _check_records(run: Run) -> None:
-    records = closed_records(run.records)
-    assert [m.state for m in records.values()] == ["complete"]
-    for name, manifest in records.items():
-        assert manifest.isolation == "host"
-        hosts = {monitor.host for monitor in manifest.monitors}
-        assert hosts == {"m1", "h1", "h2", "h3"} == {offset.host for offset in manifest.clock}
-        assert all(abs(offset.before_s) < 1.0 for offset in manifest.clock)  # one kernel's clock
-        for monitor in manifest.monitors:
-            assert len((run.records / name / monitor.file).read_text().splitlines()) > 3, monitor
-        assert set(manifest.disclosure["machines"]) == hosts
-        assert "<configuration>" in manifest.disclosure["files"]["nodes/w1/hdfs-site.xml"]["text"]
-    (dfsio,) = records.values()
-    assert dfsio.cold is not None and dfsio.cold.physical_read_bytes is not None
-    logs = run.site(next(iter(run.plan.builds))).root / "logs"
-    assert (logs / "w3" / "datanode.log").stat().st_size > 0
-    assert list(run.records.glob("*/raw/io/*"))
-
-
-def _check_listeners(lines: list[str], address: str) -> None:
-    """Daemons listen on their host's own address; sshd is the host's, ShuffleHandler is
-    disclosed."""
-    listening = {line.split()[3] for line in lines}
-    wild = {one for one in listening if one.startswith(("0.0.0.0:", "*:", "[::]:"))}
-    assert f"{address}:21000" in listening
-    assert {one.rpartition(":")[2] for one in wild} == {"22", "21007"}
-
-
-def _check_no_secret(hosts: Hosts, run: Run) -> None:
-    """The study's files, here and on the hosts, contain neither key nor password."""
-    key = hosts.identity.read_text().splitlines()[1]
-    for wanted in (key, SECRET, str(hosts.identity)):
-        places = [run.root.parent, *(hosts.folder / name / "var-tmp" for name in hosts.names)]
-        argv = ["grep", "--recursive", "--fixed-strings", "--files-with-matches", wanted]
-        matches = subprocess.run(
-            [*argv, *map(str, places)], capture_output=True, text=True, check=False
-        )
-        assert matches.stdout == "", wanted
-
-
-@pytest.mark.slow
 @pytest.mark.usefixtures("controller")
 def test_the_study_continues_after_a_dead_regionserver_and_a_dead_host(
     hosts: Hosts, tmp_path: Path
@@ -195,7 +129,6 @@ def test_the_study_continues_after_a_dead_regionserver_and_a_dead_host(
         assert left_on(hosts, name) == [], name
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("controller")
 def test_the_study_continues_after_a_dead_datanode_and_a_reboot(
     hosts: Hosts, tmp_path: Path

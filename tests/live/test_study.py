@@ -145,6 +145,7 @@ def test_the_report_can_be_regenerated_without_a_cluster(finished: Study) -> Non
     assert after == before
 
 
+@pytest.mark.slow
 def test_an_interrupt_leaves_no_process_and_an_incomplete_record(tmp_path: Path) -> None:
     _interrupted(tmp_path, signal.SIGINT, 130)
 

@@ -143,6 +143,7 @@ def test_every_odd_number_in_every_cell(kind: str, tmp_path: Path) -> None:
         same_alone_and_together(kind, contents, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.thorough
 @pytest.mark.parametrize("kind", BULK)
 def test_every_byte_at_every_place_of_a_row(kind: str, tmp_path: Path) -> None:

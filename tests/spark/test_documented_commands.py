@@ -150,14 +150,13 @@ def test_blocks_contain_only_commands() -> None:
 
 
 def _marked(shown: str) -> Any:
-    """README's commands run in `make test`. On the other pages, analysis commands run in `make
-    live`: each starts Spark again."""
+    """Commands that need analysed runs, except README's report, run in `make live`: each starts Spark."""
     analyses = re.search(
-        r"^(study report|study import others$|spark-submit)(?!.* --help)",
+        r"^(study (report|compare|export) |study import others$|spark-submit)(?!.*--help)",
         SCRIPTS[shown],
         re.MULTILINE,
     )
-    is_slow = analyses and not shown.startswith("README.md")
+    is_slow = analyses and not shown.startswith("README.md: study report")
     return pytest.param(shown, marks=[pytest.mark.slow] if is_slow else [])
 
 
@@ -178,6 +177,7 @@ def environment(checkout: Path) -> dict[str, str]:
     return env | {"SPARK_LOCAL_IP": "127.0.0.1"}  # its drivers listen only on loopback
 
 
+@pytest.mark.slow
 def test_the_documented_query_reads_an_export(checkout: Path) -> None:
     """The block of SQL. tests/spark/test_notebook.py executes the notebook."""
     activate, env = ". .venv/bin/activate", environment(checkout)

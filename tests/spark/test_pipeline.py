@@ -41,6 +41,7 @@ def _make_tables(root: Path) -> None:
         pipeline.run_stage(stage, root)
 
 
+@pytest.mark.slow
 def test_results_are_the_same_in_any_order_and_partitioning(
     spark: SparkSession, small: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

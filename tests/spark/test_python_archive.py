@@ -30,6 +30,7 @@ def test_the_archive_is_self_contained(tmp_path: Path) -> None:
     assert all(path == "" or path.startswith(str(tmp_path)) for path in paths.split(" "))
 
 
+@pytest.mark.slow
 def test_the_archive_is_built_once() -> None:
     archive = ensure_python_archive()
     before = archive.stat().st_mtime_ns

@@ -35,6 +35,7 @@ def submit(run: str, *options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(argv, env=env, cwd="/", capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_tables_at_a_uri_equal_those_of_the_pipeline(world: Analysed, tmp_path: Path) -> None:
     """With an event log, in which every table's jobs have a description."""
     data = tmp_path / "store" / "run"

@@ -59,6 +59,7 @@ def tables(root: Path) -> dict[str, pd.DataFrame]:
     return {name: read_table(root, TABLES[name]) for name in existing}
 
 
+@pytest.mark.slow
 def test_a_task_killed_while_writing_is_harmless(tmp_path: Path) -> None:
     root = create_run(tmp_path / "runs")
     script = tmp_path / "killed_once.py"

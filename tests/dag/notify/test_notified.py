@@ -99,6 +99,7 @@ def test_study_run_tells_a_failure_and_then_the_recovery(lab: Lab, hook: Hook, b
     )
 
 
+@pytest.mark.slow
 def test_a_run_whose_process_was_killed_is_told_by_its_parent(lab: Lab, hook: Hook) -> None:
     killed = lab.run(**{"trial b1-v1-flash testdfsio-write-n2": "die"})
     assert killed.returncode == 1
@@ -125,6 +126,7 @@ def test_study_notify_refuses_a_study_without_receivers(lab: Lab) -> None:
     assert ended.returncode == 2 and "the study names no receiver" in ended.stderr
 
 
+@pytest.mark.slow
 def test_nothing_is_started_for_a_study_without_receivers(lab: Lab, hook: Hook) -> None:
     lab.spec.write_text(SMALL)
     assert lab.run(**{"trial b1-v1-flash testdfsio-write-n2": "fail"}).returncode == 1

@@ -1,0 +1,111 @@
+"""A cluster on two hosts over SSH: stacks copied, daemons up, one trial, torn down, nothing left.
+
+The hosts are namespaces (`tests.hosts`): a master that is also the client, and a worker that has no
+stack yet. tests/live/test_physical.py has more hosts, HBase under load, and failures.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from cluster.model.errors import InputError
+from cluster.providers.ssh.channel import close_channels
+from cluster.providers.ssh.options import IDENTITY
+from tests.hosts.fixture import Hosts
+from tests.live.support.over_ssh import (
+    SECRET,
+    check_listeners,
+    check_no_secret,
+    check_records,
+    left_on,
+    physical_spec,
+)
+from workloads.execution.opening import open_run
+from workloads.execution.steps import carry_out, close_run, steps_left
+
+pytestmark = pytest.mark.timeout(600)
+
+SMALL = """
+study: live-ssh
+question: Does a cluster run over SSH?
+provider: physical
+hosts:
+HOSTS
+ssh: {user: study, known_hosts: KNOWN_HOSTS}
+factors: {vms_per_host: [0]}
+workloads: [testdfsio: {modes: [random], files: 2, file_size: 16 MiB}]
+"""
+
+
+@pytest.fixture(scope="module")
+def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosts]:
+    if os.getuid() != 0:
+        pytest.skip("hosts over SSH were not tested: only root makes network namespaces")
+    lab = Hosts(tmp_path_factory.mktemp("lab") / "hosts", ["m1", "h1"], cold=("h1",))
+    yield lab
+    close_channels()
+    lab.close()
+
+
+@pytest.fixture
+def controller(hosts: Hosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
+    monkeypatch.setenv(IDENTITY, str(hosts.identity))
+    monkeypatch.setenv("SOME_PASSWORD", SECRET)
+    with hosts.inside():
+        yield
+    close_channels()
+
+
+@pytest.mark.usefixtures("controller")
+def test_missing_programs_of_all_hosts_are_reported_together(hosts: Hosts, tmp_path: Path) -> None:
+    spec, runs = physical_spec(hosts, SMALL, tmp_path / "spec.yaml"), tmp_path / "runs"
+    with (
+        _hidden(hosts, "m1", "java"),
+        _hidden(hosts, "h1", "python3"),
+        _hidden(hosts, "h1", "java"),
+        pytest.raises(InputError) as caught,
+    ):
+        open_run(spec, runs)
+    assert caught.value.what == "m1 lacks Java 17 or 21; h1 lacks Python 3.11, Java 17 or 21."
+    assert "on h1, apt-get install python3 default-jdk-headless" in caught.value.remedy
+    assert not list(runs.glob("*/*/journal.jsonl"))
+
+
+@contextmanager
+def _hidden(hosts: Hosts, name: str, program: str) -> Iterator[None]:
+    """Hides the program on the host for the duration of the context."""
+    path = shutil.which(program, path="/usr/bin:/bin")
+    assert path is not None
+    place = str(Path(path).resolve())
+    hosts.on(name, "mount", "--bind", "/dev/null", place)
+    try:
+        yield
+    finally:
+        hosts.on(name, "umount", place)
+
+
+@pytest.mark.usefixtures("controller")
+def test_a_cluster_measures_and_leaves_nothing(hosts: Hosts, tmp_path: Path) -> None:
+    run = open_run(physical_spec(hosts, SMALL, tmp_path / "spec.yaml"), tmp_path / "runs")
+    lines: list[str] = []
+    try:
+        for step in steps_left(run):
+            ended = carry_out(run, step)
+            assert ended.outcome == "ok", ended.message
+            if ended.step.kind == "up":
+                lines = hosts.on("h1", "ss", "-Hltn").splitlines()
+    finally:
+        close_run(run)
+    check_records(run, hosts)
+    check_listeners(lines, hosts.addresses["h1"])
+    for name in hosts.names:
+        assert left_on(hosts, name) == [], name
+        assert (hosts.folder / name / "var-tmp/density-study-study/README").exists()
+    check_no_secret(hosts, run)
