@@ -76,10 +76,12 @@ def prepare() -> None:
     """In the background, start Spark and import Great Expectations and scipy: seconds each, on two cores.
     Stages that need one of them wait for it."""
     start_spark()
-    Thread(target=_import_libraries, daemon=True).start()
+    Thread(target=import_libraries, daemon=True).start()
 
 
-def _import_libraries() -> None:
+def import_libraries() -> None:
+    """Import what the stages import when they need it: seconds of a core."""
+    logging.getLogger("great_expectations").setLevel(logging.WARNING)  # its import logs 300 lines
     import_module("analysis.validity.verdicts")
     import_module("analysis.summarise.summarise")
     import_module("scipy.stats")  # else at its first use, in the report

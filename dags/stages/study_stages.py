@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 from cluster.lifecycle.reap import Swept
@@ -36,7 +38,27 @@ def carry_out(root: str, kind: StepKind, name: str) -> StepOutcome:
         step = _step(run, kind, name)
         if ONE_PROCESS in os.environ and step == run.plan.steps[-1]:
             _prepare_analysis()  # nothing is measured any more
+        if ONE_PROCESS in os.environ and kind == "up":
+            with _imports_meanwhile():
+                return _carry_out(run, step)
         return _in_process(run, step) if _in_order(kind) else _carry_out(run, step)
+
+
+@contextmanager
+def _imports_meanwhile() -> Iterator[None]:
+    """Import the libraries of the analysis while the daemons start; done before anything is measured."""
+
+    def imports() -> None:
+        from jobs import pipeline
+
+        pipeline.import_libraries()
+
+    thread = Thread(target=imports)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
 
 
 def _carry_out(run: Run, step: Step) -> StepOutcome:
