@@ -1,7 +1,7 @@
 """A cluster on two hosts over SSH: stacks copied, daemons up, one trial, torn down, nothing left.
 
 The hosts are namespaces (`tests.hosts`): a master that is also the client, and a worker that has no
-stack yet. tests/live/test_physical.py has more hosts, HBase under load, and failures.
+stack yet. tests/live/ssh/test_physical.py has more hosts, HBase under load, and failures.
 """
 
 from __future__ import annotations

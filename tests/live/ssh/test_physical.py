@@ -2,7 +2,7 @@
 
 Four hosts made of namespaces (`tests.hosts`): a master that is also the client, and three workers,
 default ports on each. One of them has no stack yet, so that each run copies and verifies one.
-`make test` runs tests/live/test_over_ssh.py, which is smaller.
+`make test` runs tests/live/ssh/test_over_ssh.py, which is smaller.
 """
 
 from __future__ import annotations

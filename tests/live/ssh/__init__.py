@@ -1,0 +1,1 @@
+"""Hosts over SSH, made of namespaces."""
