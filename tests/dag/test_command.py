@@ -96,6 +96,7 @@ def test_success_runs_the_plan_and_exits_0(command: Command) -> None:
     assert "Traceback" not in out + err
 
 
+@pytest.mark.slow
 def test_a_failed_step_exits_1_and_is_named_with_its_reason(command: Command) -> None:
     break_down(command.folder / "runs" / "small", {TRIAL: "fail"})
     process = command.start()
@@ -139,6 +140,7 @@ def is_resumed(command: Command) -> None:
     assert order(command.run.root)[before:] == expected_order(command.run)
 
 
+@pytest.mark.slow
 def test_the_child_ends_when_the_command_is_killed(command: Command) -> None:
     """Within a second or two; the workload's client stays, for `study reap`."""
     break_down(command.folder / "runs" / "small", {TRIAL: "sleep 60"})

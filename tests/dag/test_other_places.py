@@ -121,6 +121,7 @@ def make_silent(root: Path) -> None:
         os.utime(root / name, (long_ago, long_ago))
 
 
+@pytest.mark.slow
 def test_from_every_place_a_live_run_is_left_alone_and_a_dead_one_is_not(
     study: Study, tmp_path: Path
 ) -> None:

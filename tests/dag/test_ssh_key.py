@@ -102,6 +102,7 @@ def test_every_task_that_may_reach_a_host_uses_it() -> None:
             assert hook is use_ssh_connection
 
 
+@pytest.mark.slow
 def test_a_run_stops_before_anything_is_built_without_its_key(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -72,7 +72,7 @@ def outcomes(seeds: range, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Cou
 
 @pytest.mark.timeout(0)
 @pytest.mark.parametrize(
-    "part", [0, *(pytest.param(part, marks=pytest.mark.thorough) for part in range(1, 8))]
+    "part", [0, *(pytest.param(part, marks=pytest.mark.slow) for part in range(1, 8))]
 )
 def test_a_damaged_study_is_planned_or_refused(
     part: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

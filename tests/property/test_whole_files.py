@@ -129,6 +129,7 @@ def test_every_mutated_batch(kind: str, tmp_path: Path) -> None:
             raise
 
 
+@pytest.mark.slow
 @pytest.mark.thorough
 @pytest.mark.parametrize("kind", BULK)
 def test_every_odd_number_in_every_cell(kind: str, tmp_path: Path) -> None:

@@ -150,14 +150,13 @@ def test_blocks_contain_only_commands() -> None:
 
 
 def _marked(shown: str) -> Any:
-    """Commands that need analysed runs, except README's report, run in `make live`: each starts Spark."""
+    """Commands that need analysed runs are executed in `make live`: each starts Spark."""
     analyses = re.search(
         r"^(study (report|compare|export) |study import others$|spark-submit)(?!.*--help)",
         SCRIPTS[shown],
         re.MULTILINE,
     )
-    is_slow = analyses and not shown.startswith("README.md: study report")
-    return pytest.param(shown, marks=[pytest.mark.slow] if is_slow else [])
+    return pytest.param(shown, marks=[pytest.mark.slow] if analyses else [])
 
 
 @pytest.mark.parametrize("shown", map(_marked, SCRIPTS))

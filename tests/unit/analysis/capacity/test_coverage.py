@@ -8,7 +8,7 @@ import pytest
 from tests.support.capacity.coverage import MODES, coverage
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_ninety_per_cent_intervals_cover_ninety_per_cent() -> None:
     covered = coverage(clusters=72, seed=400)
     assert set(covered) == {(mode, kind) for mode in MODES for kind in ("file", "alone")}
