@@ -195,7 +195,8 @@ def _print_reach(found: Kept) -> None:
     points = cluster.endpoints
     until = time.strftime("%Y-%m-%d %H:%M", time.localtime(found.until))
     rows = {
-        "cluster": f"{found.folder}: {len(cluster.topology.workers)} workers",
+        "cluster": str(found.folder),
+        "nodes": ", ".join(node.name for node in cluster.topology.nodes),
         "HDFS": f"hdfs://{points.namenode_rpc}  http://{points.namenode_http}",
         "YARN": f"http://{points.resourcemanager_http}",
         "HBase": f"http://{points.hmaster_http}  ZooKeeper {points.zookeeper}",

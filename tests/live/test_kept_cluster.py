@@ -52,6 +52,8 @@ def test_a_kept_cluster_is_used_and_taken_down(runs: Path) -> None:
 
     status = study("status", "--runs", str(runs), "--json", runs=runs)
     assert json.loads(status.stdout)["state"] == "running"
+    shown = study("status", "--runs", str(runs), runs=runs).stdout
+    assert "b1-v2-flash, until " in shown or "b1-v1-flash, until " in shown, shown
     refused = study("run", str(SPEC), "--runs", str(runs), runs=runs)
     assert (refused.returncode, "study down" in refused.stderr) == (2, True), refused.stderr
     assert study("reap", "--runs", str(runs), runs=runs).stdout.strip() == "Nothing to remove."
@@ -79,6 +81,8 @@ def test_a_killed_keeper_leaves_what_reap_removes(runs: Path) -> None:
     run = run_of(runs)
     os.kill(keeper(run), signal.SIGKILL)
     assert left_of(run) != []
+    refused = study("down", runs=runs)
+    assert (refused.returncode, "study reap" in refused.stderr) == (2, True)
     assert study("reap", "--runs", str(runs), runs=runs).returncode == 0
     assert left_of(run) == []
     assert study("down", runs=runs).stdout.strip() == "No cluster is kept."

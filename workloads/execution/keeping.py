@@ -18,6 +18,7 @@ from cluster.state import lease
 from cluster.state.events import ClusterKept
 from cluster.state.journal import JOURNAL, Journal
 from cluster.state.owner import Owner
+from cluster.state.tags import tagged
 from workloads.execution.run import Run, end_run
 from workloads.execution.steps import carry_out, close_run
 from workloads.planning.plan import Step
@@ -50,14 +51,22 @@ class Kept:
 
 
 def kept() -> Kept | None:
-    """The cluster that is kept on this machine. None if nothing holds it, or if its holder is dead.
+    """The cluster that is kept on this machine; None if there is none.
 
-    InputError if a study that measures holds the machine.
+    InputError if a study that measures holds the machine, or if the keeper was killed and left its cluster.
     """
     held = lease.holder()
-    if held is None or held.state == "dead":
+    if held is None:
         return None
     found = Journal(held.root / JOURNAL).since_opening(ClusterKept)
+    if held.state == "dead":
+        if found and tagged(held.tag):
+            raise InputError(
+                "its keeper was killed and left processes running.",
+                f"the kept cluster {held.tag}",
+                f"run `study reap --runs {held.root.parents[1]}`, which removes them.",
+            )
+        return None
     if not found:
         raise InputError(
             f"study {held.tag} is running; its cluster is not kept.",
