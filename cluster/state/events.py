@@ -145,6 +145,13 @@ class AnalysisEnded(Event, event="analysis-ended"):
     stage: str
 
 
+class ClusterKept(Event, event="cluster-kept"):
+    """The cluster of `build` stands for people. Its keeper takes it down at `until` (epoch seconds)."""
+
+    build: str
+    until: float
+
+
 class PhaseEnded(Event, event="phase"):
     build: str
     tag: str

@@ -9,7 +9,7 @@ from typing import Literal
 
 from cluster.model.errors import HostBusyError
 from cluster.state import presence
-from cluster.state.events import OwnerDeclaredDead, RunEnded, RunOpened
+from cluster.state.events import ClusterKept, OwnerDeclaredDead, RunEnded, RunOpened
 from cluster.state.journal import JOURNAL, Journal
 from cluster.state.owner import Owner, State, here, judge
 
@@ -71,6 +71,14 @@ def run_state(root: Path, lock_free: bool | None) -> RunState | None:
 def busy(root: Path, found: RunState) -> HostBusyError:
     """The error for a run in `root` that is running, or may be as far as can be known from here."""
     study, _, run = found.tag.partition("/")
+    kept = Journal(root / JOURNAL).since_opening(ClusterKept)
+    if kept and found.state == "alive":
+        until = time.strftime("%Y-%m-%d %H:%M", time.localtime(kept[-1].until))
+        return HostBusyError(
+            f"the cluster {found.tag}/{kept[-1].build} is kept until {until}.",
+            ONE_STUDY,
+            "take it down: study down.",
+        )
     if found.state == "alive":
         since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(found.opened_t))
         return HostBusyError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from cluster.state.events import Notified
+from cluster.state.events import ClusterKept, Notified
 from dags.cli.layout import clock, rows_table
 from dags.cli.progress_display import headline
 from workloads.planning.plan import Plan, Step
@@ -142,7 +143,11 @@ def status_page(status: Status) -> RenderableType:
         ("step", f"{seen.position} of {seen.total}"),
         ("elapsed", clock(seen.elapsed_s)),
     ]
-    if status.state == "running":
+    kept = status.run.journal.since_opening(ClusterKept)
+    if status.state == "running" and kept:
+        until = time.strftime("%Y-%m-%d %H:%M", time.localtime(kept[-1].until))
+        rows[1:] = [("kept", f"{kept[-1].build}, until {until}; study down takes it down before")]
+    elif status.state == "running":
         rows += [("now", headline(seen)), ("left", f"about {clock(seen.remaining_s)}")]
     if status.stopped:
         rows.append(("next", "study run SPEC resumes it"))

@@ -20,6 +20,7 @@ from dags.cli import (
     export_command,
     import_command,
     init_command,
+    keep_commands,
     list_command,
     notify_command,
     report_command,
@@ -63,6 +64,9 @@ app.command(epilog=init_command.EXAMPLES)(init_command.init)
 app.command(epilog=doctor_command.EXAMPLES)(doctor_command.doctor)
 app.command(epilog=notify_command.EXAMPLES)(notify_command.notify)
 app.command(epilog=report_command.EXAMPLES)(report_command.report)
+app.command(epilog=keep_commands.UP)(keep_commands.up)
+app.command(epilog=keep_commands.DOWN)(keep_commands.down)
+app.command(epilog=keep_commands.SHELL)(keep_commands.shell)
 app.command("import", epilog=import_command.EXAMPLES)(import_command.import_records)
 
 

@@ -102,8 +102,9 @@ def test_every_command_that_prints_facts_prints_them_as_json() -> None:
 @pytest.mark.parametrize("name", [name for name in EVERY if name != "study"])
 def test_a_mistyped_command_gets_a_suggestion(called: Any, name: str) -> None:
     *parents, own = name.split()[1:]
-    # two letters change places; a short name gets a letter twice
-    mistyped = own[:-2] + own[-1] + own[-2] if len(own) > 3 else own + own[-1]
+    # two letters change places; a short name, or one with a double letter, gets a letter twice
+    swapped = own[:-2] + own[-1] + own[-2]
+    mistyped = swapped if len(own) > 3 and swapped != own else own + own[-1]
     code, out, err = called(*parents, mistyped)
     assert (code, out) == (2, "")
     assert re.search(rf"Did you mean .*'{own}'", err)

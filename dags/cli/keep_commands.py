@@ -1,0 +1,285 @@
+"""`study up`, `study down`, `study shell`: a cluster that is kept for people. Thin, like dags/cli/main.py."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cluster.model.errors import InputError, StudyError
+from dags.cli.arguments import RUNS, Json, Runs, Sets, Spec, examples, parse_overrides
+from dags.cli.console import err, out, print_json
+
+if TYPE_CHECKING:
+    from workloads.execution.keeping import Kept
+    from workloads.planning.preflight import Check
+
+LOG = "keeper.log"
+DOWN_WITHIN_S = 300.0
+UP = examples(
+    "study up quickstart",
+    "study up workloads/studies/quickstart.yaml --build b1-v2-flash --expires '2 h'",
+    "study up quickstart --foreground",
+)
+DOWN = examples("study down")
+SHELL = examples("study shell", "study shell -- hdfs dfs -ls /", "study shell --json")
+
+
+def up(
+    spec: Spec,
+    runs: Runs = RUNS,
+    build: Annotated[
+        str | None,
+        typer.Option(
+            "--build", metavar="BUILD", help="Which of the study's clusters. Default: the first."
+        ),
+    ] = None,
+    expires: Annotated[
+        str, typer.Option("--expires", metavar="TIME", help="When it is taken down by itself.")
+    ] = "8 h",
+    foreground: Annotated[
+        bool,
+        typer.Option("--foreground", help="Stay, and take it down on Ctrl-C."),
+    ] = False,
+    sets: Sets = None,
+    as_json: Json = False,
+) -> None:
+    """Build one cluster of a study and keep it, for people to use.
+
+    Prints how to reach it. It has the machine and the study's hosts until it expires, or until `study down`.
+    """
+    from dags.airflow_home.interrupt import interruptible
+    from workloads.base.quantity import seconds
+
+    try:
+        lasts_s = seconds(expires)
+    except ValueError as error:
+        raise InputError(
+            str(error), "--expires", "write a number and a unit, as in '8 h'."
+        ) from error
+    with interruptible():
+        if foreground:
+            _keep(spec, runs, build, lasts_s, sets or [], as_json)
+        else:
+            _detached(spec, runs, build, expires, sets or [], as_json)
+
+
+def _detached(
+    spec: Path, runs: Path, build: str | None, expires: str, sets: list[str], as_json: bool
+) -> None:
+    """Start the keeper in a session of its own; return when its cluster stands or its start failed."""
+    from dags.airflow_home.child import python
+    from dags.airflow_home.interrupt import Interrupted
+
+    argv = python("dags.cli.main", "up", str(spec), "--foreground", "--runs", str(runs))
+    argv += ["--expires", expires, *(["--build", build] if build else [])]
+    argv += [*(part for each in sets for part in ("--set", each)), *(["--json"] if as_json else [])]
+    environment = {**os.environ, DETACHES: "1"}
+    keeper = subprocess.Popen(
+        argv, stdout=subprocess.PIPE, text=True, env=environment, start_new_session=True
+    )
+    assert keeper.stdout is not None
+    try:
+        for line in keeper.stdout:  # until it has ended, or stands and closes its output
+            out.print(line.rstrip("\n"), markup=False, soft_wrap=True)
+    except Interrupted:
+        keeper.terminate()
+        keeper.wait()
+        raise
+    if not _keeps(keeper.pid):
+        raise typer.Exit(keeper.wait())
+
+
+DETACHES = "STUDY_UP_DETACHES"
+"""Environment variable of a keeper whose starter waits until its output is closed."""
+
+
+def _keeps(pid: int) -> bool:
+    from workloads.execution.keeping import kept
+
+    try:
+        found = kept()
+    except InputError:
+        return False
+    return found is not None and found.owner.pid == pid
+
+
+def _keep(
+    spec: Path, runs: Path, build: str | None, lasts_s: float, sets: list[str], as_json: bool
+) -> None:
+    from cluster.state.owner import Owner
+    from dags.airflow_home.interrupt import Interrupted
+    from dags.cli.display import check_line
+    from workloads.execution.keeping import SUFFIX, keep, step_of
+    from workloads.execution.opening import RunRequest, open_run
+    from workloads.execution.run import end_run
+    from workloads.execution.steps import close_run
+    from workloads.spec.study_file import read_study
+
+    overrides = parse_overrides(sets)
+    name = read_study(spec, overrides).study.study
+    printed, stands = [], []
+
+    def report(check: Check) -> None:
+        (err if check.fault or as_json else out).print(check_line(check), soft_wrap=True)
+        printed.append(check.fault)
+
+    def ready(found: Kept) -> None:
+        stands.append(found)
+        print_json(_facts(found)) if as_json else _print_reach(found)
+        if os.environ.pop(DETACHES, ""):
+            _detach(found.root / LOG)
+
+    try:
+        run = open_run(
+            spec, runs, {**overrides, "study": f"{name}{SUFFIX}"},
+            request=RunRequest(fresh=True),
+            owner=Owner.of_process(os.getpid(), holds_lock=True),
+            report=report,
+        )  # fmt: skip
+    except StudyError as error:
+        if error in printed:  # with its remedy, and with all other faults
+            raise typer.Exit(error.exit_code) from error
+        raise
+    try:
+        step = step_of(run, build)
+    except InputError:
+        close_run(run)
+        end_run(run, "failed", "the build is not in the study")
+        raise
+    if not as_json:
+        out.print(f"up    {step.build}, about {step.estimate_s:.0f} s", markup=False)
+    try:
+        keep(run, step, lasts_s, ready)
+    except Interrupted:
+        if not stands:
+            raise
+    if not as_json:
+        out.print(f"down  {run.tag}: taken down, nothing of it is left", markup=False)
+
+
+def _detach(log: Path) -> None:
+    """From now on this process has no terminal, and its starter returns."""
+    out.file.flush()
+    descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    for standard in (1, 2):
+        os.dup2(descriptor, standard)
+    os.close(descriptor)
+
+
+def _facts(found: Kept) -> dict[str, Any]:
+    """For other programs."""
+    from cluster.clients.launchers import client_conf
+
+    cluster = found.cluster
+    return {
+        "run": found.tag,
+        "folder": found.root,
+        "build": found.build,
+        "until": found.until,
+        "client_conf": client_conf(cluster),
+        "endpoints": cluster.endpoints,
+    }
+
+
+def _print_reach(found: Kept) -> None:
+    from cluster.clients.launchers import client_conf
+
+    cluster = found.cluster
+    points = cluster.endpoints
+    until = time.strftime("%Y-%m-%d %H:%M", time.localtime(found.until))
+    rows = {
+        "cluster": str(found.folder),
+        "nodes": ", ".join(node.name for node in cluster.topology.nodes),
+        "HDFS": f"hdfs://{points.namenode_rpc}  http://{points.namenode_http}",
+        "YARN": f"http://{points.resourcemanager_http}",
+        "HBase": f"http://{points.hmaster_http}  ZooKeeper {points.zookeeper}",
+        "client": f"HADOOP_CONF_DIR and HBASE_CONF_DIR: {client_conf(cluster)}",
+        "shell": "study shell",
+        "expires": f"{until}; `study down` takes it down before",
+    }
+    for name, value in rows.items():
+        out.print(f"{name:9}{value}", markup=False, soft_wrap=True)
+
+
+def down(as_json: Json = False) -> None:
+    """Take down the cluster that `study up` keeps on this machine, and verify that it is gone.
+
+    Safe to repeat. A study that measures is left alone.
+    """
+    from cluster.state.owner import here
+    from cluster.state.tags import start_ticks
+    from workloads.execution.keeping import kept
+    from workloads.execution.run import has_ended, load_run
+
+    found = kept()
+    if found is None:
+        print_json({"down": None}) if as_json else out.print("No cluster is kept.")
+        return
+    owner = found.owner
+    if owner.pid is None or owner.place != here():
+        raise StudyError(
+            "its keeper cannot be reached from here.",
+            found.tag,
+            f"run `study down` on {owner.place.host}, in PID namespace {owner.place.pid_namespace}.",
+        )
+    os.kill(owner.pid, signal.SIGTERM)
+    deadline = time.monotonic() + DOWN_WITHIN_S
+    while start_ticks(owner.pid) == owner.start_ticks:
+        if time.monotonic() > deadline:
+            raise StudyError(
+                f"its keeper, process {owner.pid}, has not ended within {DOWN_WITHIN_S:.0f} s.",
+                found.tag,
+                f"read {found.root / LOG}; then end the process and run `study reap`.",
+            )
+        time.sleep(0.1)
+    if not has_ended(load_run(found.root)):
+        raise StudyError(
+            "its keeper ended without taking it down.",
+            found.tag,
+            f"run `study reap --runs {found.root.parents[1]}`; the keeper's log is {found.root / LOG}.",
+        )
+    if as_json:
+        print_json({"down": found.tag})
+    else:
+        out.print(f"down  {found.tag}: taken down, nothing of it is left", markup=False)
+
+
+def shell(
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[-- COMMAND ...]", help="Default: your shell."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Run a command, or a shell, as a client of the kept cluster.
+
+    HADOOP_CONF_DIR, YARN_CONF_DIR, HBASE_CONF_DIR and JAVA_HOME are the client's. `hadoop`, `hdfs`, `yarn`,
+    `mapred` and `hbase` are on PATH, with the cluster's own versions. The exit code is the command's.
+    """
+    from cluster.clients.launchers import client_environment, write_launchers
+    from workloads.execution.keeping import kept
+
+    found = kept()
+    if found is None:
+        raise InputError("no cluster is kept.", "this machine", "build one: study up SPEC.")
+    if as_json:
+        print_json(_facts(found))
+        return
+    folder = found.folder / "bin"
+    write_launchers(found.cluster, folder)
+    environment = client_environment(found.cluster, folder)
+    argv = command or [os.environ.get("SHELL", "/bin/sh")]
+    if shutil.which(argv[0], path=environment["PATH"]) is None:
+        raise InputError(
+            f"there is no program {argv[0]!r}.",
+            "study shell",
+            "hdfs, hadoop, yarn, mapred and hbase are on PATH.",
+        )
+    os.execvpe(argv[0], argv, environment)
