@@ -13,6 +13,7 @@ from airflow.sdk import Param, dag, get_current_context, task
 
 from dags.airflow_home.home import base_folder, runs_folder
 from dags.notify.tell import tell
+from dags.tasks.ended_dag_runs import EndedDagRuns
 from dags.tasks.params import checked_params
 from dags.tasks.ssh_key import use_ssh_connection
 from dags.tasks.study_tasks import RETRIES, RETRY_DELAY
@@ -57,7 +58,7 @@ def reap_clusters() -> None:
 
         params = checked_params()
         runs = base_folder() / params["runs"]
-        swept = study_stages.reap(runs, params["dry_run"])
+        swept = study_stages.reap(runs, params["dry_run"], EndedDagRuns())
         for killed in () if params["dry_run"] else swept.reaped:
             tell(str(runs / killed.tag), "the run was killed", get_current_context())
         return [str(run) for run in (*swept.reaped, *swept.left_alone)]

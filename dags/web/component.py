@@ -7,6 +7,7 @@ regular way to stop.
 from __future__ import annotations
 
 import os
+import runpy
 import signal
 import sys
 
@@ -18,9 +19,7 @@ def main() -> None:
     watch(lambda: os.kill(os.getpid(), signal.SIGTERM))
     if sys.argv[1] == "scheduler":
         os.environ[SCHEDULER_PID] = str(os.getpid())
-    from airflow.__main__ import main as airflow
-
-    airflow()
+    runpy.run_module("airflow", run_name="__main__")  # as `python -m airflow` does
 
 
 if __name__ == "__main__":

@@ -28,7 +28,12 @@ LATE_STUDY = "TEST_LATE_STUDY"
 class Web:
     """A client of the REST API used by Airflow's own pages. Its studies are the files in `studies`."""
 
-    def __init__(self, folder: Path, **environment: str) -> None:
+    python = sys.executable
+
+    def __init__(self, folder: Path, python: Path | None = None, **environment: str) -> None:
+        """`python`: of the environment with Airflow; default: this one."""
+        if python is not None:
+            self.python = str(python)
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
@@ -49,7 +54,7 @@ class Web:
         self.start()
 
     def start(self) -> None:
-        argv = [sys.executable, "-m", "tests.dag.faked", "webserver", "--port", str(self.port)]
+        argv = [self.python, "-m", "tests.dag.faked", "webserver", "--port", str(self.port)]
         with self.out.open("w") as out:
             self.process = subprocess.Popen(argv, stdout=out, stderr=out, env=self.environment)
 
@@ -220,7 +225,9 @@ class Study:
 
 
 @contextmanager
-def started(folder: Path, *names: str, **environment: str) -> Iterator[Web]:
+def started(
+    folder: Path, *names: str, python: Path | None = None, **environment: str
+) -> Iterator[Web]:
     """Ready for requests about its studies of these `names`; stopped on exit in any case.
 
     Whatever a test does, two clusters never stand at once.
@@ -229,7 +236,7 @@ def started(folder: Path, *names: str, **environment: str) -> Iterator[Web]:
     for name in names:
         text = SMALL.replace("study: small", f"study: {name}")
         folder.joinpath("studies", f"{name}.yaml").write_text(text)
-    web = Web(folder, **environment)
+    web = Web(folder, python, **environment)
     try:
         web.sign_in()
         wanted = {"capacity_plan", *(f"study_{name}" for name in names)}
