@@ -1,6 +1,6 @@
 """DAG `reap_clusters`: hourly, remove the leftovers of ended and killed runs and verify that they are gone.
 
-It skips live runs, runs with an owner that cannot be checked from this worker, and everything that the
+It skips live runs, runs with an owner that neither this worker nor Airflow knows, and everything that the
 project did not create. `study reap` does the same by hand. The receivers of a killed run's study (its key
 `notify`) get a message.
 """
