@@ -18,8 +18,8 @@ from dags.airflow_home.home import project_root
 UV = project_root() / ".uv" / "bin" / "uv"
 OTHER_AIRFLOW = "3.2.2"
 """The oldest minor version that docs/how-to/your-own-airflow.md names; the lock has the newest."""
-AS_OF = "2026-11-01"
-"""No package newer than that, so that the environment is the same each time."""
+AS_OF = "2026-06-15"
+"""Airflow with the libraries of that day, as its own constraints have them: newer ones break it."""
 
 
 def locked_with_celery() -> Path:
@@ -42,8 +42,12 @@ def other_airflow() -> Path:
     place = cache_root() / "test-airflow" / f"{OTHER_AIRFLOW}-{AS_OF}"
 
     def fill(python: Path) -> None:
-        wanted = (f"apache-airflow=={OTHER_AIRFLOW}", f"{project_root()}[spark,report]")
-        _uv("pip", "install", "--python", str(python), "--exclude-newer", AS_OF, *wanted)
+        wanted, then = place / "wanted.txt", place / "constraints.txt"
+        wanted.write_text(f"apache-airflow=={OTHER_AIRFLOW}\n")
+        compiled = ("--python", str(python), "--exclude-newer", AS_OF, "-o", str(then))
+        _uv("pip", "compile", *compiled, str(wanted))
+        ours = f"{project_root()}[spark,report]"
+        _uv("pip", "install", "--python", str(python), "-c", str(then), "-r", str(wanted), ours)
 
     return _environment(place, fill)
 
@@ -63,7 +67,7 @@ def _environment(place: Path, fill: Callable[[Path], None]) -> Path:
 
 def _uv(*arguments: str) -> None:
     argv = [str(UV), "--quiet", *arguments]
-    if arguments[0] == "pip":
+    if arguments[:2] in (("pip", "sync"), ("pip", "install")):
         argv.append("--compile-bytecode")
     done = subprocess.run(argv, capture_output=True, text=True, cwd=project_root(), check=False)
     assert done.returncode == 0, f"{' '.join(argv)}\n{done.stderr[-3000:]}"

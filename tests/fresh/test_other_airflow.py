@@ -39,9 +39,7 @@ def test_a_study_succeeds_and_a_cleared_trial_is_measured_again(web: Web) -> Non
     run = study.run
     assert order(run.root) == expected_order(run)
     again = run.plan.trials[0]
-    study.clear(
-        run_id, f"{again.build}.{str(again.trial).removeprefix(f'{again.build}-')}", down=False
-    )
+    study.clear(run_id, f"{again.build}.{str(again.trial).removeprefix(f'{again.build}-')}")
     assert study.wait_over(run_id) == "success"
     assert order(run.root).count(again.label) == 2
     assert study.nothing_stands()
