@@ -23,12 +23,14 @@ $(VENV)/.ready: pyproject.toml uv.lock .uv-requirements.txt
 	@python3 cluster/stack/requirements.py
 	@test -x .uv/bin/pip || python3 -m venv .uv
 	@.uv/bin/pip install --quiet --disable-pip-version-check --require-hashes -r .uv-requirements.txt
-	@$(if $(UV_DEFAULT_INDEX),$(FROM_MIRROR),$(UV) sync --locked --all-extras --quiet)
+	@$(if $(UV_DEFAULT_INDEX),$(FROM_MIRROR),$(UV) sync --locked $(EXTRAS) --quiet)
 	@touch $@
+# Nothing on one machine needs Celery; the tests of several workers have an environment of their own.
+EXTRAS = --all-extras --no-extra celery
 # uv sync downloads from the addresses in uv.lock. A mirror has the same files elsewhere: only their hashes count.
 # Without --python, `uv pip` would change the interpreter that UV_PYTHON names.
 FROM_MIRROR = $(UV) venv --quiet --allow-existing $(VENV) \
-	&& $(UV) export --frozen --all-extras --quiet --no-emit-project --output-file $(VENV)/requirements.txt \
+	&& $(UV) export --frozen $(EXTRAS) --quiet --no-emit-project --output-file $(VENV)/requirements.txt \
 	&& $(UV) pip sync --python $(VENV) --quiet --require-hashes $(VENV)/requirements.txt \
 	&& $(UV) pip install --python $(VENV) --quiet --no-deps --editable .
 

@@ -1,6 +1,6 @@
 """DAG `reap_clusters`: hourly, remove the leftovers of ended and killed runs and verify that they are gone.
 
-It skips live runs, runs with an owner that cannot be checked from this worker, and everything that the
+It skips live runs, runs with an owner that neither this worker nor Airflow knows, and everything that the
 project did not create. `study reap` does the same by hand. The receivers of a killed run's study (its key
 `notify`) get a message.
 """
@@ -13,6 +13,7 @@ from airflow.sdk import Param, dag, get_current_context, task
 
 from dags.airflow_home.home import base_folder, runs_folder
 from dags.notify.tell import tell
+from dags.tasks.ended_dag_runs import EndedDagRuns
 from dags.tasks.params import bad_input_fails, checked_params
 from dags.tasks.ssh_key import use_ssh_connection
 from dags.tasks.study_tasks import RETRIES, RETRY_DELAY
@@ -58,7 +59,7 @@ def reap_clusters() -> None:
         with bad_input_fails():
             params = checked_params()
         runs = base_folder() / params["runs"]
-        swept = study_stages.reap(runs, params["dry_run"])
+        swept = study_stages.reap(runs, params["dry_run"], EndedDagRuns())
         for killed in () if params["dry_run"] else swept.reaped:
             tell(str(runs / killed.tag), "the run was killed", get_current_context())
         return [str(run) for run in (*swept.reaped, *swept.left_alone)]

@@ -14,7 +14,7 @@ from workloads.spec.study_file import StudyFile
 
 ABSENT = "not set"
 # These name, explain or schedule a study; they change nothing about what is measured.
-_ABOUT = ("study", "question", "expect", "compare", "schedule", "when_busy", "notify")
+_ABOUT = ("study", "question", "expect", "compare", "schedule", "when_busy", "queue", "notify")
 
 
 class Declared(Frozen):

@@ -6,7 +6,7 @@ live runs, not processes of others, and not runs whose owner's state cannot be d
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,11 +59,11 @@ class Swept:
 
 
 def reap(
-    runs: Path, dry_run: bool = False, on_run: OnRun | None = None, force: str | None = None
+    runs: Path, dry_run: bool = False, on_run: OnRun | None = None, dead: Container[str] = ()
 ) -> Swept:
     """Take down whatever the runs below `runs` left.
 
-    `force` names an owner that the caller knows to be dead. `on_run(root, dry_run)` cleans up what only
+    `dead`: names of owners that the caller knows to be dead. `on_run(root, dry_run)` cleans up what only
     the caller knows of, such as open records, and returns what it did. TearDownError if something
     cannot be removed.
     """
@@ -71,7 +71,7 @@ def reap(
     failures: list[str] = []
     for root in run_folders(runs.absolute()):
         try:
-            swept.append(_sweep(root, dry_run, on_run, force))
+            swept.append(_sweep(root, dry_run, on_run, dead))
         except StudyError as error:  # of one run; the others are still reaped
             failures.append(str(error))
     if failures:
@@ -120,7 +120,7 @@ def not_proved_gone(root: Path, tag: str) -> tuple[str, ...]:
 
 
 def _sweep(
-    root: Path, dry_run: bool, on_run: OnRun | None, force: str | None
+    root: Path, dry_run: bool, on_run: OnRun | None, dead: Container[str]
 ) -> Reaped | LeftAlone | None:
     """None if the run is alive, was never opened, or left nothing."""
     if _is_alive(run_state(root, presence.is_free(root))):
@@ -129,7 +129,7 @@ def _sweep(
         found = run_state(root, lock_free=locked)
         if found is None or _is_alive(found):
             return None
-        if why := _doubt(found, locked, force):
+        if why := _doubt(found, locked, dead):
             return LeftAlone(found.tag, why)
         removed = _describe(root, found.tag)
         if not dry_run:
@@ -146,12 +146,12 @@ def _is_alive(found: RunState | None) -> bool:
     return found is None or found.state == "alive"
 
 
-def _doubt(found: RunState, locked: bool, force: str | None) -> str:
+def _doubt(found: RunState, locked: bool, dead: Container[str]) -> str:
     """Why the run may still be running; empty if it is over. `locked`: the caller alone holds its lock."""
     if not locked:
         over = "has ended" if found.state == "ended" else f"lost its owner {found.owner_name}"
         return f"it {over}, but a process is still working on it."
-    if found.state == "unknown" and found.owner_name != force:
+    if found.state == "unknown" and found.owner_name not in dead:
         return (
             f"its owner {found.owner_name} cannot be seen from here, and has been silent for "
             f"{found.silent_s:.0f} s. If you are sure that it is dead, run: "

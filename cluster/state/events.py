@@ -96,7 +96,7 @@ class Notified(Event, event="notified"):
 
 
 class OwnerDeclaredDead(Event, event="owner-declared-dead"):
-    """`study reap --force`: a person knows what cannot be seen from here."""
+    """`study reap --force`, or an ended DAG run: somebody knows what cannot be seen from here."""
 
     owner: str
 

@@ -17,6 +17,8 @@ from pydantic import TypeAdapter
 
 from cluster.model.errors import InputError, StudyError
 from cluster.state import atomic, presence
+from cluster.state.events import RunEnded
+from cluster.state.journal import JOURNAL, Journal
 from cluster.state.owner import SILENT_AFTER_S, Owner, State, judge
 from cluster.state.run_state import ONE_STUDY, RunState, busy
 from cluster.state.runtime import runtime_dir
@@ -41,9 +43,16 @@ class Lease:
 
     @property
     def state(self) -> State:
-        if self.abandoned:
+        if self.is_over:
             return "dead"
         return judge(self.owner, presence.is_free(self.root), self.silent_s)
+
+    @property
+    def is_over(self) -> bool:
+        """Abandoned, or the run has ended since. Airflow may have executed its last task on another machine,
+        which cannot release the lease on this one."""
+        ends = Journal(self.root / JOURNAL).since_opening(RunEnded)
+        return self.abandoned or any(ended.t > self.since for ended in ends)
 
     @property
     def silent_s(self) -> float:
@@ -66,7 +75,7 @@ def acquire(tag: str, root: Path, owner: Owner) -> Lease:
     """
     with _locked():
         held = holder()
-        if held is not None and (held.tag, held.owner, held.abandoned) == (tag, owner, False):
+        if held is not None and (held.tag, held.owner, held.is_over) == (tag, owner, False):
             return held
         if held is not None:
             _check_free(held, tag, owner)

@@ -81,6 +81,8 @@ class Home:
             "AIRFLOW__CORE__DAGS_FOLDER": str(self.project / "dags"),
             "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
             "AIRFLOW__CORE__EXECUTOR": "LocalExecutor",
+            # A task reads the DAG file when it starts, perhaps on a host that is measuring.
+            "AIRFLOW__CORE__DAGBAG_IMPORT_TIMEOUT": "300",
             "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
             "AIRFLOW__LOGGING__BASE_LOG_FOLDER": str(self.root / "logs"),
             "NO_COLOR": "1",  # the console is a log file

@@ -193,7 +193,7 @@ def reap(
     """
     from dags.stages import study_stages
 
-    swept = study_stages.reap(runs, dry_run, force)
+    swept = study_stages.reap(runs, dry_run, (force,) if force else ())
     if as_json:
         print_json({"dry_run": dry_run, "reaped": swept.reaped, "left_alone": swept.left_alone})
         return

@@ -67,6 +67,7 @@ def study_dag(outline: Outline, spec: Path, runs: str, run: str = "") -> DAG:
             "retries": 0,
             "weight_rule": "absolute",
             "pre_execute": use_ssh_connection,
+            **({"queue": outline.queue} if outline.queue else {}),
         },
         deadline=deadline(str(spec), outline.estimate_s + ANALYSIS_ESTIMATE_S)
         if outline.reports_late_runs

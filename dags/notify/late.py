@@ -30,7 +30,6 @@ def deadline(spec: str, estimate_s: float) -> DeadlineAlert:
         reference=DeadlineReference.DAGRUN_QUEUED_AT,
         interval=timedelta(seconds=LATE * estimate_s),
         callback=SyncCallback(late, kwargs={"spec": spec, "estimate_s": estimate_s}),
-        name=f"late: {LATE:g} times the estimate",
     )
 
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from cluster.model.errors import HostBusyError, InputError
+from cluster.state import lease, presence
+from cluster.state.journal import run_folders
 from cluster.state.owner import Owner
+from cluster.state.run_state import run_state
 from dags.airflow_home.home import SCHEDULER_PID
 from dags.stages.conclusion import is_concluded, stop
 from dags.stages.outline import steps_of
-from dags.stages.study_stages import absolute
+from dags.stages.study_stages import absolute, reap
 from dags.stages.task_names import ANALYSIS, FINISHED, cleared_trials, pending_trials
 from workloads.execution.opening import RunRequest, clear_trials, open_run, reopen_run
 from workloads.execution.run import Run, load_run, run_of
@@ -29,7 +32,8 @@ CLEARED = "the DAG run was cleared in Airflow"
 class Asked:
     """What a DAG run asks for. `spec` and `runs` may be relative to the project's folder. `steps`: digest of
     the DAG's builds and trials. `dag_run`: "<DAG>/<run id>". `states`: see `pending_trials`; None if the
-    task runs for the first time, so that nothing was cleared."""
+    task runs for the first time, so that nothing was cleared. `ended`: DAG runs that Airflow knows to be
+    over."""
 
     spec: str
     runs: str
@@ -37,6 +41,7 @@ class Asked:
     steps: str
     dag_run: str
     states: Mapping[str, str | None] | None = None
+    ended: Container[str] = ()
 
 
 def opened(asked: Asked) -> str | None:
@@ -48,6 +53,7 @@ def opened(asked: Asked) -> str | None:
     spec, runs = absolute(asked.spec), absolute(asked.runs)
     study = read_study(spec).study
     owner = airflow_owner(asked.dag_run)
+    _reap_lost(runs, study.study, asked.ended)
     try:
         run = run_of(asked.dag_run, runs, study.study) if asked.states is not None else None
         if run is None or not _opened_again(run, owner, asked):
@@ -59,6 +65,18 @@ def opened(asked: Asked) -> str | None:
         return None
     log.info("Run %s: %d steps, about %.0f s", run.root, len(run.plan.steps), run.plan.estimate_s)
     return str(run.root)
+
+
+def _reap_lost(runs: Path, study: str, ended: Container[str]) -> None:
+    """Take down what an ended DAG run left, if its run or its lease of this machine is in the way. The worker
+    of its task `conclude` was killed: the journal has no end, and nothing else tells from here."""
+    held = lease.holder()
+    roots = [*run_folders(runs, study)[-1:], *([held.root] if held else [])]
+    for root in roots:
+        found = run_state(root, presence.is_free(root))
+        if found and found.state == "unknown" and found.owner_name in ended:
+            log.warning("DAG run %s is over, but its run was not ended", found.owner_name)
+            reap(root.parents[1], dry_run=False, dead=(found.owner_name,))
 
 
 def _opened_again(run: Run, owner: Owner, asked: Asked) -> bool:

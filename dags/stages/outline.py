@@ -38,14 +38,15 @@ class BuildOutline:
 
 @dataclass(frozen=True)
 class Outline:
-    """`cron` and `asset`: the schedule, if any. `compared`: each run is compared with earlier ones.
-    `reports_late_runs`: a receiver of messages wants to know. `estimate_s`: of the whole run. `is_mapped`:
-    its builds map their trials."""
+    """`queue`: of its tasks, if any. `cron` and `asset`: the schedule, if any. `compared`: each run is
+    compared with earlier ones. `reports_late_runs`: a receiver of messages wants to know.
+    `estimate_s`: of the whole run. `is_mapped`: its builds map their trials."""
 
     study: str
     question: str
     provider: str
     workloads: tuple[str, ...]
+    queue: str | None
     cron: str | None
     asset: str | None
     compared: bool
@@ -92,6 +93,7 @@ def outline_of(study: Study, plan: Plan) -> Outline:
         question=study.question or "",
         provider=study.provider,
         workloads=tuple(sorted({s.setting.workload for s in plan.trials if s.setting})),
+        queue=study.queue,
         cron=schedule.cron if schedule else None,
         asset=schedule.asset if schedule else None,
         compared=study.compare is not None,

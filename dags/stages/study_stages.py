@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
@@ -143,12 +143,13 @@ def tear_down(root: str, reason: str = "the run was stopped before the trial end
     log.info("Tear-down verified: run %s has no process and no data left", run.root)
 
 
-def reap(runs: Path, dry_run: bool, force: str | None = None) -> Swept:
+def reap(runs: Path, dry_run: bool, dead: Container[str] = ()) -> Swept:
     """Remove the leftovers of ended and killed runs below `runs` and verify that they are gone.
 
-    Their open records are closed as `incomplete`. `force` names an owner that is known to be dead.
+    Their open records are closed as `incomplete`. `dead`: names of owners that are known
+    to be dead.
     """
-    return reap_clusters(runs, dry_run, _close_records, force)
+    return reap_clusters(runs, dry_run, _close_records, dead)
 
 
 def _close_records(root: Path, dry_run: bool) -> tuple[str, ...]:

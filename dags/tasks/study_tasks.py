@@ -16,6 +16,7 @@ from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
 from dags.notify.tell import could_not_open, tell
 from dags.stages.task_names import ANALYSIS, DOWN, FINISHED, OPEN, UP, build_group
+from dags.tasks.ended_dag_runs import EndedDagRuns
 from dags.tasks.params import checked_params
 
 if TYPE_CHECKING:
@@ -55,7 +56,8 @@ def open_run(spec: str, runs: str, steps: str, run: str = "") -> PokeReturnValue
         return PokeReturnValue(True, load(run))
     states = _states() if ti.try_number > 1 else None
     dag_run = f"{context['dag'].dag_id}/{context['run_id']}"
-    root = opened(Asked(spec, runs, params["fresh"], steps, dag_run, states))
+    asked = Asked(spec, runs, params["fresh"], steps, dag_run, states, EndedDagRuns())
+    root = opened(asked)
     return PokeReturnValue(root is not None, root)
 
 

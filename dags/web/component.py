@@ -7,6 +7,7 @@ regular way to stop.
 from __future__ import annotations
 
 import os
+import runpy
 import signal
 import sys
 from importlib import import_module
@@ -17,8 +18,7 @@ from dags.airflow_home.home import SCHEDULER_PID
 FORKING = ("scheduler", "dag-processor")
 """They execute each task and read each DAG file in a fork of themselves."""
 PRELOADED = (
-    "airflow.dag_processing.dagbag",
-    "airflow.sdk.execution_time.task_runner",
+    "airflow.sdk",
     "dags.graph.run_dag",
     "dags.graph.study_dag",
     "dags.stages.opening",
@@ -31,12 +31,10 @@ def main() -> None:
     watch(lambda: os.kill(os.getpid(), signal.SIGTERM))
     if sys.argv[1] == "scheduler":
         os.environ[SCHEDULER_PID] = str(os.getpid())
-    from airflow.__main__ import main as airflow
-
     if sys.argv[1] in FORKING:
         for module in PRELOADED:
             import_module(module)
-    airflow()
+    runpy.run_module("airflow", run_name="__main__")  # as `python -m airflow` does
 
 
 if __name__ == "__main__":

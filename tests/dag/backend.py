@@ -63,6 +63,7 @@ def install() -> None:
     """From now on this process builds nothing real: it needs no Java, no ports, no disk."""
     opening.resolve_hosts = hosts
     opening.preflight = lambda *_: None
+    opening.provider_of = lambda _: SimpleNamespace()  # no lease on a host over SSH
     steps.ensure_stacks = lambda _versions: None
     steps.bring_up = bring_up
     steps.tear_down = tear_down

@@ -29,7 +29,12 @@ LATE_STUDY = "TEST_LATE_STUDY"
 class Web:
     """A client of the REST API used by Airflow's own pages. Its studies are the files in `studies`."""
 
-    def __init__(self, folder: Path, **environment: str) -> None:
+    python = sys.executable
+
+    def __init__(self, folder: Path, python: Path | None = None, **environment: str) -> None:
+        """`python`: of the environment with Airflow; default: this one."""
+        if python is not None:
+            self.python = str(python)
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
@@ -50,7 +55,7 @@ class Web:
         self.start()
 
     def start(self) -> None:
-        argv = [sys.executable, "-m", "tests.dag.faked", "webserver", "--port", str(self.port)]
+        argv = [self.python, "-m", "tests.dag.faked", "webserver", "--port", str(self.port)]
         with self.out.open("w") as out:
             self.process = subprocess.Popen(argv, stdout=out, stderr=out, env=self.environment)
 
@@ -221,7 +226,9 @@ class Study:
 
 
 @contextmanager
-def started(folder: Path, *names: str, **environment: str) -> Iterator[Web]:
+def started(
+    folder: Path, *names: str, python: Path | None = None, **environment: str
+) -> Iterator[Web]:
     """Ready for requests about its studies of these `names`; stopped on exit in any case.
 
     Whatever a test does, two clusters never stand at once.
@@ -230,8 +237,9 @@ def started(folder: Path, *names: str, **environment: str) -> Iterator[Web]:
     for name in names:
         text = SMALL.replace("study: small", f"study: {name}")
         folder.joinpath("studies", f"{name}.yaml").write_text(text)
-    furnish(folder / "airflow")
-    web = Web(folder, **environment)
+    if python is None:  # another version of Airflow has databases of its own
+        furnish(folder / "airflow")
+    web = Web(folder, python, **environment)
     try:
         web.sign_in()
         wanted = {"capacity_plan", *(f"study_{name}" for name in names)}

@@ -22,6 +22,7 @@ compare: {baseline: rolling 5, tolerance: 5%}
 schedule: '0 2 * * 6'
 notify: [{webhook: hook}, {mail: [a@b.c], events: [late]}, {notifier: a.B, arguments: {text: x}}]
 when_busy: queue
+queue: rack-1
 """
 WORDS = (
     *("", "~", "[]", "{}", "[[]]", "[{}]", "{a: b}", "[1, 2]", "[1, 1]", "true", "off", "auto"),

@@ -106,6 +106,10 @@ class Study(Frozen):
     when_busy: Literal["refuse", "queue"] = Field(
         "refuse", description="What to do when another study holds a host: fail, or wait for it."
     )
+    queue: Name | None = Field(
+        None,
+        description="Airflow queue of the study's tasks: on several workers, it chooses the worker.",
+    )
     factors: Factors = Field(description="Factors to compare.")
     stack: StackSpec = Field(StackSpec(), description="Software versions and settings.")
     workloads: tuple[WorkloadEntry, ...] = Field(min_length=1, description="Workloads to run.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -10,8 +12,9 @@ import pytest
 
 from cluster.model.errors import HostBusyError, InputError, StudyError
 from cluster.state import lease
-from cluster.state.events import TrialsCleared
-from cluster.state.owner import Owner, here
+from cluster.state.events import OwnerDeclaredDead, TrialsCleared
+from cluster.state.owner import SILENT_AFTER_S, Owner, here
+from cluster.state.presence import present
 from dags.airflow_home.home import SCHEDULER_PID
 from dags.stages import conclusion, study_stages
 from dags.stages.opening import Asked, airflow_owner, check_fits, opened
@@ -128,6 +131,48 @@ def test_a_cleared_dag_run_begins_a_new_run_or_resumes_its_own(tmp_path: Path) -
     finish(resumed)
     fresh = open_one(tmp_path, states=states(run, *every, analysis=None))
     assert fresh.root != run.root
+
+
+def make_silent(run: Run) -> None:
+    long_ago = time.time() - 10 * SILENT_AFTER_S
+    for path in run.root.glob("*"):
+        os.utime(path, (long_ago, long_ago))
+
+
+def test_a_run_whose_dag_run_ended_without_its_conclusion_is_resumed(tmp_path: Path) -> None:
+    """The worker was killed in `conclude`. Only Airflow knows that the DAG run is over."""
+    run = open_one(tmp_path)
+    make_silent(run)
+    for ended in ((), ("study_quickstart/another",)):
+        with pytest.raises(HostBusyError, match="may be running"):
+            open_one(tmp_path, "study_quickstart/two", ended=ended)
+    make_silent(run)
+    assert open_one(tmp_path, "study_quickstart/two", ended=(ONE,)).root == run.root
+    assert run.journal.events(OwnerDeclaredDead)[-1].owner == ONE
+    holder = lease.holder()
+    assert holder is not None and holder.owner.dag_run == "study_quickstart/two"
+
+
+def test_a_live_run_is_left_alone_whatever_airflow_says(tmp_path: Path) -> None:
+    run = open_one(tmp_path)
+    with present(run.root):
+        make_silent(run)
+        with pytest.raises(HostBusyError):
+            open_one(tmp_path, "study_quickstart/two", ended=(ONE,))
+    assert run.journal.events(OwnerDeclaredDead) == []
+
+
+def test_a_lost_run_of_another_study_gives_the_host_back(tmp_path: Path) -> None:
+    lost = open_one(tmp_path)
+    make_silent(lost)
+    mine = tmp_path / "mine.yaml"
+    mine.write_text(QUICKSTART.read_text().replace("study: quickstart", "study: mine"))
+    with pytest.raises(HostBusyError):
+        open_one(tmp_path, "study_mine/one", spec=mine)
+    make_silent(lost)
+    run = open_one(tmp_path, "study_mine/one", spec=mine, ended=(ONE,))
+    holder = lease.holder()
+    assert holder is not None and holder.tag == run.tag
 
 
 def test_a_busy_host_is_waited_for_only_by_a_study_that_queues(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,8 +12,10 @@ from pathlib import Path
 import pytest
 
 from cluster.model.errors import HostBusyError, InputError, StudyError
+from cluster.state.events import RunEnded, RunOpened
+from cluster.state.journal import JOURNAL, Journal
 from cluster.state.lease import abandon, acquire, holder, release
-from cluster.state.owner import Owner, Place
+from cluster.state.owner import SILENT_AFTER_S, Owner, Place
 from cluster.state.runtime import runtime_dir
 
 pytestmark = pytest.mark.usefixtures("runtime")
@@ -114,6 +117,32 @@ def test_a_reopened_run_has_not_abandoned_its_lease(root: Path) -> None:
     acquire("first/r1", root, this())
     lease = holder()
     assert lease is not None and not lease.abandoned
+
+
+def test_a_run_that_ended_on_another_machine_holds_this_one_no_longer(root: Path) -> None:
+    """A lease is in a folder of its machine, and the run's last task may run on any worker."""
+    there = replace(Owner.of_dag_run("study_x/manual"), place=Place("elsewhere", "another-boot", 1))
+    first = acquire("first/r1", root, there)
+    journal = Journal(root / JOURNAL)
+    journal.record(RunOpened(study="first", run="r1", tag="first/r1", owner=there.to_json()))
+    make_silent(root)
+    assert first.state == "unknown"
+    with pytest.raises(HostBusyError):
+        acquire("second/r2", root.with_name("second"), this())
+    journal.record(RunEnded(outcome="ok", message=""))
+    assert first.state == "dead"
+    # Opened again, here: the end in the journal is older than this lease.
+    again = acquire("first/r1", root, there)
+    assert again.since > first.since
+    assert again.state != "dead"
+    journal.record(RunOpened(study="first", run="r1", tag="first/r1", owner=there.to_json()))
+    journal.record(RunEnded(outcome="failed", message="", finished=False))
+    assert acquire("second/r2", root.with_name("second"), this()).tag == "second/r2"
+
+
+def make_silent(root: Path) -> None:
+    long_ago = time.time() - 10 * SILENT_AFTER_S
+    os.utime(root / JOURNAL, (long_ago, long_ago))
 
 
 def test_an_owner_of_unknown_state_keeps_the_lease_and_is_named(root: Path) -> None:

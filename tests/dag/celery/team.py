@@ -1,0 +1,141 @@
+"""`TeamAirflow`: an Airflow for a team on the simulated backend, as docs/how-to/airflow-cluster.md says.
+
+PostgreSQL, Redis, scheduler, dag-processor, API server, and workers that are machines of their own: each
+has a host name and a folder of leases.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+
+import psutil
+import requests
+
+from dags.airflow_home.home import project_root
+from dags.web import rest
+from tests.dag.backend import wait_until
+from tests.dag.celery.machine import Machine, Unit
+from tests.dag.celery.services import Postgres, Redis, free_port
+from tests.dag.web import Web
+
+USER, QUEUES = "admin", {"one": "default,rack-1", "two": "default,rack-2"}
+READY_WITHIN_S = 300.0
+
+
+class TeamAirflow(Web):
+    """`workers`: by name, which is the host's name too. Each serves the default queue and one of its own."""
+
+    def __init__(self, folder: Path, python: Path) -> None:
+        self.folder, self.python, self.port = folder, str(python), free_port()
+        self.studies, self.runs, self.logs = folder / "studies", folder / "runs", folder / "logs"
+        for path in (self.studies, self.runs, self.logs, folder / "airflow"):
+            path.mkdir()
+        self._password = secrets.token_urlsafe(12)
+        self.machine = Machine()
+        try:
+            self.postgres = Postgres(self.machine, self.logs)
+            redis = Redis(self.machine, self.logs)
+            self.environment = self._settings(redis.address)
+            self._airflow("db", "migrate")
+            self.units = {
+                name: self._unit(name, *argv)
+                for name, argv in {
+                    "api-server": ["api-server"],
+                    "scheduler": ["scheduler", "--skip-serve-logs"],
+                    "dag-processor": ["dag-processor"],
+                }.items()
+            }
+            self.workers = {name: self._worker(name) for name in QUEUES}
+        except BaseException:
+            self.machine.close()
+            raise
+
+    def _settings(self, broker: str) -> dict[str, str]:
+        url = f"http://127.0.0.1:{self.port}"
+        passwords = self.folder / "airflow" / "passwords.json"
+        passwords.write_text(json.dumps({USER: self._password}))
+        test = {
+            "PYTHONPATH": str(project_root()),
+            "NO_PROXY": "127.0.0.1",
+            "NO_COLOR": "1",
+            "PYTHONDONTWRITEBYTECODE": "",  # empty: byte code is kept beside the cached packages
+            "AIRFLOW__CORE__DAGBAG_IMPORT_TIMEOUT": "300",
+            "AIRFLOW__CORE__DAGS_FOLDER": str(project_root() / "tests" / "dag" / "dagfolder"),
+            "AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "15",
+            "AIRFLOW__DAG_PROCESSOR__PARSING_PROCESSES": "1",
+            "AIRFLOW__API__WORKERS": "1",
+            "AIRFLOW__CELERY__WORKER_CONCURRENCY": "2",
+            "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS": f"{USER}:admin",
+            "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE": str(passwords),
+            # Shorter than the recipe's, so that a test need not wait for minutes.
+            "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_TIMEOUT": "120",
+            "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
+            "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
+        }
+        recipe = {
+            "AIRFLOW_HOME": str(self.folder / "airflow"),
+            "DENSITY_STUDY_STUDIES": str(self.studies),
+            "DENSITY_STUDY_RUNS": str(self.runs),
+            "AIRFLOW__CORE__EXECUTOR": "CeleryExecutor",
+            "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"postgresql+psycopg2://{self.postgres.address}",
+            "AIRFLOW__CELERY__BROKER_URL": broker,
+            "AIRFLOW__CELERY__RESULT_BACKEND": f"db+postgresql+psycopg2://{self.postgres.address}",
+            "AIRFLOW__API__HOST": "127.0.0.1",
+            "AIRFLOW__API__PORT": str(self.port),
+            "AIRFLOW__API__BASE_URL": url,
+            "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"{url}/execution/",
+            "AIRFLOW__API_AUTH__JWT_SECRET": secrets.token_urlsafe(32),
+            "AIRFLOW__API__SECRET_KEY": secrets.token_urlsafe(32),
+            "AIRFLOW__WORKERS__MAX_FAILED_HEARTBEATS": "60",
+            "AIRFLOW__CELERY_BROKER_TRANSPORT_OPTIONS__VISIBILITY_TIMEOUT": "1209600",
+        }
+        return {**os.environ, **test, **recipe}
+
+    def _airflow(self, *arguments: str) -> str:
+        argv = [self.python, "-m", "airflow", *arguments]
+        return self.machine.run(*argv, environment=self.environment)
+
+    def _unit(self, name: str, *arguments: str, host: str = "", **more: str) -> Unit:
+        argv = [self.python, "-m", "airflow", *arguments]
+        environment = {**self.environment, **more}
+        return self.machine.unit(argv, environment, self.logs / f"{name}.log", host)
+
+    def _worker(self, name: str) -> Unit:
+        leases = self.folder / f"leases-{name}"
+        leases.mkdir(mode=0o700, exist_ok=True)
+        return self._unit(
+            f"worker-{name}", "celery", "worker", "--queues", QUEUES[name],
+            "--celery-hostname", f"{name}@{name}", "--skip-serve-logs",
+            host=name, DENSITY_STUDY_RUNTIME=str(leases),
+        )  # fmt: skip
+
+    def sign_in(self) -> None:
+        """Waits until Airflow is ready."""
+        wait_until(self.is_healthy, READY_WITHIN_S, "Airflow is healthy")
+        login = {"username": USER, "password": self._password}
+        answer = requests.post(f"http://127.0.0.1:{self.port}/auth/token", json=login, timeout=30)
+        self.token = answer.json()["access_token"]
+
+    def is_healthy(self) -> bool:
+        health: dict[str, Any] = rest.health(f"http://127.0.0.1:{self.port}")
+        parts = ("metadatabase", "scheduler", "dag_processor")
+        return all(health.get(part, {}).get("status") == "healthy" for part in parts)
+
+    def add(self, **studies: str) -> None:
+        """Study files by name. Airflow has read their DAGs on return."""
+        for name, text in studies.items():
+            (self.studies / f"{name}.yaml").write_text(text.format(name=name))
+        wanted = {f"study_{name}" for name in studies}
+        wait_until(lambda: wanted <= self.dags(), 300, "the DAGs are read")
+
+    def worker_of(self, pid: int) -> str:
+        """Name of the worker that started this process, or an ancestor of it."""
+        above = {process.pid for process in psutil.Process(pid).parents()}
+        return next(name for name, unit in self.workers.items() if unit.pid in above)
+
+    def kill(self) -> None:
+        self.machine.close()
