@@ -45,7 +45,9 @@ def shown(page: Page) -> list[str]:
 
 
 def filtered(page: Page, runs: int) -> None:
+    """Waits for it. "Show all" resets the count a moment before the rows."""
     expect(page.locator("#filter-count")).to_have_text(f"{runs} of {RUNS + 1} runs")
+    expect(page.locator("tr[data-run]:visible")).to_have_count(runs)
 
 
 def opened(page: Page, path: Path, width_px: int = 1200) -> None:

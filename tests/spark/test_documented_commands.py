@@ -71,7 +71,8 @@ MADE = (
 )
 """Variables that several blocks read, and an earlier block of the same page defines."""
 NAMES = re.compile(
-    r"(study capacity( [a-z-]+)?|study (report|compare|export|plan|init|doctor|rm|stack|import)|spark-submit)"
+    r"(study capacity( [a-z-]+)?|spark-submit"
+    r"|study (report|compare|export|plan|init|doctor|rm|stack|import|up|shell))"
 )
 
 
