@@ -24,7 +24,10 @@ $(VENV)/.ready: pyproject.toml uv.lock .uv-requirements.txt
 	@test -x .uv/bin/pip || python3 -m venv .uv
 	@.uv/bin/pip install --quiet --disable-pip-version-check --require-hashes -r .uv-requirements.txt
 	@$(if $(UV_DEFAULT_INDEX),$(FROM_MIRROR),$(UV) sync --locked $(EXTRAS) --quiet)
+	@mkdir -p $(VENV)/src/density_study && cd $(VENV)/src/density_study && ln -sfn $(foreach room,$(ROOMS),../../../$(room)) .
 	@touch $@
+# In a wheel the rooms are packages of density_study; here links make them so.
+ROOMS = cluster workloads analysis jobs dags
 # Nothing on one machine needs Celery; the tests of several workers have an environment of their own.
 EXTRAS = --all-extras --no-extra celery
 # uv sync downloads from the addresses in uv.lock. A mirror has the same files elsewhere: only their hashes count.
@@ -59,7 +62,7 @@ live: packages-live packages-vm setup ## the slow live tests: every mode and mix
 	$(BIN)/pytest -q -m "slow and not vm" tests/live tests/spark tests/dag tests/fresh tests/browser
 
 java-test: setup ## the YCSB binding's unit tests
-	@$(BIN)/python -m cluster.stack test
+	@$(BIN)/python -m density_study.cluster.stack test
 
 live-vm: packages-vm setup ## a cluster in guests, and kill -9 at every step of making one (emulated: under an hour)
 	$(BIN)/pytest -q -m vm tests/live

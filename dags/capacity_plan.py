@@ -14,9 +14,9 @@ from typing import Any
 
 from airflow.sdk import Param, dag, task
 
-from cluster.state.settings import setting
-from dags.tasks.params import bad_input_fails, checked_params
-from dags.tasks.study_tasks import RETRIES, RETRY_DELAY, RUN, TABLES
+from density_study.cluster.state.settings import setting
+from density_study.dags.tasks.params import bad_input_fails, checked_params
+from density_study.dags.tasks.study_tasks import RETRIES, RETRY_DELAY, RUN, TABLES
 
 CATALOGUE = setting("catalogue")
 PARAMS = {
@@ -71,7 +71,7 @@ def capacity_plan() -> None:
     @task
     def runs(triggering_asset_events: Any = None) -> list[str]:
         """The run given as a parameter, else the runs of the triggering events, without duplicates."""
-        from dags.stages import study_stages
+        from density_study.dags.stages import study_stages
 
         events = (triggering_asset_events or {}).get(TABLES, ())
         triggering = [event.extra.get(RUN) for event in events]
@@ -81,7 +81,7 @@ def capacity_plan() -> None:
     @task(map_index_template="{{ task.op_kwargs['root'] }}")
     def plan(root: str, params: dict[str, Any] | None = None) -> str:
         """Write report/capacity-plan.json, and the report again with its planning section."""
-        from dags.stages import study_stages
+        from density_study.dags.stages import study_stages
 
         with bad_input_fails():
             return study_stages.plan_capacity(root, params or {})

@@ -1,6 +1,6 @@
-"""`python -m dags.inprocess RUN`: execute the DAG of an open run, in process, with `dag.test` on SQLite.
+"""`python -m density_study.dags.inprocess RUN`: execute the DAG of an open run, in process.
 
-`study run` starts this module and sets AIRFLOW_HOME and the other variables of
+It uses `dag.test` on SQLite. `study run` starts this module and sets AIRFLOW_HOME and the other variables of
 dags/airflow_home/home.py, because Airflow reads them when it is imported.
 """
 
@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import sys
 
-from dags.airflow_home.child import watch
-from dags.airflow_home.home import OPEN_RUN, home, migrate_once
+from density_study.dags.airflow_home.child import watch
+from density_study.dags.airflow_home.home import OPEN_RUN, home, migrate_once
 
 SUCCESS, FAILURE = 0, 1
 
@@ -24,7 +24,7 @@ def main(root: str) -> int:
     migrate_once(place.command_database, place.command_environment())
     from airflow.sdk import DagRunState
 
-    from dags.graph.run_dag import run_dag
+    from density_study.dags.graph.run_dag import run_dag
 
     run = run_dag(root).test()
     return SUCCESS if run.state == DagRunState.SUCCESS else FAILURE

@@ -5,8 +5,8 @@ A file of its own, because Airflow loads no DAG from a file with an error.
 
 from __future__ import annotations
 
-from cluster.model.errors import InputError
-from dags.graph.catalogue import study_files
+from density_study.cluster.model.errors import InputError
+from density_study.dags.graph.catalogue import study_files
 
 faults = [study.fault for study in study_files() if study.outline is None]
 if faults:

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from airflow.sdk import Param, dag, get_current_context, task
 
-from dags.airflow_home.home import base_folder, runs_folder
-from dags.notify.tell import tell
-from dags.tasks.ended_dag_runs import EndedDagRuns
-from dags.tasks.params import bad_input_fails, checked_params
-from dags.tasks.ssh_key import use_ssh_connection
-from dags.tasks.study_tasks import RETRIES, RETRY_DELAY
+from density_study.dags.airflow_home.home import base_folder, runs_folder
+from density_study.dags.notify.tell import tell
+from density_study.dags.tasks.ended_dag_runs import EndedDagRuns
+from density_study.dags.tasks.params import bad_input_fails, checked_params
+from density_study.dags.tasks.ssh_key import use_ssh_connection
+from density_study.dags.tasks.study_tasks import RETRIES, RETRY_DELAY
 
 PARAMS = {
     "runs": Param(
@@ -54,7 +54,7 @@ def reap_clusters() -> None:
     @task
     def reap() -> list[str]:
         """One line per run that was reaped (or would be) or skipped; usually empty."""
-        from dags.stages import study_stages
+        from density_study.dags.stages import study_stages
 
         with bad_input_fails():
             params = checked_params()

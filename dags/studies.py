@@ -12,11 +12,11 @@ from collections.abc import Iterator
 
 from airflow.sdk import DAG, get_parsing_context
 
-from dags.airflow_home.home import OPEN_RUN, runs_folder
-from dags.graph.catalogue import study_files
-from dags.graph.run_dag import run_dag
-from dags.graph.study_dag import study_dag
-from dags.stages.task_names import dag_id
+from density_study.dags.airflow_home.home import OPEN_RUN, runs_folder
+from density_study.dags.graph.catalogue import study_files
+from density_study.dags.graph.run_dag import run_dag
+from density_study.dags.graph.study_dag import study_dag
+from density_study.dags.stages.task_names import dag_id
 
 
 def study_dags(wanted: str | None) -> Iterator[DAG]:

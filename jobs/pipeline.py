@@ -21,20 +21,26 @@ from typing import Protocol
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from analysis import tables
-from analysis.tables import Table
-from analysis.tables.storage import is_local, place
-from analysis.tables.store import read_table, write_arrow, write_table
-from cluster.model.errors import StudyError
-from cluster.state.events import AnalysisEnded, AnalysisStarted
-from cluster.state.journal import Journal
-from jobs.checks import trial_checks
-from jobs.ingest import ingest as ingesting
-from jobs.metrics import latency, price_performance, setting_metrics, throughput, utilization
-from jobs.run_folder import page_of, point_to_newest, require_inside
-from jobs.series import bring_up_times, rate_series, steadiness
-from jobs.spark.run_tables import Inputs, RunTables, conform, describe, write
-from jobs.spark.session import spark_session, start_spark, tune
+from density_study.analysis import tables
+from density_study.analysis.tables import Table
+from density_study.analysis.tables.storage import is_local, place
+from density_study.analysis.tables.store import read_table, write_arrow, write_table
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.state.events import AnalysisEnded, AnalysisStarted
+from density_study.cluster.state.journal import Journal
+from density_study.jobs.checks import trial_checks
+from density_study.jobs.ingest import ingest as ingesting
+from density_study.jobs.metrics import (
+    latency,
+    price_performance,
+    setting_metrics,
+    throughput,
+    utilization,
+)
+from density_study.jobs.run_folder import page_of, point_to_newest, require_inside
+from density_study.jobs.series import bring_up_times, rate_series, steadiness
+from density_study.jobs.spark.run_tables import Inputs, RunTables, conform, describe, write
+from density_study.jobs.spark.session import spark_session, start_spark, tune
 
 log = logging.getLogger(__name__)
 
@@ -82,8 +88,8 @@ def prepare() -> None:
 def import_libraries() -> None:
     """Import what the stages import when they need it: seconds of a core."""
     logging.getLogger("great_expectations").setLevel(logging.WARNING)  # its import logs 300 lines
-    import_module("analysis.validity.verdicts")
-    import_module("analysis.summarise.summarise")
+    import_module("density_study.analysis.validity.verdicts")
+    import_module("density_study.analysis.summarise.summarise")
     import_module("scipy.stats")  # else at its first use, in the report
 
 
@@ -112,7 +118,7 @@ def verdicts(run_root: Path, data: Path) -> None:
     """Compute one row of checks per trial, from its metrics and its record, and let Great Expectations
     decide on it."""
     _write(_session(data), data, trial_checks)
-    from analysis.validity.verdicts import decide
+    from density_study.analysis.validity.verdicts import decide
 
     docs = run_root / "report" / "data_docs" if is_local(run_root) else None
     if docs is not None:
@@ -130,9 +136,9 @@ def series(_: Path, data: Path) -> None:
 
 def report(run_root: Path, data: Path) -> None:
     """Write summary.json, the report page, and the results hub of the folder of all runs."""
-    from analysis.hub.page import rebuild
-    from analysis.report import page
-    from analysis.summarise.summarise import write_summary
+    from density_study.analysis.hub.page import rebuild
+    from density_study.analysis.report import page
+    from density_study.analysis.summarise.summarise import write_summary
 
     summary = write_summary(run_root, data)
     page.write(summary, page_of(run_root))

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from analysis.tables.storage import copy_missing, place
-from cluster.lifecycle.running_clusters import require_yarn
-from cluster.model.errors import InputError
-from jobs.run_folder import require_inside
-from jobs.spark.python_archive import ensure_python_archive
-from jobs.spark.session import Engine, start_spark, stop, use
-from jobs.spark.yarn import standing_cluster, yarn_engine
+from density_study.analysis.tables.storage import copy_missing, place
+from density_study.cluster.lifecycle.running_clusters import require_yarn
+from density_study.cluster.model.errors import InputError
+from density_study.jobs.run_folder import require_inside
+from density_study.jobs.spark.python_archive import ensure_python_archive
+from density_study.jobs.spark.session import Engine, start_spark, stop, use
+from density_study.jobs.spark.yarn import standing_cluster, yarn_engine
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +52,7 @@ def analyse_elsewhere(run_root: Path, where: AnalysisTarget) -> None:
     if data is not None:
         copied = copy_missing(run_root / "records", data / "records")
         log.info("Copied %d files of the records to %s", copied, data)
-    from jobs import pipeline
+    from density_study.jobs import pipeline
 
     try:
         pipeline.analyse(run_root, data)

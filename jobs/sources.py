@@ -1,6 +1,6 @@
 """The tools' raw files as Spark data sources, for a notebook, Spark Connect or `spark-shell`:
 
-    from jobs.sources import register
+    from density_study.jobs.sources import register
 
     register(spark)
     samples = spark.read.format("dool").load("records/*/monitor/*.dool.csv")
@@ -24,13 +24,13 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StringType, StructField, StructType
 
-from analysis import tables
-from analysis.tables import Table
-from analysis.tables.storage import expanded
-from jobs.ingest.file_tables import tables_of
-from jobs.ingest.ingest import task_groups
-from jobs.raw.raw_files import RawFile
-from jobs.spark.run_tables import struct
+from density_study.analysis import tables
+from density_study.analysis.tables import Table
+from density_study.analysis.tables.storage import expanded
+from density_study.jobs.ingest.file_tables import tables_of
+from density_study.jobs.ingest.ingest import task_groups
+from density_study.jobs.raw.raw_files import RawFile
+from density_study.jobs.spark.run_tables import struct
 
 FILE, KNOWN_BY_MANIFEST = "file", ("trial", "host", "client")
 _CORES = 8  # the number of cores is not known where files are listed

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
-from analysis.summary.disclosure import (
+from density_study.analysis.summary.disclosure import (
     ABSENT,
     DIFFERENCES,
     declared_changes,
@@ -16,7 +16,7 @@ from analysis.summary.disclosure import (
     leaves,
     one_line,
 )
-from analysis.summary.summary import SettingSummary, Summary
+from density_study.analysis.summary.summary import SettingSummary, Summary
 
 _SHORT, _LONG = 80, 1000
 _RUN_PATH = re.compile(r"/\S*?(?=/<own>)")  # a run's folder: a different path is not a cause

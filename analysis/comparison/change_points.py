@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from analysis.comparison.causes import differing
-from analysis.findings.arms import rate_points
-from analysis.statistics.interval import ratio_of_means
-from analysis.statistics.power import ALPHA
-from analysis.summary.summary import SettingSummary, Summary
-from workloads.base.values import Frozen
+from density_study.analysis.comparison.causes import differing
+from density_study.analysis.findings.arms import rate_points
+from density_study.analysis.statistics.interval import ratio_of_means
+from density_study.analysis.statistics.power import ALPHA
+from density_study.analysis.summary.summary import SettingSummary, Summary
+from density_study.workloads.base.values import Frozen
 
 MIN_RUNS = 8
 MIN_PART = 3  # runs on each side of a change

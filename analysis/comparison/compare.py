@@ -11,14 +11,18 @@ from typing import Literal
 
 from pydantic import Field
 
-from analysis.comparison.causes import candidate_causes, declared_differences, differing
-from analysis.comparison.change_points import ChangePoint, change_points
-from analysis.findings.arms import Points, latency_arms, main_operation, rate_points
-from analysis.findings.decide import decide
-from analysis.findings.question import FALLS, RISES, Question, Rule
-from analysis.summary.summary import Finding, SettingSummary, Summary
-from cluster.model.errors import InputError
-from workloads.base.values import Frozen
+from density_study.analysis.comparison.causes import (
+    candidate_causes,
+    declared_differences,
+    differing,
+)
+from density_study.analysis.comparison.change_points import ChangePoint, change_points
+from density_study.analysis.findings.arms import Points, latency_arms, main_operation, rate_points
+from density_study.analysis.findings.decide import decide
+from density_study.analysis.findings.question import FALLS, RISES, Question, Rule
+from density_study.analysis.summary.summary import Finding, SettingSummary, Summary
+from density_study.cluster.model.errors import InputError
+from density_study.workloads.base.values import Frozen
 
 TAIL = 99.0  # the percentile of latencies
 FORMAT: Literal[1] = 1

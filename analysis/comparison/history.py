@@ -8,10 +8,10 @@ from math import log, sqrt
 from pathlib import Path
 from statistics import mean
 
-from analysis.findings.arms import rate_points
-from analysis.summary.summary import FORMAT, Summary
-from cluster.model.errors import InputError, StudyError
-from cluster.state.journal import run_folders
+from density_study.analysis.findings.arms import rate_points
+from density_study.analysis.summary.summary import FORMAT, Summary
+from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.state.journal import run_folders
 
 SUMMARY = "report/summary.json"
 

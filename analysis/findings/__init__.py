@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from analysis.findings import claims, effects
-from analysis.findings.arms import placed, rate
-from analysis.findings.best_density import best_density
-from analysis.findings.decide import decide
-from analysis.findings.question import Evidence
-from analysis.statistics.power import MIN_UNITS as MIN_BUILDS
-from analysis.summary.summary import Finding
-from workloads.spec.hypotheses import Hypotheses
+from density_study.analysis.findings import claims, effects
+from density_study.analysis.findings.arms import placed, rate
+from density_study.analysis.findings.best_density import best_density
+from density_study.analysis.findings.decide import decide
+from density_study.analysis.findings.question import Evidence
+from density_study.analysis.statistics.power import MIN_UNITS as MIN_BUILDS
+from density_study.analysis.summary.summary import Finding
+from density_study.workloads.spec.hypotheses import Hypotheses
 
 __all__ = ["MIN_BUILDS", "Evidence", "findings", "rate"]
 

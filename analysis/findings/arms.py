@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import mean
 
-from analysis.statistics.interval import ratio_of_means
-from analysis.summary.summary import (
+from density_study.analysis.statistics.interval import ratio_of_means
+from density_study.analysis.summary.summary import (
     MAIN_RATES,
     UNKNOWN_LEVEL,
     UNKNOWN_MEDIUM,

@@ -16,14 +16,14 @@ from itertools import groupby
 from statistics import median
 from typing import Any, Literal
 
-from analysis.findings.arms import latency, points_of, rate_points
-from analysis.findings.decide import decide
-from analysis.findings.factors import is_baseline
-from analysis.findings.question import RISES, Evidence, Question
-from analysis.statistics.interval import mean_interval
-from analysis.statistics.power import MIN_UNITS
-from analysis.summary.summary import Finding, SettingSummary
-from workloads.spec.hypotheses import latency_name
+from density_study.analysis.findings.arms import latency, points_of, rate_points
+from density_study.analysis.findings.decide import decide
+from density_study.analysis.findings.factors import is_baseline
+from density_study.analysis.findings.question import RISES, Evidence, Question
+from density_study.analysis.statistics.interval import mean_interval
+from density_study.analysis.statistics.power import MIN_UNITS
+from density_study.analysis.summary.summary import Finding, SettingSummary
+from density_study.workloads.spec.hypotheses import latency_name
 
 Compliance = Literal["met", "violated", "unsure", "none"]
 # what the finding shows of its least certain comparison

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 from math import log2
 
-from analysis.findings.arms import Pair, Points, cpu_points, latency_arms, rate_points
-from analysis.findings.question import FALLS, RISES, SIMILAR, Evidence, Question, Rule
-from analysis.findings.sections import (
+from density_study.analysis.findings.arms import Pair, Points, cpu_points, latency_arms, rate_points
+from density_study.analysis.findings.question import FALLS, RISES, SIMILAR, Evidence, Question, Rule
+from density_study.analysis.findings.sections import (
     by_threads,
     compared,
     least_dense,
@@ -21,7 +21,7 @@ from analysis.findings.sections import (
     plain,
     readers,
 )
-from analysis.summary.summary import SettingSummary
+from density_study.analysis.summary.summary import SettingSummary
 
 GROWTH = 1.1  # with twice the readers, less than 10 % more throughput counts as no growth
 LITTLE_GAIN = Rule(high=1.25)

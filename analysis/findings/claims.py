@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from analysis.findings import claim_questions as ask
-from analysis.findings.decide import decide
-from analysis.findings.question import Evidence, Question
-from analysis.summary.summary import Finding, FindingVerdict
+from density_study.analysis.findings import claim_questions as ask
+from density_study.analysis.findings.decide import decide
+from density_study.analysis.findings.question import Evidence, Question
+from density_study.analysis.summary.summary import Finding, FindingVerdict
 
 _QUESTIONS: dict[str, Callable[[Evidence], Iterable[Question]]] = {
     "C1": ask.c1,

@@ -12,12 +12,12 @@ from typing import Any
 
 import scipy
 
-from analysis.findings.arms import ratio
-from analysis.findings.question import Question, Rule
-from analysis.statistics.interval import CONFIDENCE, ratio_interval, spread
-from analysis.statistics.power import ALPHA, MIN_UNITS, detectable_ratio
-from analysis.statistics.significance import equivalence_p, holm, least_p, rank_p
-from analysis.summary.summary import Finding, FindingVerdict
+from density_study.analysis.findings.arms import ratio
+from density_study.analysis.findings.question import Question, Rule
+from density_study.analysis.statistics.interval import CONFIDENCE, ratio_interval, spread
+from density_study.analysis.statistics.power import ALPHA, MIN_UNITS, detectable_ratio
+from density_study.analysis.statistics.significance import equivalence_p, holm, least_p, rank_p
+from density_study.analysis.summary.summary import Finding, FindingVerdict
 
 RANK_TEST = "Mann-Whitney, exact"
 EQUIVALENCE_TEST = "two one-sided t tests"

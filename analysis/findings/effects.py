@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
-from analysis.findings.arms import (
+from density_study.analysis.findings.arms import (
     Pair,
     Points,
     cpu_points,
@@ -21,11 +21,18 @@ from analysis.findings.arms import (
     main_operation,
     rate_points,
 )
-from analysis.findings.factors import FACTORS, Factor, factor_of, levels, others, pairs
-from analysis.findings.question import FALLS, RISES, Evidence, Question, Rule
-from analysis.summary.summary import SettingSummary
-from workloads.spec.hypotheses import Expectation, latency_name
-from workloads.ycsb.noisy_neighbour.neighbour import NOBODY
+from density_study.analysis.findings.factors import (
+    FACTORS,
+    Factor,
+    factor_of,
+    levels,
+    others,
+    pairs,
+)
+from density_study.analysis.findings.question import FALLS, RISES, Evidence, Question, Rule
+from density_study.analysis.summary.summary import SettingSummary
+from density_study.workloads.spec.hypotheses import Expectation, latency_name
+from density_study.workloads.ycsb.noisy_neighbour.neighbour import NOBODY
 
 MEASURES = {"rate": "throughput", "cpu": "used CPU of the hosts"}
 TAIL = 99.0  # the percentile of latency effects

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from analysis.findings.arms import Pair
-from analysis.findings.question import FALLS, RISES, Evidence, Rule
-from analysis.summary.summary import UNKNOWN_LEVEL, Level, SettingSummary
-from workloads.spec.factors import FACTORS as NAMES
-from workloads.spec.factors import FactorName
+from density_study.analysis.findings.arms import Pair
+from density_study.analysis.findings.question import FALLS, RISES, Evidence, Rule
+from density_study.analysis.summary.summary import UNKNOWN_LEVEL, Level, SettingSummary
+from density_study.workloads.spec.factors import FACTORS as NAMES
+from density_study.workloads.spec.factors import FactorName
 
 FASTER = {"rate": RISES, "cpu": RISES, "latency": FALLS}
 BUSIER = {"rate": RISES, "cpu": RISES}

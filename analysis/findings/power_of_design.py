@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 
-from analysis.findings import effects
-from analysis.findings.question import Evidence
-from analysis.statistics.power import (
+from density_study.analysis.findings import effects
+from density_study.analysis.findings.question import Evidence
+from density_study.analysis.statistics.power import (
     ALPHA,
     ASSUMED_SPREAD,
     MAX_UNITS,
@@ -22,14 +22,14 @@ from analysis.statistics.power import (
     detectable_ratio,
     units_needed,
 )
-from analysis.statistics.significance import least_p
-from analysis.summary.summary import Metric, SettingSummary
-from cluster.model.errors import InputError
-from cluster.model.topology import Topology
-from workloads.base.setting import Setting
-from workloads.planning.plan import Plan
-from workloads.spec.registry import kind_of
-from workloads.spec.study import Study
+from density_study.analysis.statistics.significance import least_p
+from density_study.analysis.summary.summary import Metric, SettingSummary
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.topology import Topology
+from density_study.workloads.base.setting import Setting
+from density_study.workloads.planning.plan import Plan
+from density_study.workloads.spec.registry import kind_of
+from density_study.workloads.spec.study import Study
 
 # Default ratio for which `study plan` computes the repetitions: the talk's gain per added VM.
 WANTED_RATIO = 1.2

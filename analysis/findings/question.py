@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from analysis.findings.arms import Points
-from analysis.summary.summary import SettingSummary
+from density_study.analysis.findings.arms import Points
+from density_study.analysis.summary.summary import SettingSummary
 
 Differences = Callable[[SettingSummary, SettingSummary], tuple[str, ...]]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from analysis.report.html import inline_script, policy, static
+from density_study.analysis.report.html import inline_script, policy, static
 
 HUB = "index.html"
 """The hub's name in the folder of all runs."""

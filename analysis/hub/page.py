@@ -12,13 +12,13 @@ from pathlib import Path
 from jinja2 import Environment
 from markupsafe import Markup
 
-from analysis.hub.files import HUB, hub_policy, hub_scripts
-from analysis.hub.results import HubRun, HubStudy, results
-from analysis.hub.trend import trend
-from analysis.report.charts.figure import Figure
-from analysis.report.charts.quantity import ratio
-from analysis.report.html import static, templates
-from cluster.state import atomic
+from density_study.analysis.hub.files import HUB, hub_policy, hub_scripts
+from density_study.analysis.hub.results import HubRun, HubStudy, results
+from density_study.analysis.hub.trend import trend
+from density_study.analysis.report.charts.figure import Figure
+from density_study.analysis.report.charts.quantity import ratio
+from density_study.analysis.report.html import static, templates
+from density_study.cluster.state import atomic
 
 log = logging.getLogger(__name__)
 

@@ -9,13 +9,13 @@ from itertools import groupby
 from pathlib import Path
 from urllib.parse import quote
 
-from analysis.comparison.change_points import ChangePoint, change_points
-from analysis.comparison.compare import RunComparison
-from analysis.comparison.history import read_summary
-from analysis.hub.files import REPORT
-from analysis.summary.summary import Summary
-from cluster.model.errors import StudyError
-from workloads.execution.run_facts import RunFacts, facts_of_runs
+from density_study.analysis.comparison.change_points import ChangePoint, change_points
+from density_study.analysis.comparison.compare import RunComparison
+from density_study.analysis.comparison.history import read_summary
+from density_study.analysis.hub.files import REPORT
+from density_study.analysis.summary.summary import Summary
+from density_study.cluster.model.errors import StudyError
+from density_study.workloads.execution.run_facts import RunFacts, facts_of_runs
 
 COMPARISON = Path("report/comparison.json")
 

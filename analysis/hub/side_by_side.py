@@ -9,16 +9,16 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from analysis.comparison.compare import TAIL, Change, RunComparison
-from analysis.comparison.declared import Declared
-from analysis.findings.arms import latency, main_operation
-from analysis.hub.trend import trend
-from analysis.report.charts.figure import Column, DataTable, Figure
-from analysis.report.charts.observations import View
-from analysis.report.charts.quantity import interval, quantity, ratio
-from analysis.report.html import policy, static, templates
-from analysis.summary.summary import MAIN_RATES, Metric, SettingSummary, Summary
-from cluster.state import atomic
+from density_study.analysis.comparison.compare import TAIL, Change, RunComparison
+from density_study.analysis.comparison.declared import Declared
+from density_study.analysis.findings.arms import latency, main_operation
+from density_study.analysis.hub.trend import trend
+from density_study.analysis.report.charts.figure import Column, DataTable, Figure
+from density_study.analysis.report.charts.observations import View
+from density_study.analysis.report.charts.quantity import interval, quantity, ratio
+from density_study.analysis.report.html import policy, static, templates
+from density_study.analysis.summary.summary import MAIN_RATES, Metric, SettingSummary, Summary
+from density_study.cluster.state import atomic
 
 SIDES = ("A", "B")
 HEADER = ("Setting", "Arm", "Measure", "A", "B", "B over A", "p, adjusted", "Outcome")

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import altair as alt
 
-from analysis.comparison.causes import differing
-from analysis.comparison.change_points import ChangePoint, subject_of
-from analysis.report.charts.figure import (
+from density_study.analysis.comparison.causes import differing
+from density_study.analysis.comparison.change_points import ChangePoint, subject_of
+from density_study.analysis.report.charts.figure import (
     DATA,
     Column,
     DataTable,
@@ -22,10 +22,10 @@ from analysis.report.charts.figure import (
     shape_scale,
     vertical,
 )
-from analysis.report.charts.observations import Row, View
-from analysis.report.charts.palette import INK, Style, styles
-from analysis.report.charts.quantity import interval, quantity, ratio, sign
-from analysis.summary.summary import MAIN_RATES, Metric, SettingSummary, Summary
+from density_study.analysis.report.charts.observations import Row, View
+from density_study.analysis.report.charts.palette import INK, Style, styles
+from density_study.analysis.report.charts.quantity import interval, quantity, ratio, sign
+from density_study.analysis.summary.summary import MAIN_RATES, Metric, SettingSummary, Summary
 
 NEWEST = 60
 """Runs drawn at most: more points would not be distinguishable."""

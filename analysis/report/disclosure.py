@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.summary.disclosure import DIFFERENCES
+from density_study.analysis.summary.disclosure import DIFFERENCES
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from math import log
 
-from analysis.findings.claims import is_whole
-from analysis.report.charts.findings_table import probability, shared_why
-from analysis.report.charts.palette import VERDICT, Style
-from analysis.report.charts.quantity import interval, ratio
-from analysis.summary.summary import Finding, Summary
+from density_study.analysis.findings.claims import is_whole
+from density_study.analysis.report.charts.findings_table import probability, shared_why
+from density_study.analysis.report.charts.palette import VERDICT, Style
+from density_study.analysis.report.charts.quantity import interval, ratio
+from density_study.analysis.summary.summary import Finding, Summary
 
 MIN_TICKS, MAX_TICKS = 3, 7
 FINE = (0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75)

@@ -11,11 +11,11 @@ import io
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from analysis.report.charts.figure import DataTable
-from analysis.report.charts.findings_table import findings_table, shared_why
-from analysis.report.table import summary_table
-from analysis.report.trials import counts, reasons
-from analysis.summary.summary import Summary
+from density_study.analysis.report.charts.figure import DataTable
+from density_study.analysis.report.charts.findings_table import findings_table, shared_why
+from density_study.analysis.report.table import summary_table
+from density_study.analysis.report.trials import counts, reasons
+from density_study.analysis.summary.summary import Summary
 
 _OF_SETTING = (
     "topology",

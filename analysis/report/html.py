@@ -18,7 +18,7 @@ _NUMBER_AND_UNIT = re.compile(r"(\d) (?=(?:ms|s|min|h|MiB|GiB|ops)\b|%)")
 def templates() -> Environment:
     """The templates of analysis/report/templates. Everything is escaped by default."""
     environment = Environment(
-        loader=PackageLoader("analysis.report"),
+        loader=PackageLoader("density_study.analysis.report"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

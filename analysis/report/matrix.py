@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from analysis.report.charts.observations import View
-from analysis.report.charts.quantity import interval, quantity
-from analysis.report.trials import counts, host_cpu, main_rate, slowest_p99, verdicts_by_arm
-from analysis.summary.summary import MAIN_RATES, Metric, SettingSummary
+from density_study.analysis.report.charts.observations import View
+from density_study.analysis.report.charts.quantity import interval, quantity
+from density_study.analysis.report.trials import (
+    counts,
+    host_cpu,
+    main_rate,
+    slowest_p99,
+    verdicts_by_arm,
+)
+from density_study.analysis.summary.summary import MAIN_RATES, Metric, SettingSummary
 
 
 @dataclass(frozen=True)

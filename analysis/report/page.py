@@ -18,24 +18,24 @@ from typing import Any
 from jinja2 import Environment
 from markupsafe import Markup
 
-from analysis.capacity.plan.plan import facts, plan_sentence, spread
-from analysis.report import trials
-from analysis.report.charts import findings_table, inside, seconds
-from analysis.report.charts.answer import answer
-from analysis.report.charts.datatable import other_table
-from analysis.report.charts.figure import DATA, vega_bundle
-from analysis.report.charts.observations import View
-from analysis.report.charts.palette import CPU, VERDICT, config
-from analysis.report.charts.quantity import duration, quantity
-from analysis.report.charts.sections import sections
-from analysis.report.charts.talk import talk_charts
-from analysis.report.disclosure import entries
-from analysis.report.forest import forest
-from analysis.report.html import inline_script, policy, static, templates
-from analysis.report.matrix import matrix
-from analysis.report.trust import trust
-from analysis.summary.summary import SettingSummary, Summary, TrialSummary
-from cluster.state import atomic
+from density_study.analysis.capacity.plan.plan import facts, plan_sentence, spread
+from density_study.analysis.report import trials
+from density_study.analysis.report.charts import findings_table, inside, seconds
+from density_study.analysis.report.charts.answer import answer
+from density_study.analysis.report.charts.datatable import other_table
+from density_study.analysis.report.charts.figure import DATA, vega_bundle
+from density_study.analysis.report.charts.observations import View
+from density_study.analysis.report.charts.palette import CPU, VERDICT, config
+from density_study.analysis.report.charts.quantity import duration, quantity
+from density_study.analysis.report.charts.sections import sections
+from density_study.analysis.report.charts.talk import talk_charts
+from density_study.analysis.report.disclosure import entries
+from density_study.analysis.report.forest import forest
+from density_study.analysis.report.html import inline_script, policy, static, templates
+from density_study.analysis.report.matrix import matrix
+from density_study.analysis.report.trust import trust
+from density_study.analysis.summary.summary import SettingSummary, Summary, TrialSummary
+from density_study.cluster.state import atomic
 
 _HERE = Path(__file__).parent
 # Our own scripts, in the order they run.

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from analysis.report.charts.figure import Column, DataTable
-from analysis.report.charts.observations import View
-from analysis.report.charts.quantity import ABSENT, quantity
-from analysis.report.trials import counts, host_cpu, main_rate, slowest_p99, verdicts_by_arm
-from analysis.summary.summary import SettingSummary, Summary
+from density_study.analysis.report.charts.figure import Column, DataTable
+from density_study.analysis.report.charts.observations import View
+from density_study.analysis.report.charts.quantity import ABSENT, quantity
+from density_study.analysis.report.trials import (
+    counts,
+    host_cpu,
+    main_rate,
+    slowest_p99,
+    verdicts_by_arm,
+)
+from density_study.analysis.summary.summary import SettingSummary, Summary
 
 NONE = "none"
 

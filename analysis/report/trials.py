@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from analysis.report.charts.figure import Column, DataTable
-from analysis.report.charts.observations import View
-from analysis.summary.summary import MAIN_RATES, Metric, Summary
+from density_study.analysis.report.charts.figure import Column, DataTable
+from density_study.analysis.report.charts.observations import View
+from density_study.analysis.summary.summary import MAIN_RATES, Metric, Summary
 
 VERDICTS = ("valid", "invalid", "unknown")
 _WORST_FIRST = ("invalid", "unknown", "valid")

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from analysis.findings import MIN_BUILDS
-from analysis.findings.claims import is_whole
-from analysis.report.charts.observations import View
-from analysis.summary.summary import Summary
+from density_study.analysis.findings import MIN_BUILDS
+from density_study.analysis.findings.claims import is_whole
+from density_study.analysis.report.charts.observations import View
+from density_study.analysis.summary.summary import Summary
 
 
 @dataclass(frozen=True)

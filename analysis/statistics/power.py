@@ -11,7 +11,7 @@ from math import exp, log, sqrt
 
 from scipy import special  # scipy.stats would take most of `study plan`'s time to import
 
-from analysis.statistics.significance import least_p
+from density_study.analysis.statistics.significance import least_p
 
 ALPHA = 0.05
 POWER = 0.8

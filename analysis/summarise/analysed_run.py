@@ -11,17 +11,21 @@ from typing import Any
 
 import pandas as pd
 
-from analysis import tables
-from analysis.summarise import read_series
-from analysis.summary.disclosure import Difference, declared_changes, unexpected_differences
-from analysis.summary.summary import SettingSummary
-from analysis.tables.store import read_table
-from cluster.model.arm import declared
-from cluster.model.topology import Topology
-from workloads.base.setting import Setting
-from workloads.record.given import GivenTopology
-from workloads.record.manifest import Manifest
-from workloads.record.record import closed_records
+from density_study.analysis import tables
+from density_study.analysis.summarise import read_series
+from density_study.analysis.summary.disclosure import (
+    Difference,
+    declared_changes,
+    unexpected_differences,
+)
+from density_study.analysis.summary.summary import SettingSummary
+from density_study.analysis.tables.store import read_table
+from density_study.cluster.model.arm import declared
+from density_study.cluster.model.topology import Topology
+from density_study.workloads.base.setting import Setting
+from density_study.workloads.record.given import GivenTopology
+from density_study.workloads.record.manifest import Manifest
+from density_study.workloads.record.record import closed_records
 
 
 @dataclass(frozen=True)

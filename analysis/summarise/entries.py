@@ -7,10 +7,16 @@ from typing import get_args
 
 import pandas as pd
 
-from analysis.findings import MIN_BUILDS
-from analysis.statistics.interval import mean_interval
-from analysis.summarise.analysed_run import AnalysedRun
-from analysis.summary.summary import UNKNOWN_LEVEL, Metric, MetricName, SettingSummary, TrialSummary
+from density_study.analysis.findings import MIN_BUILDS
+from density_study.analysis.statistics.interval import mean_interval
+from density_study.analysis.summarise.analysed_run import AnalysedRun
+from density_study.analysis.summary.summary import (
+    UNKNOWN_LEVEL,
+    Metric,
+    MetricName,
+    SettingSummary,
+    TrialSummary,
+)
 
 _ORDER = {name: place for place, name in enumerate(get_args(MetricName))}
 _OF_TRIAL = (

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from analysis.findings import Evidence, rate
-from analysis.findings.arms import Pair, rate_points, ratio, used_cpu
-from analysis.findings.best_density import held_equal
-from analysis.findings.factors import FACTORS, Factor, pairs
-from analysis.summary.summary import Finding, SettingSummary
-from workloads.spec.registry import kind_of
+from density_study.analysis.findings import Evidence, rate
+from density_study.analysis.findings.arms import Pair, rate_points, ratio, used_cpu
+from density_study.analysis.findings.best_density import held_equal
+from density_study.analysis.findings.factors import FACTORS, Factor, pairs
+from density_study.analysis.summary.summary import Finding, SettingSummary
+from density_study.workloads.spec.registry import kind_of
 
 # Prefixes of setting ids, by preference for the headline. Any other setting comes last.
 _HEADLINES = (

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from analysis.summary.summary import ImportSummary, SummaryWarning, TrialSummary
-from workloads.record.given import Imported
-from workloads.record.manifest import Manifest
+from density_study.analysis.summary.summary import ImportSummary, SummaryWarning, TrialSummary
+from density_study.workloads.record.given import Imported
+from density_study.workloads.record.manifest import Manifest
 
 HOW_TO = "docs/how-to/import-records.md"
 

@@ -6,8 +6,8 @@ import math
 
 import pandas as pd
 
-from analysis.statistics.interval import mean_interval
-from analysis.summary.summary import MonitoringOverhead
+from density_study.analysis.statistics.interval import mean_interval
+from density_study.analysis.summary.summary import MonitoringOverhead
 
 RATES = {"ycsb": "throughput", "testdfsio": "throughput_map_phase"}
 MIN_PAIRS = 5  # for an interval, as for a claim (method 2)

@@ -22,12 +22,18 @@ from pyarrow.acero import (
     ScanNodeOptions,
 )
 
-from analysis import tables
-from analysis.summary.series import CpuSeries, LatencyCurve, RateSeries, TrialSeries, Values
-from analysis.summary.summary import MAIN_RATES
-from analysis.tables import Table
-from analysis.tables.arrow import arrow_schema
-from analysis.tables.store import dataset, table_path
+from density_study.analysis import tables
+from density_study.analysis.summary.series import (
+    CpuSeries,
+    LatencyCurve,
+    RateSeries,
+    TrialSeries,
+    Values,
+)
+from density_study.analysis.summary.summary import MAIN_RATES
+from density_study.analysis.tables import Table
+from density_study.analysis.tables.arrow import arrow_schema
+from density_study.analysis.tables.store import dataset, table_path
 
 MAX_NUMBERS = 150_000  # in all series of a summary: about 1 MB of the report
 MAX_POINTS = 400  # in one series: a panel is a few hundred pixels wide

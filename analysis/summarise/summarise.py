@@ -8,27 +8,27 @@ from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 
-from analysis import tables
-from analysis.capacity.plan.plan import plan_beside
-from analysis.findings import Evidence, findings
-from analysis.summarise import read_series
-from analysis.summarise.analysed_run import AnalysedRun
-from analysis.summarise.entries import setting_summaries, trial_summaries
-from analysis.summarise.headline import headline
-from analysis.summarise.imports import import_summary
-from analysis.summarise.monitoring_overhead import monitoring_overhead
-from analysis.summarise.time_spent import time_spent
-from analysis.summarise.undecided import undecided
-from analysis.summarise.warnings import warnings
-from analysis.summary.disclosure import guests_are_emulated, merge
-from analysis.summary.summary import BuildSummary, Summary
-from analysis.tables.store import read_table
-from cluster.state.atomic import write_text
-from cluster.state.events import Event
-from cluster.state.journal import Journal
-from workloads.planning.plan import read_plan
-from workloads.record.record import earlier_attempts
-from workloads.spec.hypotheses import read_hypotheses
+from density_study.analysis import tables
+from density_study.analysis.capacity.plan.plan import plan_beside
+from density_study.analysis.findings import Evidence, findings
+from density_study.analysis.summarise import read_series
+from density_study.analysis.summarise.analysed_run import AnalysedRun
+from density_study.analysis.summarise.entries import setting_summaries, trial_summaries
+from density_study.analysis.summarise.headline import headline
+from density_study.analysis.summarise.imports import import_summary
+from density_study.analysis.summarise.monitoring_overhead import monitoring_overhead
+from density_study.analysis.summarise.time_spent import time_spent
+from density_study.analysis.summarise.undecided import undecided
+from density_study.analysis.summarise.warnings import warnings
+from density_study.analysis.summary.disclosure import guests_are_emulated, merge
+from density_study.analysis.summary.summary import BuildSummary, Summary
+from density_study.analysis.tables.store import read_table
+from density_study.cluster.state.atomic import write_text
+from density_study.cluster.state.events import Event
+from density_study.cluster.state.journal import Journal
+from density_study.workloads.planning.plan import read_plan
+from density_study.workloads.record.record import earlier_attempts
+from density_study.workloads.spec.hypotheses import read_hypotheses
 
 SUMMARY = "summary.json"
 DATA_DOCS = "data_docs/index.html"  # Great Expectations' pages, beside the report

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from analysis.summary.summary import TimeSummary
-from cluster.state.events import (
+from density_study.analysis.summary.summary import TimeSummary
+from density_study.cluster.state.events import (
     AnalysisEnded,
     AnalysisStarted,
     Event,

@@ -7,10 +7,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import exp, log
 
-from analysis.findings import MIN_BUILDS, Evidence
-from analysis.findings.claims import is_whole
-from analysis.statistics.power import MAX_UNITS, can_claim, detectable_ratio, units_needed
-from analysis.summary.summary import Finding, SummaryWarning, WarningCode
+from density_study.analysis.findings import MIN_BUILDS, Evidence
+from density_study.analysis.findings.claims import is_whole
+from density_study.analysis.statistics.power import (
+    MAX_UNITS,
+    can_claim,
+    detectable_ratio,
+    units_needed,
+)
+from density_study.analysis.summary.summary import Finding, SummaryWarning, WarningCode
 
 
 @dataclass(frozen=True)

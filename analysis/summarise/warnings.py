@@ -6,20 +6,20 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import median
 
-from analysis.findings import MIN_BUILDS
-from analysis.summarise.analysed_run import AnalysedRun
-from analysis.summarise.imports import import_warnings
-from analysis.summarise.monitoring_overhead import sentence
-from analysis.summary.disclosure import Difference
-from analysis.summary.summary import (
+from density_study.analysis.findings import MIN_BUILDS
+from density_study.analysis.summarise.analysed_run import AnalysedRun
+from density_study.analysis.summarise.imports import import_warnings
+from density_study.analysis.summarise.monitoring_overhead import sentence
+from density_study.analysis.summary.disclosure import Difference
+from density_study.analysis.summary.summary import (
     ImportSummary,
     MonitoringOverhead,
     SummaryWarning,
     TrialSummary,
 )
-from cluster.model.topology import Topology
-from workloads.record.given import GivenTopology
-from workloads.record.manifest import Manifest
+from density_study.cluster.model.topology import Topology
+from density_study.workloads.record.given import GivenTopology
+from density_study.workloads.record.manifest import Manifest
 
 MAX_NAMED = 5
 SHORT_S = 60.0

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from workloads.base.values import Frozen
+from density_study.workloads.base.values import Frozen
 
 # one number per point of the series; null if it was not sampled or the scope lacks it
 Values = tuple[float | None, ...]

@@ -1,6 +1,6 @@
 """`Summary`: the numbers of one run, as summary.json holds them and the report draws them.
 
-`python -m analysis.summary` prints the JSON schema. Every number carries its unit.
+`python -m density_study.analysis.summary` prints the JSON schema. Every number carries its unit.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema
 
-from analysis.capacity.plan.plan import PlanOrExcuse
-from analysis.summary.series import TrialSeries
-from workloads.base.values import Frozen
+from density_study.analysis.capacity.plan.plan import PlanOrExcuse
+from density_study.analysis.summary.series import TrialSeries
+from density_study.workloads.base.values import Frozen
 
 FORMAT: Literal[3] = 3
 Level = int | str | None

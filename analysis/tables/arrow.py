@@ -6,7 +6,7 @@ from functools import cache
 
 import pyarrow as pa
 
-from analysis.tables import Table, Type
+from density_study.analysis.tables import Table, Type
 
 _TYPES: dict[Type, pa.DataType] = {
     "string": pa.string(),

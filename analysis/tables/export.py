@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from analysis.tables import TABLES, TRIALS, Column, Table
-from analysis.tables.arrow import arrow_schema
-from analysis.tables.store import dataset, require
-from cluster.model.errors import InputError, StudyError
-from cluster.state.atomic import replacing
+from density_study.analysis.tables import TABLES, TRIALS, Column, Table
+from density_study.analysis.tables.arrow import arrow_schema
+from density_study.analysis.tables.store import dataset, require
+from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.state.atomic import replacing
 
 if TYPE_CHECKING:
     import duckdb

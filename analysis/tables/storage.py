@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
-from cluster.model.errors import InputError
+from density_study.cluster.model.errors import InputError
 
 NAMENODES = "DENSITY_STUDY_NAMENODES"
 """Of the environment: "127.0.0.1:9000=127.0.0.1:9870", a NameNode's address of RPC and of HTTP, as

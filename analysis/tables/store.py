@@ -13,10 +13,10 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from analysis.tables import Table
-from analysis.tables.arrow import arrow_schema
-from analysis.tables.storage import arrow_source, remove
-from cluster.model.errors import StudyError
+from density_study.analysis.tables import Table
+from density_study.analysis.tables.arrow import arrow_schema
+from density_study.analysis.tables.storage import arrow_source, remove
+from density_study.cluster.model.errors import StudyError
 
 
 def table_path(run_root: Path, table: Table) -> Path:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.validity.rules import RULES, Rule
+from density_study.analysis.validity.rules import RULES, Rule
 
 SEVERITY = ("valid", "unknown", "invalid")  # a verdict outranks those before it
 Facts = Mapping[str, Any]

@@ -26,8 +26,8 @@ import pandas as pd
 from great_expectations.data_context.types.base import ProgressBarsConfig
 from great_expectations.expectations.row_conditions import Column
 
-from analysis.tables import CHECKS
-from analysis.validity.rules import RULES, Rule
+from density_study.analysis.tables import CHECKS
+from density_study.analysis.validity.rules import RULES, Rule
 
 _SITE = "data_docs"
 SEVERITY = ("valid", "unknown", "invalid")  # a verdict outranks those before it

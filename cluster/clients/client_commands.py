@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from cluster.model.cluster import Cluster
-from cluster.model.memory import CLIENT_HEAP_MIB
-from cluster.model.transport import Command
-from cluster.providers.provider import node_paths, remote_path
-from cluster.render.conf_files import classpath_flag, log_flags
-from cluster.render.jvm import NETTY, common_flags, heap_flags, jit_flags
-from cluster.stack.archive import archive_flag
-from cluster.state.timeout_scale import timeout_scale_of
+from density_study.cluster.model.cluster import Cluster
+from density_study.cluster.model.memory import CLIENT_HEAP_MIB
+from density_study.cluster.model.transport import Command
+from density_study.cluster.providers.provider import node_paths, remote_path
+from density_study.cluster.render.conf_files import classpath_flag, log_flags
+from density_study.cluster.render.jvm import NETTY, common_flags, heap_flags, jit_flags
+from density_study.cluster.stack.archive import archive_flag
+from density_study.cluster.state.timeout_scale import timeout_scale_of
 
 
 def hadoop_command(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cluster.model.cluster import Cluster
-from cluster.model.transport import Transport
-from cluster.providers.provider import node_paths
+from density_study.cluster.model.cluster import Cluster
+from density_study.cluster.model.transport import Transport
+from density_study.cluster.providers.provider import node_paths
 
 EVICTION = "posix_fadvise"
 """How blocks are evicted, as manifests name it."""

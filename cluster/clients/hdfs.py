@@ -11,8 +11,8 @@ from typing import Any
 import fsspec
 import requests
 
-from cluster.model.cluster import Cluster
-from cluster.render.conf_files import HISTORY_DIR
+from density_study.cluster.model.cluster import Cluster
+from density_study.cluster.render.conf_files import HISTORY_DIR
 
 TIMEOUT_S = 30.0
 

@@ -10,10 +10,10 @@ import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
-from cluster.model.cluster import Cluster
-from cluster.model.memory import CLIENT_HEAP_MIB
-from cluster.render.conf_files import StackName, classpath_flag, log_flags
-from cluster.render.jvm import ADD_OPENS, FAST_START, NETTY, heap_flags
+from density_study.cluster.model.cluster import Cluster
+from density_study.cluster.model.memory import CLIENT_HEAP_MIB
+from density_study.cluster.render.conf_files import StackName, classpath_flag, log_flags
+from density_study.cluster.render.jvm import ADD_OPENS, FAST_START, NETTY, heap_flags
 
 _FS = "org.apache.hadoop.fs.FsShell"
 _YARN = "org.apache.hadoop.yarn.client.cli"

@@ -11,25 +11,36 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from cluster.lifecycle.in_effect import in_effect
-from cluster.lifecycle.readiness import REQUEST_TIMEOUT_S, Service, fetch_json, services
-from cluster.lifecycle.startup_monitor import POLL_S, StartupMonitor
-from cluster.model.cluster import CLUSTER, Cluster, Phase, Site, cluster_json
-from cluster.model.configuration import PLAIN
-from cluster.model.ports import allocate_ports
-from cluster.model.topology import Node, Topology
-from cluster.model.transport import Command, ProcessId, Transport
-from cluster.providers.emulation import emulated_of
-from cluster.providers.provider import Capacity, Provider, install_dirs, node_paths, provider_of
-from cluster.providers.stacks import Stacks
-from cluster.render.blueprint import Blueprint
-from cluster.render.conf_files import CLASSPATH_SUFFIX
-from cluster.render.daemons import Daemon
-from cluster.render.rendered import Rendered, owner, render
-from cluster.state import atomic
-from cluster.state.events import BuildReady, PhaseEnded
-from cluster.state.journal import Journal
-from cluster.state.timeout_scale import acceleration, timeout_scale
+from density_study.cluster.lifecycle.in_effect import in_effect
+from density_study.cluster.lifecycle.readiness import (
+    REQUEST_TIMEOUT_S,
+    Service,
+    fetch_json,
+    services,
+)
+from density_study.cluster.lifecycle.startup_monitor import POLL_S, StartupMonitor
+from density_study.cluster.model.cluster import CLUSTER, Cluster, Phase, Site, cluster_json
+from density_study.cluster.model.configuration import PLAIN
+from density_study.cluster.model.ports import allocate_ports
+from density_study.cluster.model.topology import Node, Topology
+from density_study.cluster.model.transport import Command, ProcessId, Transport
+from density_study.cluster.providers.emulation import emulated_of
+from density_study.cluster.providers.provider import (
+    Capacity,
+    Provider,
+    install_dirs,
+    node_paths,
+    provider_of,
+)
+from density_study.cluster.providers.stacks import Stacks
+from density_study.cluster.render.blueprint import Blueprint
+from density_study.cluster.render.conf_files import CLASSPATH_SUFFIX
+from density_study.cluster.render.daemons import Daemon
+from density_study.cluster.render.rendered import Rendered, owner, render
+from density_study.cluster.state import atomic
+from density_study.cluster.state.events import BuildReady, PhaseEnded
+from density_study.cluster.state.journal import Journal
+from density_study.cluster.state.timeout_scale import acceleration, timeout_scale
 
 DEADLINE_S = 180.0
 NO_NATIVE = "Unable to load native-hadoop library"

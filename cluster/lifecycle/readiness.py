@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from cluster.model.cluster import Endpoints
-from cluster.model.topology import Topology
+from density_study.cluster.model.cluster import Endpoints
+from density_study.cluster.model.topology import Topology
 
 Fetch = Callable[[str], Any]
 REQUEST_TIMEOUT_S = 1.0

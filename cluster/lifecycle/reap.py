@@ -11,15 +11,15 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from cluster.lifecycle.tear_down import leftovers_of, release_hosts, tear_down
-from cluster.machine.processes import stop_all
-from cluster.model.cluster import Site
-from cluster.model.errors import StudyError, TearDownError
-from cluster.state import lease, presence
-from cluster.state.events import BuildDestroyed, Event, Intent, OwnerDeclaredDead
-from cluster.state.journal import JOURNAL, Journal, run_folders
-from cluster.state.run_state import RunState, run_state
-from cluster.state.tags import is_below, tagged
+from density_study.cluster.lifecycle.tear_down import leftovers_of, release_hosts, tear_down
+from density_study.cluster.machine.processes import stop_all
+from density_study.cluster.model.cluster import Site
+from density_study.cluster.model.errors import StudyError, TearDownError
+from density_study.cluster.state import lease, presence
+from density_study.cluster.state.events import BuildDestroyed, Event, Intent, OwnerDeclaredDead
+from density_study.cluster.state.journal import JOURNAL, Journal, run_folders
+from density_study.cluster.state.run_state import RunState, run_state
+from density_study.cluster.state.tags import is_below, tagged
 
 GRACE_S = 5.0
 

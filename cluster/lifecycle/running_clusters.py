@@ -5,10 +5,10 @@ from __future__ import annotations
 import socket
 from pathlib import Path
 
-from cluster.model.cluster import Cluster
-from cluster.model.errors import InputError, StudyError
-from cluster.state.events import BuildDestroyed, BuildReady, Event, Intent
-from cluster.state.journal import JOURNAL, Journal, run_folders
+from density_study.cluster.model.cluster import Cluster
+from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.state.events import BuildDestroyed, BuildReady, Event, Intent
+from density_study.cluster.state.journal import JOURNAL, Journal, run_folders
 
 _ANSWER_S = 5.0
 _REMEDY = (

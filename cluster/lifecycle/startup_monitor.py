@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
 
-from cluster.model.errors import BringUpError
-from cluster.model.topology import Node
-from cluster.model.transport import ProcessId, Transport
-from cluster.render.daemons import Daemon
+from density_study.cluster.model.errors import BringUpError
+from density_study.cluster.model.topology import Node
+from density_study.cluster.model.transport import ProcessId, Transport
+from density_study.cluster.render.daemons import Daemon
 
 POLL_S = 0.1
 LAST_LINES = 30

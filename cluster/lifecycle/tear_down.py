@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from cluster.model.cluster import Site
-from cluster.model.errors import TearDownError
-from cluster.providers.provider import Leases, Leftovers, provider_of
-from cluster.state.events import BuildDestroyed
-from cluster.state.journal import Journal
+from density_study.cluster.model.cluster import Site
+from density_study.cluster.model.errors import TearDownError
+from density_study.cluster.providers.provider import Leases, Leftovers, provider_of
+from density_study.cluster.state.events import BuildDestroyed
+from density_study.cluster.state.journal import Journal
 
 _LOOKED_FOR = ("processes", "directories", "ports", "units", "machines")
 

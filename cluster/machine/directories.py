@@ -7,15 +7,15 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cluster.model.errors import InputError
-from cluster.state import atomic
-from cluster.state.tags import TAG_FILE
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.state import atomic
+from density_study.cluster.state.tags import TAG_FILE
 
 if TYPE_CHECKING:  # this module runs on hosts too, which have the standard library alone
-    from cluster.model.cluster import Site
-    from cluster.model.host import Disk
-    from cluster.model.topology import Node
-    from cluster.state.journal import Journal
+    from density_study.cluster.model.cluster import Site
+    from density_study.cluster.model.host import Disk
+    from density_study.cluster.model.topology import Node
+    from density_study.cluster.state.journal import Journal
 
 FOLDER = "density-study"
 

@@ -16,13 +16,17 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from cluster.machine import directories, page_cache
-from cluster.machine.describe import available_memory_mib, describe_disk, describe_machine
-from cluster.machine.medium import check_disk, probe, read_rate
-from cluster.machine.processes import stop_all
-from cluster.machine.sockets import check_free, is_taken, listener
-from cluster.stack.java import find_java
-from cluster.state.tags import tagged
+from density_study.cluster.machine import directories, page_cache
+from density_study.cluster.machine.describe import (
+    available_memory_mib,
+    describe_disk,
+    describe_machine,
+)
+from density_study.cluster.machine.medium import check_disk, probe, read_rate
+from density_study.cluster.machine.processes import stop_all
+from density_study.cluster.machine.sockets import check_free, is_taken, listener
+from density_study.cluster.stack.java import find_java
+from density_study.cluster.state.tags import tagged
 
 _SWEEPS = 5
 

@@ -15,11 +15,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cluster.model.errors import InputError
+from density_study.cluster.model.errors import InputError
 
 if TYPE_CHECKING:
-    from cluster.model.host import IoLimits
-    from cluster.model.topology import Node
+    from density_study.cluster.model.host import IoLimits
+    from density_study.cluster.model.topology import Node
 
 _PROJECT = Path(__file__).parents[2]
 ROOT = Path("/sys/fs/cgroup")
@@ -82,10 +82,10 @@ class LimitedReads:
         self._path = path
 
     def act(self, node: Node, name: str, *arguments: Any) -> Any:
-        given = [sys.executable, "-m", "cluster.machine.medium", *map(str, arguments)]
+        given = [sys.executable, "-m", "density_study.cluster.machine.medium", *map(str, arguments)]
         enter = 'echo $$ > "$1" && shift && exec "$@"'
         argv = ["sh", "-c", enter, "sh", str(self._path / "cgroup.procs"), *given]
-        done = subprocess.run(argv, capture_output=True, text=True, check=True, cwd=_PROJECT)
+        done = subprocess.run(argv, capture_output=True, text=True, check=True)
         return json.loads(done.stdout)
 
 

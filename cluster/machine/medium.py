@@ -20,8 +20,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from cluster.model.errors import InputError
-from cluster.model.host import MIB, Medium
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.host import MIB, Medium
 
 FILE_MIB = 64
 PROBE_BYTES = 4096

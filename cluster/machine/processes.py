@@ -8,10 +8,10 @@ import subprocess
 import time
 from pathlib import Path
 
-from cluster.machine import io_limits
-from cluster.model.errors import StudyError
-from cluster.model.transport import Command, ProcessId
-from cluster.state.tags import NODE, TAG, child_start_ticks, is_alive
+from density_study.cluster.machine import io_limits
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.model.transport import Command, ProcessId
+from density_study.cluster.state.tags import NODE, TAG, child_start_ticks, is_alive
 
 _KEPT = ("HOME", "USER", "LOGNAME")
 _POLL_S = 0.05

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from cluster.model.errors import InputError
-from cluster.state import atomic
-from cluster.state.runtime import runtime_dir
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.state import atomic
+from density_study.cluster.state.runtime import runtime_dir
 
 Address = tuple[str, int]
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from cluster.model.configuration import PLAIN, Configuration
-from cluster.model.host import Medium
-from cluster.model.versions import VERSIONS, Versions
+from density_study.cluster.model.configuration import PLAIN, Configuration
+from density_study.cluster.model.host import Medium
+from density_study.cluster.model.versions import VERSIONS, Versions
 
 if TYPE_CHECKING:
-    from cluster.model.topology import Topology
+    from density_study.cluster.model.topology import Topology
 
 
 @dataclass(frozen=True)

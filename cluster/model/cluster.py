@@ -8,8 +8,8 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from cluster.model.topology import Topology
-from cluster.model.transport import ProcessId
+from density_study.cluster.model.topology import Topology
+from density_study.cluster.model.transport import ProcessId
 
 
 @dataclass(frozen=True)

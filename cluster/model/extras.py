@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from importlib.util import find_spec
 
-from cluster.model.errors import InputError
+from density_study.cluster.model.errors import InputError
 
 MODULES = {
     "airflow": ("airflow",),

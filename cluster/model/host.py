@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import PurePosixPath
 from typing import Literal
 
-from cluster.model.errors import InputError
+from density_study.cluster.model.errors import InputError
 
 Medium = Literal["flash", "hdd"]
 Role = Literal["master", "worker", "client"]

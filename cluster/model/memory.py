@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cluster.model.configuration import PLAIN, Configuration
-from cluster.model.errors import InputError
-from cluster.model.topology import Node
+from density_study.cluster.model.configuration import PLAIN, Configuration
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.topology import Node
 
 OVERHEAD_MIB = 160
 """Of each JVM, beyond its heap."""

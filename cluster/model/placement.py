@@ -17,17 +17,17 @@ from dataclasses import dataclass, replace
 from itertools import repeat
 from math import ceil, lcm
 
-from cluster.model.arm import Arm
-from cluster.model.errors import InputError
-from cluster.model.host import Disk, Host, Medium, Role
-from cluster.model.memory import (
+from density_study.cluster.model.arm import Arm
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.host import Disk, Host, Medium, Role
+from density_study.cluster.model.memory import (
     CLIENT_RESERVE_MIB,
     CONTAINER_MIB,
     GUEST_OS_MIB,
     master_reserve_mib,
     worker_minimum_mib,
 )
-from cluster.model.topology import Isolation, Node, Topology
+from density_study.cluster.model.topology import Isolation, Node, Topology
 
 CONTAINER_SHARE = 0.55
 """Most of a worker's memory beyond its daemons' floor that YARN may have; HBase gets the rest."""

@@ -11,8 +11,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from cluster.model.errors import InputError
-from cluster.model.topology import Node, Topology
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.topology import Node, Topology
 
 FIRST_PORT, LAST_PORT = 1024, 32767
 """Below Linux's ephemeral range (32768 and up), whose ports outgoing connections may take."""

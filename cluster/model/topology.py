@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from cluster.model.configuration import PLAIN, Configuration
-from cluster.model.host import Disk, Host, Medium, Role
-from cluster.model.versions import VERSIONS, Versions
+from density_study.cluster.model.configuration import PLAIN, Configuration
+from density_study.cluster.model.host import Disk, Host, Medium, Role
+from density_study.cluster.model.versions import VERSIONS, Versions
 
 Isolation = Literal["process", "host", "vm"]
 

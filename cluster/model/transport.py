@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:  # this module runs on hosts too, which have the standard library alone
     from collections.abc import Sequence
 
-    from cluster.model.topology import Node
+    from density_study.cluster.model.topology import Node
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from cluster.model.errors import StudyError
-from cluster.model.host import IoLimits
-from cluster.model.topology import Node
-from cluster.state.events import DiskEmulated
-from cluster.state.journal import Journal
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.model.host import IoLimits
+from density_study.cluster.model.topology import Node
+from density_study.cluster.state.events import DiskEmulated
+from density_study.cluster.state.journal import Journal
 
 TOLERANCE = 0.05
 SECONDS = 6.0

@@ -9,15 +9,15 @@ from pathlib import PurePath
 from pkgutil import resolve_name
 from typing import Any, Protocol, runtime_checkable
 
-from cluster.machine.directories import cache_dir, data_dir
-from cluster.model.cluster import Site
-from cluster.model.errors import InputError
-from cluster.model.ports import Ports
-from cluster.model.topology import Node, Topology
-from cluster.model.transport import Transport
-from cluster.providers.stacks import Stacks
-from cluster.render.blueprint import InstallDirs, NodePaths
-from cluster.state.journal import Journal
+from density_study.cluster.machine.directories import cache_dir, data_dir
+from density_study.cluster.model.cluster import Site
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.ports import Ports
+from density_study.cluster.model.topology import Node, Topology
+from density_study.cluster.model.transport import Transport
+from density_study.cluster.providers.stacks import Stacks
+from density_study.cluster.render.blueprint import InstallDirs, NodePaths
+from density_study.cluster.state.journal import Journal
 
 GRACE_S = 2.0
 """Between TERM and KILL: enough for logs to be written; nothing of a throw-away cluster is saved."""
@@ -142,9 +142,9 @@ class Guests(Protocol):
 
 
 _PROVIDERS = {
-    "local": "cluster.providers.local.provider:LocalProvider",
-    "physical": "cluster.providers.physical.provider:PhysicalProvider",
-    "libvirt": "cluster.providers.libvirt.provider:LibvirtProvider",
+    "local": "density_study.cluster.providers.local.provider:LocalProvider",
+    "physical": "density_study.cluster.providers.physical.provider:PhysicalProvider",
+    "libvirt": "density_study.cluster.providers.libvirt.provider:LibvirtProvider",
 }
 
 

@@ -8,10 +8,10 @@ from operator import attrgetter
 from pathlib import PurePath
 from typing import Any
 
-from cluster.model.versions import VERSIONS, Versions
-from cluster.render.blueprint import InstallDirs
-from cluster.stack import Java, Stack, classpath, ensure_all, find_java
-from cluster.stack.archive import ensure_archives
+from density_study.cluster.model.versions import VERSIONS, Versions
+from density_study.cluster.render.blueprint import InstallDirs
+from density_study.cluster.stack import Java, Stack, classpath, ensure_all, find_java
+from density_study.cluster.stack.archive import ensure_archives
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
-from cluster.model.ports import Ports
-from cluster.model.topology import Node, Topology
-from cluster.render.names import check_address, check_name, check_path, check_tag
+from density_study.cluster.model.ports import Ports
+from density_study.cluster.model.topology import Node, Topology
+from density_study.cluster.render.names import check_address, check_name, check_path, check_tag
 
 
 @dataclass(frozen=True)

@@ -15,13 +15,13 @@ from xml.etree import ElementTree as ET
 
 import jinja2
 
-from cluster.model.configuration import SITES, Site
-from cluster.model.host import Medium
-from cluster.model.memory import CONTAINER_HEAP_MIB, CONTAINER_MIB
-from cluster.model.topology import Node, Topology
-from cluster.model.versions import numbers
-from cluster.render.blueprint import Blueprint, InstallDirs
-from cluster.render.jvm import ADD_OPENS, FAST_START, jit_flags
+from density_study.cluster.model.configuration import SITES, Site
+from density_study.cluster.model.host import Medium
+from density_study.cluster.model.memory import CONTAINER_HEAP_MIB, CONTAINER_MIB
+from density_study.cluster.model.topology import Node, Topology
+from density_study.cluster.model.versions import numbers
+from density_study.cluster.render.blueprint import Blueprint, InstallDirs
+from density_study.cluster.render.jvm import ADD_OPENS, FAST_START, jit_flags
 
 StackName = Literal["hadoop", "hbase"]
 CLASSPATH_SUFFIX = ".classpath"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from cluster.model.memory import daemon_heaps
-from cluster.model.topology import Node
-from cluster.model.transport import Command
-from cluster.render.blueprint import Blueprint
-from cluster.render.conf_files import StackName, classpath_flag, log_flags
-from cluster.render.jvm import (
+from density_study.cluster.model.memory import daemon_heaps
+from density_study.cluster.model.topology import Node
+from density_study.cluster.model.transport import Command
+from density_study.cluster.render.blueprint import Blueprint
+from density_study.cluster.render.conf_files import StackName, classpath_flag, log_flags
+from density_study.cluster.render.jvm import (
     FAST_START,
     NETTY,
     collector_flag,
@@ -19,7 +19,7 @@ from cluster.render.jvm import (
     heap_flags,
     jit_flags,
 )
-from cluster.stack.archive import archive_flag
+from density_study.cluster.stack.archive import archive_flag
 
 PREPARE = "format"
 """Name of the command that creates the empty filesystem; the NameNode starts after it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cluster.model.configuration import Collector, Jvm
+from density_study.cluster.model.configuration import Collector, Jvm
 
 _OPENED = (
     "java.base/java.io",

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from cluster.model.cluster import Endpoints
-from cluster.model.topology import Node, Topology
-from cluster.render.blueprint import Blueprint
-from cluster.render.conf_files import client_files, node_files
-from cluster.render.daemons import Daemon, daemons, format_daemon
+from density_study.cluster.model.cluster import Endpoints
+from density_study.cluster.model.topology import Node, Topology
+from density_study.cluster.render.blueprint import Blueprint
+from density_study.cluster.render.conf_files import client_files, node_files
+from density_study.cluster.render.daemons import Daemon, daemons, format_daemon
 
 
 @dataclass(frozen=True)

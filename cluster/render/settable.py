@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from cluster.model.configuration import OFF_HEAP_MEMSTORE, Site
-from cluster.render.conf_files import fixed_properties
+from density_study.cluster.model.configuration import OFF_HEAP_MEMSTORE, Site
+from density_study.cluster.render.conf_files import fixed_properties
 
 _TOPOLOGY = "the study gives every daemon its own address, port and directory"
 _MEMORY = "the study divides the memory of a host between its nodes, equally in every arm"

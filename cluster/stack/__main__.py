@@ -1,4 +1,4 @@
-"""`python -m cluster.stack`: fill the cache, prune it, write the locks anew, test what we build."""
+"""`python -m density_study.cluster.stack`: fill the cache, prune it, write new locks, test what we build."""
 
 from __future__ import annotations
 
@@ -8,23 +8,24 @@ from typing import Annotated
 
 import typer
 
-from cluster.model.errors import StudyError
-from cluster.model.versions import HADOOP, HBASE, VERSIONS, Versions
-from cluster.stack.adding import delivered
-from cluster.stack.archive import ensure_archives
-from cluster.stack.java import find_java
-from cluster.stack.maven import find_maven, run_maven
-from cluster.stack.prune import in_use, other_trees, remove, size_mib
-from cluster.stack.recipe import RECIPES, Recipe, recipe_of
-from cluster.stack.stack import ensure_all, java_for
-from cluster.state.atomic import write_text
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.model.versions import HADOOP, HBASE, VERSIONS, Versions
+from density_study.cluster.stack.adding import delivered
+from density_study.cluster.stack.archive import ensure_archives
+from density_study.cluster.stack.java import find_java
+from density_study.cluster.stack.maven import find_maven, run_maven
+from density_study.cluster.stack.prune import in_use, other_trees, remove, size_mib
+from density_study.cluster.stack.recipe import RECIPES, Recipe, recipe_of
+from density_study.cluster.stack.stack import ensure_all, java_for
+from density_study.cluster.state.atomic import write_text
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__)
 Which = Annotated[str, typer.Argument(help=f"one of {', '.join(RECIPES)}, or all")]
 
 
 @app.command(
-    epilog="Examples: python -m cluster.stack ensure; python -m cluster.stack ensure hbase"
+    epilog="Examples: python -m density_study.cluster.stack ensure; "
+    "python -m density_study.cluster.stack ensure hbase"
 )
 def ensure(which: Which = "all") -> None:
     """Assemble what the cache does not hold yet, verify it, and print where each stack is."""
@@ -35,7 +36,7 @@ def ensure(which: Which = "all") -> None:
 
 
 @app.command(
-    epilog="Example, for a version to ship: python -m cluster.stack lock hadoop --hadoop 3.4.1"
+    epilog="Example, for a version to ship: python -m density_study.cluster.stack lock hadoop --hadoop 3.4.1"
 )
 def lock(
     which: Which = "all",
@@ -49,7 +50,7 @@ def lock(
         print(f"{recipe.shipped_lock}: {len(locked.jars)} jars")
 
 
-@app.command(epilog="Example: python -m cluster.stack prune --dry-run")
+@app.command(epilog="Example: python -m density_study.cluster.stack prune --dry-run")
 def prune(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list; remove nothing.")] = False,
 ) -> None:
@@ -63,7 +64,7 @@ def prune(
         print(f"{fate} {mib:.0f} MiB {home}")
 
 
-@app.command(epilog="Example: python -m cluster.stack test")
+@app.command(epilog="Example: python -m density_study.cluster.stack test")
 def test() -> None:
     """Compile, lint and unit-test the Java that we build ourselves, outside the source tree."""
     for recipe in (recipe for recipe in _chosen("all") if recipe.built):

@@ -6,14 +6,14 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from cluster.model.errors import InputError
-from cluster.model.versions import Versions
-from cluster.stack.lock import Lock
-from cluster.stack.maven import find_maven
-from cluster.stack.recipe import Recipe, recipe_of
-from cluster.stack.stack import java_for
-from cluster.stack.tree import fetch_jars, third_party
-from cluster.state.atomic import write_text
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.versions import Versions
+from density_study.cluster.stack.lock import Lock
+from density_study.cluster.stack.maven import find_maven
+from density_study.cluster.stack.recipe import Recipe, recipe_of
+from density_study.cluster.stack.stack import java_for
+from density_study.cluster.stack.tree import fetch_jars, third_party
+from density_study.cluster.state.atomic import write_text
 
 TOGETHER = ("hadoop", "hbase")
 

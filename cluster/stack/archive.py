@@ -17,11 +17,11 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path, PurePath
 
-from cluster.model.errors import StudyError
-from cluster.stack.java import Java
-from cluster.stack.recipe import recipe_of
-from cluster.stack.stack import Stack, classpath
-from cluster.state import atomic
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.stack.java import Java
+from density_study.cluster.stack.recipe import recipe_of
+from density_study.cluster.stack.stack import Stack, classpath
+from density_study.cluster.state import atomic
 
 CLASSES = "classes.txt.gz"
 """One class or call site of a lambda per line, as the JVM writes them; beside the stack's pom.xml."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from cluster.state.settings import setting
+from density_study.cluster.state.settings import setting
 
 
 def cache_root() -> Path:

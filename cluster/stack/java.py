@@ -11,8 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from cluster.model.errors import InputError
-from cluster.model.versions import numbers
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.versions import numbers
 
 FEATURES = (17, 21)
 """Every version of Hadoop and HBase that is known here runs on these."""

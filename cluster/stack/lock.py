@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cluster.model.errors import InputError
+from density_study.cluster.model.errors import InputError
 
 if TYPE_CHECKING:
-    from cluster.stack.recipe import Recipe
+    from density_study.cluster.stack.recipe import Recipe
 
 _LINE = re.compile(r"([0-9a-f]{64})  (\S+\.jar)")
 
@@ -81,9 +81,8 @@ def check(found: Lock, recipe: Recipe) -> None:
 def _lock_command(recipe: Recipe) -> str:
     versions = recipe.properties
     if recipe.shipped_lock.exists() or not versions:
-        return (
-            f"write the lock anew with `python -m cluster.stack lock {recipe.name}` and review it."
-        )
+        command = f"python -m density_study.cluster.stack lock {recipe.name}"
+        return f"write the lock anew with `{command}` and review it."
     if recipe.name == "hadoop":
         return f"run `study stack add hadoop {recipe.version}`, which locks them by SHA-256."
     hadoop = versions["hadoop.version"]

@@ -7,8 +7,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from cluster.model.errors import InputError
-from cluster.stack.java import Java
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.stack.java import Java
 
 _TAIL_LINES = 15
 # Maven lives for seconds: the first compiler and the simplest collector start it fastest.

@@ -12,10 +12,10 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from cluster.stack.cache import cache_root
-from cluster.stack.recipe import RECIPES, locked_versions
-from cluster.stack.stack import locked, stack_home
-from cluster.stack.tree import MANIFEST
+from density_study.cluster.stack.cache import cache_root
+from density_study.cluster.stack.recipe import RECIPES, locked_versions
+from density_study.cluster.stack.stack import locked, stack_home
+from density_study.cluster.stack.tree import MANIFEST
 
 _PROC = Path("/proc")
 _NAMED_IN = ("cmdline", "environ", "maps")

@@ -11,15 +11,15 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cluster.model.errors import InputError
-from cluster.model.versions import VERSIONS, Versions
-from cluster.stack.cache import cache_root
-from cluster.stack.lock import read_lock
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.versions import VERSIONS, Versions
+from density_study.cluster.stack.cache import cache_root
+from density_study.cluster.stack.lock import read_lock
 
 # Raise it when the shape of the assembled tree changes: old trees are then left alone and not used.
 TREE_FORMAT = 2
 
-_HERE = Path(__file__).parent
+_HERE = Path(__file__).resolve().parent
 _LOCKS = "locks"
 _SUFFIX = ".sha256"
 # YARN's own pages (cluster, node, proxy) are in its jars; those of HDFS and HBase are in none.

@@ -10,15 +10,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from cluster.model.errors import InputError
-from cluster.model.versions import VERSIONS, Versions
-from cluster.stack.cache import cache_root
-from cluster.stack.java import Java, find_java
-from cluster.stack.lock import read_lock
-from cluster.stack.maven import find_maven
-from cluster.stack.recipe import Recipe, recipe_of
-from cluster.stack.tree import read_tree, write_tree
-from cluster.state import atomic
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.versions import VERSIONS, Versions
+from density_study.cluster.stack.cache import cache_root
+from density_study.cluster.stack.java import Java, find_java
+from density_study.cluster.stack.lock import read_lock
+from density_study.cluster.stack.maven import find_maven
+from density_study.cluster.stack.recipe import Recipe, recipe_of
+from density_study.cluster.stack.tree import read_tree, write_tree
+from density_study.cluster.state import atomic
 
 
 @dataclass(frozen=True)

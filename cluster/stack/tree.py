@@ -11,11 +11,11 @@ import os
 import shutil
 from pathlib import Path
 
-from cluster.stack.java import Java
-from cluster.stack.lock import Lock, check, lock_of
-from cluster.stack.maven import run_maven
-from cluster.stack.property_names import PROPERTIES, names_in
-from cluster.stack.recipe import TREE_FORMAT, Recipe
+from density_study.cluster.stack.java import Java
+from density_study.cluster.stack.lock import Lock, check, lock_of
+from density_study.cluster.stack.maven import run_maven
+from density_study.cluster.stack.property_names import PROPERTIES, names_in
+from density_study.cluster.stack.recipe import TREE_FORMAT, Recipe
 
 MANIFEST = "manifest.json"
 

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from cluster.model.host import Target
-from cluster.state.owner import Owner
+from density_study.cluster.model.host import Target
+from density_study.cluster.state.owner import Owner
 
 Accel = Literal["kvm", "tcg"]
 _CLASSES: dict[str, type[Event]] = {}

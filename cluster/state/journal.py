@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
-from cluster.model.errors import StudyError
-from cluster.state.events import Event, Intent, RunOpened, event_of
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.state.events import Event, Intent, RunOpened, event_of
 
 JOURNAL = "journal.jsonl"
 """The journal's name in a run's folder."""

@@ -15,14 +15,14 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from cluster.model.errors import InputError, StudyError
-from cluster.state import atomic, presence
-from cluster.state.events import RunEnded
-from cluster.state.journal import JOURNAL, Journal
-from cluster.state.owner import SILENT_AFTER_S, Owner, State, judge
-from cluster.state.run_state import ONE_STUDY, RunState, busy
-from cluster.state.runtime import runtime_dir
-from cluster.state.tags import tagged
+from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.state import atomic, presence
+from density_study.cluster.state.events import RunEnded
+from density_study.cluster.state.journal import JOURNAL, Journal
+from density_study.cluster.state.owner import SILENT_AFTER_S, Owner, State, judge
+from density_study.cluster.state.run_state import ONE_STUDY, RunState, busy
+from density_study.cluster.state.runtime import runtime_dir
+from density_study.cluster.state.tags import tagged
 
 FORMAT = 2
 

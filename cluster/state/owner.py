@@ -14,8 +14,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from cluster.model.errors import StudyError
-from cluster.state.tags import start_ticks
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.state.tags import start_ticks
 
 State = Literal["alive", "dead", "unknown"]
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from cluster.model.errors import HostBusyError
-from cluster.state import presence
-from cluster.state.events import ClusterKept, OwnerDeclaredDead, RunEnded, RunOpened
-from cluster.state.journal import JOURNAL, Journal
-from cluster.state.owner import Owner, State, here, judge
+from density_study.cluster.model.errors import HostBusyError
+from density_study.cluster.state import presence
+from density_study.cluster.state.events import ClusterKept, OwnerDeclaredDead, RunEnded, RunOpened
+from density_study.cluster.state.journal import JOURNAL, Journal
+from density_study.cluster.state.owner import Owner, State, here, judge
 
 ONE_STUDY = "one study at a time on a host"
 _IN_WORDS = {"alive": "running", "dead": "interrupted", "unknown": "unknown"}

@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from cluster.model.errors import InputError
-from cluster.state.events import RunTagged
-from cluster.state.journal import JOURNAL, Journal
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.state.events import RunTagged
+from density_study.cluster.state.journal import JOURNAL, Journal
 
 MAX_VALUE = 250
 _KEY = re.compile(r"[a-z][a-z0-9_.-]{0,39}", re.ASCII)

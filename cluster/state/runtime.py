@@ -6,7 +6,7 @@ import os
 import stat
 from pathlib import Path
 
-from cluster.model.errors import InputError
+from density_study.cluster.model.errors import InputError
 
 VARIABLE = "DENSITY_STUDY_RUNTIME"
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
 
-from cluster.model.errors import InputError
+from density_study.cluster.model.errors import InputError
 
 FILE = "DENSITY_STUDY_SETTINGS"
 VARIABLES = {

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from cluster.model.transport import ProcessId
+from density_study.cluster.model.transport import ProcessId
 
 TAG = "STUDY_TAG"
 NODE = "STUDY_NODE"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cluster.state.events import Acceleration
-from cluster.state.journal import Journal
+from density_study.cluster.state.events import Acceleration
+from density_study.cluster.state.journal import Journal
 
 EMULATED = 12.0
 """A JVM starts 10 to 20 times slower under QEMU's emulation than on the host; timeouts have slack already."""

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from cluster.model.errors import StudyError
-from cluster.state.atomic import locked, write_text
-from cluster.state.settings import setting
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.state.atomic import locked, write_text
+from density_study.cluster.state.settings import setting
 
 LOOPBACK = "127.0.0.1"
 REFRESH_EVERY_S = 45

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from cluster.model.extras import installed, need
-from dags.cli.arguments import examples
-from dags.cli.console import err, out
+from density_study.cluster.model.extras import installed, need
+from density_study.dags.cli.arguments import examples
+from density_study.dags.cli.console import err, out
 
 SETUP_EXAMPLES = examples("study setup")
 AIRFLOW_EXAMPLES = examples("study airflow", "study airflow --port 8081")
@@ -21,17 +21,17 @@ def setup() -> None:
 
     Needs the network and Maven the first time. Again: nothing to do.
     """
-    from cluster.stack.archive import ensure_archives
-    from cluster.stack.java import find_java
-    from cluster.stack.recipe import RECIPES
-    from cluster.stack.stack import ensure_all
+    from density_study.cluster.stack.archive import ensure_archives
+    from density_study.cluster.stack.java import find_java
+    from density_study.cluster.stack.recipe import RECIPES
+    from density_study.cluster.stack.stack import ensure_all
 
     stacks = ensure_all(list(RECIPES))
     ensure_archives(stacks, find_java())
     for stack in stacks:
         out.print(f"{stack.name} {stack.version} {stack.home}", markup=False, soft_wrap=True)
     if installed("airflow"):
-        from dags.airflow_home.home import create_command_database
+        from density_study.dags.airflow_home.home import create_command_database
 
         create_command_database()
     else:
@@ -40,8 +40,8 @@ def setup() -> None:
 
 def airflow(port: Annotated[int, typer.Option(help="Port on 127.0.0.1.")] = WEB_PORT) -> None:
     """Start Airflow's web UI and scheduler with this program's DAGs, on loopback. Ctrl-C stops them."""
-    from dags.airflow_home.child import python
+    from density_study.dags.airflow_home.child import python
 
     need("Airflow's web UI", "airflow", "spark", "report")
-    argv = python("dags.web.webserver", "--port", str(port))
+    argv = python("density_study.dags.web.webserver", "--port", str(port))
     os.execv(argv[0], argv)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from cluster.model.errors import InputError
+from density_study.cluster.model.errors import InputError
 
 RUNS = Path("runs")
 
@@ -19,7 +19,7 @@ def examples(*commands: str) -> str:
 
 
 def _study(spec: Path) -> Path:
-    from workloads.spec.shipped import study_path
+    from density_study.workloads.spec.shipped import study_path
 
     return study_path(spec)
 
@@ -35,7 +35,7 @@ Spec = Annotated[
 
 
 def _checked(runs: Path) -> Path:
-    from workloads.planning.planned_study import check_runs
+    from density_study.workloads.planning.planned_study import check_runs
 
     check_runs(runs)
     return runs
@@ -66,7 +66,7 @@ Only = Annotated[
 
 def run_ids(context: typer.Context, incomplete: str) -> list[str]:
     """Ids of runs for the shell's completion, newest first; the shell itself completes folders."""
-    from cluster.state.journal import run_folders
+    from density_study.cluster.state.journal import run_folders
 
     folders = run_folders(Path(context.params.get("runs") or RUNS))
     return [folder.name for folder in reversed(folders) if folder.name.startswith(incomplete)]
@@ -147,7 +147,7 @@ def parse_overrides(pairs: Iterable[str]) -> dict[str, object]:
 
     Values are YAML, as in the study file. InputError if a pair is not of the form key=value.
     """
-    from workloads.base.yaml_text import MAX_DEPTH, parse_yaml
+    from density_study.workloads.base.yaml_text import MAX_DEPTH, parse_yaml
 
     overrides: dict[str, object] = {}
     for pair in pairs:

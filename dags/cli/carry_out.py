@@ -7,14 +7,14 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from cluster.machine.processes import stop_all
-from cluster.state.tags import TAG, tagged
-from dags.airflow_home.child import Child, python
-from dags.airflow_home.home import Home
-from dags.run_status.live import LiveTrial
-from dags.run_status.progress import Progress, Tail, progress
-from dags.stages import conclusion, study_stages
-from workloads.execution.run import Run
+from density_study.cluster.machine.processes import stop_all
+from density_study.cluster.state.tags import TAG, tagged
+from density_study.dags.airflow_home.child import Child, python
+from density_study.dags.airflow_home.home import Home
+from density_study.dags.run_status.live import LiveTrial
+from density_study.dags.run_status.progress import Progress, Tail, progress
+from density_study.dags.stages import conclusion, study_stages
+from density_study.workloads.execution.run import Run
 
 LOG = "airflow.log"
 _LOOK_EVERY_S = 0.25
@@ -42,7 +42,7 @@ def carry_out(run: Run, home: Home, show: Show) -> RunEnd:
         show(live.added_to(progress(run.plan, tail.read(), now), now))
 
     environment = {**home.command_environment(), TAG: run.tag}
-    argv = python("dags.inprocess", str(run.root))
+    argv = python("density_study.dags.inprocess", str(run.root))
     try:
         with Child(argv, environment, run.root / LOG) as child:
             while (code := child.wait(_LOOK_EVERY_S)) is None:
@@ -67,7 +67,7 @@ def clean_up(run: Run, reason: str) -> None:
 
 def tell(run: Run, home: Home, reason: str) -> None:
     """Send the message that a run without a conclusion could not send itself."""
-    argv = python("dags.notify", "run", str(run.root), reason)
+    argv = python("density_study.dags.notify", "run", str(run.root), reason)
     with Child(argv, home.command_environment(), run.root / LOG) as child:
         child.wait(_TELL_WITHIN_S)
 

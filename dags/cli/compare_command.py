@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from cluster.model.errors import InputError
-from dags.cli.arguments import RUNS, Json, Runs, examples, run_ids
-from dags.cli.console import out, print_json
+from density_study.cluster.model.errors import InputError
+from density_study.dags.cli.arguments import RUNS, Json, Runs, examples, run_ids
+from density_study.dags.cli.console import out, print_json
 
 if TYPE_CHECKING:
-    from analysis.comparison.compare import RunComparison
-    from workloads.spec.schedule import CompareSpec
+    from density_study.analysis.comparison.compare import RunComparison
+    from density_study.workloads.spec.schedule import CompareSpec
 
 EXAMPLES = examples(
     "study compare 20261114T020003Z 20261121T020003Z",
@@ -77,9 +77,9 @@ def compare(
 
     Exit codes: 0 no regression, 1 a number got worse by more than the tolerance, 2 invalid input.
     """
-    from dags.run_status.status import find_root
-    from dags.stages.comparison import compare_with, comparison_lines, side_by_side
-    from workloads.spec.schedule import Baseline, CompareSpec, parse_baseline, percent
+    from density_study.dags.run_status.status import find_root
+    from density_study.dags.stages.comparison import compare_with, comparison_lines, side_by_side
+    from density_study.workloads.spec.schedule import Baseline, CompareSpec, parse_baseline, percent
 
     if as_json and form is not Format.text:
         raise InputError("two formats are requested.", "--json", f"omit it, or --format {form}.")
@@ -97,7 +97,7 @@ def compare(
         pair = side_by_side(pinned, root, share)
         compared = pair.comparison
         if html is not None:
-            from analysis.hub.side_by_side import write
+            from density_study.analysis.hub.side_by_side import write
 
             write(pair, html)
     if compared is None:
@@ -110,7 +110,7 @@ def compare(
         for line in comparison_lines(compared):
             out.print(line, markup=False, soft_wrap=True)
     else:
-        from dags.cli.compare_formats import as_junit, as_markdown
+        from density_study.dags.cli.compare_formats import as_junit, as_markdown
 
         sys.stdout.write({Format.junit: as_junit, Format.markdown: as_markdown}[form](compared))
     if html is not None and not as_json and form is Format.text:
@@ -120,7 +120,7 @@ def compare(
 
 def _requested(root: Path) -> CompareSpec | None:
     """What the run's study requests; nothing for an imported run."""
-    from workloads.execution.run import import_of, load_run
+    from density_study.workloads.execution.run import import_of, load_run
 
     return None if import_of(root) else load_run(root).study.compare
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from xml.etree import ElementTree
 
-from analysis.comparison.compare import Change, RunComparison
-from analysis.report.formats import escaped
-from dags.stages.comparison import format_change
+from density_study.analysis.comparison.compare import Change, RunComparison
+from density_study.analysis.report.formats import escaped
+from density_study.dags.stages.comparison import format_change
 
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _HEADER = ("Outcome", "Setting", "Topology", "Measure", "Ratio", "95 % interval", "p")

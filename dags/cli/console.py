@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from cluster.model.errors import BringUpError, InputError, StudyError
+from density_study.cluster.model.errors import BringUpError, InputError, StudyError
 
 LOG_WIDTH = 132
 """Width for a file or a pipe, which have none of their own: wide enough not to break table rows."""
@@ -31,10 +31,10 @@ def print_report(root: Path) -> None:
     summary = root / "report" / "summary.json"
     if not summary.exists():
         return
-    from analysis.report.table import summary_table
-    from analysis.report.trials import reasons
-    from analysis.summary.summary import Summary
-    from dags.cli.layout import rows_table
+    from density_study.analysis.report.table import summary_table
+    from density_study.analysis.report.trials import reasons
+    from density_study.analysis.summary.summary import Summary
+    from density_study.dags.cli.layout import rows_table
 
     value = Summary.model_validate_json(summary.read_text(encoding="utf-8"))
     table = summary_table(value)

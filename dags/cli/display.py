@@ -10,16 +10,16 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from cluster.state.events import ClusterKept, Notified
-from dags.cli.layout import clock, rows_table
-from dags.cli.progress_display import headline
-from workloads.planning.plan import Plan, Step
+from density_study.cluster.state.events import ClusterKept, Notified
+from density_study.dags.cli.layout import clock, rows_table
+from density_study.dags.cli.progress_display import headline
+from density_study.workloads.planning.plan import Plan, Step
 
 if TYPE_CHECKING:
-    from cluster.model.topology import Topology
-    from dags.run_status.status import Status
-    from workloads.execution.run import Run
-    from workloads.planning.preflight import Check
+    from density_study.cluster.model.topology import Topology
+    from density_study.dags.run_status.status import Status
+    from density_study.workloads.execution.run import Run
+    from density_study.workloads.planning.preflight import Check
 
 MIN_REPETITIONS = 5
 """Fewer builds per arm allow no claim (docs/methodology.md, rule 2)."""

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from dags.cli.arguments import RUNS, Json, Runs, Sets, Spec, examples, parse_overrides
-from dags.cli.console import out, print_json
+from density_study.dags.cli.arguments import RUNS, Json, Runs, Sets, Spec, examples, parse_overrides
+from density_study.dags.cli.console import out, print_json
 
 if TYPE_CHECKING:
-    from workloads.planning.preflight import Check
+    from density_study.workloads.planning.preflight import Check
 
 EXAMPLES = examples(
     "study doctor workloads/studies/quickstart.yaml", "study doctor my-hosts.yaml --json"
@@ -25,8 +25,8 @@ def doctor(spec: Spec, runs: Runs = RUNS, sets: Sets = None, as_json: Json = Fal
 
     Exit codes: 0 no fault, 1 a fault, 2 the study file itself is invalid.
     """
-    from dags.cli.display import check_line
-    from workloads.execution.examination import examine
+    from density_study.dags.cli.display import check_line
+    from density_study.workloads.execution.examination import examine
 
     found = []
     for check in examine(spec, runs, parse_overrides(sets or [])):

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from cluster.model.extras import need
-from dags.cli.arguments import RUNS, Json, Runs, examples, run_ids
-from dags.cli.console import out, print_json
+from density_study.cluster.model.extras import need
+from density_study.dags.cli.arguments import RUNS, Json, Runs, examples, run_ids
+from density_study.dags.cli.console import out, print_json
 
 EXAMPLES = examples(
     "study export 20261114T020003Z 20261121T020003Z --to export",
@@ -40,7 +40,7 @@ def export(
     Every table is documented in docs/reference/tables.md. Exporting a run again replaces its rows.
     """
     need("study export", "spark")
-    from analysis.tables.export import DUCKDB, sources, to_duckdb, to_parquet
+    from density_study.analysis.tables.export import DUCKDB, sources, to_duckdb, to_parquet
 
     to_database = to.suffix == DUCKDB
     if to_database:
@@ -62,6 +62,6 @@ def _folder(named: Path, runs: Path) -> Path:
     """The folder of a run. Tables copied from another machine have no plan, and need none."""
     if (named / "tables").is_dir():
         return named
-    from dags.run_status.status import find_root
+    from density_study.dags.run_status.status import find_root
 
     return find_root(named, runs)

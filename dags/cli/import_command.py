@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cluster.model.errors import InputError
-from dags.cli.arguments import RUNS, Json, Runs, examples
-from dags.cli.console import err, out, print_json, print_report
+from density_study.cluster.model.errors import InputError
+from density_study.dags.cli.arguments import RUNS, Json, Runs, examples
+from density_study.dags.cli.console import err, out, print_json, print_report
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from workloads.imports.piece import Recognised
-    from workloads.imports.trials import ImportedTrial
+    from density_study.workloads.imports.piece import Recognised
+    from density_study.workloads.imports.trials import ImportedTrial
 
 EXAMPLES = examples(
     "study import old-results --init",
@@ -58,7 +58,7 @@ def import_records(
 
     What neither the files nor the map say is unknown, in the verdicts and in the report.
     """
-    from workloads.imports.recognise import MAP_FILE, recognise_all
+    from density_study.workloads.imports.recognise import MAP_FILE, recognise_all
 
     path = map_file or folder / MAP_FILE
     if init:
@@ -75,7 +75,7 @@ def import_records(
         _show_trials(trials)
         out.print(f"run      {root}", markup=False, soft_wrap=True)
     with err.status("Analysing the records"):
-        from jobs.pipeline import analyse
+        from density_study.jobs.pipeline import analyse
 
         analyse(root)
     if as_json:
@@ -87,8 +87,8 @@ def import_records(
 def _init(folder: Path, path: Path, as_json: bool) -> None:
     import re
 
-    from workloads.imports.draft_map import draft_map
-    from workloads.imports.recognise import recognise_all
+    from density_study.workloads.imports.draft_map import draft_map
+    from density_study.workloads.imports.recognise import recognise_all
 
     if path.exists():
         raise InputError(
@@ -111,11 +111,11 @@ def _imported(
     folder: Path, path: Path, runs: Path, dry_run: bool
 ) -> tuple[Mapping[str, Recognised], tuple[ImportedTrial, ...], Path]:
     """What was recognised, the trials, and the run's folder, which a dry run does not write."""
-    from analysis.validity.rules import RULES
-    from workloads.imports.map_file import read_map
-    from workloads.imports.recognise import recognise_all
-    from workloads.imports.run_folder import new_run_id, write_run
-    from workloads.imports.trials import assemble
+    from density_study.analysis.validity.rules import RULES
+    from density_study.workloads.imports.map_file import read_map
+    from density_study.workloads.imports.recognise import recognise_all
+    from density_study.workloads.imports.run_folder import new_run_id, write_run
+    from density_study.workloads.imports.trials import assemble
 
     checks = {rule.check for rule in RULES if rule.null == "unknown"}
     file = read_map(path, checks)
@@ -138,8 +138,8 @@ def _show(
     trials: tuple[ImportedTrial, ...] | None,
     as_json: bool,
 ) -> None:
-    from dags.cli.layout import rows_table
-    from workloads.imports.describe import FILE_HEADER, file_rows
+    from density_study.dags.cli.layout import rows_table
+    from density_study.workloads.imports.describe import FILE_HEADER, file_rows
 
     rows = list(file_rows(recognised))
     if as_json:
@@ -152,8 +152,8 @@ def _show(
 
 
 def _show_trials(trials: tuple[ImportedTrial, ...]) -> None:
-    from dags.cli.layout import rows_table
-    from workloads.imports.describe import TRIAL_HEADER, trial_rows
+    from density_study.dags.cli.layout import rows_table
+    from density_study.workloads.imports.describe import TRIAL_HEADER, trial_rows
 
     out.print(rows_table(TRIAL_HEADER, list(trial_rows(trials))))
 

@@ -9,9 +9,9 @@ from typing import Annotated
 
 import typer
 
-from cluster.model.errors import InputError
-from dags.cli.arguments import examples
-from dags.cli.console import out
+from density_study.cluster.model.errors import InputError
+from density_study.dags.cli.arguments import examples
+from density_study.dags.cli.console import out
 
 EXAMPLES = examples(
     "study init",
@@ -77,7 +77,7 @@ def init(
 
     An existing file is not overwritten.
     """
-    from workloads.planning.planned_study import plan_study
+    from density_study.workloads.planning.planned_study import plan_study
 
     if output.exists():
         raise InputError("the file exists.", str(output), "name another file, or remove this one.")
@@ -135,8 +135,8 @@ def _text(
 ) -> str:
     import jinja2
 
-    from cluster.machine.describe import describe_machine
-    from workloads.spec.schema import schema_file
+    from density_study.cluster.machine.describe import describe_machine
+    from density_study.workloads.spec.schema import schema_file
 
     here = describe_machine()
     first = "master, worker, client" if len(addresses) == 1 else "master, client"

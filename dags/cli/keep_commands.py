@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cluster.model.errors import InputError, StudyError
-from dags.cli.arguments import RUNS, Json, Runs, Sets, Spec, examples, parse_overrides
-from dags.cli.console import err, out, print_json
+from density_study.cluster.model.errors import InputError, StudyError
+from density_study.dags.cli.arguments import RUNS, Json, Runs, Sets, Spec, examples, parse_overrides
+from density_study.dags.cli.console import err, out, print_json
 
 if TYPE_CHECKING:
-    from workloads.execution.keeping import Kept
-    from workloads.planning.preflight import Check
+    from density_study.workloads.execution.keeping import Kept
+    from density_study.workloads.planning.preflight import Check
 
 LOG = "keeper.log"
 DOWN_WITHIN_S = 300.0
@@ -54,8 +54,8 @@ def up(
 
     Prints how to reach it. It has the machine and the study's hosts until it expires, or until `study down`.
     """
-    from dags.airflow_home.interrupt import interruptible
-    from workloads.base.quantity import seconds
+    from density_study.dags.airflow_home.interrupt import interruptible
+    from density_study.workloads.base.quantity import seconds
 
     try:
         lasts_s = seconds(expires)
@@ -74,10 +74,12 @@ def _detached(
     spec: Path, runs: Path, build: str | None, expires: str, sets: list[str], as_json: bool
 ) -> None:
     """Start the keeper in a session of its own; return when its cluster stands or its start failed."""
-    from dags.airflow_home.child import python
-    from dags.airflow_home.interrupt import Interrupted
+    from density_study.dags.airflow_home.child import python
+    from density_study.dags.airflow_home.interrupt import Interrupted
 
-    argv = python("dags.cli.main", "up", str(spec), "--foreground", "--runs", str(runs))
+    argv = python(
+        "density_study.dags.cli.main", "up", str(spec), "--foreground", "--runs", str(runs)
+    )
     argv += ["--expires", expires, *(["--build", build] if build else [])]
     argv += [*(part for each in sets for part in ("--set", each)), *(["--json"] if as_json else [])]
     environment = {**os.environ, DETACHES: "1"}
@@ -101,7 +103,7 @@ DETACHES = "STUDY_UP_DETACHES"
 
 
 def _keeps(pid: int) -> bool:
-    from workloads.execution.keeping import kept
+    from density_study.workloads.execution.keeping import kept
 
     try:
         found = kept()
@@ -113,14 +115,14 @@ def _keeps(pid: int) -> bool:
 def _keep(
     spec: Path, runs: Path, build: str | None, lasts_s: float, sets: list[str], as_json: bool
 ) -> None:
-    from cluster.state.owner import Owner
-    from dags.airflow_home.interrupt import Interrupted
-    from dags.cli.display import check_line
-    from workloads.execution.keeping import SUFFIX, keep, step_of
-    from workloads.execution.opening import RunRequest, open_run
-    from workloads.execution.run import end_run
-    from workloads.execution.steps import close_run
-    from workloads.spec.study_file import read_study
+    from density_study.cluster.state.owner import Owner
+    from density_study.dags.airflow_home.interrupt import Interrupted
+    from density_study.dags.cli.display import check_line
+    from density_study.workloads.execution.keeping import SUFFIX, keep, step_of
+    from density_study.workloads.execution.opening import RunRequest, open_run
+    from density_study.workloads.execution.run import end_run
+    from density_study.workloads.execution.steps import close_run
+    from density_study.workloads.spec.study_file import read_study
 
     overrides = parse_overrides(sets)
     name = read_study(spec, overrides).study.study
@@ -175,7 +177,7 @@ def _detach(log: Path) -> None:
 
 def _facts(found: Kept) -> dict[str, Any]:
     """For other programs."""
-    from cluster.clients.launchers import client_conf
+    from density_study.cluster.clients.launchers import client_conf
 
     cluster = found.cluster
     return {
@@ -189,7 +191,7 @@ def _facts(found: Kept) -> dict[str, Any]:
 
 
 def _print_reach(found: Kept) -> None:
-    from cluster.clients.launchers import client_conf
+    from density_study.cluster.clients.launchers import client_conf
 
     cluster = found.cluster
     points = cluster.endpoints
@@ -213,10 +215,10 @@ def down(as_json: Json = False) -> None:
 
     Safe to repeat. A study that measures is left alone.
     """
-    from cluster.state.owner import here
-    from cluster.state.tags import start_ticks
-    from workloads.execution.keeping import kept
-    from workloads.execution.run import has_ended, load_run
+    from density_study.cluster.state.owner import here
+    from density_study.cluster.state.tags import start_ticks
+    from density_study.workloads.execution.keeping import kept
+    from density_study.workloads.execution.run import has_ended, load_run
 
     found = kept()
     if found is None:
@@ -263,8 +265,8 @@ def shell(
     HADOOP_CONF_DIR, YARN_CONF_DIR, HBASE_CONF_DIR and JAVA_HOME are the client's. `hadoop`, `hdfs`, `yarn`,
     `mapred` and `hbase` are on PATH, with the cluster's own versions. The exit code is the command's.
     """
-    from cluster.clients.launchers import client_environment, write_launchers
-    from workloads.execution.keeping import kept
+    from density_study.cluster.clients.launchers import client_environment, write_launchers
+    from density_study.workloads.execution.keeping import kept
 
     found = kept()
     if found is None:

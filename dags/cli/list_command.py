@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cluster.model.errors import InputError
-from dags.cli.arguments import RUNS, Json, Runs, Tags, examples
-from dags.cli.console import out, print_json
+from density_study.cluster.model.errors import InputError
+from density_study.dags.cli.arguments import RUNS, Json, Runs, Tags, examples
+from density_study.dags.cli.console import out, print_json
 
 if TYPE_CHECKING:
-    from workloads.execution.run_facts import RunFacts
+    from density_study.workloads.execution.run_facts import RunFacts
 
 LIST_EXAMPLES = examples("study list", "study list --tag ticket=PERF-12 --json")
 REMOVE_EXAMPLES = examples(
@@ -31,9 +31,9 @@ def list_runs(runs: Runs = RUNS, tags: Tags = None, as_json: Json = False) -> No
     A run that cannot be read is listed as `unreadable`, with the reason below the list. With --tag, only
     runs that have all these tags are listed.
     """
-    from cluster.state.run_tags import parse_tags
-    from dags.cli.layout import rows_table
-    from workloads.execution.run_facts import facts_of_runs
+    from density_study.cluster.state.run_tags import parse_tags
+    from density_study.dags.cli.layout import rows_table
+    from density_study.workloads.execution.run_facts import facts_of_runs
 
     wanted = parse_tags(tags or [])
     found = facts_of_runs(runs, wanted)
@@ -64,8 +64,8 @@ def remove(
 
     Exit codes: 0 deleted, 1 not confirmed, 2 invalid input or refused; nothing was deleted.
     """
-    from dags.stages.removal import remove as remove_run
-    from workloads.execution.run_facts import facts_of
+    from density_study.dags.stages.removal import remove as remove_run
+    from density_study.workloads.execution.run_facts import facts_of
 
     root = _only(run, runs)
     facts = facts_of(root)
@@ -88,7 +88,7 @@ def remove(
 
 def _only(named: Path, runs: Path) -> Path:
     """The folder of the one run that is named, by folder or by id. InputError if it is not exactly one."""
-    from cluster.state.journal import JOURNAL, run_folders
+    from density_study.cluster.state.journal import JOURNAL, run_folders
 
     if (named / JOURNAL).is_file():
         return named if named.is_symlink() else named.absolute()

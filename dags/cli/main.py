@@ -11,9 +11,9 @@ from typing import Annotated
 
 import typer
 
-from cluster.model.errors import StudyError
-from cluster.model.extras import missing_extra
-from dags.cli import (
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.model.extras import missing_extra
+from density_study.dags.cli import (
     airflow_commands,
     compare_command,
     doctor_command,
@@ -27,9 +27,19 @@ from dags.cli import (
     run_command,
     stack_command,
 )
-from dags.cli.arguments import RUNS, Json, Named, Only, Runs, Sets, Spec, examples, parse_overrides
-from dags.cli.capacity import command as capacity_command
-from dags.cli.console import err, out, print_error, print_json, print_usage_error
+from density_study.dags.cli.arguments import (
+    RUNS,
+    Json,
+    Named,
+    Only,
+    Runs,
+    Sets,
+    Spec,
+    examples,
+    parse_overrides,
+)
+from density_study.dags.cli.capacity import command as capacity_command
+from density_study.dags.cli.console import err, out, print_error, print_json, print_usage_error
 
 app = typer.Typer(
     name="study",
@@ -78,7 +88,7 @@ def schema() -> None:
     `# yaml-language-server: $schema=PATH-OR-URL`. Rules that involve several keys are not in the
     schema; `study plan` checks them.
     """
-    from workloads.spec.schema import study_schema_json
+    from density_study.workloads.spec.schema import study_schema_json
 
     typer.echo(study_schema_json(), nl=False)
 
@@ -127,13 +137,13 @@ def plan(
     Rejects a study with a hypothesis that can never be decided, or with a comparison over time that
     cannot detect a change as large as its own tolerance.
     """
-    from analysis.findings.power_of_design import families, notes, warnings
-    from dags.cli.display import plan_page, warnings_of
-    from dags.run_status.progress import ANALYSIS_ESTIMATE_S
-    from dags.stages.planning import check_plan, noise
-    from workloads.planning.planned_study import plan_study
-    from workloads.planning.preflight import disk_need_mib, disks_too_small
-    from workloads.planning.resolve import assumptions
+    from density_study.analysis.findings.power_of_design import families, notes, warnings
+    from density_study.dags.cli.display import plan_page, warnings_of
+    from density_study.dags.run_status.progress import ANALYSIS_ESTIMATE_S
+    from density_study.dags.stages.planning import check_plan, noise
+    from density_study.workloads.planning.planned_study import plan_study
+    from density_study.workloads.planning.preflight import disk_need_mib, disks_too_small
+    from density_study.workloads.planning.resolve import assumptions
 
     made = plan_study(spec, parse_overrides(sets or []), runs, tuple(only or ()))
     study, planned = made.study, made.plan
@@ -159,8 +169,8 @@ def plan(
 @app.command(epilog=examples("study status runs/quickstart/20261120T201530Z"))
 def status(run: Named = None, runs: Runs = RUNS, as_json: Json = False) -> None:
     """Show the progress of a run: state, step, elapsed time, failures."""
-    from dags.cli.display import status_page
-    from dags.run_status.status import find_run, status_of
+    from density_study.dags.cli.display import status_page
+    from density_study.dags.run_status.status import find_run, status_of
 
     found = status_of(find_run(run, runs))
     if as_json:
@@ -191,7 +201,7 @@ def reap(
     A run with its owner in another container or on another host is skipped, unless the kernel's lock on
     the run shows that the owner has ended.
     """
-    from dags.stages import study_stages
+    from density_study.dags.stages import study_stages
 
     swept = study_stages.reap(runs, dry_run, (force,) if force else ())
     if as_json:
@@ -211,7 +221,7 @@ def reap(
 
 def main() -> None:
     """Entry point of the `study` command."""
-    from dags.airflow_home.interrupt import Interrupted
+    from density_study.dags.airflow_home.interrupt import Interrupted
 
     try:
         sys.exit(app(standalone_mode=False))

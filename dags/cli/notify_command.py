@@ -11,10 +11,10 @@ from tempfile import TemporaryDirectory
 import typer
 from rich.text import Text
 
-from cluster.model.errors import InputError, StudyError
-from cluster.model.extras import need
-from dags.cli.arguments import Json, Spec, examples
-from dags.cli.console import err, out, print_json
+from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.model.extras import need
+from density_study.dags.cli.arguments import Json, Spec, examples
+from density_study.dags.cli.console import err, out, print_json
 
 EXAMPLES = examples("study notify nightly.yaml", "study notify nightly.yaml --json")
 
@@ -26,7 +26,7 @@ def notify(spec: Spec, as_json: Json = False) -> None:
 
     Exit codes: 0 all got it, 1 a receiver did not, 2 the study file is invalid or names no receiver.
     """
-    from workloads.spec.study_file import read_study
+    from density_study.workloads.spec.study_file import read_study
 
     if not read_study(spec).study.notify:
         raise InputError(
@@ -48,13 +48,13 @@ def notify(spec: Spec, as_json: Json = False) -> None:
 
 def _sent(spec: str) -> dict[str, str]:
     """Receiver -> fault, from a child process with Airflow's environment."""
-    from dags.airflow_home.child import python
-    from dags.airflow_home.home import home
+    from density_study.dags.airflow_home.child import python
+    from density_study.dags.airflow_home.home import home
 
     with TemporaryDirectory() as folder:
         result = Path(folder) / "result.json"
         ended = subprocess.run(
-            python("dags.notify", "test", spec, str(result)),
+            python("density_study.dags.notify", "test", spec, str(result)),
             env={**os.environ, **home().command_environment()},
             capture_output=True,
             text=True,

@@ -16,14 +16,14 @@ from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.text import Text
 
-from analysis.report.charts.quantity import quantity
-from dags.cli.layout import clock, rows_table
-from dags.run_status.progress import Ended, Progress
-from dags.stages.task_names import STAGES
+from density_study.analysis.report.charts.quantity import quantity
+from density_study.dags.cli.layout import clock, rows_table
+from density_study.dags.run_status.progress import Ended, Progress
+from density_study.dags.stages.task_names import STAGES
 
 if TYPE_CHECKING:
-    from jobs.first_look.look import FirstLook
-    from workloads.planning.plan import Plan, Step
+    from density_study.jobs.first_look.look import FirstLook
+    from density_study.workloads.planning.plan import Plan, Step
 
 Show = Callable[[Progress], None]
 LINE_EVERY_S = 10.0

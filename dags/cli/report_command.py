@@ -10,10 +10,10 @@ from typing import Annotated
 
 import typer
 
-from cluster.model.errors import InputError
-from cluster.model.extras import need
-from dags.cli.arguments import RUNS, Named, Runs, examples
-from dags.cli.console import err, print_report
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.extras import need
+from density_study.dags.cli.arguments import RUNS, Named, Runs, examples
+from density_study.dags.cli.console import err, print_report
 
 EXAMPLES = examples(
     "study report runs/quickstart/20261120T201530Z --open no",
@@ -100,7 +100,7 @@ def report(
     With --store or yarn, the records are copied to the store (only the missing ones) and the tables are
     built there. summary.json and the report go to the run's own folder.
     """
-    from dags.run_status.status import find_root
+    from density_study.dags.run_status.status import find_root
 
     need("study report", "spark", "report")
     options = dict(_option(pair) for pair in conf or [])
@@ -114,8 +114,8 @@ def report(
     if form is Format.html:
         print_report(root)
     else:  # nothing else goes to standard output, so that it can be piped
-        from analysis.comparison.history import read_summary
-        from analysis.report.formats import FORMATS
+        from density_study.analysis.comparison.history import read_summary
+        from density_study.analysis.report.formats import FORMATS
 
         sys.stdout.write(FORMATS[form](read_summary(root)))
     if browse is YesNo.yes:
@@ -124,7 +124,7 @@ def report(
 
 def _is_analysed(root: Path) -> bool:
     """Whether this version can read the run's summary."""
-    from analysis.comparison.history import read_summary
+    from density_study.analysis.comparison.history import read_summary
 
     try:
         read_summary(root)
@@ -141,8 +141,8 @@ def _analyse(
     store: str | None,
     options: dict[str, str],
 ) -> None:
-    from cluster.lifecycle.running_clusters import running_clusters
-    from jobs.remote_analysis import YARN, AnalysisTarget, analyse_elsewhere
+    from density_study.cluster.lifecycle.running_clusters import running_clusters
+    from density_study.jobs.remote_analysis import YARN, AnalysisTarget, analyse_elsewhere
 
     build = cluster
     if build is None and master == YARN:

@@ -9,17 +9,27 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cluster.model.errors import StudyError
-from cluster.model.extras import need
-from dags.cli.arguments import RUNS, Json, Only, Runs, Sets, Spec, Tags, examples, parse_overrides
-from dags.cli.console import err, out, print_json, print_report
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.model.extras import need
+from density_study.dags.cli.arguments import (
+    RUNS,
+    Json,
+    Only,
+    Runs,
+    Sets,
+    Spec,
+    Tags,
+    examples,
+    parse_overrides,
+)
+from density_study.dags.cli.console import err, out, print_json, print_report
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from dags.cli.carry_out import RunEnd
-    from workloads.execution.opening import RunRequest
-    from workloads.planning.preflight import Check
+    from density_study.dags.cli.carry_out import RunEnd
+    from density_study.workloads.execution.opening import RunRequest
+    from density_study.workloads.planning.preflight import Check
 
 EXAMPLES = examples(
     "study run workloads/studies/quickstart.yaml --set repetitions=2",
@@ -60,11 +70,11 @@ def run(
     Exit codes: 0 success, 1 failure (see the run's folder), 2 invalid input (nothing was started),
     130 Ctrl-C, 143 SIGTERM.
     """
-    from cluster.state.run_tags import parse_tags
-    from dags.airflow_home.interrupt import interruptible
-    from dags.cli.carry_out import LOG
-    from dags.cli.display import failure_lines, notification_lines
-    from workloads.execution.opening import RunRequest
+    from density_study.cluster.state.run_tags import parse_tags
+    from density_study.dags.airflow_home.interrupt import interruptible
+    from density_study.dags.cli.carry_out import LOG
+    from density_study.dags.cli.display import failure_lines, notification_lines
+    from density_study.workloads.execution.opening import RunRequest
 
     request = RunRequest(fresh, add_repetitions, tuple(only or ()))
     given = parse_tags(tags or [])
@@ -105,17 +115,17 @@ def _run(
     tags: Mapping[str, str],
     console: Console,
 ) -> RunEnd:
-    from cluster.state.owner import Owner
-    from cluster.state.run_tags import tag_run
-    from dags.airflow_home.home import home
-    from dags.cli.carry_out import carry_out
-    from dags.cli.display import check_line
-    from dags.cli.layout import clock
-    from dags.cli.progress_display import progress_display
-    from dags.run_status.progress import ANALYSIS_ESTIMATE_S
-    from dags.stages.planning import check_plan
-    from workloads.execution.opening import open_run
-    from workloads.execution.steps import steps_left
+    from density_study.cluster.state.owner import Owner
+    from density_study.cluster.state.run_tags import tag_run
+    from density_study.dags.airflow_home.home import home
+    from density_study.dags.cli.carry_out import carry_out
+    from density_study.dags.cli.display import check_line
+    from density_study.dags.cli.layout import clock
+    from density_study.dags.cli.progress_display import progress_display
+    from density_study.dags.run_status.progress import ANALYSIS_ESTIMATE_S
+    from density_study.dags.stages.planning import check_plan
+    from density_study.workloads.execution.opening import open_run
+    from density_study.workloads.execution.steps import steps_left
 
     printed = []
 

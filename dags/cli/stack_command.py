@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cluster.model.errors import InputError
-from cluster.model.versions import HADOOP, HBASE, Versions
-from dags.cli.arguments import Json, examples
-from dags.cli.console import out, print_json
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.versions import HADOOP, HBASE, Versions
+from density_study.dags.cli.arguments import Json, examples
+from density_study.dags.cli.console import out, print_json
 
 if TYPE_CHECKING:
-    from workloads.spec.factors import StackLevel
+    from density_study.workloads.spec.factors import StackLevel
 
 
 class Software(StrEnum):
@@ -48,8 +48,8 @@ def add(
     HBase brings Hadoop's client libraries, so each pair of versions has jars of its own. Every later
     download must have the hashes of this one.
     """
-    from cluster.stack import ensure_all
-    from cluster.stack.adding import TOGETHER, add
+    from density_study.cluster.stack import ensure_all
+    from density_study.cluster.stack.adding import TOGETHER, add
 
     given = {"hadoop": hadoop, "hbase": hbase, software.value: version}
     level = _checked(given)
@@ -66,10 +66,10 @@ def add(
 @app.command(name="list", epilog=examples("study stack list"))
 def list_versions(as_json: Json = False) -> None:
     """List the versions that studies can name: pairs of Hadoop and HBase, and the JDKs of this machine."""
-    from cluster.stack import stack_home
-    from cluster.stack.java import installed_features
-    from cluster.stack.recipe import locked_versions, recipe_of
-    from dags.cli.layout import rows_table
+    from density_study.cluster.stack import stack_home
+    from density_study.cluster.stack.java import installed_features
+    from density_study.cluster.stack.recipe import locked_versions, recipe_of
+    from density_study.dags.cli.layout import rows_table
 
     rows = []
     for versions in locked_versions():
@@ -98,8 +98,8 @@ def _checked(given: dict[str, str]) -> StackLevel:
     """InputError for a text that is no version."""
     from pydantic import ValidationError
 
-    from workloads.base.checked import sentence
-    from workloads.spec.factors import StackLevel
+    from density_study.workloads.base.checked import sentence
+    from density_study.workloads.spec.factors import StackLevel
 
     try:
         return StackLevel.model_validate(given)

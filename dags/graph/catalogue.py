@@ -15,9 +15,9 @@ from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
 
-from cluster.state.settings import setting
-from dags.airflow_home.home import home, project_root
-from dags.stages.outline import Outline
+from density_study.cluster.state.settings import setting
+from density_study.dags.airflow_home.home import home, project_root
+from density_study.dags.stages.outline import Outline
 
 _CODE = ("cluster", "workloads", "dags/graph", "dags/stages")
 _FAULT = "fault\n"
@@ -84,9 +84,9 @@ def _paths() -> Iterator[Path]:
 
 
 def _made(path: Path) -> str:
-    from cluster.model.errors import StudyError
-    from dags.stages.outline import outline_of
-    from workloads.planning.planned_study import outlined_study
+    from density_study.cluster.model.errors import StudyError
+    from density_study.dags.stages.outline import outline_of
+    from density_study.workloads.planning.planned_study import outlined_study
 
     try:
         planned = outlined_study(path)
@@ -99,7 +99,7 @@ def _made(path: Path) -> str:
 
 def _keep(to: Path, mine: str, text: str) -> None:
     """Replace the file's earlier entry. Without the folder, the outline is made anew each time."""
-    from cluster.state.atomic import write_text
+    from density_study.cluster.state.atomic import write_text
 
     try:
         to.parent.mkdir(parents=True, exist_ok=True)

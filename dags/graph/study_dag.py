@@ -21,14 +21,14 @@ from typing import Any
 
 from airflow.sdk import DAG, Asset, TaskGroup, TriggerRule
 
-from dags.notify.late import deadline
-from dags.run_status.progress import ANALYSIS_ESTIMATE_S
-from dags.stages.outline import BuildOutline, Outline, TrialOutline
-from dags.stages.task_names import ANALYSIS, TRIALS, build_group, dag_id, trial_task
-from dags.tasks import study_tasks as tasks
-from dags.tasks.params import study_params
-from dags.tasks.ssh_key import use_ssh_connection
-from dags.tasks.study_tasks import ROOT
+from density_study.dags.notify.late import deadline
+from density_study.dags.run_status.progress import ANALYSIS_ESTIMATE_S
+from density_study.dags.stages.outline import BuildOutline, Outline, TrialOutline
+from density_study.dags.stages.task_names import ANALYSIS, TRIALS, build_group, dag_id, trial_task
+from density_study.dags.tasks import study_tasks as tasks
+from density_study.dags.tasks.params import study_params
+from density_study.dags.tasks.ssh_key import use_ssh_connection
+from density_study.dags.tasks.study_tasks import ROOT
 
 EMULATED = 12.0
 """Guests may turn out to be emulated (cluster/state/timeout_scale.py), and a plan does not know."""

@@ -1,6 +1,7 @@
-"""`python -m dags.notify run ROOT REASON` and `... test SPEC RESULT`: for `study run` and `study notify`.
+"""`python -m density_study.dags.notify run ROOT REASON` and `... test SPEC RESULT`.
 
-They start this module with Airflow's environment, because Airflow reads it when it is imported.
+`study run` and `study notify` start this module with Airflow's environment, because Airflow reads it when
+it is imported.
 """
 
 from __future__ import annotations
@@ -9,16 +10,16 @@ import json
 import sys
 from pathlib import Path
 
-from dags.notify.message import Message
-from dags.notify.tell import tell
-from workloads.spec.study_file import read_study
+from density_study.dags.notify.message import Message
+from density_study.dags.notify.tell import tell
+from density_study.workloads.spec.study_file import read_study
 
 RUN, TEST = "run", "test"
 
 
 def test(spec: Path) -> dict[str, str]:
     """Send a test message to every receiver. Receiver -> why it did not get it; empty if it did."""
-    from dags.notify.receivers import deliver
+    from density_study.dags.notify.receivers import deliver
 
     study = read_study(spec).study
     message = Message("test", study.study, "", "this is a test of the study's key `notify`")

@@ -9,16 +9,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from analysis.comparison.compare import Change, RunComparison, compare
-from analysis.comparison.history import SUMMARY, read_summary
-from cluster.model.errors import StudyError
-from cluster.state.events import Notified, RunEnded
-from cluster.state.journal import JOURNAL, Journal, run_folders
-from dags.notify.message import Message, number_of, report_of
-from dags.stages import conclusion
-from dags.stages.comparison import compare_run, format_change
-from workloads.execution.run import Run
-from workloads.spec.notify import Occasion
+from density_study.analysis.comparison.compare import Change, RunComparison, compare
+from density_study.analysis.comparison.history import SUMMARY, read_summary
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.state.events import Notified, RunEnded
+from density_study.cluster.state.journal import JOURNAL, Journal, run_folders
+from density_study.dags.notify.message import Message, number_of, report_of
+from density_study.dags.stages import conclusion
+from density_study.dags.stages.comparison import compare_run, format_change
+from density_study.workloads.execution.run import Run
+from density_study.workloads.spec.notify import Occasion
 
 
 def message_of(run: Run, reason: str = "") -> Message | None:

@@ -36,10 +36,10 @@ def deadline(spec: str, estimate_s: float) -> DeadlineAlert:
 def late(spec: str, estimate_s: float, context: Mapping[str, Any]) -> None:
     """Airflow calls this with the missed deadline's DAG run. A run that failed in time keeps its deadline in
     Airflow's database, and is not late."""
-    from dags.airflow_home.home import base_folder
-    from dags.notify.message import Message
-    from dags.notify.tell import send
-    from workloads.spec.study_file import read_study
+    from density_study.dags.airflow_home.home import base_folder
+    from density_study.dags.notify.message import Message
+    from density_study.dags.notify.tell import send
+    from density_study.workloads.spec.study_file import read_study
 
     dag_run = context["dag_run"]
     if dag_run["state"] in _OVER:

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
-from cluster.state.settings import setting
-from workloads.spec.notify import Occasion
+from density_study.cluster.state.settings import setting
+from density_study.workloads.spec.notify import Occasion
 
 if TYPE_CHECKING:
-    from analysis.comparison.compare import Change
+    from density_study.analysis.comparison.compare import Change
 
 _SUBJECT_CHARACTERS = 200
 _LINES = 30

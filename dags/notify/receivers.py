@@ -11,9 +11,9 @@ from typing import Any
 from airflow.sdk import BaseNotifier
 from airflow.sdk.log import redact
 
-from dags.notify.message import Message
-from dags.notify.webhook import NotDeliveredError, WebHook
-from workloads.spec.notify import SMTP, Receiver
+from density_study.dags.notify.message import Message
+from density_study.dags.notify.webhook import NotDeliveredError, WebHook
+from density_study.workloads.spec.notify import SMTP, Receiver
 
 TIME_LIMIT_S = 60.0
 _MAX_CHARACTERS = 300

@@ -11,14 +11,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from cluster.model.errors import StudyError
-from cluster.state.events import Notified
-from dags.airflow_home.home import base_folder
-from dags.notify.message import Message
-from workloads.execution.run import Run, load_run
-from workloads.spec.notify import Receiver
-from workloads.spec.shipped import study_path
-from workloads.spec.study_file import read_study
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.state.events import Notified
+from density_study.dags.airflow_home.home import base_folder
+from density_study.dags.notify.message import Message
+from density_study.workloads.execution.run import Run, load_run
+from density_study.workloads.spec.notify import Receiver
+from density_study.workloads.spec.shipped import study_path
+from density_study.workloads.spec.study_file import read_study
 
 log = logging.getLogger(__name__)
 NO_CONTEXT: Mapping[str, Any] = {}
@@ -39,7 +39,9 @@ def tell(root: str, reason: str = "", context: Mapping[str, Any] = NO_CONTEXT) -
 
 
 def _tell(run: Run, reason: str, context: Mapping[str, Any]) -> None:
-    from dags.notify.incident import message_of  # the statistics take a second to import
+    from density_study.dags.notify.incident import (
+        message_of,  # the statistics take a second to import
+    )
 
     message = message_of(run, reason)
     if message is None:
@@ -61,7 +63,7 @@ def send(
 ) -> tuple[str, ...]:
     """Deliver the message to the receivers of its event, one after the other. Returns, and logs, a line for
     each that did not get it."""
-    from dags.notify.receivers import deliver
+    from density_study.dags.notify.receivers import deliver
 
     faults = []
     for receiver in receivers:

@@ -10,15 +10,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from dags.run_status.progress import Progress
-from jobs.first_look.look import FirstLook, first_look
-from workloads.base.parsing import ParseError
-from workloads.monitors.dool import parse_dool
-from workloads.monitors.dool_cells import HostSample
-from workloads.planning.plan import Plan, Step
-from workloads.record.record import OPEN, is_closed
-from workloads.ycsb.output.measurement import NOT_OF_USERS
-from workloads.ycsb.output.status import IntervalLatency, StatusRow, parse_status
+from density_study.dags.run_status.progress import Progress
+from density_study.jobs.first_look.look import FirstLook, first_look
+from density_study.workloads.base.parsing import ParseError
+from density_study.workloads.monitors.dool import parse_dool
+from density_study.workloads.monitors.dool_cells import HostSample
+from density_study.workloads.planning.plan import Plan, Step
+from density_study.workloads.record.record import OPEN, is_closed
+from density_study.workloads.ycsb.output.measurement import NOT_OF_USERS
+from density_study.workloads.ycsb.output.status import IntervalLatency, StatusRow, parse_status
 
 MIB = 2**20
 BARS = "▁▂▃▄▅▆▇█"

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from cluster.state.events import (
+from density_study.cluster.state.events import (
     AnalysisStarted,
     Event,
     PhaseEnded,
@@ -24,10 +24,10 @@ from cluster.state.events import (
     TrialState,
     event_of,
 )
-from workloads.planning.plan import Plan, Step
+from density_study.workloads.planning.plan import Plan, Step
 
 if TYPE_CHECKING:
-    from jobs.first_look.look import FirstLook
+    from density_study.jobs.first_look.look import FirstLook
 
 ANALYSIS_ESTIMATE_S = 40.0
 TRUST_ESTIMATE_S = 10.0

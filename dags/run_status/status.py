@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cluster.model.errors import InputError, StudyError
-from cluster.state import presence
-from cluster.state.events import Event
-from cluster.state.journal import run_folders
-from cluster.state.run_state import run_state
-from dags.run_status.progress import Progress, progress
-from dags.stages.conclusion import failures
-from workloads.execution.run import Run, import_of, load_run
+from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.state import presence
+from density_study.cluster.state.events import Event
+from density_study.cluster.state.journal import run_folders
+from density_study.cluster.state.run_state import run_state
+from density_study.dags.run_status.progress import Progress, progress
+from density_study.dags.stages.conclusion import failures
+from density_study.workloads.execution.run import Run, import_of, load_run
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cluster.model.errors import StudyError
-from cluster.state.atomic import write_text
-from workloads.spec.schedule import Baseline
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.state.atomic import write_text
+from density_study.workloads.spec.schedule import Baseline
 
 if TYPE_CHECKING:
-    from analysis.comparison.compare import Change, RunComparison
-    from analysis.hub.side_by_side import Pair
-    from analysis.summary.summary import Summary
-    from workloads.execution.run import Run
+    from density_study.analysis.comparison.compare import Change, RunComparison
+    from density_study.analysis.hub.side_by_side import Pair
+    from density_study.analysis.summary.summary import Summary
+    from density_study.workloads.execution.run import Run
 
 COMPARISON = "comparison.json"
 
@@ -24,8 +24,8 @@ def compare_with(root: Path, baseline: Baseline, tolerance: float) -> RunCompari
 
     InputError if a run that the baseline names has no summary.
     """
-    from analysis.comparison.compare import compare
-    from analysis.comparison.history import earlier, read_summary
+    from density_study.analysis.comparison.compare import compare
+    from density_study.analysis.comparison.history import earlier, read_summary
 
     root = root.absolute()
     before: tuple[Summary, ...]
@@ -54,11 +54,11 @@ def compare_run(run: Run) -> RunComparison | None:
 def side_by_side(before: Path, after: Path, tolerance: float) -> Pair:
     """The runs in these two folders, of one study or of two. InputError if one of them has no summary, or
     if they have nothing in common."""
-    from analysis.comparison.compare import compare
-    from analysis.comparison.declared import declared_differences
-    from analysis.comparison.history import earlier, read_summary
-    from analysis.hub.side_by_side import Pair
-    from workloads.spec.study_file import read_study
+    from density_study.analysis.comparison.compare import compare
+    from density_study.analysis.comparison.declared import declared_differences
+    from density_study.analysis.comparison.history import earlier, read_summary
+    from density_study.analysis.hub.side_by_side import Pair
+    from density_study.workloads.spec.study_file import read_study
 
     first, later = read_summary(before), read_summary(after)
     history = earlier(after) if first.study == later.study else ()

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
-from cluster.model.errors import StudyError, TearDownError
-from cluster.state.events import (
+from density_study.cluster.model.errors import StudyError, TearDownError
+from density_study.cluster.state.events import (
     AnalysisEnded,
     AnalysisStarted,
     RunEnded,
@@ -17,12 +17,12 @@ from cluster.state.events import (
     TornDown,
     TrialState,
 )
-from cluster.state.owner import Owner
-from dags.stages.study_stages import analyse, tear_down
-from dags.stages.task_names import STAGES
-from workloads.execution.run import Run, end_run, load_run
-from workloads.execution.steps import what_is_left
-from workloads.record.record import closed_records
+from density_study.cluster.state.owner import Owner
+from density_study.dags.stages.study_stages import analyse, tear_down
+from density_study.dags.stages.task_names import STAGES
+from density_study.workloads.execution.run import Run, end_run, load_run
+from density_study.workloads.execution.steps import what_is_left
+from density_study.workloads.record.record import closed_records
 
 log = logging.getLogger(__name__)
 
@@ -84,7 +84,7 @@ def _end(run: Run, outcome: Literal["ok", "failed"], message: str, *, finished: 
     last = (ends[-1].outcome, ends[-1].message, ends[-1].finished) if ends else None
     if last != (outcome, message, finished):
         end_run(run, outcome, message, finished=finished)
-        from analysis.hub.page import rebuild  # its charts take a second to import
+        from density_study.analysis.hub.page import rebuild  # its charts take a second to import
 
         rebuild(run.root.parents[1])
 

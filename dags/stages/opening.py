@@ -8,21 +8,21 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from cluster.model.errors import HostBusyError, InputError
-from cluster.state import lease, presence
-from cluster.state.journal import run_folders
-from cluster.state.owner import Owner
-from cluster.state.run_state import run_state
-from dags.airflow_home.home import SCHEDULER_PID
-from dags.stages.conclusion import is_concluded, stop
-from dags.stages.outline import steps_of
-from dags.stages.study_stages import absolute, reap
-from dags.stages.task_names import ANALYSIS, FINISHED, cleared_trials, pending_trials
-from workloads.execution.opening import RunRequest, clear_trials, open_run, reopen_run
-from workloads.execution.run import Run, load_run, run_of
-from workloads.planning.plan import Plan
-from workloads.spec.study import Study
-from workloads.spec.study_file import read_study
+from density_study.cluster.model.errors import HostBusyError, InputError
+from density_study.cluster.state import lease, presence
+from density_study.cluster.state.journal import run_folders
+from density_study.cluster.state.owner import Owner
+from density_study.cluster.state.run_state import run_state
+from density_study.dags.airflow_home.home import SCHEDULER_PID
+from density_study.dags.stages.conclusion import is_concluded, stop
+from density_study.dags.stages.outline import steps_of
+from density_study.dags.stages.study_stages import absolute, reap
+from density_study.dags.stages.task_names import ANALYSIS, FINISHED, cleared_trials, pending_trials
+from density_study.workloads.execution.opening import RunRequest, clear_trials, open_run, reopen_run
+from density_study.workloads.execution.run import Run, load_run, run_of
+from density_study.workloads.planning.plan import Plan
+from density_study.workloads.spec.study import Study
+from density_study.workloads.spec.study_file import read_study
 
 log = logging.getLogger(__name__)
 CLEARED = "the DAG run was cleared in Airflow"
@@ -99,7 +99,9 @@ def _opened_again(run: Run, owner: Owner, asked: Asked) -> bool:
 
 
 def _open(asked: Asked, spec: Path, runs: Path, owner: Owner) -> Run:
-    from dags.stages.planning import check_plan  # the statistics take a second to import
+    from density_study.dags.stages.planning import (
+        check_plan,  # the statistics take a second to import
+    )
 
     return open_run(
         spec,

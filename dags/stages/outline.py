@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from workloads.planning.plan import Plan, Step
-    from workloads.spec.study import Study
+    from density_study.workloads.planning.plan import Plan, Step
+    from density_study.workloads.spec.study import Study
 
 NAMED_TRIALS = 200
 """A study with more trials maps them: one task per build. The scheduler evaluates every task of a graph."""
@@ -85,7 +85,7 @@ class Outline:
 
 def outline_of(study: Study, plan: Plan) -> Outline:
     """The outline of a study with this plan."""
-    from workloads.planning.plan import UP_ESTIMATE_S
+    from density_study.workloads.planning.plan import UP_ESTIMATE_S
 
     schedule = study.schedule
     return Outline(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
-from analysis.hub.page import rebuild
-from jobs.run_folder import point_to_newest
-from workloads.execution.removal import remove_run
+from density_study.analysis.hub.page import rebuild
+from density_study.jobs.run_folder import point_to_newest
+from density_study.workloads.execution.removal import remove_run
 
 
 def remove(root: Path) -> None:

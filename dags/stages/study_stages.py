@@ -13,19 +13,19 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from cluster.lifecycle.reap import Swept
-from cluster.lifecycle.reap import reap as reap_clusters
-from cluster.model.errors import InputError, StudyError
-from cluster.state.events import RunOpened, TornDown
-from cluster.state.owner import here
-from cluster.state.presence import present
-from dags.airflow_home.home import ONE_PROCESS, base_folder
-from dags.stages.comparison import compare_run, comparison_lines, format_change
-from workloads.execution import steps
-from workloads.execution.run import Run, load_run
-from workloads.execution.steps import StepOutcome, close_run
-from workloads.planning.plan import Step, StepKind
-from workloads.record.record import OPEN, close_unfinished, is_closed
+from density_study.cluster.lifecycle.reap import Swept
+from density_study.cluster.lifecycle.reap import reap as reap_clusters
+from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.state.events import RunOpened, TornDown
+from density_study.cluster.state.owner import here
+from density_study.cluster.state.presence import present
+from density_study.dags.airflow_home.home import ONE_PROCESS, base_folder
+from density_study.dags.stages.comparison import compare_run, comparison_lines, format_change
+from density_study.workloads.execution import steps
+from density_study.workloads.execution.run import Run, load_run
+from density_study.workloads.execution.steps import StepOutcome, close_run
+from density_study.workloads.planning.plan import Step, StepKind
+from density_study.workloads.record.record import OPEN, close_unfinished, is_closed
 
 log = logging.getLogger(__name__)
 
@@ -49,7 +49,7 @@ def _imports_meanwhile() -> Iterator[None]:
     """Import the libraries of the analysis while the daemons start; done before anything is measured."""
 
     def imports() -> None:
-        from jobs import pipeline
+        from density_study.jobs import pipeline
 
         pipeline.import_libraries()
 
@@ -115,7 +115,7 @@ def builds_in_use(root: str) -> list[str]:
 def _log_first_look(record: Path) -> None:
     if not is_closed(record):  # a bring-up or a tear-down
         return
-    from jobs.first_look.look import first_look
+    from density_study.jobs.first_look.look import first_look
 
     seen = first_look(record)
     log.info("Record %s: %s", record, ", ".join((seen.outcome, *seen.numbers)))
@@ -164,7 +164,7 @@ def _close_records(root: Path, dry_run: bool) -> tuple[str, ...]:
 
 def analyse(root: str, stage: str) -> None:
     """Run one stage of the analysis; `jobs.pipeline` describes the stages."""
-    from jobs import pipeline
+    from density_study.jobs import pipeline
 
     if ONE_PROCESS in os.environ:
         _prepare_analysis()
@@ -175,7 +175,7 @@ def analyse(root: str, stage: str) -> None:
 def _prepare_analysis() -> None:
     """For a process that also executes the analysis. With a process per task, only the stages that need
     Spark start it."""
-    from jobs import pipeline
+    from density_study.jobs import pipeline
 
     pipeline.prepare()
 
@@ -194,10 +194,10 @@ def runs_to_plan(params: Mapping[str, Any], triggering: Sequence[str | None]) ->
 
 def plan_capacity(root: str, params: Mapping[str, Any]) -> str:
     """Write report/capacity-plan.json, and the report again. Returns the path of the plan."""
-    from analysis.capacity.inputs.question import parse_promises, question
-    from analysis.capacity.plan.plan import PLAN, Plan
-    from analysis.capacity.sizing.run_plan import plan_run
-    from jobs import pipeline
+    from density_study.analysis.capacity.inputs.question import parse_promises, question
+    from density_study.analysis.capacity.plan.plan import PLAN, Plan
+    from density_study.analysis.capacity.sizing.run_plan import plan_run
+    from density_study.jobs import pipeline
 
     if not params["hosts"]:
         raise InputError(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from workloads.planning.plan import Plan
+    from density_study.workloads.planning.plan import Plan
 
 OPEN, UP, DOWN, CONCLUDE, REGRESSION = "open", "up", "down", "conclude", "regression"
 ANALYSIS = "analysis"

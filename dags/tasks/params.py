@@ -10,7 +10,7 @@ from typing import Any
 from airflow.sdk import Param, get_current_context
 from airflow.sdk.exceptions import AirflowFailException
 
-from cluster.model.errors import InputError
+from density_study.cluster.model.errors import InputError
 
 AIRFLOWS_OWN = "airflow/"
 """Prefix of keys for Airflow itself, for example `airflow/task_span_detail_level`."""

@@ -6,8 +6,8 @@ import json
 import os
 from typing import Any
 
-from cluster.model.errors import InputError
-from cluster.state.settings import VARIABLES, setting
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.state.settings import VARIABLES, setting
 
 _FILE, _KEY, _PASSPHRASE = "key_file", "private_key", "private_key_passphrase"
 

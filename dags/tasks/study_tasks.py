@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 from airflow.sdk import Asset, PokeReturnValue, TriggerRule, get_current_context, task
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
-from dags.notify.tell import could_not_open, tell
-from dags.stages.task_names import ANALYSIS, DOWN, FINISHED, OPEN, UP, build_group
-from dags.tasks.ended_dag_runs import EndedDagRuns
-from dags.tasks.params import checked_params
+from density_study.dags.notify.tell import could_not_open, tell
+from density_study.dags.stages.task_names import ANALYSIS, DOWN, FINISHED, OPEN, UP, build_group
+from density_study.dags.tasks.ended_dag_runs import EndedDagRuns
+from density_study.dags.tasks.params import checked_params
 
 if TYPE_CHECKING:
-    from workloads.execution.steps import StepOutcome
+    from density_study.workloads.execution.steps import StepOutcome
 
 TABLES = Asset(name="density_study_tables", uri="density-study://tables")
 """The tables and the report of a run: updated by `report`, and what triggers `capacity_plan`."""
@@ -48,7 +48,7 @@ def open_run(spec: str, runs: str, steps: str, run: str = "") -> PokeReturnValue
 
     Builds nothing. A study with `when_busy: queue` waits here for a busy host, without a worker. After Clear,
     the same run is opened again."""
-    from dags.stages.opening import Asked, load, opened
+    from density_study.dags.stages.opening import Asked, load, opened
 
     params, context = checked_params(), get_current_context()
     ti = context["ti"]
@@ -67,8 +67,8 @@ def up(root: str, build: str) -> bool:
 
     Skipped if all trials of the build have their records. After Clear of trials of several builds, the
     clusters stand one after another: this task waits, without a worker, until the other one is down."""
-    from dags.run_status.status import check_not_over
-    from dags.stages import study_stages
+    from density_study.dags.run_status.status import check_not_over
+    from density_study.dags.stages import study_stages
 
     for other in study_stages.builds_in_use(root):
         other_down = f"{build_group(other)}.{DOWN}"
@@ -84,8 +84,8 @@ def trial(root: str, trial: str) -> None:
     """One trial: prepare, measure, and close its record. Never retried.
 
     Skipped if it has a record and was not cleared, and if its cluster does not stand."""
-    from dags.run_status.status import check_not_over
-    from dags.stages import study_stages
+    from density_study.dags.run_status.status import check_not_over
+    from density_study.dags.stages import study_stages
 
     check_not_over(Path(root))
     _report(study_stages.carry_out(root, "trial", trial))
@@ -94,7 +94,7 @@ def trial(root: str, trial: str) -> None:
 @task(task_id=DOWN)
 def down(root: str, build: str) -> None:
     """Take the cluster of this build down, and verify that it is gone."""
-    from dags.stages import study_stages
+    from density_study.dags.stages import study_stages
 
     outcome = study_stages.carry_out(root, "down", build)
     if outcome.outcome == "failed":
@@ -138,7 +138,7 @@ def regression(root: str) -> None:
     """Fail on a regression beyond the study's tolerance; skipped without an earlier run.
 
     `conclude` does not depend on it, because a regression is not a failure of the run."""
-    from dags.stages import study_stages
+    from density_study.dags.stages import study_stages
 
     if not study_stages.regression(root):
         raise AirflowSkipException("There is no earlier run to compare with.")
@@ -150,7 +150,7 @@ def conclude(root: str) -> None:
 
     A teardown, so that it also runs when a person marks the DAG run failed or success. After Clear of a trial
     without its downstream tasks, it analyses the run again."""
-    from dags.stages import conclusion
+    from density_study.dags.stages import conclusion
 
     marked = _states().get(f"{ANALYSIS}.report") == "skipped"
     try:
@@ -172,7 +172,7 @@ def _report(outcome: StepOutcome) -> None:
 
 
 def _analyse(root: str, stage: str) -> None:
-    from dags.stages import study_stages
+    from density_study.dags.stages import study_stages
 
     study_stages.analyse(root, stage)
 

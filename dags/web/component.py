@@ -1,4 +1,4 @@
-"""`python -m dags.web.component scheduler ...`: one of Airflow's own processes, with a lifeline.
+"""`python -m density_study.dags.web.component scheduler ...`: one of Airflow's processes, with a lifeline.
 
 Started by dags/web/webserver.py. When that process ends, the component sends itself SIGTERM, Airflow's
 regular way to stop.
@@ -12,17 +12,17 @@ import signal
 import sys
 from importlib import import_module
 
-from dags.airflow_home.child import watch
-from dags.airflow_home.home import SCHEDULER_PID
+from density_study.dags.airflow_home.child import watch
+from density_study.dags.airflow_home.home import SCHEDULER_PID
 
 FORKING = ("scheduler", "dag-processor")
 """They execute each task and read each DAG file in a fork of themselves."""
 PRELOADED = (
     "airflow.sdk",
-    "dags.graph.run_dag",
-    "dags.graph.study_dag",
-    "dags.stages.opening",
-    "dags.stages.study_stages",
+    "density_study.dags.graph.run_dag",
+    "density_study.dags.graph.study_dag",
+    "density_study.dags.stages.opening",
+    "density_study.dags.stages.study_stages",
 )
 """Every fork would import them anew: a second of a core for each task."""
 

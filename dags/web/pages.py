@@ -18,9 +18,9 @@ from fastapi import Depends, FastAPI, HTTPException, Request, status
 from fastapi.exception_handlers import http_exception_handler
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from analysis.hub.files import HUB, REPORT, hub_policy
-from dags.web.results import dag_of, run_of_dag_run, served
-from workloads.execution.run_facts import facts_of
+from density_study.analysis.hub.files import HUB, REPORT, hub_policy
+from density_study.dags.web.results import dag_of, run_of_dag_run, served
+from density_study.workloads.execution.run_facts import facts_of
 
 HEADERS = {
     "X-Content-Type-Options": "nosniff",

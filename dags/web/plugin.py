@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from airflow.plugins_manager import AirflowPlugin
 
-from dags.web.results import PREFIX
+from density_study.dags.web.results import PREFIX
 
 
 class StudyPlugin(AirflowPlugin):  # type: ignore[misc]  # mypy does not follow Airflow
@@ -36,7 +36,7 @@ class StudyPlugin(AirflowPlugin):  # type: ignore[misc]  # mypy does not follow 
     @property
     def fastapi_apps(self) -> list[dict[str, Any]]:
         """The pages of `dags.web.pages`, on the port of Airflow's UI."""
-        from dags.airflow_home.home import runs_folder
-        from dags.web.pages import pages
+        from density_study.dags.airflow_home.home import runs_folder
+        from density_study.dags.web.pages import pages
 
         return [{"app": pages(runs_folder()), "url_prefix": f"/{PREFIX}", "name": PREFIX}]

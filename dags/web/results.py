@@ -13,10 +13,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from analysis.hub.files import HUB, REPORT
-from cluster.model.errors import StudyError
-from cluster.state.events import RunOpened
-from cluster.state.journal import JOURNAL, Journal, run_folders
+from density_study.analysis.hub.files import HUB, REPORT
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.state.events import RunOpened
+from density_study.cluster.state.journal import JOURNAL, Journal, run_folders
 
 PREFIX = "density-study"
 """First part of the path of everything that the web UI serves of this project."""

@@ -21,13 +21,20 @@ import requests
 import typer
 from rich.console import Console
 
-from cluster.model.errors import InputError, StudyError
-from cluster.state.atomic import write_text
-from dags.airflow_home.child import Child, python
-from dags.airflow_home.home import LOOPBACK, WEB_PORT, Home, home, migrate_once, runs_folder
-from dags.airflow_home.interrupt import Interrupted, interruptible
-from dags.web import rest
-from dags.web.results import PREFIX
+from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.state.atomic import write_text
+from density_study.dags.airflow_home.child import Child, python
+from density_study.dags.airflow_home.home import (
+    LOOPBACK,
+    WEB_PORT,
+    Home,
+    home,
+    migrate_once,
+    runs_folder,
+)
+from density_study.dags.airflow_home.interrupt import Interrupted, interruptible
+from density_study.dags.web import rest
+from density_study.dags.web.results import PREFIX
 
 USER = "admin"
 # --skip-serve-logs: that server binds to all addresses, and the UI reads the local log files anyway.
@@ -106,7 +113,9 @@ def _components(place: Home, port: int) -> Iterator[dict[str, Child]]:
         stack.callback(_stop_dag_runs, port, password_of(place))
         for name, argv in COMPONENTS.items():
             log = logs / f"{name}.log"
-            components[name] = Child(python("dags.web.component", *argv), environment, log)
+            components[name] = Child(
+                python("density_study.dags.web.component", *argv), environment, log
+            )
         yield components
 
 
@@ -132,8 +141,8 @@ def _stop_dag_runs(port: int, password: str, before: datetime | None = None) -> 
 
 def _reap() -> None:
     """Reap the folder of runs, and the folder of the run that holds the lease of this machine."""
-    from cluster.state import lease
-    from dags.stages import study_stages
+    from density_study.cluster.state import lease
+    from density_study.dags.stages import study_stages
 
     held = lease.holder()
     folders = {runs_folder(), *([held.root.parents[1]] if held else [])}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dags.airflow_home.home import project_root
+from density_study.dags.airflow_home.home import project_root
 from docs.generator.pages import FOLDER, pages
 
 for name, text in pages().items():

@@ -10,7 +10,7 @@ from typing import Any
 
 from typer.main import get_command
 
-from dags.cli.main import app
+from density_study.dags.cli.main import app
 from docs.generator.markdown import sentence, table
 
 _EXIT_CODES = re.compile(r"Exit codes: (.*?)(?:\n\n|\Z)", re.S)

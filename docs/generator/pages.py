@@ -8,17 +8,17 @@ from pathlib import Path
 
 import yaml
 
-from analysis import tables
-from analysis.summary.summary import Summary
-from analysis.validity.rules import RULES, Rule
-from cluster.model.errors import InputError, StudyError
-from cluster.state.settings import VARIABLES
-from dags.airflow_home.interrupt import Interrupted
+from density_study.analysis import tables
+from density_study.analysis.summary.summary import Summary
+from density_study.analysis.validity.rules import RULES, Rule
+from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.state.settings import VARIABLES
+from density_study.dags.airflow_home.interrupt import Interrupted
+from density_study.workloads.imports.map_file import map_schema
+from density_study.workloads.spec.schema import study_schema, study_schema_json
 from docs.generator import cli_page
 from docs.generator.markdown import page, sentence, table
 from docs.generator.model_page import model_sections
-from workloads.imports.map_file import map_schema
-from workloads.spec.schema import study_schema, study_schema_json
 
 FOLDER = "docs/reference"
 ENVIRONMENT = Path(__file__).with_name("environment.yaml")
@@ -77,8 +77,8 @@ def _import_map() -> str:
 def _summary() -> str:
     introduction = (
         "`report/summary.json` holds the numbers of one run; the report shows the same numbers. "
-        "`python -m analysis.summary` prints its JSON Schema. A null is a number that could not "
-        "be computed, never zero."
+        "`python -m density_study.analysis.summary` prints its JSON Schema. A null is a number that "
+        "could not be computed, never zero."
     )
     return page(
         "summary.json", introduction, model_sections(Summary.model_json_schema(), "Top level")

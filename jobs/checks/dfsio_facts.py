@@ -5,10 +5,10 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
-from analysis import tables
-from jobs.metrics.throughput import dfsio_work
-from jobs.spark.columns import relative_error
-from jobs.spark.run_tables import Inputs
+from density_study.analysis import tables
+from density_study.jobs.metrics.throughput import dfsio_work
+from density_study.jobs.spark.columns import relative_error
+from density_study.jobs.spark.run_tables import Inputs
 
 AGREEING_MODES = ("random", "backward", "skip")
 

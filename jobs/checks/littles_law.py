@@ -19,12 +19,12 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
-from analysis import tables
-from jobs.arrays.exact_sums import COARSE
-from jobs.metrics.window import windows
-from jobs.spark.columns import exact_sum
-from jobs.spark.run_tables import Inputs
-from workloads.ycsb.output.measurement import CLEANUP, READ_MODIFY_WRITE, THINK
+from density_study.analysis import tables
+from density_study.jobs.arrays.exact_sums import COARSE
+from density_study.jobs.metrics.window import windows
+from density_study.jobs.spark.columns import exact_sum
+from density_study.jobs.spark.run_tables import Inputs
+from density_study.workloads.ycsb.output.measurement import CLEANUP, READ_MODIFY_WRITE, THINK
 
 # Operations whose time does not count: clean-up is outside the loop, and a read-modify-write's time is
 # already counted in its read and its update.

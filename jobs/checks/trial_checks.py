@@ -9,15 +9,15 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from analysis import tables
-from jobs.checks.dfsio_facts import dfsio_facts
-from jobs.checks.littles_law import littles_law
-from jobs.checks.monitor_facts import processes_cpu, worst_coverage
-from jobs.checks.ycsb_facts import drift, ycsb_facts
-from jobs.metrics.throughput import MIB
-from jobs.metrics.window import window_s
-from jobs.spark.columns import exact_sum, of_all
-from jobs.spark.run_tables import Inputs
+from density_study.analysis import tables
+from density_study.jobs.checks.dfsio_facts import dfsio_facts
+from density_study.jobs.checks.littles_law import littles_law
+from density_study.jobs.checks.monitor_facts import processes_cpu, worst_coverage
+from density_study.jobs.checks.ycsb_facts import drift, ycsb_facts
+from density_study.jobs.metrics.throughput import MIB
+from density_study.jobs.metrics.window import window_s
+from density_study.jobs.spark.columns import exact_sum, of_all
+from density_study.jobs.spark.run_tables import Inputs
 
 TABLE = tables.CHECKS
 SHARE_TOLERANCE = 1.0  # points

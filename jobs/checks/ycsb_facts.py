@@ -5,10 +5,10 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
-from analysis import tables
-from jobs.metrics.throughput import whole_run
-from jobs.spark.columns import of_all, relative_error
-from jobs.spark.run_tables import Inputs
+from density_study.analysis import tables
+from density_study.jobs.metrics.throughput import whole_run
+from density_study.jobs.spark.columns import of_all, relative_error
+from density_study.jobs.spark.run_tables import Inputs
 
 PARTS = 3  # equal parts of the time after the ramp-up, for `drift`: a rule fixed before the data
 

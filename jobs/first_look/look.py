@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from analysis import tables
-from analysis.report.charts.quantity import quantity
-from analysis.validity.provisional import judge
-from cluster.model.errors import StudyError
-from jobs.first_look.record_rows import RecordRows, if_all
-from jobs.first_look.workload_facts import dfsio_facts, ycsb_facts
-from jobs.raw.manifest_rows import monitor_rows
-from workloads.record.record import read_manifest
-from workloads.spec.registry import kind_of
+from density_study.analysis import tables
+from density_study.analysis.report.charts.quantity import quantity
+from density_study.analysis.validity.provisional import judge
+from density_study.cluster.model.errors import StudyError
+from density_study.jobs.first_look.record_rows import RecordRows, if_all
+from density_study.jobs.first_look.workload_facts import dfsio_facts, ycsb_facts
+from density_study.jobs.raw.manifest_rows import monitor_rows
+from density_study.workloads.record.record import read_manifest
+from density_study.workloads.spec.registry import kind_of
 
 _SAMPLES = ("dool", "nodecpu")
 _NO_NUMBERS = ("ycsb-status",)  # other lines of a client's standard error are messages of its JVM

@@ -10,12 +10,12 @@ from typing import TypeVar
 
 import pyarrow as pa
 
-from analysis import tables
-from analysis.tables import Table
-from jobs.ingest.file_tables import tables_of
-from jobs.raw.manifest_rows import Row, client_rows, node_rows, trial_row
-from jobs.raw.raw_files import raw_files
-from workloads.record.manifest import Manifest
+from density_study.analysis import tables
+from density_study.analysis.tables import Table
+from density_study.jobs.ingest.file_tables import tables_of
+from density_study.jobs.raw.manifest_rows import Row, client_rows, node_rows, trial_row
+from density_study.jobs.raw.raw_files import raw_files
+from density_study.workloads.record.manifest import Manifest
 
 T = TypeVar("T")
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from math import fsum
 from typing import Any
 
-from analysis import tables
-from jobs.first_look.record_rows import RecordRows, if_all, over
-from jobs.raw.manifest_rows import Row
-from workloads.ycsb.output.measurement import CLEANUP, READ_MODIFY_WRITE
-from workloads.ycsb.output.summary import RETURN, SUCCESSES
+from density_study.analysis import tables
+from density_study.jobs.first_look.record_rows import RecordRows, if_all, over
+from density_study.jobs.raw.manifest_rows import Row
+from density_study.workloads.ycsb.output.measurement import CLEANUP, READ_MODIFY_WRITE
+from density_study.workloads.ycsb.output.summary import RETURN, SUCCESSES
 
 MIB = 2.0**20
 _READ_MODES = ("read", "random", "backward", "skip")

@@ -16,8 +16,8 @@ import numpy as np
 import pyarrow as pa
 import pyhdrh  # type: ignore[import-not-found]
 
-from jobs.arrays.arrow_tables import Array
-from workloads.ycsb.output.histogram import Buckets, decode, inner
+from density_study.jobs.arrays.arrow_tables import Array
+from density_study.workloads.ycsb.output.histogram import Buckets, decode, inner
 
 _WORD_BYTES = 8
 _MAX_OPERATIONS = 2**53  # exact as a float

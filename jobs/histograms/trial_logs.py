@@ -16,12 +16,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from analysis import tables
-from analysis.tables.arrow import arrow_schema
-from jobs.arrays.arrow_tables import Array, table_of
-from jobs.arrays.exact_sums import exact_sums
-from jobs.arrays.spans import by_second, groups
-from jobs.raw.trial_context import TrialFacts
+from density_study.analysis import tables
+from density_study.analysis.tables.arrow import arrow_schema
+from density_study.jobs.arrays.arrow_tables import Array, table_of
+from density_study.jobs.arrays.exact_sums import exact_sums
+from density_study.jobs.arrays.spans import by_second, groups
+from density_study.jobs.raw.trial_context import TrialFacts
 
 PERCENTILES = (  # texts, for exact fractions; finer towards the tail, where charts are read
     *(str(five) for five in range(0, 95, 5)),

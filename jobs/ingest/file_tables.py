@@ -15,23 +15,23 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from analysis import tables
-from analysis.tables import Table
-from analysis.tables.arrow import arrow_schema
-from jobs.arrays.arrow_tables import codes, filled
-from jobs.histograms.decoder import Decoder
-from jobs.histograms.intervals import with_facts
-from jobs.histograms.trial_logs import TrialLogs
-from jobs.monitors.deltas import with_host_neighbours, with_node_neighbours
-from jobs.monitors.dool_bulk import dool_rows
-from jobs.monitors.host_aggregates import host_tables
-from jobs.monitors.node_aggregates import node_tables
-from jobs.monitors.nodecpu_bulk import nodecpu_rows
-from jobs.raw.raw_files import RawFile, UnreadableError
-from jobs.raw.readers import bytes_of, interval, quarantined, read, rejected_file_row
-from jobs.raw.trial_context import Subject, TrialFacts
-from workloads.base.parsing import ParseError
-from workloads.ycsb.output.interval_log import parse_hdr
+from density_study.analysis import tables
+from density_study.analysis.tables import Table
+from density_study.analysis.tables.arrow import arrow_schema
+from density_study.jobs.arrays.arrow_tables import codes, filled
+from density_study.jobs.histograms.decoder import Decoder
+from density_study.jobs.histograms.intervals import with_facts
+from density_study.jobs.histograms.trial_logs import TrialLogs
+from density_study.jobs.monitors.deltas import with_host_neighbours, with_node_neighbours
+from density_study.jobs.monitors.dool_bulk import dool_rows
+from density_study.jobs.monitors.host_aggregates import host_tables
+from density_study.jobs.monitors.node_aggregates import node_tables
+from density_study.jobs.monitors.nodecpu_bulk import nodecpu_rows
+from density_study.jobs.raw.raw_files import RawFile, UnreadableError
+from density_study.jobs.raw.readers import bytes_of, interval, quarantined, read, rejected_file_row
+from density_study.jobs.raw.trial_context import Subject, TrialFacts
+from density_study.workloads.base.parsing import ParseError
+from density_study.workloads.ycsb.output.interval_log import parse_hdr
 
 # Size of a batch: large enough to need few array calls, and small compared with an executor's memory.
 BYTES_PER_BATCH = 2**23

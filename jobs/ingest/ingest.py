@@ -17,16 +17,22 @@ import pyarrow.compute as pc
 from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 from pyspark.sql import SparkSession
 
-from analysis import tables
-from analysis.tables import Table
-from analysis.tables.arrow import arrow_schema
-from analysis.tables.storage import place, remove
-from analysis.tables.store import dataset, replace, table_path, write_parquet, write_rows
-from cluster.model.errors import StudyError
-from jobs.arrays.arrow_tables import with_codes, writer_of
-from jobs.ingest import ingest_state
-from jobs.ingest.parse_task import FROM_FILES, parse_files
-from jobs.raw.manifest_rows import (
+from density_study.analysis import tables
+from density_study.analysis.tables import Table
+from density_study.analysis.tables.arrow import arrow_schema
+from density_study.analysis.tables.storage import place, remove
+from density_study.analysis.tables.store import (
+    dataset,
+    replace,
+    table_path,
+    write_parquet,
+    write_rows,
+)
+from density_study.cluster.model.errors import StudyError
+from density_study.jobs.arrays.arrow_tables import with_codes, writer_of
+from density_study.jobs.ingest import ingest_state
+from density_study.jobs.ingest.parse_task import FROM_FILES, parse_files
+from density_study.jobs.raw.manifest_rows import (
     Row,
     bring_up_rows,
     client_rows,
@@ -35,10 +41,10 @@ from jobs.raw.manifest_rows import (
     node_rows,
     trial_row,
 )
-from jobs.raw.raw_files import RawFile, raw_files_of
-from jobs.spark.run_tables import describe
-from jobs.spark.session import cause_of
-from workloads.record.manifest import Manifest
+from density_study.jobs.raw.raw_files import RawFile, raw_files_of
+from density_study.jobs.spark.run_tables import describe
+from density_study.jobs.spark.session import cause_of
+from density_study.workloads.record.manifest import Manifest
 
 log = logging.getLogger(__name__)
 

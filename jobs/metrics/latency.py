@@ -12,10 +12,10 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
-from analysis import tables
-from jobs.metrics.metric_rows import metric_rows
-from jobs.spark.run_tables import Inputs
-from workloads.ycsb.output.measurement import NOT_OF_USERS
+from density_study.analysis import tables
+from density_study.jobs.metrics.metric_rows import metric_rows
+from density_study.jobs.spark.run_tables import Inputs
+from density_study.workloads.ycsb.output.measurement import NOT_OF_USERS
 
 TABLE = tables.METRICS
 PERCENTILES = ("50", "90", "95", "99", "99.9")

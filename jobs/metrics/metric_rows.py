@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from analysis.tables import METRICS
-from jobs.spark.run_tables import struct
+from density_study.analysis.tables import METRICS
+from density_study.jobs.spark.run_tables import struct
 
 
 def metric_rows(wide: DataFrame, values: Mapping[str, tuple[str, Column]]) -> DataFrame:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from analysis import tables
-from jobs.spark.run_tables import Inputs
+from density_study.analysis import tables
+from density_study.jobs.spark.run_tables import Inputs
 
 TABLE = tables.PRICE_PERFORMANCE
 RATES = ("throughput", "throughput_map_phase")

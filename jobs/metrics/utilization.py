@@ -9,10 +9,10 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from analysis import tables
-from jobs.metrics.metric_rows import metric_rows
-from jobs.spark.columns import exact_sum
-from jobs.spark.run_tables import Inputs
+from density_study.analysis import tables
+from density_study.jobs.metrics.metric_rows import metric_rows
+from density_study.jobs.spark.columns import exact_sum
+from density_study.jobs.spark.run_tables import Inputs
 
 TABLE = tables.METRICS
 MIB = 2.0**20

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from analysis import tables
-from analysis.tables import Table
-from analysis.tables.arrow import arrow_schema
-from jobs.arrays.arrow_tables import Array, codes, table_of
-from jobs.arrays.exact_sums import exact_sums
-from jobs.arrays.spans import by_second, groups, overlap_s
-from jobs.monitors.sampling_rounds import sampling_rounds
-from jobs.raw.trial_context import TrialFacts
+from density_study.analysis import tables
+from density_study.analysis.tables import Table
+from density_study.analysis.tables.arrow import arrow_schema
+from density_study.jobs.arrays.arrow_tables import Array, codes, table_of
+from density_study.jobs.arrays.exact_sums import exact_sums
+from density_study.jobs.arrays.spans import by_second, groups, overlap_s
+from density_study.jobs.monitors.sampling_rounds import sampling_rounds
+from density_study.jobs.raw.trial_context import TrialFacts
 
 PARTS = ("user", "system")
 

@@ -11,11 +11,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from cluster.model.errors import StudyError
-from jobs.raw.trial_context import clock_offsets, host_of_client, node_scope
-from workloads.base.values import ClientRun, GuestCpu
-from workloads.record.manifest import Manifest
-from workloads.record.record import closed_records
+from density_study.cluster.model.errors import StudyError
+from density_study.jobs.raw.trial_context import clock_offsets, host_of_client, node_scope
+from density_study.workloads.base.values import ClientRun, GuestCpu
+from density_study.workloads.record.manifest import Manifest
+from density_study.workloads.record.record import closed_records
 
 Row = dict[str, Any]
 _OF_MANIFEST = ("trial", "study", "run", "repetition", "order", "build", "seed", "state", "isolation",

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from analysis.tables.storage import FileStat, is_local, listed, place
-from jobs.raw.trial_context import TrialFacts, facts_of, host_of_client
+from density_study.analysis.tables.storage import FileStat, is_local, listed, place
+from density_study.jobs.raw.trial_context import TrialFacts, facts_of, host_of_client
 
 if TYPE_CHECKING:  # executors load this module, and need no models
-    from workloads.record.manifest import Manifest
+    from density_study.workloads.record.manifest import Manifest
 
 # Bounds an executor's memory. A sample of dool has 130 bytes, so three weeks of samples fit.
 MAX_BYTES = 2**28

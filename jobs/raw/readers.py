@@ -10,19 +10,19 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from analysis import tables
-from analysis.tables import Table
-from jobs.raw.raw_files import RawFile, UnreadableError, content
-from workloads.base.parsing import Parsed, ParseError
-from workloads.monitors.dool import parse_dool
-from workloads.monitors.nodecpu import parse_nodecpu
-from workloads.monitors.sar import parse_sar
-from workloads.testdfsio.output.history import JobHistory, parse_history
-from workloads.testdfsio.output.io_parts import parse_io_part
-from workloads.testdfsio.output.results import parse_results
-from workloads.ycsb.output.interval_log import IntervalRow, parse_hdr
-from workloads.ycsb.output.status import parse_status
-from workloads.ycsb.output.summary import SummaryRow, parse_summary
+from density_study.analysis import tables
+from density_study.analysis.tables import Table
+from density_study.jobs.raw.raw_files import RawFile, UnreadableError, content
+from density_study.workloads.base.parsing import Parsed, ParseError
+from density_study.workloads.monitors.dool import parse_dool
+from density_study.workloads.monitors.nodecpu import parse_nodecpu
+from density_study.workloads.monitors.sar import parse_sar
+from density_study.workloads.testdfsio.output.history import JobHistory, parse_history
+from density_study.workloads.testdfsio.output.io_parts import parse_io_part
+from density_study.workloads.testdfsio.output.results import parse_results
+from density_study.workloads.ycsb.output.interval_log import IntervalRow, parse_hdr
+from density_study.workloads.ycsb.output.status import parse_status
+from density_study.workloads.ycsb.output.summary import SummaryRow, parse_summary
 
 Rows = Iterator[tuple[Table, dict[str, Any]]]
 RowsOf = Callable[[Any, RawFile], Rows]

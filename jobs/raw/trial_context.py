@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from workloads.base.values import ClientRun, ClockOffset
-    from workloads.record.given import GivenClient
-    from workloads.record.manifest import Manifest
+    from density_study.workloads.base.values import ClientRun, ClockOffset
+    from density_study.workloads.record.given import GivenClient
+    from density_study.workloads.record.manifest import Manifest
 
 
 @dataclass(frozen=True)

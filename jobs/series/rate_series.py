@@ -5,12 +5,12 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from analysis import tables
-from jobs.arrays.spans import MIN_S
-from jobs.metrics.throughput import MIB, RATE
-from jobs.metrics.window import windows
-from jobs.spark.columns import exact_sum
-from jobs.spark.run_tables import Inputs, conform
+from density_study.analysis import tables
+from density_study.jobs.arrays.spans import MIN_S
+from density_study.jobs.metrics.throughput import MIB, RATE
+from density_study.jobs.metrics.window import windows
+from density_study.jobs.spark.columns import exact_sum
+from density_study.jobs.spark.run_tables import Inputs, conform
 
 TABLE = tables.TRIAL_RATE_SERIES
 DISKS = {"disk_read": "disk_read_bytes_s", "disk_write": "disk_write_bytes_s"}

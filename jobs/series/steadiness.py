@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from analysis import tables
-from jobs.arrays.exact_sums import FINE
-from jobs.metrics.window import windows
-from jobs.spark.columns import whole_steps
-from jobs.spark.run_tables import Inputs
+from density_study.analysis import tables
+from density_study.jobs.arrays.exact_sums import FINE
+from density_study.jobs.metrics.window import windows
+from density_study.jobs.spark.columns import whole_steps
+from density_study.jobs.spark.run_tables import Inputs
 
 TABLE = tables.STEADINESS
 

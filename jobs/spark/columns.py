@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
 
-from jobs.arrays.exact_sums import FINE
+from density_study.jobs.arrays.exact_sums import FINE
 
 
 def exact_sum(value: Column, steps: float = FINE) -> Column:

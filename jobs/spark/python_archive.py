@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from importlib.metadata import distribution
 from pathlib import Path
 
-from cluster.model.errors import StudyError
-from cluster.stack.cache import cache_root
-from cluster.state.atomic import replacing
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.stack.cache import cache_root
+from density_study.cluster.state.atomic import replacing
 
 # Distributions that executors import, with dependencies. Spark ships its own Python packages.
 LOADED = (
@@ -72,9 +72,11 @@ def _files() -> Iterator[tuple[str, Path]]:
     yield from ((f"{_LIBRARY}/{name}", path) for name, path in _below(standard))
     for loaded in LOADED:
         yield from ((f"{_LIBRARY}/{name}", path) for name, path in _of(loaded))
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[2]  # the folder density_study
     for package in PROJECT:
-        yield from ((f"{_LIBRARY}/{package}/{n}", path) for n, path in _below(root / package))
+        yield from (
+            (f"{_LIBRARY}/density_study/{package}/{n}", path) for n, path in _below(root / package)
+        )
 
 
 def _below(folder: Path) -> Iterator[tuple[str, Path]]:

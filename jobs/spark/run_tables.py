@@ -10,10 +10,10 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
-from analysis.tables import Table
-from analysis.tables.arrow import arrow_schema
-from analysis.tables.storage import file_sizes
-from analysis.tables.store import dataset, replace, require
+from density_study.analysis.tables import Table
+from density_study.analysis.tables.arrow import arrow_schema
+from density_study.analysis.tables.storage import file_sizes
+from density_study.analysis.tables.store import dataset, replace, require
 
 Inputs = Mapping[Table, DataFrame]  # input of a transform: tables as frames
 

@@ -26,9 +26,9 @@ from pyspark.errors import PySparkRuntimeError
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
-from analysis.tables.storage import file_sizes
-from cluster.model.errors import StudyError
-from cluster.stack.java import find_java
+from density_study.analysis.tables.storage import file_sizes
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.stack.java import find_java
 
 LOOPBACK = "127.0.0.1"
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pyspark
 
-from analysis.tables.storage import NAMENODES
-from cluster.model.cluster import CLUSTER, Cluster, read_cluster
-from cluster.model.errors import InputError
-from cluster.model.memory import CONTAINER_MIB
-from cluster.model.topology import Topology
-from jobs.spark.python_archive import PYTHON
-from jobs.spark.session import LOOPBACK, Engine
+from density_study.analysis.tables.storage import NAMENODES
+from density_study.cluster.model.cluster import CLUSTER, Cluster, read_cluster
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.memory import CONTAINER_MIB
+from density_study.cluster.model.topology import Topology
+from density_study.jobs.spark.python_archive import PYTHON
+from density_study.jobs.spark.session import LOOPBACK, Engine
 
 AM_HEAP_MIB = 256
 # YARN container of the ApplicationMaster, which in client mode only requests executors.

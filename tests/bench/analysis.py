@@ -21,13 +21,13 @@ import numpy as np
 from hdrh.histogram import HdrHistogram
 from pyspark.sql import SparkSession
 
-from jobs.ingest import ingest
-from jobs.ingest.file_tables import log_tables
-from jobs.metrics import latency, throughput, utilization
-from jobs.raw.manifest_rows import manifests_of
-from jobs.raw.raw_files import RawFile, raw_files_of
-from jobs.spark.run_tables import RunTables
-from jobs.spark.session import spark_session, tune
+from density_study.jobs.ingest import ingest
+from density_study.jobs.ingest.file_tables import log_tables
+from density_study.jobs.metrics import latency, throughput, utilization
+from density_study.jobs.raw.manifest_rows import manifests_of
+from density_study.jobs.raw.raw_files import RawFile, raw_files_of
+from density_study.jobs.spark.run_tables import RunTables
+from density_study.jobs.spark.session import spark_session, tune
 from tests.bench.made_run import Size, make_run
 from tests.bench.measurement import Measurement, at_least, at_most, printed
 from tests.spark.support.duckdb_oracle import HOSTS, LATENCIES, RATES, query

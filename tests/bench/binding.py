@@ -13,13 +13,13 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from density_study.workloads.ycsb.faults import faults_of
+from density_study.workloads.ycsb.mixes import Mix
+from density_study.workloads.ycsb.properties import FAMILY, client_arguments, table_of
+from density_study.workloads.ycsb.setting import YcsbSetting
 from tests.bench.measurement import Measurement, at_least, printed
 from tests.live.support.java_client import YCSB, compiled
 from tests.live.support.standalone import StandaloneHBase, standing
-from workloads.ycsb.faults import faults_of
-from workloads.ycsb.mixes import Mix
-from workloads.ycsb.properties import FAMILY, client_arguments, table_of
-from workloads.ycsb.setting import YcsbSetting
 
 GOAL = 0.97
 ROUNDS, SLICE_S, WARM_UP_S = 21, 1.0, 40.0

@@ -16,21 +16,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from cluster.lifecycle.bring_up import bring_up
-from cluster.lifecycle.readiness import services
-from cluster.lifecycle.startup_monitor import POLL_S
-from cluster.lifecycle.tear_down import tear_down
-from cluster.model.cluster import Endpoints, Site
-from cluster.model.ports import allocate_ports
-from cluster.model.topology import Topology
-from cluster.model.transport import Command
-from cluster.providers.provider import node_paths, provider_of
-from cluster.providers.stacks import Stacks, ensure_stacks
-from cluster.render.blueprint import Blueprint
-from cluster.render.daemons import Daemon
-from cluster.render.rendered import Rendered, owner, render
-from cluster.state.journal import Journal
-from cluster.state.tags import NODE, TAG, tagged
+from density_study.cluster.lifecycle.bring_up import bring_up
+from density_study.cluster.lifecycle.readiness import services
+from density_study.cluster.lifecycle.startup_monitor import POLL_S
+from density_study.cluster.lifecycle.tear_down import tear_down
+from density_study.cluster.model.cluster import Endpoints, Site
+from density_study.cluster.model.ports import allocate_ports
+from density_study.cluster.model.topology import Topology
+from density_study.cluster.model.transport import Command
+from density_study.cluster.providers.provider import node_paths, provider_of
+from density_study.cluster.providers.stacks import Stacks, ensure_stacks
+from density_study.cluster.render.blueprint import Blueprint
+from density_study.cluster.render.daemons import Daemon
+from density_study.cluster.render.rendered import Rendered, owner, render
+from density_study.cluster.state.journal import Journal
+from density_study.cluster.state.tags import NODE, TAG, tagged
 from tests.bench.measurement import Measurement, at_most, printed
 from tests.bench.memory import pss_mib
 from tests.live.support.builds import open_build, topology

@@ -11,8 +11,13 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import yaml
 
-from analysis.capacity.accuracy.hold_out import Mode, hold_out
-from analysis.capacity.inputs.catalogue import EXAMPLE, Catalogue, HostType, read_catalogue
+from density_study.analysis.capacity.accuracy.hold_out import Mode, hold_out
+from density_study.analysis.capacity.inputs.catalogue import (
+    EXAMPLE,
+    Catalogue,
+    HostType,
+    read_catalogue,
+)
 from tests.bench.measurement import Measurement, at_most, printed
 from tests.support.capacity.coverage import coverage
 from tests.support.capacity.decisions import decisions
@@ -49,7 +54,7 @@ def _speed(repeats: int) -> list[Measurement]:
         hosts.write_text(yaml.safe_dump(large_catalogue().model_dump(mode="json")))
         with points.open("w") as sink:
             write(sink, rows(MEDIA, COUNTS, DENSITIES))
-        study = (sys.executable, "-m", "dags.cli.main", "capacity")
+        study = (sys.executable, "-m", "density_study.dags.cli.main", "capacity")
         fitting = (*study, "fit", "--points", str(points), "--output", str(model))
         subprocess.run(fitting, check=True, capture_output=True)
         sizing = (*study, "size", "--genomes-per-day", "100", "--hosts", str(hosts),

@@ -12,24 +12,24 @@ import tempfile
 import time
 from pathlib import Path
 
-from cluster.lifecycle.bring_up import bring_up
-from cluster.lifecycle.tear_down import tear_down
-from cluster.model.cluster import Cluster
-from cluster.providers.provider import provider_of
-from cluster.providers.stacks import ensure_stacks
-from cluster.state.journal import Journal
+from density_study.cluster.lifecycle.bring_up import bring_up
+from density_study.cluster.lifecycle.tear_down import tear_down
+from density_study.cluster.model.cluster import Cluster
+from density_study.cluster.providers.provider import provider_of
+from density_study.cluster.providers.stacks import ensure_stacks
+from density_study.cluster.state.journal import Journal
+from density_study.workloads.base.workload import TrialContext
+from density_study.workloads.execution.run import Run
+from density_study.workloads.execution.saturation import measured_ops_s
+from density_study.workloads.execution.trial import run_trial
+from density_study.workloads.planning.plan import Step
+from density_study.workloads.record.record import Record
+from density_study.workloads.ycsb.output.interval_log import client_rate
+from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.workload import YcsbWorkload, client_commands
 from tests.bench.measurement import Measurement, at_least, printed
 from tests.live.support.builds import open_build, topology
 from tests.support.drafts import draft, plan, study
-from workloads.base.workload import TrialContext
-from workloads.execution.run import Run
-from workloads.execution.saturation import measured_ops_s
-from workloads.execution.trial import run_trial
-from workloads.planning.plan import Step
-from workloads.record.record import Record
-from workloads.ycsb.output.interval_log import client_rate
-from workloads.ycsb.setting import YcsbSetting
-from workloads.ycsb.workload import YcsbWorkload, client_commands
 
 GOAL = 0.98
 MIN_PAIRS = 5

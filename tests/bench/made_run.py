@@ -11,15 +11,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
-from cluster.model.cluster import Phase
-from cluster.model.host import Disk, Host
-from cluster.model.topology import Node, Topology
-from cluster.state.journal import Journal
-from cluster.state.owner import Owner
+from density_study.cluster.model.cluster import Phase
+from density_study.cluster.model.host import Disk, Host
+from density_study.cluster.model.topology import Node, Topology
+from density_study.cluster.state.journal import Journal
+from density_study.cluster.state.owner import Owner
+from density_study.workloads.base.values import ClientRun, ClockOffset, MonitorRun, Window
+from density_study.workloads.record.manifest import Manifest
+from density_study.workloads.ycsb.setting import YcsbSetting
 from tests.support import record_texts as texts
-from workloads.base.values import ClientRun, ClockOffset, MonitorRun, Window
-from workloads.record.manifest import Manifest
-from workloads.ycsb.setting import YcsbSetting
 
 BEGIN_S = 1_795_200_000
 WARM_UP_S = 60

@@ -9,9 +9,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from density_study.workloads.record.record import closed_records
 from tests.bench.measurement import Measurement, at_most, holds_in_all, printed
 from tests.bench.memory import run_with_peak
-from workloads.record.record import closed_records
 
 PROJECT = Path(__file__).parent.parent.parent
 STUDY = "workloads/studies/quickstart.yaml"

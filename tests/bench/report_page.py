@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from analysis.report.page import write
+from density_study.analysis.report.page import write
 from tests.bench.measurement import Measurement, at_most
 from tests.support.chromium import chromium, open_report
 from tests.support.summary_factory import hundreds_of_trials

@@ -5,14 +5,14 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from jobs.spark.session import start_spark
+from density_study.jobs.spark.session import start_spark
 
 if __name__ == "__main__":
     root = Path(sys.argv[1])
     start_spark()  # as `study report` does
-    from jobs import pipeline
+    from density_study.jobs import pipeline
 
     pipeline.analyse(root, stages=pipeline.TABLE_STAGES)
-    from analysis.summarise.summarise import write_summary
+    from density_study.analysis.summarise.summarise import write_summary
 
     write_summary(root)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
-from analysis.report.page import write
+from density_study.analysis.report.page import write
 from tests.support.chromium import chromium
 from tests.support.summary_factory import FACTORIES
 from tests.support.summary_states import all_invalid, empty

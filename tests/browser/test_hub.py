@@ -8,11 +8,11 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Page, expect
 
-from analysis.comparison.compare import compare
-from analysis.hub.files import HUB
-from analysis.hub.page import rebuild
-from analysis.hub.side_by_side import Pair, write
-from cluster.state.run_tags import tag_run
+from density_study.analysis.comparison.compare import compare
+from density_study.analysis.hub.files import HUB
+from density_study.analysis.hub.page import rebuild
+from density_study.analysis.hub.side_by_side import Pair, write
+from density_study.cluster.state.run_tags import tag_run
 from tests.browser.reading import choose
 from tests.support.summary_factory import eight_repetitions
 from tests.unit.analysis.hub.test_hub import whole

@@ -9,8 +9,8 @@ from typing import Any, Literal
 import pytest
 from playwright.sync_api import Browser, Page
 
-from analysis.report.page import write
-from analysis.summary.summary import Summary
+from density_study.analysis.report.page import write
+from density_study.analysis.summary.summary import Summary
 from tests.browser.reading import ROWS, stored_number
 from tests.support.chromium import draw_inside, open_report
 from tests.support.summary_factory import FACTORIES, one_block

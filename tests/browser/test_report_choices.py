@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
-from analysis.findings.claims import is_whole
+from density_study.analysis.findings.claims import is_whole
 from tests.browser.reading import choose, filtered, resolve
 from tests.support.chromium import draw_inside, open_report
 from tests.support.summary_factory import FACTORIES

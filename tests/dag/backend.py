@@ -23,19 +23,19 @@ from typing import Any, TypeVar
 
 import psutil
 
-import jobs
-from cluster.model.cluster import Site
-from cluster.model.errors import BringUpError, StudyError, TearDownError
-from cluster.model.host import Disk, Host
-from cluster.state.tags import tagged
-from jobs.run_folder import point_to_newest
-from workloads.execution import opening, steps
-from workloads.execution.run import Run, load_run
-from workloads.execution.trial import draft_manifest
-from workloads.planning.plan import Step
-from workloads.record.manifest import Manifest
-from workloads.record.record import Record
-from workloads.spec.study import Study
+from density_study import jobs
+from density_study.cluster.model.cluster import Site
+from density_study.cluster.model.errors import BringUpError, StudyError, TearDownError
+from density_study.cluster.model.host import Disk, Host
+from density_study.cluster.state.tags import tagged
+from density_study.jobs.run_folder import point_to_newest
+from density_study.workloads.execution import opening, steps
+from density_study.workloads.execution.run import Run, load_run
+from density_study.workloads.execution.trial import draft_manifest
+from density_study.workloads.planning.plan import Step
+from density_study.workloads.record.manifest import Manifest
+from density_study.workloads.record.record import Record
+from density_study.workloads.spec.study import Study
 
 SMALL = """\
 study: small
@@ -74,7 +74,7 @@ def install() -> None:
     steps.provider_of = lambda _: SimpleNamespace(
         transport=lambda *_: SimpleNamespace(dead=lambda _: [])
     )
-    sys.modules["jobs.pipeline"] = jobs.pipeline = sys.modules[__name__]
+    sys.modules["density_study.jobs.pipeline"] = jobs.pipeline = sys.modules[__name__]
 
 
 def hosts(study: Study, _: Path) -> tuple[Host, ...]:

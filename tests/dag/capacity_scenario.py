@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from analysis.capacity.inputs.catalogue import EXAMPLE
-from dags.airflow_home.home import Home, project_root
+from density_study.analysis.capacity.inputs.catalogue import EXAMPLE
+from density_study.dags.airflow_home.home import Home, project_root
 from tests.dag import backend
 from tests.support.capacity.populations import measured, truths
 
@@ -26,11 +26,11 @@ def main(folder: Path) -> None:
     os.environ["DENSITY_STUDY_CATALOGUE"] = str(EXAMPLE)
     home = Home(folder / "airflow", project_root())
     os.environ.update(home.command_environment())
-    from dags.airflow_home.home import migrate_once
+    from density_study.dags.airflow_home.home import migrate_once
 
     migrate_once(home.command_database, home.command_environment())
     (folder / "tiny.yaml").write_text(backend.STUDY)
-    from dags.studies import study_dags
+    from density_study.dags.studies import study_dags
 
     (dag,) = study_dags("study_tiny")
     study = dag.test()
@@ -66,15 +66,15 @@ def _events() -> list[dict[str, Any]]:
 
 
 def _listens() -> list[str]:
-    from dags.capacity_plan import capacity
+    from density_study.dags.capacity_plan import capacity
 
     return [asset.name for asset in capacity.timetable.asset_condition.objects]
 
 
 def _plan(conf: dict[str, Any]) -> dict[str, Any]:
     """The DAG with measured points in place of the run's tables: the backend creates no tables."""
-    import analysis.capacity.sizing.run_plan as run_plan
-    from dags.capacity_plan import capacity
+    from density_study.analysis.capacity.sizing import run_plan
+    from density_study.dags.capacity_plan import capacity
 
     run_plan.run_points = lambda _: measured(truths(1, 1), (2, 4, 8), seed=1)
     ended = capacity.test(run_conf=conf)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from analysis.capacity.inputs.catalogue import EXAMPLE
+from density_study.analysis.capacity.inputs.catalogue import EXAMPLE
 from tests.dag.backend import most_standing, wait_until
 from tests.dag.web import LATE_STUDY, Study, Web, started
 from tests.support.receivers import Hook, serving

@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from dags.airflow_home import home
+from density_study.dags.airflow_home import home
 from tests.dag import backend
 
 REFRESH_EVERY_S = 15
@@ -34,26 +34,26 @@ def main() -> None:
 
 
 def _study() -> None:
-    from dags.cli import carry_out
-    from dags.cli.main import main as study
+    from density_study.dags.cli import carry_out
+    from density_study.dags.cli.main import main as study
 
     real = carry_out.python
     carry_out.python = lambda module, *rest: (
         real("tests.dag.faked", "inprocess", *rest)
-        if module == "dags.inprocess"
+        if module == "density_study.dags.inprocess"
         else real(module, *rest)
     )
     study()
 
 
 def _in_process() -> None:
-    from dags.inprocess import main as run_in_process
+    from density_study.dags.inprocess import main as run_in_process
 
     sys.exit(run_in_process(sys.argv[1]))
 
 
 def _webserver() -> None:
-    from dags.web import webserver
+    from density_study.dags.web import webserver
 
     place = home.home()
     webserver.home = lambda: FakedHome(place.root, place.project)

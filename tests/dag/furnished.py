@@ -9,7 +9,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from dags.airflow_home.home import Home, migrate_once, project_root
+from density_study.dags.airflow_home.home import Home, migrate_once, project_root
 
 
 def furnish(root: Path) -> Path:

@@ -14,10 +14,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cluster.state.owner import Owner
-from dags.airflow_home.home import Home, project_root
+from density_study.cluster.state.owner import Owner
+from density_study.dags.airflow_home.home import Home, project_root
+from density_study.workloads.execution.run import has_ended, load_run
 from tests.dag import backend
-from workloads.execution.run import has_ended, load_run
 
 SCENARIOS: dict[str, dict[str, str]] = {
     "all-well": {},
@@ -40,7 +40,7 @@ def main(folder: Path) -> None:
     for name in SCENARIOS:
         text = backend.STUDY.replace("study: tiny", f"study: {name}")
         (folder / "studies" / f"{name}.yaml").write_text(text)
-    from dags.airflow_home.home import migrate_once
+    from density_study.dags.airflow_home.home import migrate_once
 
     migrate_once(home.command_database, home.command_environment())
     _start_last_task_first()
@@ -64,14 +64,14 @@ def _start_last_task_first() -> None:
 def _without_retry_delay() -> None:
     from datetime import timedelta
 
-    from dags.tasks import study_tasks
+    from density_study.dags.tasks import study_tasks
 
     for stage in study_tasks.STAGES:
         stage.kwargs["retry_delay"] = timedelta(0)
 
 
 def _run(runs: Path, name: str, faults: Mapping[str, str]) -> dict[str, Any]:
-    from dags.stages import outline
+    from density_study.dags.stages import outline
 
     backend.break_down(runs / name, faults)
     outline.NAMED_TRIALS = 3 if name == "mapped" else 200
@@ -88,7 +88,7 @@ def _run(runs: Path, name: str, faults: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _run_dag(name: str, conf: dict[str, Any] | None) -> dict[str, Any]:
-    from dags.studies import study_dags
+    from density_study.dags.studies import study_dags
 
     (dag,) = study_dags(f"study_{name}")
     run = dag.test(run_conf=conf)
@@ -105,11 +105,11 @@ def _runs(folder: Path) -> int:
 
 def _reap(runs_folder: Path) -> dict[str, Any]:
     """DAG reap_clusters, with one process left behind by a killed run, under its tag."""
-    from cluster.machine.processes import Children
-    from cluster.model.transport import Command
-    from cluster.state.journal import Journal
-    from cluster.state.tags import is_alive
-    from dags.reap_clusters import reap_hourly
+    from density_study.cluster.machine.processes import Children
+    from density_study.cluster.model.transport import Command
+    from density_study.cluster.state.journal import Journal
+    from density_study.cluster.state.tags import is_alive
+    from density_study.dags.reap_clusters import reap_hourly
 
     child = subprocess.Popen(["sleep", "60"])
     owner = Owner.of_process(child.pid)
@@ -138,7 +138,7 @@ def _refused(conf: dict[str, Any]) -> str:
     """Airflow's message when it refuses params that do not fit their schema."""
     from airflow.sdk.exceptions import ParamValidationError
 
-    from dags.studies import study_dags
+    from density_study.dags.studies import study_dags
 
     (dag,) = study_dags("study_all-well")
     try:

@@ -12,11 +12,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from dags.airflow_home.home import Home, project_root
+from density_study.dags.airflow_home.home import Home, project_root
+from density_study.workloads.execution.run import load_run
 from tests.dag import backend
 from tests.support.arms import noisy, ycsb
 from tests.support.summary_factory import one_block
-from workloads.execution.run import load_run
 
 STUDY = """\
 study: nightly
@@ -43,10 +43,10 @@ def main(folder: Path) -> None:
     (folder / "studies" / "broken.yaml").write_text("study: broken\nschedule: at noon\n")
     on_asset = STUDY.format(schedule="{asset: 'file:///release'}").replace("nightly", "on-release")
     (folder / "studies" / "release.yaml").write_text(on_asset)
-    from dags.airflow_home.home import migrate_once
+    from density_study.dags.airflow_home.home import migrate_once
 
     migrate_once(home.command_database, home.command_environment())
-    from dags.studies import study_dags
+    from density_study.dags.studies import study_dags
 
     dags = {dag.dag_id: dag for dag in study_dags(None)}
     results: dict[str, Any] = {"dags": {name: str(dag.schedule) for name, dag in dags.items()}}

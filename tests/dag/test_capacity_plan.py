@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from dags.airflow_home.home import Home, project_root
+from density_study.dags.airflow_home.home import Home, project_root
 
 pytestmark = pytest.mark.dag
 
@@ -40,7 +40,7 @@ def test_the_plan_is_triggered_by_the_studys_event(results: dict[str, Any]) -> N
 def test_without_a_catalogue_nothing_triggers_it(tmp_path: Path) -> None:
     """The shipped catalogue has made-up prices: nobody asked for a plan with them."""
     code = (
-        "from dags.capacity_plan import capacity\n"
+        "from density_study.dags.capacity_plan import capacity\n"
         "print(capacity.schedule, capacity.params['hosts'])"
     )
     environment = Home(tmp_path / "airflow", project_root()).command_environment()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from dags.run_status.status import status_of
-from dags.stages.task_names import STAGES
+from density_study.dags.run_status.status import status_of
+from density_study.dags.stages.task_names import STAGES
+from density_study.workloads.execution.run import Run
+from density_study.workloads.planning.plan import Step
+from density_study.workloads.record.record import closed_records, earlier_attempts
 from tests.dag.backend import expected_order, order
 from tests.dag.web import Study, Web
-from workloads.execution.run import Run
-from workloads.planning.plan import Step
-from workloads.record.record import closed_records, earlier_attempts
 
 pytestmark = pytest.mark.dag
 FIRST, SECOND = "b1-v1-flash", "b1-v2-flash"

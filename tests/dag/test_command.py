@@ -13,12 +13,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from cluster.state.tags import tagged
-from dags.airflow_home.home import project_root
+from density_study.cluster.state.tags import tagged
+from density_study.dags.airflow_home.home import project_root
+from density_study.workloads.execution.run import Run, has_ended, load_run
+from density_study.workloads.record.record import closed_records
 from tests.dag.backend import SMALL, break_down, expected_order, order, wait_until
 from tests.dag.furnished import furnish
-from workloads.execution.run import Run, has_ended, load_run
-from workloads.record.record import closed_records
 
 pytestmark = pytest.mark.dag
 TRIAL = "trial b1-v1-flash testdfsio-write-n2"

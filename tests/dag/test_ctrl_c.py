@@ -15,9 +15,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from cluster.state import lease
-from cluster.state.tags import tagged
-from dags.run_status.status import status_of
+from density_study.cluster.state import lease
+from density_study.cluster.state.tags import tagged
+from density_study.dags.run_status.status import status_of
 from tests.dag.backend import SMALL, wait_until
 from tests.dag.web import Study, Web
 

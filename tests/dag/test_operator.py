@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from analysis.capacity.plan.plan import PLAN
-from cluster.state.tags import tagged
-from dags.run_status.status import status_of
+from density_study.analysis.capacity.plan.plan import PLAN
+from density_study.cluster.state.tags import tagged
+from density_study.dags.run_status.status import status_of
+from density_study.workloads.record.record import closed_records
 from tests.dag.backend import order, wait_until
 from tests.dag.web import Study, Web
 from tests.support.receivers import Hook
-from workloads.record.record import closed_records
 
 pytestmark = pytest.mark.dag
 TRIAL = "trial b1-v2-flash testdfsio-write-n2"

@@ -17,10 +17,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from cluster.state import presence
-from cluster.state.journal import Journal
-from cluster.state.owner import SILENT_AFTER_S
-from dags.airflow_home.home import project_root
+from density_study.cluster.state import presence
+from density_study.cluster.state.journal import Journal
+from density_study.cluster.state.owner import SILENT_AFTER_S
+from density_study.dags.airflow_home.home import project_root
 from tests.dag.backend import SMALL, break_down, wait_until
 from tests.dag.furnished import furnish
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from cluster.state.journal import run_folders
-from dags.run_status.status import find_run, status_of
+from density_study.cluster.state.journal import run_folders
+from density_study.dags.run_status.status import find_run, status_of
 from tests.dag.backend import wait_until
 from tests.dag.scheduled_scenarios import STUDY
 from tests.dag.web import OVER, Study, Web, started

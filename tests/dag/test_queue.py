@@ -14,8 +14,8 @@ from tests.dag.backend import SMALL
 pytestmark = pytest.mark.dag
 CODE = """
 import sys, pathlib
-from dags.graph.catalogue import read_outline
-from dags.graph.study_dag import study_dag
+from density_study.dags.graph.catalogue import read_outline
+from density_study.dags.graph.study_dag import study_dag
 path = pathlib.Path(sys.argv[1])
 dag = study_dag(read_outline(path).outline, path, "runs")
 print(len(dag.tasks), *{task.queue for task in dag.tasks})

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dags.airflow_home.home import project_root
+from density_study.dags.airflow_home.home import project_root
 
 pytestmark = pytest.mark.dag
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from cluster.model.errors import InputError
-from cluster.providers.ssh.options import IDENTITY, identity_file
-from cluster.state.settings import VARIABLES
-from dags.airflow_home.home import project_root
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.providers.ssh.options import IDENTITY, identity_file
+from density_study.cluster.state.settings import VARIABLES
+from density_study.dags.airflow_home.home import project_root
 from tests.dag.backend import SMALL
 
 pytestmark = [pytest.mark.dag, pytest.mark.usefixtures("airflow")]
@@ -40,7 +40,7 @@ def connect(monkeypatch: pytest.MonkeyPatch, **extra: str) -> None:
 
 
 def test_ssh_reads_the_key_from_memory(monkeypatch: pytest.MonkeyPatch, key: Path) -> None:
-    from dags.tasks.ssh_key import use_ssh_connection
+    from density_study.dags.tasks.ssh_key import use_ssh_connection
 
     connect(monkeypatch, private_key=key.read_text())
     use_ssh_connection({})
@@ -56,7 +56,7 @@ def test_ssh_reads_the_key_from_memory(monkeypatch: pytest.MonkeyPatch, key: Pat
 def test_a_key_file_of_the_connection_is_used_as_it_is(
     monkeypatch: pytest.MonkeyPatch, key: Path
 ) -> None:
-    from dags.tasks.ssh_key import use_ssh_connection
+    from density_study.dags.tasks.ssh_key import use_ssh_connection
 
     connect(monkeypatch, key_file=str(key))
     use_ssh_connection({})
@@ -73,7 +73,7 @@ def test_a_key_file_of_the_connection_is_used_as_it_is(
 def test_a_connection_without_a_usable_key_is_refused(
     monkeypatch: pytest.MonkeyPatch, extra: dict[str, str], fault: str
 ) -> None:
-    from dags.tasks.ssh_key import use_ssh_connection
+    from density_study.dags.tasks.ssh_key import use_ssh_connection
 
     connect(monkeypatch, **extra)
     with pytest.raises(InputError, match=fault) as caught:
@@ -82,7 +82,7 @@ def test_a_connection_without_a_usable_key_is_refused(
 
 
 def test_without_the_setting_nothing_changes(monkeypatch: pytest.MonkeyPatch) -> None:
-    from dags.tasks.ssh_key import use_ssh_connection
+    from density_study.dags.tasks.ssh_key import use_ssh_connection
 
     monkeypatch.delenv(VARIABLES["ssh_connection"])
     use_ssh_connection({})
@@ -90,9 +90,9 @@ def test_without_the_setting_nothing_changes(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_every_task_that_may_reach_a_host_uses_it() -> None:
-    from dags.reap_clusters import reap_hourly
-    from dags.studies import study_dags
-    from dags.tasks.ssh_key import use_ssh_connection
+    from density_study.dags.reap_clusters import reap_hourly
+    from density_study.dags.studies import study_dags
+    from density_study.dags.tasks.ssh_key import use_ssh_connection
 
     (study,) = study_dags("study_quickstart")
     for dag in (study, reap_hourly):

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from dags.airflow_home.home import Home, project_root
-from dags.stages.task_names import STAGES, trial_task
+from density_study.dags.airflow_home.home import Home, project_root
+from density_study.dags.stages.task_names import STAGES, trial_task
 
 pytestmark = pytest.mark.dag
 PARSED_WITHIN_S = 0.3
@@ -140,11 +140,11 @@ def test_the_dags_folder_holds_a_dag_per_study_and_imports_without_errors(tmp_pa
     """As Airflow's dag-processor sees it: .airflowignore, the files, the params' schema."""
     code = (
         "import json, time\n"
-        "from dags.airflow_home.home import home, migrate_once\n"
+        "from density_study.dags.airflow_home.home import home, migrate_once\n"
         "from airflow.dag_processing.dagbag import DagBag\n"
         "bag = DagBag()\n"
-        "from dags.graph.catalogue import study_files, read_outline\n"
-        "from dags.graph.study_dag import study_dag\n"
+        "from density_study.dags.graph.catalogue import study_files, read_outline\n"
+        "from density_study.dags.graph.study_dag import study_dag\n"
         "cost_s = {}\n"
         "for study in study_files():\n"
         "    before = time.process_time()\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dags.airflow_home.home import REFRESH_EVERY_S
+from density_study.dags.airflow_home.home import REFRESH_EVERY_S
 from tests.dag.backend import SMALL, wait_until
 from tests.dag.web import Study, Web
 

@@ -1,4 +1,4 @@
-"""`python -m dags.web.webserver` for real: scheduler, dag-processor, API server; LocalExecutor,
+"""`python -m density_study.dags.web.webserver` for real: scheduler, dag-processor, API server; LocalExecutor,
 SQLite."""
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from dags.airflow_home.home import project_root
-from dags.stages.task_names import STAGES
+from density_study.dags.airflow_home.home import project_root
+from density_study.dags.stages.task_names import STAGES
+from density_study.workloads.execution.run import has_ended
 from tests.dag.backend import expected_order, order
 from tests.dag.web import Study, Web
-from workloads.execution.run import has_ended
 
 pytestmark = pytest.mark.dag
 
@@ -55,7 +55,7 @@ def test_only_the_owner_can_read_the_password(web: Web) -> None:
 
 
 def test_a_port_in_use_is_bad_input(web: Web, tmp_path: Path) -> None:
-    argv = [sys.executable, "-m", "dags.web.webserver", "--port", str(web.port)]
+    argv = [sys.executable, "-m", "density_study.dags.web.webserver", "--port", str(web.port)]
     environment = {**os.environ, "AIRFLOW_HOME": str(tmp_path / "airflow")}
     ended = subprocess.run(
         argv, capture_output=True, text=True, env=environment, cwd=project_root(), check=False

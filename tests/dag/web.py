@@ -16,10 +16,10 @@ from typing import Any
 import psutil
 import requests
 
-from dags.airflow_home.home import project_root
+from density_study.dags.airflow_home.home import project_root
+from density_study.workloads.execution.run import Run, load_run
 from tests.dag.backend import SMALL, break_down, end_clients, most_standing, wait_until
 from tests.dag.furnished import furnish
-from workloads.execution.run import Run, load_run
 
 OVER = ("success", "failed")
 LATE_STUDY = "TEST_LATE_STUDY"

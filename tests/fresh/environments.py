@@ -11,9 +11,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from cluster.stack.cache import cache_root
-from cluster.state.atomic import locked
-from dags.airflow_home.home import project_root
+from density_study.cluster.stack.cache import cache_root
+from density_study.cluster.state.atomic import locked
+from density_study.dags.airflow_home.home import project_root
 
 UV = project_root() / ".uv" / "bin" / "uv"
 OTHER_AIRFLOW = "3.2.2"

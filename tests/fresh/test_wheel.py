@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from cluster.stack.stack import cache_root
+from density_study.cluster.stack.stack import cache_root
+from density_study.workloads.spec.shipped import shipped_studies
 from tests.support.receivers import Hook, serving
-from workloads.spec.shipped import shipped_studies
 
 CHECKOUT = Path(__file__).parents[2]
 UV = CHECKOUT / ".uv" / "bin" / "uv"
@@ -51,7 +51,7 @@ class Installed:
         _uv("venv", "--python", sys.executable, str(self.bin.parent))
         what = f"density-study{extras} @ {wheel.as_uri()}"
         _uv("pip", "install", "--python", str(self.bin / "python"), what)
-        (self.packages,) = self.bin.parent.glob("lib/python*/site-packages")
+        (self.packages,) = self.bin.parent.glob("lib/python*/site-packages/density_study")
         (self.folder / "told.yaml").write_text(
             shipped_studies()["quickstart"].read_text() + "notify: [{webhook: hook}]\n"
         )
@@ -78,7 +78,8 @@ class Installed:
 
     def own_files(self) -> set[str]:
         """Everything of the installed packages but byte code, which Python adds."""
-        files = (str(path.relative_to(self.packages)) for path in self.packages.rglob("*"))
+        all_packages = self.packages.parent
+        files = (str(path.relative_to(all_packages)) for path in all_packages.rglob("*"))
         return {name for name in files if "__pycache__" not in name}
 
 
@@ -152,7 +153,9 @@ def test_the_dags_are_a_bundle_for_any_airflow(complete: Installed) -> None:
     """An Airflow that somebody else configured, with the bundle of docs/how-to/your-own-airflow.md."""
     page = (CHECKOUT / "docs" / "how-to" / "your-own-airflow.md").read_text(encoding="utf-8")
     (bundle,) = re.findall(r"dag_bundle_config_list = (\[.*?\n?\])\n", page, re.S)
-    place = complete.run("python", "-c", "import dags; print(dags.__path__[0])").stdout.strip()
+    place = complete.run(
+        "python", "-c", "from density_study import dags; print(dags.__path__[0])"
+    ).stdout.strip()
     environment = {
         "AIRFLOW_HOME": str(complete.folder / "airflow"),
         "AIRFLOW__CORE__LOAD_EXAMPLES": "False",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from cluster.model.topology import Topology
-from cluster.render.daemons import Daemon
-from cluster.render.rendered import Rendered, render
+from density_study.cluster.model.topology import Topology
+from density_study.cluster.render.daemons import Daemon
+from density_study.cluster.render.rendered import Rendered, render
 from tests.golden.conftest import Compare
 from tests.support.topologies import blueprint, local, physical
 

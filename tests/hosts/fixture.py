@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from cluster.stack.cache import cache_root
+from density_study.cluster.stack.cache import cache_root
 from tests.hosts.host import BOUND, UID, USER
 from tests.hosts.lab import address_of
 

@@ -14,18 +14,18 @@ from urllib.request import urlopen
 
 import pytest
 
-from cluster.clients.client_commands import hadoop_command
-from cluster.lifecycle.bring_up import bring_up
-from cluster.lifecycle.tear_down import tear_down
-from cluster.model.cluster import Cluster
-from cluster.model.transport import ProcessId
-from cluster.providers.provider import provider_of
-from cluster.providers.stacks import ensure_stacks
-from cluster.state.tags import tagged
+from density_study.cluster.clients.client_commands import hadoop_command
+from density_study.cluster.lifecycle.bring_up import bring_up
+from density_study.cluster.lifecycle.tear_down import tear_down
+from density_study.cluster.model.cluster import Cluster
+from density_study.cluster.model.transport import ProcessId
+from density_study.cluster.providers.provider import provider_of
+from density_study.cluster.providers.stacks import ensure_stacks
+from density_study.cluster.state.tags import tagged
+from density_study.workloads.testdfsio.job import job_arguments
+from density_study.workloads.testdfsio.setting import DfsioSetting
+from density_study.workloads.testdfsio.workload import MAIN
 from tests.live.support.builds import open_build, topology
-from workloads.testdfsio.job import job_arguments
-from workloads.testdfsio.setting import DfsioSetting
-from workloads.testdfsio.workload import MAIN
 
 pytestmark = [pytest.mark.live, pytest.mark.slow, pytest.mark.timeout(600)]
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from density_study.workloads.record.record import closed_records
 from tests.live.support.command import STUDY, environment, left_of, study, wait_for
-from workloads.record.record import closed_records
 
 pytestmark = [
     pytest.mark.live,

@@ -12,21 +12,21 @@ from pathlib import Path
 
 import pytest
 
-from cluster.providers.libvirt.image import ensure_image
-from cluster.providers.libvirt.names import IMAGE_POOL
-from cluster.providers.libvirt.provider import STACKS, LibvirtProvider
-from cluster.providers.libvirt.virsh import Virsh
-from cluster.render.jvm import EMULATED_JIT
-from cluster.stack import ensure_all
-from cluster.state import lease
-from cluster.state.tags import tagged
+from density_study.cluster.providers.libvirt.image import ensure_image
+from density_study.cluster.providers.libvirt.names import IMAGE_POOL
+from density_study.cluster.providers.libvirt.provider import STACKS, LibvirtProvider
+from density_study.cluster.providers.libvirt.virsh import Virsh
+from density_study.cluster.render.jvm import EMULATED_JIT
+from density_study.cluster.stack import ensure_all
+from density_study.cluster.state import lease
+from density_study.cluster.state.tags import tagged
+from density_study.workloads.execution.run import Run, end_run
+from density_study.workloads.execution.steps import carry_out, close_run, steps_left
+from density_study.workloads.record.manifest import Manifest
+from density_study.workloads.record.record import closed_records
 from tests.live.support.guest_study import open_guests, samples, used_core_s
 from tests.live.support.libvirtd import Libvirtd, libvirtd
 from tests.support.namespace import inside
-from workloads.execution.run import Run, end_run
-from workloads.execution.steps import carry_out, close_run, steps_left
-from workloads.record.manifest import Manifest
-from workloads.record.record import closed_records
 
 pytestmark = [
     pytest.mark.vm,

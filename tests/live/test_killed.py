@@ -11,20 +11,20 @@ from pathlib import Path
 
 import pytest
 
-from cluster.lifecycle.reap import reap
-from cluster.model.errors import HostBusyError
-from cluster.providers.ssh.channel import close_channels
-from cluster.providers.ssh.options import IDENTITY
-from cluster.providers.ssh.units import run_argv, unit_name
-from cluster.state import lease
-from cluster.state.journal import Journal
-from cluster.state.owner import Owner
-from cluster.state.tags import TAG, tagged
+from density_study.cluster.lifecycle.reap import reap
+from density_study.cluster.model.errors import HostBusyError
+from density_study.cluster.providers.ssh.channel import close_channels
+from density_study.cluster.providers.ssh.options import IDENTITY
+from density_study.cluster.providers.ssh.units import run_argv, unit_name
+from density_study.cluster.state import lease
+from density_study.cluster.state.journal import Journal
+from density_study.cluster.state.owner import Owner
+from density_study.cluster.state.tags import TAG, tagged
+from density_study.workloads.execution.opening import open_run
 from tests.hosts.fixture import Hosts
 from tests.hosts.host import USER
 from tests.live.support.killed import kinds
 from tests.live.support.over_ssh import left_on, physical_spec
-from workloads.execution.opening import open_run
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -180,9 +180,9 @@ def test_a_host_leased_by_another_run_is_refused(
     """The first run's controller may be another machine: the lease is on the host."""
     open_run(controller, tmp_path / "first", owner=Owner.of_process(os.getpid()))
     # It is held once a build exists; here only the lease is taken.
-    from cluster.model.host import Target
-    from cluster.providers.ssh.channel import channel
-    from cluster.providers.ssh.host_leases import take_leases
+    from density_study.cluster.model.host import Target
+    from density_study.cluster.providers.ssh.channel import channel
+    from density_study.cluster.providers.ssh.host_leases import take_leases
 
     journal = Journal(next(tmp_path.glob("first/*/*/journal.jsonl")))
     tag = "killed-physical/" + journal.path.parent.name

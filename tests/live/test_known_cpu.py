@@ -23,27 +23,27 @@ import pandas as pd
 import psutil
 import pytest
 
-from analysis.tables import METRICS
-from analysis.tables.store import read_table
-from cluster.model.cluster import Cluster, Endpoints, Site
-from cluster.model.topology import Topology
-from cluster.model.transport import Command
-from cluster.providers.provider import provider_of
-from cluster.state import lease
-from cluster.state.journal import Journal
-from cluster.state.owner import Owner
-from cluster.state.tags import tagged
-from jobs.ingest.ingest import ingest
-from jobs.metrics import utilization
-from jobs.spark.run_tables import RunTables, write
-from jobs.spark.session import spark_session
+from density_study.analysis.tables import METRICS
+from density_study.analysis.tables.store import read_table
+from density_study.cluster.model.cluster import Cluster, Endpoints, Site
+from density_study.cluster.model.topology import Topology
+from density_study.cluster.model.transport import Command
+from density_study.cluster.providers.provider import provider_of
+from density_study.cluster.state import lease
+from density_study.cluster.state.journal import Journal
+from density_study.cluster.state.owner import Owner
+from density_study.cluster.state.tags import tagged
+from density_study.jobs.ingest.ingest import ingest
+from density_study.jobs.metrics import utilization
+from density_study.jobs.spark.run_tables import RunTables, write
+from density_study.jobs.spark.session import spark_session
+from density_study.workloads.base.values import Window
+from density_study.workloads.base.workload import TrialContext
+from density_study.workloads.execution.monitoring import Monitors
+from density_study.workloads.record.record import Record
 from tests.live.support.quiet import busy_ticks, wait_for_quiet
 from tests.support.drafts import draft
 from tests.support.topologies import local
-from workloads.base.values import Window
-from workloads.base.workload import TrialContext
-from workloads.execution.monitoring import Monitors
-from workloads.record.record import Record
 
 PATIENCE_S = 600.0
 pytestmark = pytest.mark.timeout(PATIENCE_S + 300)

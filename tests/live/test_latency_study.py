@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from cluster.state.journal import Journal
+from density_study.cluster.state.journal import Journal
+from density_study.workloads.record.manifest import Manifest
+from density_study.workloads.record.record import closed_records
+from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.warm_up import REST_SHARE
 from tests.live.support.command import study_run
-from workloads.record.manifest import Manifest
-from workloads.record.record import closed_records
-from workloads.ycsb.setting import YcsbSetting
-from workloads.ycsb.warm_up import REST_SHARE
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(600)]
 

@@ -14,22 +14,22 @@ from pathlib import Path
 
 import pytest
 
-from cluster.lifecycle.reap import reap
-from cluster.lifecycle.tear_down import tear_down
-from cluster.model.cluster import Site
-from cluster.model.errors import InputError
-from cluster.model.host import IoLimits
-from cluster.model.topology import Node, Topology
-from cluster.model.transport import Command
-from cluster.providers.libvirt.accel import boots
-from cluster.providers.libvirt.image import ensure_image
-from cluster.providers.libvirt.names import IMAGE_POOL, domain_name
-from cluster.providers.libvirt.provider import STACKS, LibvirtProvider
-from cluster.providers.libvirt.store import store
-from cluster.providers.libvirt.virsh import Virsh
-from cluster.providers.ssh.transport import SshTransport
-from cluster.stack import ensure_all
-from cluster.state.journal import Journal
+from density_study.cluster.lifecycle.reap import reap
+from density_study.cluster.lifecycle.tear_down import tear_down
+from density_study.cluster.model.cluster import Site
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.host import IoLimits
+from density_study.cluster.model.topology import Node, Topology
+from density_study.cluster.model.transport import Command
+from density_study.cluster.providers.libvirt.accel import boots
+from density_study.cluster.providers.libvirt.image import ensure_image
+from density_study.cluster.providers.libvirt.names import IMAGE_POOL, domain_name
+from density_study.cluster.providers.libvirt.provider import STACKS, LibvirtProvider
+from density_study.cluster.providers.libvirt.store import store
+from density_study.cluster.providers.libvirt.virsh import Virsh
+from density_study.cluster.providers.ssh.transport import SshTransport
+from density_study.cluster.stack import ensure_all
+from density_study.cluster.state.journal import Journal
 from tests.live.support.builds import open_build
 from tests.live.support.guests import one_guest, one_limited
 from tests.live.support.libvirtd import Libvirtd, libvirtd

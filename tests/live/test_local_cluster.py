@@ -16,22 +16,22 @@ from pathlib import Path
 import fsspec
 import pytest
 
-from cluster.clients.client_commands import hadoop_command
-from cluster.lifecycle.bring_up import bring_up
-from cluster.lifecycle.reap import reap
-from cluster.lifecycle.tear_down import tear_down
-from cluster.model.cluster import Site, read_cluster
-from cluster.model.errors import BringUpError, InputError
-from cluster.model.transport import Command, ProcessId, Transport
-from cluster.providers.provider import provider_of
-from cluster.providers.stacks import Stacks, ensure_stacks
-from cluster.render.conf_files import HISTORY_DIR
-from cluster.state import lease
-from cluster.state.events import Event, PhaseEnded
-from cluster.state.journal import Journal
-from cluster.state.tags import tagged
+from density_study.cluster.clients.client_commands import hadoop_command
+from density_study.cluster.lifecycle.bring_up import bring_up
+from density_study.cluster.lifecycle.reap import reap
+from density_study.cluster.lifecycle.tear_down import tear_down
+from density_study.cluster.model.cluster import Site, read_cluster
+from density_study.cluster.model.errors import BringUpError, InputError
+from density_study.cluster.model.transport import Command, ProcessId, Transport
+from density_study.cluster.providers.provider import provider_of
+from density_study.cluster.providers.stacks import Stacks, ensure_stacks
+from density_study.cluster.render.conf_files import HISTORY_DIR
+from density_study.cluster.state import lease
+from density_study.cluster.state.events import Event, PhaseEnded
+from density_study.cluster.state.journal import Journal
+from density_study.cluster.state.tags import tagged
+from density_study.workloads.execution.hbase_ready import row_written_and_read
 from tests.live.support.builds import BASE_PORT, open_build, topology
-from workloads.execution.hbase_ready import row_written_and_read
 
 pytestmark = pytest.mark.timeout(300)
 

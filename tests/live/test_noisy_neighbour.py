@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from density_study.workloads.record.record import closed_records
+from density_study.workloads.ycsb.setting import YcsbSetting
 from tests.live.support.command import study_run
-from workloads.record.record import closed_records
-from workloads.ycsb.setting import YcsbSetting
 
 pytestmark = pytest.mark.timeout(900)
 SPEC = Path(__file__).parent / "support" / "noisy_neighbour.yaml"

@@ -13,24 +13,28 @@ from pathlib import Path
 
 import pytest
 
-from cluster.clients.client_commands import java_command
-from cluster.lifecycle.bring_up import bring_up
-from cluster.lifecycle.tear_down import tear_down
-from cluster.model.transport import ProcessId
-from cluster.providers.provider import provider_of
-from cluster.providers.stacks import ensure_stacks
-from cluster.stack import classpath, ensure
+from density_study.cluster.clients.client_commands import java_command
+from density_study.cluster.lifecycle.bring_up import bring_up
+from density_study.cluster.lifecycle.tear_down import tear_down
+from density_study.cluster.model.transport import ProcessId
+from density_study.cluster.providers.provider import provider_of
+from density_study.cluster.providers.stacks import ensure_stacks
+from density_study.cluster.stack import classpath, ensure
+from density_study.workloads.base.workload import TrialContext
+from density_study.workloads.record.record import Record
+from density_study.workloads.ycsb.faults import faults_of
+from density_study.workloads.ycsb.output.status import parse_status
+from density_study.workloads.ycsb.output.summary import (
+    OperationCount,
+    operation_counts,
+    parse_summary,
+)
+from density_study.workloads.ycsb.properties import client_arguments
+from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.workload import YcsbWorkload
 from tests.live.support.builds import open_build, topology
 from tests.live.support.java_client import YCSB
 from tests.support.drafts import draft
-from workloads.base.workload import TrialContext
-from workloads.record.record import Record
-from workloads.ycsb.faults import faults_of
-from workloads.ycsb.output.status import parse_status
-from workloads.ycsb.output.summary import OperationCount, operation_counts, parse_summary
-from workloads.ycsb.properties import client_arguments
-from workloads.ycsb.setting import YcsbSetting
-from workloads.ycsb.workload import YcsbWorkload
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(300)]
 

@@ -16,13 +16,13 @@ import pytest
 from hdrh.histogram import HdrHistogram
 from hdrh.log import HistogramLogReader
 
+from density_study.workloads.ycsb.faults import faults_of_all
+from density_study.workloads.ycsb.output.histogram import Histogram
+from density_study.workloads.ycsb.output.interval_log import IntervalRow, parse_hdr
+from density_study.workloads.ycsb.properties import client_arguments, client_name
+from density_study.workloads.ycsb.setting import YcsbSetting
 from tests.live.support.java_client import YCSB, compiled, instead, java_argv
 from tests.support.histograms import merge, percentile_us
-from workloads.ycsb.faults import faults_of_all
-from workloads.ycsb.output.histogram import Histogram
-from workloads.ycsb.output.interval_log import IntervalRow, parse_hdr
-from workloads.ycsb.properties import client_arguments, client_name
-from workloads.ycsb.setting import YcsbSetting
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(120)]
 

@@ -9,12 +9,12 @@ from typing import get_args
 
 import pytest
 
-from cluster.render.jvm import ADD_OPENS
-from cluster.stack import classpath, ensure, find_java
-from workloads.testdfsio.job import job_arguments
-from workloads.testdfsio.output.io_parts import parse_io_part
-from workloads.testdfsio.setting import Compression, DfsioMode, DfsioSetting
-from workloads.testdfsio.workload import MAIN
+from density_study.cluster.render.jvm import ADD_OPENS
+from density_study.cluster.stack import classpath, ensure, find_java
+from density_study.workloads.testdfsio.job import job_arguments
+from density_study.workloads.testdfsio.output.io_parts import parse_io_part
+from density_study.workloads.testdfsio.setting import Compression, DfsioMode, DfsioSetting
+from density_study.workloads.testdfsio.workload import MAIN
 
 pytestmark = pytest.mark.timeout(180)
 

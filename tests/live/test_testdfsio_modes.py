@@ -16,28 +16,28 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from analysis.tables import METRICS, TRIALS
-from analysis.tables.store import read_table
-from cluster.clients.hdfs import Hdfs
-from cluster.lifecycle.bring_up import bring_up
-from cluster.lifecycle.tear_down import tear_down
-from cluster.model.cluster import Cluster, Site
-from cluster.providers.provider import provider_of
-from cluster.providers.stacks import ensure_stacks
-from cluster.state.journal import Journal
-from jobs.ingest.ingest import ingest
-from jobs.metrics import throughput
-from jobs.spark.run_tables import RunTables, write
-from jobs.spark.session import spark_session
+from density_study.analysis.tables import METRICS, TRIALS
+from density_study.analysis.tables.store import read_table
+from density_study.cluster.clients.hdfs import Hdfs
+from density_study.cluster.lifecycle.bring_up import bring_up
+from density_study.cluster.lifecycle.tear_down import tear_down
+from density_study.cluster.model.cluster import Cluster, Site
+from density_study.cluster.providers.provider import provider_of
+from density_study.cluster.providers.stacks import ensure_stacks
+from density_study.cluster.state.journal import Journal
+from density_study.jobs.ingest.ingest import ingest
+from density_study.jobs.metrics import throughput
+from density_study.jobs.spark.run_tables import RunTables, write
+from density_study.jobs.spark.session import spark_session
+from density_study.workloads.base.values import ClientRun, Window
+from density_study.workloads.base.workload import Collected, TrialContext
+from density_study.workloads.record.record import Record
+from density_study.workloads.testdfsio.data import DataSet
+from density_study.workloads.testdfsio.setting import DfsioSetting
+from density_study.workloads.testdfsio.workload import DfsioWorkload
 from tests.live.support.builds import open_build, topology
 from tests.support.dfsio_rates import slow_rates
 from tests.support.drafts import draft
-from workloads.base.values import ClientRun, Window
-from workloads.base.workload import Collected, TrialContext
-from workloads.record.record import Record
-from workloads.testdfsio.data import DataSet
-from workloads.testdfsio.setting import DfsioSetting
-from workloads.testdfsio.workload import DfsioWorkload
 
 pytestmark = pytest.mark.timeout(400)
 

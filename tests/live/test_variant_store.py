@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from density_study.workloads.ycsb.faults import faults_of_all
+from density_study.workloads.ycsb.mixes import Mix
+from density_study.workloads.ycsb.output.interval_log import IntervalRow, parse_hdr
+from density_study.workloads.ycsb.output.summary import operation_counts, overall, parse_summary
+from density_study.workloads.ycsb.properties import client_arguments, client_name, table_of
+from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.variant_store import STORED_ROW_MIB, VariantStore
 from tests.live.support.java_client import YCSB
 from tests.live.support.standalone import StandaloneHBase, hbase
-from workloads.ycsb.faults import faults_of_all
-from workloads.ycsb.mixes import Mix
-from workloads.ycsb.output.interval_log import IntervalRow, parse_hdr
-from workloads.ycsb.output.summary import operation_counts, overall, parse_summary
-from workloads.ycsb.properties import client_arguments, client_name, table_of
-from workloads.ycsb.setting import YcsbSetting
-from workloads.ycsb.variant_store import STORED_ROW_MIB, VariantStore
 
 __all__ = ["hbase"]  # a fixture
 

@@ -16,17 +16,17 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from analysis.tables import TABLES
-from analysis.tables.storage import NAMENODES
-from analysis.tables.store import read_table
-from cluster.lifecycle.bring_up import bring_up
-from cluster.lifecycle.tear_down import tear_down
-from cluster.model.cluster import Cluster
-from cluster.model.topology import Node, Topology
-from cluster.providers.stacks import ensure_stacks
-from cluster.state.tags import tagged
-from jobs.ingest.ingest import SMALL_BYTES
-from jobs.remote_analysis import run_place
+from density_study.analysis.tables import TABLES
+from density_study.analysis.tables.storage import NAMENODES
+from density_study.analysis.tables.store import read_table
+from density_study.cluster.lifecycle.bring_up import bring_up
+from density_study.cluster.lifecycle.tear_down import tear_down
+from density_study.cluster.model.cluster import Cluster
+from density_study.cluster.model.topology import Node, Topology
+from density_study.cluster.providers.stacks import ensure_stacks
+from density_study.cluster.state.tags import tagged
+from density_study.jobs.ingest.ingest import SMALL_BYTES
+from density_study.jobs.remote_analysis import run_place
 from tests.bench.made_run import Size, make_run
 from tests.live.support.builds import open_build, topology
 from tests.live.support.command import STUDY

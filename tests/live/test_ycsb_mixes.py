@@ -10,13 +10,13 @@ from typing import get_args
 
 import pytest
 
+from density_study.workloads.ycsb.faults import faults_of_all
+from density_study.workloads.ycsb.mixes import MIXES, CoreMix, Mix
+from density_study.workloads.ycsb.output.summary import operation_counts, parse_summary
+from density_study.workloads.ycsb.properties import client_arguments, client_name, table_of
+from density_study.workloads.ycsb.setting import YcsbSetting
 from tests.live.support.java_client import YCSB
 from tests.live.support.standalone import StandaloneHBase, hbase
-from workloads.ycsb.faults import faults_of_all
-from workloads.ycsb.mixes import MIXES, CoreMix, Mix
-from workloads.ycsb.output.summary import operation_counts, parse_summary
-from workloads.ycsb.properties import client_arguments, client_name, table_of
-from workloads.ycsb.setting import YcsbSetting
 
 __all__ = ["hbase"]  # a fixture
 

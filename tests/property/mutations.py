@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from workloads.base.parsing import Parsed
-from workloads.monitors.dool import parse_dool
-from workloads.monitors.nodecpu import parse_nodecpu
-from workloads.monitors.sar import parse_sar
-from workloads.testdfsio.output.history import parse_history
-from workloads.testdfsio.output.io_parts import parse_io_part
-from workloads.testdfsio.output.results import parse_results
-from workloads.ycsb.output.interval_log import parse_hdr
-from workloads.ycsb.output.status import parse_status
-from workloads.ycsb.output.summary import parse_summary
+from density_study.workloads.base.parsing import Parsed
+from density_study.workloads.monitors.dool import parse_dool
+from density_study.workloads.monitors.nodecpu import parse_nodecpu
+from density_study.workloads.monitors.sar import parse_sar
+from density_study.workloads.testdfsio.output.history import parse_history
+from density_study.workloads.testdfsio.output.io_parts import parse_io_part
+from density_study.workloads.testdfsio.output.results import parse_results
+from density_study.workloads.ycsb.output.interval_log import parse_hdr
+from density_study.workloads.ycsb.output.status import parse_status
+from density_study.workloads.ycsb.output.summary import parse_summary
 
 Parser = Callable[[bytes | str, str], Parsed[Any]]
 

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.summary.disclosure import DIFFERENCES, merge
+from density_study.analysis.summary.disclosure import DIFFERENCES, merge
 
 keys = st.text("abc", min_size=1, max_size=2)
 leaves = st.integers(0, 2) | st.booleans() | st.lists(st.integers(0, 2), max_size=2)

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from cluster.model.arm import Arm
-from cluster.model.errors import InputError
-from cluster.model.host import Disk, Host, VcpuPolicy, VmHost
-from cluster.model.memory import GUEST_OS_MIB, worker_minimum_mib
-from cluster.model.placement import Layout, place, workers_mib
-from cluster.model.topology import Topology
-from cluster.providers.libvirt.guests import vcpus
+from density_study.cluster.model.arm import Arm
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.host import Disk, Host, VcpuPolicy, VmHost
+from density_study.cluster.model.memory import GUEST_OS_MIB, worker_minimum_mib
+from density_study.cluster.model.placement import Layout, place, workers_mib
+from density_study.cluster.model.topology import Topology
+from density_study.cluster.providers.libvirt.guests import vcpus
 
 LAYOUT = Layout("libvirt", "vm", 2, 21000)
 ANY = [Arm(1, 1, "flash")]

@@ -19,12 +19,12 @@ from pathlib import Path
 
 import pytest
 
-from cluster.state import owner as owners
-from cluster.state import presence
-from cluster.state.events import RunEnded, RunOpened
-from cluster.state.journal import Journal
-from cluster.state.owner import Owner, Place
-from cluster.state.run_state import run_state
+from density_study.cluster.state import owner as owners
+from density_study.cluster.state import presence
+from density_study.cluster.state.events import RunEnded, RunOpened
+from density_study.cluster.state.journal import Journal
+from density_study.cluster.state.owner import Owner, Place
+from density_study.cluster.state.run_state import run_state
 
 SEEDS = 1000
 STEPS = 60

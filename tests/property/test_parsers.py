@@ -17,12 +17,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from density_study.workloads.base.parsing import Parsed, ParseError
+from density_study.workloads.monitors.sar import parse_sar
+from density_study.workloads.testdfsio.output.history import parse_history
+from density_study.workloads.testdfsio.output.io_parts import parse_io_part
+from density_study.workloads.ycsb.output.status import parse_status
 from tests.property.mutations import PARSERS, Parser, Sample, mutate, samples
-from workloads.base.parsing import Parsed, ParseError
-from workloads.monitors.sar import parse_sar
-from workloads.testdfsio.output.history import parse_history
-from workloads.testdfsio.output.io_parts import parse_io_part
-from workloads.ycsb.output.status import parse_status
 
 DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
 MUTATED = 100_000 if DEEP else 3_000

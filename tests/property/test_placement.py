@@ -7,13 +7,18 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from cluster.model.arm import Arm
-from cluster.model.configuration import PLAIN, BlockCache, Configuration, Jvm
-from cluster.model.errors import InputError
-from cluster.model.host import Disk, Host
-from cluster.model.memory import CONTAINER_MIB, OVERHEAD_MIB, daemon_heaps, worker_minimum_mib
-from cluster.model.placement import Layout, place, workers_mib
-from cluster.model.topology import Topology
+from density_study.cluster.model.arm import Arm
+from density_study.cluster.model.configuration import PLAIN, BlockCache, Configuration, Jvm
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.host import Disk, Host
+from density_study.cluster.model.memory import (
+    CONTAINER_MIB,
+    OVERHEAD_MIB,
+    daemon_heaps,
+    worker_minimum_mib,
+)
+from density_study.cluster.model.placement import Layout, place, workers_mib
+from density_study.cluster.model.topology import Topology
 
 JSON = TypeAdapter(Topology)
 LAYOUT = Layout("local", "process", 1, 21000)

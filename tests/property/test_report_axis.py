@@ -7,7 +7,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.report.charts.figure import TICKS, log_ticks
+from density_study.analysis.report.charts.figure import TICKS, log_ticks
 
 POSITIVE = st.floats(min_value=1e-6, max_value=1e7)
 

@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from cluster.model.errors import InputError
-from dags.cli import main
+from density_study.cluster.model.errors import InputError
+from density_study.dags.cli import main
 from tests.property.study_mutations import mutated
 
 SHORT = 2000

@@ -8,14 +8,14 @@ from collections import defaultdict
 import pyarrow as pa
 import pytest
 
-from analysis import tables
-from analysis.tables.arrow import arrow_schema
-from jobs.histograms.intervals import with_facts
-from jobs.histograms.trial_logs import PERCENTILES, TrialLogs, merged
-from jobs.raw.trial_context import TrialFacts
+from density_study.analysis import tables
+from density_study.analysis.tables.arrow import arrow_schema
+from density_study.jobs.histograms.intervals import with_facts
+from density_study.jobs.histograms.trial_logs import PERCENTILES, TrialLogs, merged
+from density_study.jobs.raw.trial_context import TrialFacts
+from density_study.workloads.ycsb.output.measurement import NOT_OF_USERS, READ_MODIFY_WRITE
 from tests.property.test_summed_tables import FACTS, OFFSET_S, RUNS, START_S, parts, whole
 from tests.spark.support.oracle import percentile_ms
-from workloads.ycsb.output.measurement import NOT_OF_USERS, READ_MODIFY_WRITE
 
 
 def intervals(rng: random.Random) -> tuple[pa.Table, dict[tuple[str, str], list[int]]]:

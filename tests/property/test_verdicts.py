@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.tables import CHECKS
-from analysis.validity.rules import RULES, Rule
-from analysis.validity.verdicts import decide
+from density_study.analysis.tables import CHECKS
+from density_study.analysis.validity.rules import RULES, Rule
+from density_study.analysis.validity.verdicts import decide
 
 COLUMNS = {column.name: column.type for column in CHECKS.columns}
 

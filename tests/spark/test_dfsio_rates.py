@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from jobs.ingest.ingest import ingest
-from jobs.metrics import throughput
-from jobs.spark.run_tables import RunTables
+from density_study.jobs.ingest.ingest import ingest
+from density_study.jobs.metrics import throughput
+from density_study.jobs.spark.run_tables import RunTables
 from tests.support.dfsio_rates import slow_rates
 from tests.support.record_factory import RUN, RunFactory
 

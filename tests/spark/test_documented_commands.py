@@ -26,10 +26,10 @@ from typing import Any
 
 import pytest
 
-from cluster.state.journal import Journal
+from density_study.cluster.state.journal import Journal
+from density_study.workloads.planning.plan import write_plan
+from density_study.workloads.planning.planned_study import plan_study
 from tests.bench.made_run import Size, make_run
-from workloads.planning.plan import write_plan
-from workloads.planning.planned_study import plan_study
 
 pytestmark = [pytest.mark.spark, pytest.mark.thorough, pytest.mark.timeout(600)]
 

@@ -9,12 +9,12 @@ import pandas as pd
 import pytest
 from pyspark.sql import SparkSession
 
-from analysis.summary.summary import Summary
-from analysis.tables import TABLES
-from analysis.tables.storage import copy_missing, place
-from analysis.tables.store import read_table
-from jobs import pipeline
-from jobs.ingest import ingest as ingesting
+from density_study.analysis.summary.summary import Summary
+from density_study.analysis.tables import TABLES
+from density_study.analysis.tables.storage import copy_missing, place
+from density_study.analysis.tables.store import read_table
+from density_study.jobs import pipeline
+from density_study.jobs.ingest import ingest as ingesting
 from tests.support.record_factory import RUN, RunFactory
 
 pytestmark = pytest.mark.spark

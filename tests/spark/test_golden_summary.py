@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from jobs import pipeline
+from density_study.jobs import pipeline
 from tests.bench.made_run import Size, make_run
 from tests.spark.conftest import Analysed
 from tests.spark.support.reported import GOLDEN, reported_lines

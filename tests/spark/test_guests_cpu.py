@@ -6,8 +6,8 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import SparkSession
 
-from analysis import tables
-from jobs.checks.monitor_facts import processes_cpu
+from density_study.analysis import tables
+from density_study.jobs.checks.monitor_facts import processes_cpu
 
 WHOLE = ("trial", "host", "cpu_used_whole")
 USED = ("trial", "scope", "name", "value")

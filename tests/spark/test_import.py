@@ -10,13 +10,13 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from analysis.tables import METRICS, VERDICTS
-from analysis.tables.store import read_table
-from dags.cli.main import app
-from jobs.raw.manifest_rows import manifests_of
+from density_study.analysis.tables import METRICS, VERDICTS
+from density_study.analysis.tables.store import read_table
+from density_study.dags.cli.main import app
+from density_study.jobs.raw.manifest_rows import manifests_of
+from density_study.workloads.record.manifest import Manifest
 from tests.spark.conftest import Analysed
 from tests.spark.support.import_maps import write_map
-from workloads.record.manifest import Manifest
 
 pytestmark = pytest.mark.spark
 

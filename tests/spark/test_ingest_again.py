@@ -11,11 +11,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from analysis.tables import TABLES
-from analysis.tables.store import read_table
-from cluster.model.errors import StudyError
-from jobs.ingest import file_tables, ingest, ingest_state, parse_task
-from jobs.raw.raw_files import RawFile
+from density_study.analysis.tables import TABLES
+from density_study.analysis.tables.store import read_table
+from density_study.cluster.model.errors import StudyError
+from density_study.jobs.ingest import file_tables, ingest, ingest_state, parse_task
+from density_study.jobs.raw.raw_files import RawFile
 from tests.support.record_factory import RUN, RunFactory
 
 pytestmark = pytest.mark.spark

@@ -7,12 +7,12 @@ import math
 import pytest
 from hdrh.histogram import HdrHistogram
 
-from jobs.histograms.trial_logs import PERCENTILES
+from density_study.jobs.histograms.trial_logs import PERCENTILES
+from density_study.workloads.execution.saturation import measured_ops_s
+from density_study.workloads.record.record import read_manifest
 from tests.spark.conftest import Analysed
 from tests.spark.support import oracle
 from tests.support.truth import MIB
-from workloads.execution.saturation import measured_ops_s
-from workloads.record.record import read_manifest
 
 pytestmark = pytest.mark.spark
 SOUND = ("write", "mixed", "scan_v2", "clock_off", "late_monitor")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dags.airflow_home.home import project_root
+from density_study.dags.airflow_home.home import project_root
 from tests.support.record_factory import RUN, RunFactory
 
 pytestmark = pytest.mark.spark
@@ -25,7 +25,15 @@ def test_the_event_log_is_in_the_run_and_options_take_effect(tmp_path: Path) -> 
         "spark.sql.shuffle.partitions=7",
         "spark.master=local[1]",
     )
-    argv = [sys.executable, "-m", "dags.cli.main", "report", str(root), "--format", "json"]
+    argv = [
+        sys.executable,
+        "-m",
+        "density_study.dags.cli.main",
+        "report",
+        str(root),
+        "--format",
+        "json",
+    ]
     argv += [word for option in options for word in ("--conf", option)]
     done = subprocess.run(argv, cwd=project_root(), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]

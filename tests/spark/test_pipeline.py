@@ -9,15 +9,15 @@ import pandas as pd
 import pytest
 from pyspark.sql import SparkSession
 
-from analysis.summary.summary import Summary
-from analysis.tables import TABLES
-from analysis.tables.store import read_table
-from cluster.model.errors import StudyError
-from jobs import pipeline
-from jobs.ingest import ingest as ingesting
-from jobs.ingest import ingest_state
-from jobs.raw.raw_files import raw_files_of
-from jobs.spark import session
+from density_study.analysis.summary.summary import Summary
+from density_study.analysis.tables import TABLES
+from density_study.analysis.tables.store import read_table
+from density_study.cluster.model.errors import StudyError
+from density_study.jobs import pipeline
+from density_study.jobs.ingest import ingest as ingesting
+from density_study.jobs.ingest import ingest_state
+from density_study.jobs.raw.raw_files import raw_files_of
+from density_study.jobs.spark import session
 from tests.spark.conftest import Analysed
 from tests.support.record_factory import RUN, RunFactory
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from jobs.spark.python_archive import PYTHON, ensure_python_archive
+from density_study.jobs.spark.python_archive import PYTHON, ensure_python_archive
 
 CODE = """
 import sys
-import fsspec.implementations.webhdfs, jobs.ingest.parse_task, pyarrow.dataset
+import fsspec.implementations.webhdfs, density_study.jobs.ingest.parse_task, pyarrow.dataset
 print(sys.prefix)
 print(*sys.path)
 """

@@ -9,10 +9,10 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from analysis import tables
-from jobs.raw.raw_files import RawFile
-from jobs.raw.readers import READERS, read
-from jobs.sources import KNOWN_BY_MANIFEST, SOURCES, RawFiles, register
+from density_study.analysis import tables
+from density_study.jobs.raw.raw_files import RawFile
+from density_study.jobs.raw.readers import READERS, read
+from density_study.jobs.sources import KNOWN_BY_MANIFEST, SOURCES, RawFiles, register
 from tests.property.mutations import SAMPLES
 
 pytestmark = pytest.mark.spark

@@ -11,11 +11,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-import jobs
-from analysis.tables import TABLES
-from analysis.tables.storage import place
-from analysis.tables.store import read_table
-from cluster.stack.java import find_java
+from density_study import jobs
+from density_study.analysis.tables import TABLES
+from density_study.analysis.tables.storage import place
+from density_study.analysis.tables.store import read_table
+from density_study.cluster.stack.java import find_java
 from tests.spark.conftest import Analysed
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
@@ -52,7 +52,10 @@ def test_tables_at_a_uri_equal_those_of_the_pipeline(world: Analysed, tmp_path: 
         pd.testing.assert_frame_equal(tables_there, expected, check_exact=True, obj=name)
     assert not (data / "report").exists()
     logged = "".join(path.read_text() for path in events.glob("*/events_*"))
-    assert "write table trial_rate_series" in logged and "compute jobs.metrics.latency" in logged
+    assert (
+        "write table trial_rate_series" in logged
+        and "compute density_study.jobs.metrics.latency" in logged
+    )
 
 
 def test_a_run_without_records_is_reported(tmp_path: Path) -> None:

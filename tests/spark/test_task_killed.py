@@ -11,9 +11,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from analysis.tables import TABLES
-from analysis.tables.store import read_table
-from jobs.ingest import ingest
+from density_study.analysis.tables import TABLES
+from density_study.analysis.tables.store import read_table
+from density_study.jobs.ingest import ingest
 from tests.support.record_factory import RUN, RunFactory
 
 pytestmark = pytest.mark.spark
@@ -22,9 +22,9 @@ SCRIPT = """
 import os, signal, sys
 from pathlib import Path
 
-from jobs.ingest import ingest, parse_task
-from jobs.spark.session import Engine
-from jobs.spark.session import spark_session, use
+from density_study.jobs.ingest import ingest, parse_task
+from density_study.jobs.spark.session import Engine
+from density_study.jobs.spark.session import spark_session, use
 
 root = Path(sys.argv[1])
 killed = root / "killed"

@@ -8,7 +8,7 @@ import random
 from collections.abc import Mapping, Sequence
 from statistics import median
 
-from analysis.summary.summary import Metric, SettingSummary
+from density_study.analysis.summary.summary import Metric, SettingSummary
 
 BUILDS = 8
 SPREAD = 0.03

@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from cluster.model.host import Disk, Host
-from cluster.model.topology import Topology
-from workloads.planning.plan import Plan, make_plan
-from workloads.record.manifest import Manifest
-from workloads.spec.study import Study
-from workloads.spec.study_file import parse_study
-from workloads.testdfsio.setting import DfsioSetting
+from density_study.cluster.model.host import Disk, Host
+from density_study.cluster.model.topology import Topology
+from density_study.workloads.planning.plan import Plan, make_plan
+from density_study.workloads.record.manifest import Manifest
+from density_study.workloads.spec.study import Study
+from density_study.workloads.spec.study_file import parse_study
+from density_study.workloads.testdfsio.setting import DfsioSetting
 
 QUICKSTART = Path(__file__).with_name("quickstart.yaml")
 

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable
 
-from workloads.ycsb.output.histogram import Histogram
+from density_study.workloads.ycsb.output.histogram import Histogram
 
 
 def merge(histograms: Iterable[Histogram]) -> Histogram:

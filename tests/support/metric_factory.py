@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from analysis.summary.summary import Metric
+from density_study.analysis.summary.summary import Metric
 
 Workload = Literal["testdfsio", "ycsb"]
 USD_PER_HOUR = 0.61

@@ -18,8 +18,8 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, FloatRect
 
-from dags.airflow_home.home import LOOPBACK, project_root
-from dags.web.webserver import USER
+from density_study.dags.airflow_home.home import LOOPBACK, project_root
+from density_study.dags.web.webserver import USER
 from tests.support.chromium import chromium, open_report
 
 DOCS = project_root() / "docs"
@@ -64,7 +64,7 @@ def _airflow() -> Iterator[tuple[str, str]]:
     """(address, password) of a web UI with a database of its own."""
     with tempfile.TemporaryDirectory() as folder:
         server = subprocess.Popen(
-            [sys.executable, "-m", "dags.web.webserver", "--port", f"{PORT}"],
+            [sys.executable, "-m", "density_study.dags.web.webserver", "--port", f"{PORT}"],
             env={**os.environ, "AIRFLOW_HOME": folder},
             stdout=subprocess.PIPE,
             text=True,

@@ -16,21 +16,21 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from cluster.clients.client_commands import hadoop_command, java_command
-from cluster.lifecycle.bring_up import bring_up
-from cluster.lifecycle.tear_down import tear_down
-from cluster.model.cluster import Cluster, Site
-from cluster.model.topology import Node
-from cluster.model.transport import Command, ProcessId
-from cluster.providers.local.provider import LocalProvider
-from cluster.providers.local.transport import LocalTransport
-from cluster.providers.stacks import ensure_stacks
-from cluster.stack import classpath, ensure
-from cluster.stack.archive import CLASSES
-from cluster.stack.recipe import recipe_of
-from cluster.state.journal import Journal
+from density_study.cluster.clients.client_commands import hadoop_command, java_command
+from density_study.cluster.lifecycle.bring_up import bring_up
+from density_study.cluster.lifecycle.tear_down import tear_down
+from density_study.cluster.model.cluster import Cluster, Site
+from density_study.cluster.model.topology import Node
+from density_study.cluster.model.transport import Command, ProcessId
+from density_study.cluster.providers.local.provider import LocalProvider
+from density_study.cluster.providers.local.transport import LocalTransport
+from density_study.cluster.providers.stacks import ensure_stacks
+from density_study.cluster.stack import classpath, ensure
+from density_study.cluster.stack.archive import CLASSES
+from density_study.cluster.stack.recipe import recipe_of
+from density_study.cluster.state.journal import Journal
+from density_study.workloads.execution.hbase_ready import row_written_and_read
 from tests.live.support.builds import open_build, topology
-from workloads.execution.hbase_ready import row_written_and_read
 
 STACKS = ("hadoop", "hbase", "ycsb")
 

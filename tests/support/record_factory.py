@@ -15,25 +15,25 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from cluster.model.cluster import Phase
-from cluster.model.topology import Topology
-from cluster.state.journal import Journal
-from cluster.state.owner import Owner
-from tests.support.drafts import plan
-from tests.support.truth import MIB, PERIOD_S, Truth
-from tests.support.truth_files import monitor_files, raw_files
-from workloads.base.setting import Setting
-from workloads.base.values import (
+from density_study.cluster.model.cluster import Phase
+from density_study.cluster.model.topology import Topology
+from density_study.cluster.state.journal import Journal
+from density_study.cluster.state.owner import Owner
+from density_study.workloads.base.setting import Setting
+from density_study.workloads.base.values import (
     ClientRun,
     ClockOffset,
     ColdProof,
     MonitorRun,
     Window,
 )
-from workloads.planning.plan import Plan, Step, write_plan
-from workloads.record.manifest import Manifest
-from workloads.testdfsio.setting import DfsioSetting
-from workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.planning.plan import Plan, Step, write_plan
+from density_study.workloads.record.manifest import Manifest
+from density_study.workloads.testdfsio.setting import DfsioSetting
+from density_study.workloads.ycsb.setting import YcsbSetting
+from tests.support.drafts import plan
+from tests.support.truth import MIB, PERIOD_S, Truth
+from tests.support.truth_files import monitor_files, raw_files
 
 RUN = "20261120T201530Z"
 BEGIN_S = 1_795_200_000.0

@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from analysis.report.charts import seconds
-from analysis.report.charts.answer import answer
-from analysis.report.charts.figure import Panel
-from analysis.report.charts.observations import View
-from analysis.report.charts.sections import sections
-from analysis.report.charts.talk import talk_charts
-from analysis.report.page import render
+from density_study.analysis.report.charts import seconds
+from density_study.analysis.report.charts.answer import answer
+from density_study.analysis.report.charts.figure import Panel
+from density_study.analysis.report.charts.observations import View
+from density_study.analysis.report.charts.sections import sections
+from density_study.analysis.report.charts.talk import talk_charts
+from density_study.analysis.report.page import render
 from tests.support.summary_factory import FACTORIES
 
 PAGES = [

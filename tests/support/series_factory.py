@@ -6,8 +6,8 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from analysis.summary.series import CpuSeries, LatencyCurve, RateSeries, TrialSeries
-from analysis.summary.summary import TrialSummary
+from density_study.analysis.summary.series import CpuSeries, LatencyCurve, RateSeries, TrialSeries
+from density_study.analysis.summary.summary import TrialSummary
 
 PERCENTILES = (0.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.5, 99.9)
 GAP_S = 5

@@ -17,12 +17,12 @@ from dataclasses import asdict, replace
 from statistics import median
 from typing import Any
 
-from analysis.findings import Evidence, findings
-from analysis.statistics.interval import mean_interval
-from analysis.summarise.headline import headline
-from analysis.summarise.undecided import undecided
-from analysis.summarise.warnings import design_warnings, short_trials, trial_warnings
-from analysis.summary.summary import (
+from density_study.analysis.findings import Evidence, findings
+from density_study.analysis.statistics.interval import mean_interval
+from density_study.analysis.summarise.headline import headline
+from density_study.analysis.summarise.undecided import undecided
+from density_study.analysis.summarise.warnings import design_warnings, short_trials, trial_warnings
+from density_study.analysis.summary.summary import (
     BuildSummary,
     Metric,
     SettingSummary,
@@ -32,9 +32,9 @@ from analysis.summary.summary import (
     TrialSummary,
     VerdictName,
 )
+from density_study.workloads.spec.hypotheses import Hypotheses
 from tests.support.metric_factory import SHAPES, USD_PER_HOUR, Arm, Shape, unit
 from tests.support.series_factory import trial_series
-from workloads.spec.hypotheses import Hypotheses
 
 UNSEEN: VerdictName = "unknown"
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from analysis.findings import Evidence
-from analysis.summarise.headline import headline
-from analysis.summary.summary import Summary
+from density_study.analysis.findings import Evidence
+from density_study.analysis.summarise.headline import headline
+from density_study.analysis.summary.summary import Summary
 from tests.support.summary_factory import one_block
 
 

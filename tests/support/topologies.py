@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
-from cluster.model.host import Disk, Host
-from cluster.model.ports import allocate_ports
-from cluster.model.topology import Node, Topology
-from cluster.render.blueprint import Blueprint, InstallDirs, NodePaths
+from density_study.cluster.model.host import Disk, Host
+from density_study.cluster.model.ports import allocate_ports
+from density_study.cluster.model.topology import Node, Topology
+from density_study.cluster.render.blueprint import Blueprint, InstallDirs, NodePaths
 
 HOMES = InstallDirs(
     java=PurePath("/opt/java"),

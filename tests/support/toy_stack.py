@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from cluster.stack.lock import lock_of
-from cluster.stack.recipe import RECIPES, Recipe
+from density_study.cluster.stack.lock import lock_of
+from density_study.cluster.stack.recipe import RECIPES, Recipe
 
 # A fake mvn: copies the "repository" to -Dstack.lib, records each call, fails on request.
 FAKE_MAVEN = """\

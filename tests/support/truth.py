@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from density_study.workloads.base.setting import Setting
+from density_study.workloads.base.values import ColdProof
 from tests.support import record_texts as texts
-from workloads.base.setting import Setting
-from workloads.base.values import ColdProof
 
 PERIOD_S = 1.0
 MIB = 2**20

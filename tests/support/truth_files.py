@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from density_study.workloads.testdfsio.setting import DfsioSetting
+from density_study.workloads.ycsb.setting import YcsbSetting
 from tests.support import record_texts as texts
 from tests.support.truth import MIB, Truth
-from workloads.testdfsio.setting import DfsioSetting
-from workloads.ycsb.setting import YcsbSetting
 
 MODES = {"write": "write", "read": "read", "random": "random read", "backward": "backward read",
          "skip": "skip read"}  # fmt: skip

@@ -20,7 +20,7 @@ PACKAGES = set(re.findall(r"`((?:cluster|workloads|analysis|jobs|dags)/\w+)`", T
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_named_function_exists(name: str) -> None:
     module, _, function = name.rpartition(".")
-    assert callable(getattr(import_module(module), function))
+    assert callable(getattr(import_module(f"density_study.{module}"), function))
 
 
 def test_every_package_of_a_room_is_described() -> None:

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from cluster.model.errors import InputError
-from workloads.imports.map_model import ImportMap
-from workloads.planning.planned_study import plan_study
-from workloads.spec.study_file import parse_study
+from density_study.cluster.model.errors import InputError
+from density_study.workloads.imports.map_model import ImportMap
+from density_study.workloads.planning.planned_study import plan_study
+from density_study.workloads.spec.study_file import parse_study
 
 CHECKOUT = Path(__file__).parents[2]
 PAGES = (CHECKOUT / "README.md", *sorted(CHECKOUT.glob("docs/**/*.md")))

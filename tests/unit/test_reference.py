@@ -10,11 +10,11 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from analysis.validity.rules import RULES
-from dags.airflow_home.home import project_root
+from density_study.analysis.validity.rules import RULES
+from density_study.dags.airflow_home.home import project_root
+from density_study.workloads.spec.schema import study_schema
 from docs.generator.cli_page import commands
 from docs.generator.pages import FOLDER, environment_variables, pages
-from workloads.spec.schema import study_schema
 
 CHECKOUT = project_root()
 STUDIES = sorted((CHECKOUT / "workloads" / "studies").glob("*.yaml"))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-from cluster.model.errors import StudyError
-from cluster.model.transport import Command, ProcessId
-from workloads.base.values import ClientRun
-from workloads.base.workload import TrialContext
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.model.transport import Command, ProcessId
+from density_study.workloads.base.values import ClientRun
+from density_study.workloads.base.workload import TrialContext
 
 _FRAME = "\tat "
 _RETRY = "Retrying connect to server: "

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, tzinfo
 from functools import cache
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from workloads.base.parsing import RejectedError
+from density_study.workloads.base.parsing import RejectedError
 
 UTC_NAMES = frozenset({"UTC", "GMT", "Z"})
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any, Generic, TypeVar
 
-from cluster.model.errors import StudyError
+from density_study.cluster.model.errors import StudyError
 
 Row = TypeVar("Row", covariant=True)
 

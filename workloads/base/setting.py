@@ -11,9 +11,9 @@ from collections.abc import Hashable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from cluster.model.errors import InputError
-from cluster.model.topology import Topology
-from workloads.base.values import ClientFiles, Frozen
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.topology import Topology
+from density_study.workloads.base.values import ClientFiles, Frozen
 
 
 class Setting(Frozen):

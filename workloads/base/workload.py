@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any, Protocol, TypeVar
 
-from cluster.model.cluster import Cluster
-from cluster.model.errors import StudyError
-from cluster.model.transport import Transport
-from cluster.state.journal import Journal
-from cluster.state.timeout_scale import timeout_scale
-from workloads.base.setting import Setting, WorkloadSpec
-from workloads.base.values import ClientRun, ColdProof
+from density_study.cluster.model.cluster import Cluster
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.model.transport import Transport
+from density_study.cluster.state.journal import Journal
+from density_study.cluster.state.timeout_scale import timeout_scale
+from density_study.workloads.base.setting import Setting, WorkloadSpec
+from density_study.workloads.base.values import ClientRun, ColdProof
 
 S = TypeVar("S", contravariant=True)
 

@@ -7,9 +7,15 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from cluster.model.errors import InputError
-from workloads.base.checked import dotted, location_of, sentence, similar_key, similar_value
-from workloads.base.yaml_text import Document
+from density_study.cluster.model.errors import InputError
+from density_study.workloads.base.checked import (
+    dotted,
+    location_of,
+    sentence,
+    similar_key,
+    similar_value,
+)
+from density_study.workloads.base.yaml_text import Document
 
 
 def fault_of(

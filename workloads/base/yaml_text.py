@@ -16,7 +16,7 @@ from typing import Any
 
 import yaml
 
-from cluster.model.errors import InputError
+from density_study.cluster.model.errors import InputError
 
 MAX_BYTES = 128 * 1024
 MAX_DEPTH = 32

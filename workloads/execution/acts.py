@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, Self
 
-from cluster.state.events import BuildDestroyed, StepEnded, StepStarted, TrialsCleared
-from cluster.state.journal import Journal
-from workloads.planning.plan import Step
+from density_study.cluster.state.events import BuildDestroyed, StepEnded, StepStarted, TrialsCleared
+from density_study.cluster.state.journal import Journal
+from density_study.workloads.planning.plan import Step
 
 Outcome = Literal["ok", "failed", "skipped"]
 

@@ -7,21 +7,21 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
-from cluster.model.errors import InputError
-from cluster.model.host import Host
-from cluster.providers.libvirt.accel import check_kvm
-from cluster.providers.libvirt.virsh import Virsh
-from cluster.providers.provider import Leases, provider_of
-from cluster.providers.ssh.channel import channel
-from cluster.state import lease
-from cluster.state.owner import Owner
-from workloads.execution.monitoring import read_clock
-from workloads.planning.plan import Plan, make_plan
-from workloads.planning.planned_study import check_runs
-from workloads.planning.preflight import Check, checks, tried
-from workloads.planning.resolve import check_guest_hosts, resolve_hosts
-from workloads.spec.study import Study
-from workloads.spec.study_file import StudyFile, read_study
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.host import Host
+from density_study.cluster.providers.libvirt.accel import check_kvm
+from density_study.cluster.providers.libvirt.virsh import Virsh
+from density_study.cluster.providers.provider import Leases, provider_of
+from density_study.cluster.providers.ssh.channel import channel
+from density_study.cluster.state import lease
+from density_study.cluster.state.owner import Owner
+from density_study.workloads.execution.monitoring import read_clock
+from density_study.workloads.planning.plan import Plan, make_plan
+from density_study.workloads.planning.planned_study import check_runs
+from density_study.workloads.planning.preflight import Check, checks, tried
+from density_study.workloads.planning.resolve import check_guest_hosts, resolve_hosts
+from density_study.workloads.spec.study import Study
+from density_study.workloads.spec.study_file import StudyFile, read_study
 
 MAX_CLOCK_PERIODS = 0.5
 """As in analysis/validity/rules.toml: a larger offset flags every monitored trial (method 18)."""

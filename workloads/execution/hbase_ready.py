@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from cluster.model.cluster import Cluster
-from cluster.model.errors import BringUpError
-from cluster.providers.provider import provider_of
-from cluster.state.journal import Journal
-from cluster.state.timeout_scale import timeout_scale
-from workloads.ycsb.table_tool import tool_command
+from density_study.cluster.model.cluster import Cluster
+from density_study.cluster.model.errors import BringUpError
+from density_study.cluster.providers.provider import provider_of
+from density_study.cluster.state.journal import Journal
+from density_study.cluster.state.timeout_scale import timeout_scale
+from density_study.workloads.ycsb.table_tool import tool_command
 
 DEADLINE_S = 60
 

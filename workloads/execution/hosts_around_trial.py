@@ -6,10 +6,10 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from cluster.model.cluster import Cluster
-from cluster.model.errors import StudyError
-from cluster.providers.provider import Capacity, Guests, VcpuTime, provider_of
-from workloads.base.values import GuestCpu
+from density_study.cluster.model.cluster import Cluster
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.providers.provider import Capacity, Guests, VcpuTime, provider_of
+from density_study.workloads.base.values import GuestCpu
 
 FULL_MIB = 1024
 """A disk with less free space counts as full: HDFS reserves a whole block (128 MiB) per open file, and the

@@ -12,16 +12,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from cluster.model.cluster import Cluster, read_cluster
-from cluster.model.errors import InputError, StudyError
-from cluster.state import lease
-from cluster.state.events import ClusterKept
-from cluster.state.journal import JOURNAL, Journal
-from cluster.state.owner import Owner
-from cluster.state.tags import tagged
-from workloads.execution.run import Run, end_run
-from workloads.execution.steps import carry_out, close_run
-from workloads.planning.plan import Step
+from density_study.cluster.model.cluster import Cluster, read_cluster
+from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.state import lease
+from density_study.cluster.state.events import ClusterKept
+from density_study.cluster.state.journal import JOURNAL, Journal
+from density_study.cluster.state.owner import Owner
+from density_study.cluster.state.tags import tagged
+from density_study.workloads.execution.run import Run, end_run
+from density_study.workloads.execution.steps import carry_out, close_run
+from density_study.workloads.planning.plan import Step
 
 SUFFIX = "-up"
 """Added to the study's name: a kept cluster is a run without trials, which `study run` must not resume."""

@@ -8,13 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cluster.model.errors import StudyError
-from cluster.model.topology import Node
-from cluster.model.transport import ProcessId, Transport
-from cluster.providers.provider import Machine, machines_of_hosts
-from workloads.base.values import ClockOffset, MonitorRun
-from workloads.base.workload import TrialContext
-from workloads.monitors import MONITORS, MonitorCommand, last_epoch_s
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.model.topology import Node
+from density_study.cluster.model.transport import ProcessId, Transport
+from density_study.cluster.providers.provider import Machine, machines_of_hosts
+from density_study.workloads.base.values import ClockOffset, MonitorRun
+from density_study.workloads.base.workload import TrialContext
+from density_study.workloads.monitors import MONITORS, MonitorCommand, last_epoch_s
 
 FIRST_SAMPLE_DEADLINE_S = 20.0
 LAST_SAMPLE_PERIODS = 3

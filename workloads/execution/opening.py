@@ -14,23 +14,23 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from cluster.lifecycle.reap import clear
-from cluster.model.errors import HostBusyError, InputError
-from cluster.providers.provider import Leases, provider_of
-from cluster.state import lease, presence
-from cluster.state.atomic import write_text
-from cluster.state.events import RunOpened, TrialsCleared
-from cluster.state.journal import JOURNAL, Journal, run_folders
-from cluster.state.owner import Owner
-from cluster.state.run_state import busy, run_state
-from workloads.execution.run import Run, has_ended, import_of, load_run
-from workloads.planning.plan import Extension, Plan, extended, make_plan, write_plan
-from workloads.planning.planned_study import DEFAULT_RUNS, check_runs
-from workloads.planning.preflight import Report, preflight
-from workloads.planning.resolve import check_guest_hosts, resolve_hosts
-from workloads.record.record import close_unfinished
-from workloads.spec.study import Study
-from workloads.spec.study_file import StudyFile, read_study
+from density_study.cluster.lifecycle.reap import clear
+from density_study.cluster.model.errors import HostBusyError, InputError
+from density_study.cluster.providers.provider import Leases, provider_of
+from density_study.cluster.state import lease, presence
+from density_study.cluster.state.atomic import write_text
+from density_study.cluster.state.events import RunOpened, TrialsCleared
+from density_study.cluster.state.journal import JOURNAL, Journal, run_folders
+from density_study.cluster.state.owner import Owner
+from density_study.cluster.state.run_state import busy, run_state
+from density_study.workloads.execution.run import Run, has_ended, import_of, load_run
+from density_study.workloads.planning.plan import Extension, Plan, extended, make_plan, write_plan
+from density_study.workloads.planning.planned_study import DEFAULT_RUNS, check_runs
+from density_study.workloads.planning.preflight import Report, preflight
+from density_study.workloads.planning.resolve import check_guest_hosts, resolve_hosts
+from density_study.workloads.record.record import close_unfinished
+from density_study.workloads.spec.study import Study
+from density_study.workloads.spec.study_file import StudyFile, read_study
 
 QUEUE_LOOK_EVERY_S = 5.0
 

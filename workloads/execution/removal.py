@@ -7,10 +7,10 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 
-from cluster.lifecycle.reap import not_proved_gone
-from cluster.model.errors import InputError, StudyError
-from cluster.state import presence
-from cluster.state.run_state import busy, run_state
+from density_study.cluster.lifecycle.reap import not_proved_gone
+from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.state import presence
+from density_study.cluster.state.run_state import busy, run_state
 
 REMOVED = ".removed"
 """Folder of a study that holds runs while they are deleted. Nothing lists what is in it."""

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from cluster.model.cluster import Site
-from cluster.model.errors import InputError
-from cluster.state import lease
-from cluster.state.events import RunEnded, RunImported, RunOpened
-from cluster.state.journal import JOURNAL, Journal, run_folders
-from workloads.planning.plan import Plan, read_plan
-from workloads.spec.study import Study
-from workloads.spec.study_file import read_study
+from density_study.cluster.model.cluster import Site
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.state import lease
+from density_study.cluster.state.events import RunEnded, RunImported, RunOpened
+from density_study.cluster.state.journal import JOURNAL, Journal, run_folders
+from density_study.workloads.planning.plan import Plan, read_plan
+from density_study.workloads.spec.study import Study
+from density_study.workloads.spec.study_file import read_study
 
 
 @dataclass(frozen=True)

@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cluster.model.errors import StudyError
-from cluster.state import presence
-from cluster.state.events import StepEnded
-from cluster.state.journal import JOURNAL, Journal, run_folders
-from cluster.state.run_state import run_state
-from cluster.state.run_tags import has_tags, tags_of
-from workloads.execution.run import import_of
-from workloads.planning.plan import read_plan
-from workloads.spec.study_file import read_study
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.state import presence
+from density_study.cluster.state.events import StepEnded
+from density_study.cluster.state.journal import JOURNAL, Journal, run_folders
+from density_study.cluster.state.run_state import run_state
+from density_study.cluster.state.run_tags import has_tags, tags_of
+from density_study.workloads.execution.run import import_of
+from density_study.workloads.planning.plan import read_plan
+from density_study.workloads.spec.study_file import read_study
 
 UNREADABLE = "unreadable"
 IMPORTED = "imported"

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from cluster.model.errors import InputError, StudyError
-from workloads.base.setting import Setting
-from workloads.base.values import ClientRun, TargetRate
-from workloads.record.manifest import Manifest
-from workloads.record.record import is_closed, read_manifest
+from density_study.cluster.model.errors import InputError, StudyError
+from density_study.workloads.base.setting import Setting
+from density_study.workloads.base.values import ClientRun, TargetRate
+from density_study.workloads.record.manifest import Manifest
+from density_study.workloads.record.record import is_closed, read_manifest
 
 
 def resolve(setting: Setting, planned: Iterable[str], records: Path) -> tuple[Setting, TargetRate]:

@@ -9,23 +9,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cluster.lifecycle.bring_up import bring_up
-from cluster.lifecycle.tear_down import release_hosts, tear_down
-from cluster.model.cluster import Cluster, read_cluster
-from cluster.model.errors import HostLostError, StudyError
-from cluster.model.transport import Transport
-from cluster.providers.provider import provider_of
-from cluster.providers.stacks import ensure_stacks
-from cluster.state import lease
-from cluster.state.events import TrialState
-from workloads.base.values import TargetRate
-from workloads.execution.acts import Acts, Outcome, began, ended
-from workloads.execution.hbase_ready import row_written_and_read
-from workloads.execution.run import Run
-from workloads.execution.saturation import resolve
-from workloads.execution.trial import draft_manifest, run_trial
-from workloads.planning.plan import Step
-from workloads.record.record import (
+from density_study.cluster.lifecycle.bring_up import bring_up
+from density_study.cluster.lifecycle.tear_down import release_hosts, tear_down
+from density_study.cluster.model.cluster import Cluster, read_cluster
+from density_study.cluster.model.errors import HostLostError, StudyError
+from density_study.cluster.model.transport import Transport
+from density_study.cluster.providers.provider import provider_of
+from density_study.cluster.providers.stacks import ensure_stacks
+from density_study.cluster.state import lease
+from density_study.cluster.state.events import TrialState
+from density_study.workloads.base.values import TargetRate
+from density_study.workloads.execution.acts import Acts, Outcome, began, ended
+from density_study.workloads.execution.hbase_ready import row_written_and_read
+from density_study.workloads.execution.run import Run
+from density_study.workloads.execution.saturation import resolve
+from density_study.workloads.execution.trial import draft_manifest, run_trial
+from density_study.workloads.planning.plan import Step
+from density_study.workloads.record.record import (
     Record,
     close_unfinished,
     closed_trials,

@@ -12,21 +12,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from cluster.model.cluster import Cluster
-from cluster.model.errors import HostLostError, StudyError
-from cluster.model.transport import Transport
-from cluster.providers.provider import Guests, machines_of_hosts, provider_of
-from cluster.state.events import TrialState
-from workloads.base.values import ClientRun, TargetRate, Window
-from workloads.base.workload import TrialContext
-from workloads.execution.hosts_around_trial import between, full_disks, read_guests
-from workloads.execution.monitoring import Monitors
-from workloads.execution.run import Run
-from workloads.monitors import MONITORS
-from workloads.planning.plan import Step
-from workloads.record.manifest import Manifest
-from workloads.record.record import Record
-from workloads.spec.registry import kind_of
+from density_study.cluster.model.cluster import Cluster
+from density_study.cluster.model.errors import HostLostError, StudyError
+from density_study.cluster.model.transport import Transport
+from density_study.cluster.providers.provider import Guests, machines_of_hosts, provider_of
+from density_study.cluster.state.events import TrialState
+from density_study.workloads.base.values import ClientRun, TargetRate, Window
+from density_study.workloads.base.workload import TrialContext
+from density_study.workloads.execution.hosts_around_trial import between, full_disks, read_guests
+from density_study.workloads.execution.monitoring import Monitors
+from density_study.workloads.execution.run import Run
+from density_study.workloads.monitors import MONITORS
+from density_study.workloads.planning.plan import Step
+from density_study.workloads.record.manifest import Manifest
+from density_study.workloads.record.record import Record
+from density_study.workloads.spec.registry import kind_of
 
 
 @dataclass

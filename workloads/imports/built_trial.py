@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from workloads.base.setting import Setting
-from workloads.base.values import Window
-from workloads.imports.choose import Knowledge
-from workloads.imports.found_windows import Found, moment_s
-from workloads.imports.map_model import TrialEntry
-from workloads.imports.piece import Lines
-from workloads.record.given import GivenClient
+from density_study.workloads.base.setting import Setting
+from density_study.workloads.base.values import Window
+from density_study.workloads.imports.choose import Knowledge
+from density_study.workloads.imports.found_windows import Found, moment_s
+from density_study.workloads.imports.map_model import TrialEntry
+from density_study.workloads.imports.piece import Lines
+from density_study.workloads.record.given import GivenClient
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 from typing import Any, TypeVar
 
-from cluster.model.errors import InputError
-from workloads.imports.map_file import MapFile
-from workloads.imports.map_model import FileEntry, TrialEntry
-from workloads.imports.piece import DFSIO, MONITORS, YCSB, Kind, Piece, Recognised
+from density_study.cluster.model.errors import InputError
+from density_study.workloads.imports.map_file import MapFile
+from density_study.workloads.imports.map_model import FileEntry, TrialEntry
+from density_study.workloads.imports.piece import DFSIO, MONITORS, YCSB, Kind, Piece, Recognised
 
 V = TypeVar("V")
 # Kinds of which a file may hold several: the map's `run` chooses one.

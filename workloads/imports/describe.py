@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
-from workloads.imports.piece import DfsioFacts, Piece, Recognised, SpanFacts, YcsbFacts
-from workloads.imports.trials import ImportedTrial
-from workloads.imports.ycsb_runs import shares
+from density_study.workloads.imports.piece import (
+    DfsioFacts,
+    Piece,
+    Recognised,
+    SpanFacts,
+    YcsbFacts,
+)
+from density_study.workloads.imports.trials import ImportedTrial
+from density_study.workloads.imports.ycsb_runs import shares
 
 FILE_HEADER = ("file", "format", "content", "time (UTC)")
 TRIAL_HEADER = ("trial", "files", "window from", "unknown", "only in the map")

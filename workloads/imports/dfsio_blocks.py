@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from workloads.base.parsing import ParseError
-from workloads.imports.piece import DfsioFacts, Piece, Refused, Text
-from workloads.testdfsio.output.results import FIELDS, HEADER, bare, parse_results
+from density_study.workloads.base.parsing import ParseError
+from density_study.workloads.imports.piece import DfsioFacts, Piece, Refused, Text
+from density_study.workloads.testdfsio.output.results import FIELDS, HEADER, bare, parse_results
 
 _FILES = re.compile(r"nrFiles = ([0-9]{1,9})")
 _FILE_SIZE = re.compile(r"(?:nrBytes|fileSize) \(MB\) = ([0-9]{1,12}(?:\.[0-9]+)?)")  # of one file

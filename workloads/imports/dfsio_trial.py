@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from workloads.imports.built_trial import RecordFile, Workload, settled_window
-from workloads.imports.choose import Chosen, Knowledge
-from workloads.imports.found_windows import window_of_result, window_of_spans
-from workloads.imports.map_model import DfsioEntry, TrialEntry
-from workloads.imports.piece import DfsioFacts, Kind, Piece
-from workloads.record.given import GivenClient
-from workloads.testdfsio.given import GivenDfsio
+from density_study.workloads.imports.built_trial import RecordFile, Workload, settled_window
+from density_study.workloads.imports.choose import Chosen, Knowledge
+from density_study.workloads.imports.found_windows import window_of_result, window_of_spans
+from density_study.workloads.imports.map_model import DfsioEntry, TrialEntry
+from density_study.workloads.imports.piece import DfsioFacts, Kind, Piece
+from density_study.workloads.record.given import GivenClient
+from density_study.workloads.testdfsio.given import GivenDfsio
 
 CLIENT = "testdfsio"
 # Modes in which a job processes every byte of its files once, so that the result shows their size.

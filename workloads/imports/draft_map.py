@@ -6,11 +6,11 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from workloads.imports.describe import content, utc
-from workloads.imports.guessed_trials import OUTPUTS, GuessedTrial, guessed_trials
-from workloads.imports.piece import HOST_MONITORS, MONITORS, Piece, Recognised
-from workloads.imports.ycsb_runs import shares
-from workloads.ycsb.mixes import MIXES
+from density_study.workloads.imports.describe import content, utc
+from density_study.workloads.imports.guessed_trials import OUTPUTS, GuessedTrial, guessed_trials
+from density_study.workloads.imports.piece import HOST_MONITORS, MONITORS, Piece, Recognised
+from density_study.workloads.imports.ycsb_runs import shares
+from density_study.workloads.ycsb.mixes import MIXES
 
 MIX_TOLERANCE = 0.02
 UNNAMED_MIX = "mixed"

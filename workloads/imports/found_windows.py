@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, tzinfo
 
-from workloads.base.local_time import UTC_NAMES, epoch_of_local, zone_of
-from workloads.base.parsing import RejectedError
-from workloads.base.values import Window
-from workloads.imports.piece import DfsioFacts, Piece, YcsbFacts
+from density_study.workloads.base.local_time import UTC_NAMES, epoch_of_local, zone_of
+from density_study.workloads.base.parsing import RejectedError
+from density_study.workloads.base.values import Window
+from density_study.workloads.imports.piece import DfsioFacts, Piece, YcsbFacts
 
 # As java.util.Date prints it.
 _DATE = re.compile(r"[A-Z][a-z]{2} ([A-Z][a-z]{2} [0-9]{1,2} [0-9:]{8}) (\S+) ([0-9]{4})")

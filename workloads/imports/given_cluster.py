@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from cluster.model.topology import Isolation
-from workloads.base.values import ClockOffset, MonitorRun, Window
-from workloads.imports.built_trial import RecordFile
-from workloads.imports.choose import Chosen, Knowledge
-from workloads.imports.map_model import ArmEntry, ImportMap
-from workloads.imports.piece import HOST_MONITORS, MONITORS
-from workloads.record.given import GivenHost, GivenNode, GivenTopology
+from density_study.cluster.model.topology import Isolation
+from density_study.workloads.base.values import ClockOffset, MonitorRun, Window
+from density_study.workloads.imports.built_trial import RecordFile
+from density_study.workloads.imports.choose import Chosen, Knowledge
+from density_study.workloads.imports.map_model import ArmEntry, ImportMap
+from density_study.workloads.imports.piece import HOST_MONITORS, MONITORS
+from density_study.workloads.record.given import GivenHost, GivenNode, GivenTopology
 
 ONLY_ARM = "imported"
 _HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,62}[A-Za-z0-9])?")

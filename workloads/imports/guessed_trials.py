@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from workloads.imports.found_windows import window_of_result, window_of_status
-from workloads.imports.piece import MONITORS, Kind, Piece
-from workloads.imports.span_files import log_prefix
+from density_study.workloads.imports.found_windows import window_of_result, window_of_status
+from density_study.workloads.imports.piece import MONITORS, Kind, Piece
+from density_study.workloads.imports.span_files import log_prefix
 
 OUTPUTS: tuple[Kind, ...] = ("ycsb-run", "ycsb-status")
 Span = tuple[float, float]

@@ -8,13 +8,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from cluster.model.host import Role
-from workloads.base.checked import FaultyKeyError, Name, like, no_duplicates
-from workloads.base.local_time import zone_of
-from workloads.base.quantity import Seconds, SizeBytes, SizeMib, magnitude, written_in
-from workloads.base.values import Frozen
-from workloads.monitors.dool_header import YEARS_S
-from workloads.testdfsio.setting import DfsioMode
+from density_study.cluster.model.host import Role
+from density_study.workloads.base.checked import FaultyKeyError, Name, like, no_duplicates
+from density_study.workloads.base.local_time import zone_of
+from density_study.workloads.base.quantity import Seconds, SizeBytes, SizeMib, magnitude, written_in
+from density_study.workloads.base.values import Frozen
+from density_study.workloads.monitors.dool_header import YEARS_S
+from density_study.workloads.testdfsio.setting import DfsioMode
 
 MAX_OFFSET_S = 86400.0
 

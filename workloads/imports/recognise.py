@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from cluster.model.errors import InputError
-from workloads.imports.dfsio_blocks import dfsio_pieces
-from workloads.imports.piece import Piece, Recognised, Refused, Text
-from workloads.imports.span_files import kind_of_span, span_piece
-from workloads.imports.ycsb_runs import ycsb_pieces
+from density_study.cluster.model.errors import InputError
+from density_study.workloads.imports.dfsio_blocks import dfsio_pieces
+from density_study.workloads.imports.piece import Piece, Recognised, Refused, Text
+from density_study.workloads.imports.span_files import kind_of_span, span_piece
+from density_study.workloads.imports.ycsb_runs import ycsb_pieces
 
 # As jobs.raw.raw_files.MAX_BYTES: a larger file would not be analysed.
 MAX_BYTES = 2**28

@@ -11,16 +11,16 @@ from pathlib import Path
 
 import yaml
 
-from cluster.model.errors import StudyError
-from cluster.state.atomic import sync_folder, write_text
-from cluster.state.events import RunImported
-from cluster.state.journal import JOURNAL, Journal
-from workloads.imports.built_trial import RecordFile
-from workloads.imports.map_file import MapFile
-from workloads.imports.piece import Recognised
-from workloads.imports.recognise import MAP_FILE
-from workloads.imports.trials import ImportedTrial
-from workloads.record.record import Record
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.state.atomic import sync_folder, write_text
+from density_study.cluster.state.events import RunImported
+from density_study.cluster.state.journal import JOURNAL, Journal
+from density_study.workloads.imports.built_trial import RecordFile
+from density_study.workloads.imports.map_file import MapFile
+from density_study.workloads.imports.piece import Recognised
+from density_study.workloads.imports.recognise import MAP_FILE
+from density_study.workloads.imports.trials import ImportedTrial
+from density_study.workloads.record.record import Record
 
 
 def new_run_id() -> str:

@@ -8,17 +8,17 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 from statistics import median
 
-from workloads.base.parsing import Parsed, ParseError
-from workloads.imports.piece import Kind, Piece, Refused, SpanFacts, Text
-from workloads.monitors.dool import parse_dool
-from workloads.monitors.dool_cells import HostSample
-from workloads.monitors.dool_header import read_banner
-from workloads.monitors.nodecpu import TITLE, parse_nodecpu
-from workloads.monitors.sar import HEADER as SAR
-from workloads.monitors.sar import parse_sar
-from workloads.testdfsio.output.history import parse_history
-from workloads.testdfsio.output.io_parts import parse_io_part
-from workloads.ycsb.output.interval_log import name_of, parse_hdr
+from density_study.workloads.base.parsing import Parsed, ParseError
+from density_study.workloads.imports.piece import Kind, Piece, Refused, SpanFacts, Text
+from density_study.workloads.monitors.dool import parse_dool
+from density_study.workloads.monitors.dool_cells import HostSample
+from density_study.workloads.monitors.dool_header import read_banner
+from density_study.workloads.monitors.nodecpu import TITLE, parse_nodecpu
+from density_study.workloads.monitors.sar import HEADER as SAR
+from density_study.workloads.monitors.sar import parse_sar
+from density_study.workloads.testdfsio.output.history import parse_history
+from density_study.workloads.testdfsio.output.io_parts import parse_io_part
+from density_study.workloads.ycsb.output.interval_log import name_of, parse_hdr
 
 _HOST = re.compile(r'"Host:","([^"]*)".*')
 _IO = re.compile(r"[fl]:(?:rate|sqrate|size|tasks|time)\t.*")

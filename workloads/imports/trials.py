@@ -6,19 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cluster.model.errors import InputError
-from workloads.base.values import ColdProof, MonitorRun, Window
-from workloads.imports.built_trial import RecordFile, Workload
-from workloads.imports.choose import Chosen, Knowledge, chosen
-from workloads.imports.dfsio_trial import dfsio_trial
-from workloads.imports.given_cluster import clocks, host_of, monitors, topology
-from workloads.imports.map_file import MapFile
-from workloads.imports.map_model import TrialEntry
-from workloads.imports.piece import HOST_MONITORS, MONITORS, Kind, Recognised
-from workloads.imports.ycsb_trial import ycsb_trial
-from workloads.record.given import GivenClient, GivenTopology, Imported, Source
-from workloads.record.manifest import Manifest
-from workloads.testdfsio.given import GivenDfsio
+from density_study.cluster.model.errors import InputError
+from density_study.workloads.base.values import ColdProof, MonitorRun, Window
+from density_study.workloads.imports.built_trial import RecordFile, Workload
+from density_study.workloads.imports.choose import Chosen, Knowledge, chosen
+from density_study.workloads.imports.dfsio_trial import dfsio_trial
+from density_study.workloads.imports.given_cluster import clocks, host_of, monitors, topology
+from density_study.workloads.imports.map_file import MapFile
+from density_study.workloads.imports.map_model import TrialEntry
+from density_study.workloads.imports.piece import HOST_MONITORS, MONITORS, Kind, Recognised
+from density_study.workloads.imports.ycsb_trial import ycsb_trial
+from density_study.workloads.record.given import GivenClient, GivenTopology, Imported, Source
+from density_study.workloads.record.manifest import Manifest
+from density_study.workloads.testdfsio.given import GivenDfsio
 
 # Kinds that are of one trial alone; a monitor's file may cover many.
 _RESULTS: tuple[Kind, ...] = ("ycsb-run", "ycsb-hdr", "dfsio-results", "dfsio-io", "dfsio-history")

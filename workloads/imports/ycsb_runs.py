@@ -14,11 +14,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import pairwise
 
-from workloads.base.parsing import Parsed, ParseError
-from workloads.imports.piece import Lines, Piece, Refused, Text, YcsbFacts
-from workloads.ycsb.output.entries import STATUS_HEAD, SUMMARY
-from workloads.ycsb.output.measurement import NOT_OF_USERS, READ_MODIFY_WRITE
-from workloads.ycsb.output.summary import (
+from density_study.workloads.base.parsing import Parsed, ParseError
+from density_study.workloads.imports.piece import Lines, Piece, Refused, Text, YcsbFacts
+from density_study.workloads.ycsb.output.entries import STATUS_HEAD, SUMMARY
+from density_study.workloads.ycsb.output.measurement import NOT_OF_USERS, READ_MODIFY_WRITE
+from density_study.workloads.ycsb.output.summary import (
     SummaryRow,
     operation_counts,
     overall,

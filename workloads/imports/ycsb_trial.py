@@ -8,15 +8,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import TypeVar
 
-from workloads.imports.built_trial import RecordFile, Workload, settled_window
-from workloads.imports.choose import Chosen, Knowledge
-from workloads.imports.found_windows import window_of_spans, window_of_status
-from workloads.imports.map_model import TrialEntry, YcsbEntry
-from workloads.imports.piece import Piece, YcsbFacts
-from workloads.imports.span_files import log_prefix
-from workloads.record.given import GivenClient
-from workloads.ycsb.given import GivenYcsb
-from workloads.ycsb.output.interval_log import name_of
+from density_study.workloads.imports.built_trial import RecordFile, Workload, settled_window
+from density_study.workloads.imports.choose import Chosen, Knowledge
+from density_study.workloads.imports.found_windows import window_of_spans, window_of_status
+from density_study.workloads.imports.map_model import TrialEntry, YcsbEntry
+from density_study.workloads.imports.piece import Piece, YcsbFacts
+from density_study.workloads.imports.span_files import log_prefix
+from density_study.workloads.record.given import GivenClient
+from density_study.workloads.ycsb.given import GivenYcsb
+from density_study.workloads.ycsb.output.interval_log import name_of
 
 V = TypeVar("V")
 NO_SUMMARY = "YCSB printed no summary"

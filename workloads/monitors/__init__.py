@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Protocol
 
-from cluster.model.transport import Command
-from workloads.base.parsing import RejectedError, decimal
-from workloads.monitors.dool import dool_command
-from workloads.monitors.nodecpu import nodecpu_command
+from density_study.cluster.model.transport import Command
+from density_study.workloads.base.parsing import RejectedError, decimal
+from density_study.workloads.monitors.dool import dool_command
+from density_study.workloads.monitors.nodecpu import nodecpu_command
 
 
 class MonitorCommand(Protocol):

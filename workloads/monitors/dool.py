@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from cluster.model.transport import Command
-from workloads.base.local_time import zone_of
-from workloads.base.parsing import Ledger, Line, Parsed, RejectedError, decimal
-from workloads.monitors.dool_cells import (
+from density_study.cluster.model.transport import Command
+from density_study.workloads.base.local_time import zone_of
+from density_study.workloads.base.parsing import Ledger, Line, Parsed, RejectedError, decimal
+from density_study.workloads.monitors.dool_cells import (
     HostSample,
     bytes_and_operations,
     cells_of,
@@ -17,7 +17,7 @@ from workloads.monitors.dool_cells import (
     has_no_values,
     without_missed,
 )
-from workloads.monitors.dool_header import (
+from density_study.workloads.monitors.dool_header import (
     DAY_S,
     YEARS_S,
     Banner,

@@ -7,8 +7,8 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from workloads.base.parsing import RejectedError, decimal
-from workloads.monitors.dool_header import Key, Units
+from density_study.workloads.base.parsing import RejectedError, decimal
+from density_study.workloads.monitors.dool_header import Key, Units
 
 _MISSED = re.compile(r"missed ([0-9]{1,6}) ticks")
 TOTAL_CPU = ("total cpu usage", "total usage")  # dstat and dool; pcp-dstat

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from functools import cached_property
 
-from workloads.base.local_time import UTC_NAMES, epoch_of_local
-from workloads.base.parsing import RejectedError
+from density_study.workloads.base.local_time import UTC_NAMES, epoch_of_local
+from density_study.workloads.base.parsing import RejectedError
 
 Key = tuple[str, str]  # section, column
 YEARS_S = (1e9, 4.2e9)  # 2001 to 2103: plausible times

@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from cluster.model.transport import Command
-from workloads.base.parsing import Ledger, Line, Parsed, RejectedError, decimal, whole
-from workloads.monitors.dool_header import YEARS_S
+from density_study.cluster.model.transport import Command
+from density_study.workloads.base.parsing import Ledger, Line, Parsed, RejectedError, decimal, whole
+from density_study.workloads.monitors.dool_header import YEARS_S
 
 FORMAT = 1
 HEADER = "epoch_s,node,user_ticks,system_ticks,processes"
@@ -53,7 +53,7 @@ def nodecpu_command(
     return Command(
         name=f"monitor-nodecpu-{host}",
         argv=(
-            *(*python, "-m", "workloads.monitors.nodecpu_sampler"),
+            *(*python, "-m", "density_study.workloads.monitors.nodecpu_sampler"),
             *("--host", host, "--period", str(period_s), "--output", output, "--tag", tag),
         ),
         env={"STUDY_TAG": tag, "STUDY_NODE": "monitor"},

@@ -1,6 +1,6 @@
 """The sampler of `workloads.monitors.nodecpu`: reads /proc once per period, and writes one row per node.
 
-    python -m workloads.monitors.nodecpu_sampler --host H --period 1 --output FILE --tag TAG
+    python -m density_study.workloads.monitors.nodecpu_sampler --host H --period 1 --output FILE --tag TAG
 
 Counts processes with STUDY_TAG equal to TAG or below it (`TAG/...`) in their environment, by STUDY_NODE, and
 their descendants, which may have another environment. Linux only. Ends on TERM or INT. `cpu_account`
@@ -18,8 +18,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
 
-from workloads.monitors.cpu_account import CpuAccount, Reading, Ticks
-from workloads.monitors.nodecpu import HEADER, title
+from density_study.workloads.monitors.cpu_account import CpuAccount, Reading, Ticks
+from density_study.workloads.monitors.nodecpu import HEADER, title
 
 _STOP = frozenset({signal.SIGTERM, signal.SIGINT})
 _SETTLED_S = 5.0  # a process of this age has called exec: its environment is final

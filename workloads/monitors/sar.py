@@ -16,10 +16,10 @@ from datetime import UTC, datetime, tzinfo
 from types import MappingProxyType
 from typing import Any
 
-from workloads.base.local_time import epoch_of_local, zone_of
-from workloads.base.parsing import Ledger, Line, Parsed, RejectedError, decimal, whole
-from workloads.monitors.dool_cells import CPU_SUM_TOLERANCE, HostSample
-from workloads.monitors.dool_header import YEARS_S
+from density_study.workloads.base.local_time import epoch_of_local, zone_of
+from density_study.workloads.base.parsing import Ledger, Line, Parsed, RejectedError, decimal, whole
+from density_study.workloads.monitors.dool_cells import CPU_SUM_TOLERANCE, HostSample
+from density_study.workloads.monitors.dool_header import YEARS_S
 
 HEADER = "# hostname;interval;timestamp"
 NO_HEADER = f"no sar file in CSV: no line '{HEADER};...'"

@@ -7,14 +7,14 @@ import subprocess
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 
-from cluster.model.configuration import Configuration
-from cluster.model.errors import InputError
-from cluster.model.topology import Topology
-from cluster.model.versions import HBASE, Versions
-from cluster.render.jvm import collector_flag
-from cluster.stack import find_java, stack_home
-from cluster.stack.property_names import PROPERTIES, read_names
-from cluster.stack.recipe import recipe_of
+from density_study.cluster.model.configuration import Configuration
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.topology import Topology
+from density_study.cluster.model.versions import HBASE, Versions
+from density_study.cluster.render.jvm import collector_flag
+from density_study.cluster.stack import find_java, stack_home
+from density_study.cluster.stack.property_names import PROPERTIES, read_names
+from density_study.cluster.stack.recipe import recipe_of
 
 _TIMEOUT_S = 60
 _KEY = ("factors", "configuration")

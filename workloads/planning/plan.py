@@ -12,19 +12,19 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from cluster.model.arm import Arm
-from cluster.model.errors import InputError, StudyError
-from cluster.model.host import Host
-from cluster.model.placement import Layout, place
-from cluster.model.topology import Isolation, Topology
-from cluster.state.atomic import write_text
-from workloads.base.setting import Setting
-from workloads.base.values import Frozen
-from workloads.planning.trial_order import PlannedTrial, overhead_trials, random_order
-from workloads.spec.factors import named_levels
-from workloads.spec.libvirt_hosts import densities
-from workloads.spec.registry import AnySetting
-from workloads.spec.study import Study
+from density_study.cluster.model.arm import Arm
+from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.model.host import Host
+from density_study.cluster.model.placement import Layout, place
+from density_study.cluster.model.topology import Isolation, Topology
+from density_study.cluster.state.atomic import write_text
+from density_study.workloads.base.setting import Setting
+from density_study.workloads.base.values import Frozen
+from density_study.workloads.planning.trial_order import PlannedTrial, overhead_trials, random_order
+from density_study.workloads.spec.factors import named_levels
+from density_study.workloads.spec.libvirt_hosts import densities
+from density_study.workloads.spec.registry import AnySetting
+from density_study.workloads.spec.study import Study
 
 FORMAT: Literal[1] = 1
 StepKind = Literal["up", "trial", "down"]

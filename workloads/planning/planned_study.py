@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from cluster.model.errors import InputError
-from workloads.planning.arm_checks import check_properties, check_versions
-from workloads.planning.plan import Plan, make_plan
-from workloads.planning.resolve import assumed_hosts, planned_hosts
-from workloads.spec.study import Study
-from workloads.spec.study_file import StudyFile, read_study
+from density_study.cluster.model.errors import InputError
+from density_study.workloads.planning.arm_checks import check_properties, check_versions
+from density_study.workloads.planning.plan import Plan, make_plan
+from density_study.workloads.planning.resolve import assumed_hosts, planned_hosts
+from density_study.workloads.spec.study import Study
+from density_study.workloads.spec.study_file import StudyFile, read_study
 
 DEFAULT_RUNS = Path("runs")
 

@@ -9,18 +9,22 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from cluster.machine.host_commands import disk_free_mib
-from cluster.model.configuration import PLAIN
-from cluster.model.errors import InputError, StudyError
-from cluster.model.host import Host
-from cluster.model.ports import allocate_ports
-from cluster.model.topology import Topology
-from cluster.model.versions import Versions
-from cluster.providers.provider import Capacity, FreeResources, Preflight, provider_of
-from cluster.providers.stacks import ensure_stacks
-from workloads.planning.arm_checks import check_jvm_flags, check_properties, check_versions
-from workloads.planning.plan import Plan
-from workloads.spec.study import Study
+from density_study.cluster.machine.host_commands import disk_free_mib
+from density_study.cluster.model.configuration import PLAIN
+from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.model.host import Host
+from density_study.cluster.model.ports import allocate_ports
+from density_study.cluster.model.topology import Topology
+from density_study.cluster.model.versions import Versions
+from density_study.cluster.providers.provider import Capacity, FreeResources, Preflight, provider_of
+from density_study.cluster.providers.stacks import ensure_stacks
+from density_study.workloads.planning.arm_checks import (
+    check_jvm_flags,
+    check_properties,
+    check_versions,
+)
+from density_study.workloads.planning.plan import Plan
+from density_study.workloads.spec.study import Study
 
 LOGS_MIB = 512
 

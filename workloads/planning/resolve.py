@@ -10,18 +10,18 @@ from tempfile import TemporaryDirectory
 
 import psutil
 
-from cluster.machine.medium import Probe, check_disk, probe
-from cluster.model.errors import InputError
-from cluster.model.host import Disk, Host, IoLimits, Login, Medium, Target
-from cluster.providers.libvirt import programs as guests_need
-from cluster.providers.ssh.build import same_java
-from cluster.providers.ssh.channel import channel, on_all
-from cluster.providers.ssh.options import write_known_hosts
-from cluster.providers.ssh.programs import PHYSICAL, Requirements, check_programs
-from cluster.render.names import check_path
-from workloads.spec.hosts_spec import DiskSpec, HostSpec, SshSpec
-from workloads.spec.libvirt_hosts import KNOWN_HOSTS, declared_hosts, needs_ssh
-from workloads.spec.study import Study
+from density_study.cluster.machine.medium import Probe, check_disk, probe
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.host import Disk, Host, IoLimits, Login, Medium, Target
+from density_study.cluster.providers.libvirt import programs as guests_need
+from density_study.cluster.providers.ssh.build import same_java
+from density_study.cluster.providers.ssh.channel import channel, on_all
+from density_study.cluster.providers.ssh.options import write_known_hosts
+from density_study.cluster.providers.ssh.programs import PHYSICAL, Requirements, check_programs
+from density_study.cluster.render.names import check_path
+from density_study.workloads.spec.hosts_spec import DiskSpec, HostSpec, SshSpec
+from density_study.workloads.spec.libvirt_hosts import KNOWN_HOSTS, declared_hosts, needs_ssh
+from density_study.workloads.spec.study import Study
 
 AUTO_MEMORY_SHARE = 0.5
 PROBES = 4

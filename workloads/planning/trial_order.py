@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from random import Random
 
-from workloads.base.setting import Setting
+from density_study.workloads.base.setting import Setting
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from cluster.model.host import Disk, Medium, Role
-from cluster.model.topology import Isolation
-from workloads.base.values import Frozen
+from density_study.cluster.model.host import Disk, Medium, Role
+from density_study.cluster.model.topology import Isolation
+from density_study.workloads.base.values import Frozen
 
 UNKNOWN: Literal["unknown"] = "unknown"
 

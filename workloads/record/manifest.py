@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from cluster.model.cluster import Phase
-from cluster.model.topology import Isolation, Topology
-from workloads.base.values import (
+from density_study.cluster.model.cluster import Phase
+from density_study.cluster.model.topology import Isolation, Topology
+from density_study.workloads.base.values import (
     ClientRun,
     ClockOffset,
     ColdProof,
@@ -18,8 +18,8 @@ from workloads.base.values import (
     TargetRate,
     Window,
 )
-from workloads.record.given import GivenClient, GivenTopology, Imported
-from workloads.spec.registry import AnySetting
+from density_study.workloads.record.given import GivenClient, GivenTopology, Imported
+from density_study.workloads.spec.registry import AnySetting
 
 FORMAT: Literal[1] = 1
 

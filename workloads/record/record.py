@@ -15,10 +15,10 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from cluster.model.errors import StudyError
-from cluster.state.atomic import sync_folder, write_text
-from workloads.base.workload import RecordFolder
-from workloads.record.manifest import FORMAT, Manifest
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.state.atomic import sync_folder, write_text
+from density_study.workloads.base.workload import RecordFolder
+from density_study.workloads.record.manifest import FORMAT, Manifest
 
 OPEN = ".open"
 MANIFEST = "manifest.json"

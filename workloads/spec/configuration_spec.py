@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from cluster.model.configuration import (
+from density_study.cluster.model.configuration import (
     DAEMON_KINDS,
     SITES,
     BlockCache,
@@ -18,10 +18,15 @@ from cluster.model.configuration import (
     Jvm,
     Site,
 )
-from cluster.render.settable import HEAP_SHARES, flag_fault, heap_shares_fault, property_fault
-from workloads.base.checked import FaultyKeyError, like
-from workloads.base.quantity import SizeMib
-from workloads.base.values import Frozen
+from density_study.cluster.render.settable import (
+    HEAP_SHARES,
+    flag_fault,
+    heap_shares_fault,
+    property_fault,
+)
+from density_study.workloads.base.checked import FaultyKeyError, like
+from density_study.workloads.base.quantity import SizeMib
+from density_study.workloads.base.values import Frozen
 
 _MAX_VALUE = 4000
 SMALLEST_CACHE_MIB = 64

@@ -8,12 +8,12 @@ from typing import Annotated, Literal, TypeVar
 
 from pydantic import AfterValidator, Field, model_validator
 
-from cluster.model.configuration import PLAIN, Configuration
-from cluster.model.versions import HADOOP, HBASE, Versions
-from cluster.stack.java import OLDEST
-from workloads.base.checked import FaultyKeyError, like, no_duplicates
-from workloads.base.values import Frozen
-from workloads.spec.configuration_spec import ConfigurationSpec
+from density_study.cluster.model.configuration import PLAIN, Configuration
+from density_study.cluster.model.versions import HADOOP, HBASE, Versions
+from density_study.cluster.stack.java import OLDEST
+from density_study.workloads.base.checked import FaultyKeyError, like, no_duplicates
+from density_study.workloads.base.values import Frozen
+from density_study.workloads.spec.configuration_spec import ConfigurationSpec
 
 NAMED = ("stack", "configuration")
 """Factors whose levels have names, in the order in which a topology's name has them."""

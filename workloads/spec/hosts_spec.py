@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from workloads.base.checked import Name, at_most, like
-from workloads.base.quantity import whole_mib
-from workloads.base.values import Frozen
-from workloads.spec.vms_spec import LibvirtUri
+from density_study.workloads.base.checked import Name, at_most, like
+from density_study.workloads.base.quantity import whole_mib
+from density_study.workloads.base.values import Frozen
+from density_study.workloads.spec.vms_spec import LibvirtUri
 
 MAX_MEMORY_MIB = 64 * 2**20
 

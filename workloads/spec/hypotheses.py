@@ -19,12 +19,12 @@ from pydantic import (
     model_validator,
 )
 
-from cluster.model.errors import StudyError
-from workloads.base.checked import Name
-from workloads.base.quantity import magnitude, written_in
-from workloads.base.values import Frozen
-from workloads.base.yaml_text import read_yaml
-from workloads.spec.factors import FactorName
+from density_study.cluster.model.errors import StudyError
+from density_study.workloads.base.checked import Name
+from density_study.workloads.base.quantity import magnitude, written_in
+from density_study.workloads.base.values import Frozen
+from density_study.workloads.base.yaml_text import read_yaml
+from density_study.workloads.spec.factors import FactorName
 
 OPERATIONS = ("read", "insert", "scan", "update", "read-modify-write")
 PERCENTILES = ("50", "90", "95", "99", "99.9")

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cluster.model.host import Disk, Host, IoLimits, Login, VmHost
+from density_study.cluster.model.host import Disk, Host, IoLimits, Login, VmHost
 
 if TYPE_CHECKING:
-    from workloads.spec.hosts_spec import DiskSpec, HostSpec
-    from workloads.spec.study import Study
+    from density_study.workloads.spec.hosts_spec import DiskSpec, HostSpec
+    from density_study.workloads.spec.study import Study
 
 KNOWN_HOSTS = "known_hosts"
 

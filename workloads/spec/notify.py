@@ -11,8 +11,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
-from workloads.base.checked import FaultyKeyError, like, no_duplicates
-from workloads.base.values import Frozen
+from density_study.workloads.base.checked import FaultyKeyError, like, no_duplicates
+from density_study.workloads.base.values import Frozen
 
 Occasion = Literal["regression", "failure", "recovery", "late"]
 OCCASIONS: tuple[Occasion, ...] = ("regression", "failure", "recovery", "late")

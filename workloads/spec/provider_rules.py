@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cluster.model.errors import InputError
-from cluster.render.names import check_address
-from workloads.base.checked import FaultyKeyError
-from workloads.spec.libvirt_hosts import guests_on, needs_ssh
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.render.names import check_address
+from density_study.workloads.base.checked import FaultyKeyError
+from density_study.workloads.spec.libvirt_hosts import guests_on, needs_ssh
 
 if TYPE_CHECKING:
-    from workloads.spec.hosts_spec import HostSpec
-    from workloads.spec.study import Study
-    from workloads.spec.vms_spec import VmsSpec
+    from density_study.workloads.spec.hosts_spec import HostSpec
+    from density_study.workloads.spec.study import Study
+    from density_study.workloads.spec.vms_spec import VmsSpec
 
 _DENSITIES = ("factors", "vms_per_host")
 _REPLICATION = ("stack", "replication")

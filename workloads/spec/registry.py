@@ -13,11 +13,11 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, SerializeAsAny
 
-from cluster.model.errors import InputError
-from workloads.base.setting import Setting
-from workloads.base.workload import WorkloadKind
-from workloads.testdfsio.kind import TESTDFSIO
-from workloads.ycsb.kind import YCSB
+from density_study.cluster.model.errors import InputError
+from density_study.workloads.base.setting import Setting
+from density_study.workloads.base.workload import WorkloadKind
+from density_study.workloads.testdfsio.kind import TESTDFSIO
+from density_study.workloads.ycsb.kind import YCSB
 
 GROUP = "density_study.workloads"
 """Entry point group. Another package adds a workload by naming its `WorkloadKind`:

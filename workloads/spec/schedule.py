@@ -15,9 +15,9 @@ from pydantic import (
     model_validator,
 )
 
-from workloads.base.checked import like
-from workloads.base.quantity import magnitude, written_in
-from workloads.base.values import Frozen
+from density_study.workloads.base.checked import like
+from density_study.workloads.base.quantity import magnitude, written_in
+from density_study.workloads.base.values import Frozen
 
 RUN_ID = re.compile(r"\d{8}T\d{6}Z")
 _ROLLING = re.compile(r"rolling (\d{1,4})")

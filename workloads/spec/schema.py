@@ -10,9 +10,9 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import core_schema
 
-from workloads.spec.study import Study
+from density_study.workloads.spec.study import Study
 
-_HERE = Path(__file__).parent
+_HERE = Path(__file__).resolve().parent  # `density_study` in a checkout is links
 _PLACES = (
     _HERE.parents[1] / "docs" / "reference" / "study.schema.json",  # in a checkout
     _HERE / "study.schema.json",  # in an installed package (pyproject.toml)

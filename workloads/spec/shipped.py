@@ -5,9 +5,9 @@ from __future__ import annotations
 from difflib import get_close_matches
 from pathlib import Path
 
-from cluster.model.errors import InputError
+from density_study.cluster.model.errors import InputError
 
-FOLDER = Path(__file__).parents[1] / "studies"
+FOLDER = Path(__file__).resolve().parents[1] / "studies"
 
 
 def shipped_studies() -> dict[str, Path]:

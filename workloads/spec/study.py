@@ -13,19 +13,19 @@ from pydantic import (
     model_validator,
 )
 
-from cluster.stack.java import fault_of
-from workloads.base.checked import FaultyKeyError, Name, at_most, no_duplicates
-from workloads.base.quantity import Seconds
-from workloads.base.setting import Setting, WorkloadSpec
-from workloads.base.values import Frozen
-from workloads.spec.factors import Factors, StackSpec
-from workloads.spec.hosts_spec import HostSpec, SshSpec
-from workloads.spec.hypotheses import Expectation, Slo
-from workloads.spec.notify import MAX_RECEIVERS, Receiver
-from workloads.spec.provider_rules import check_provider
-from workloads.spec.registry import kinds
-from workloads.spec.schedule import CompareSpec, Schedule
-from workloads.spec.vms_spec import VmsSpec
+from density_study.cluster.stack.java import fault_of
+from density_study.workloads.base.checked import FaultyKeyError, Name, at_most, no_duplicates
+from density_study.workloads.base.quantity import Seconds
+from density_study.workloads.base.setting import Setting, WorkloadSpec
+from density_study.workloads.base.values import Frozen
+from density_study.workloads.spec.factors import Factors, StackSpec
+from density_study.workloads.spec.hosts_spec import HostSpec, SshSpec
+from density_study.workloads.spec.hypotheses import Expectation, Slo
+from density_study.workloads.spec.notify import MAX_RECEIVERS, Receiver
+from density_study.workloads.spec.provider_rules import check_provider
+from density_study.workloads.spec.registry import kinds
+from density_study.workloads.spec.schedule import CompareSpec, Schedule
+from density_study.workloads.spec.vms_spec import VmsSpec
 
 MAX_PERIOD_S = 600
 MAX_TOPOLOGIES = 100

@@ -11,10 +11,10 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from cluster.model.errors import InputError
-from workloads.base.yaml_faults import fault_of, place_of
-from workloads.base.yaml_text import Document, parse_yaml, read_text
-from workloads.spec.study import Study
+from density_study.cluster.model.errors import InputError
+from density_study.workloads.base.yaml_faults import fault_of, place_of
+from density_study.workloads.base.yaml_text import Document, parse_yaml, read_text
+from density_study.workloads.spec.study import Study
 
 REFERENCE = "docs/reference/study-file.md"
 

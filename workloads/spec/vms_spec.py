@@ -7,10 +7,10 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
-from cluster.model.host import VcpuPolicy, VmCache
-from workloads.base.checked import FaultyKeyError, at_most, like
-from workloads.base.quantity import SizeMib
-from workloads.base.values import Frozen
+from density_study.cluster.model.host import VcpuPolicy, VmCache
+from density_study.workloads.base.checked import FaultyKeyError, at_most, like
+from density_study.workloads.base.quantity import SizeMib
+from density_study.workloads.base.values import Frozen
 
 Bridge = Annotated[
     str, like(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}", "a bridge name of at most 15 characters")

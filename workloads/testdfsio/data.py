@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from cluster.clients.hdfs import FileStatus, Hdfs
-from workloads.testdfsio.hdfs_policies import POLICIES
-from workloads.testdfsio.job import length_after_bytes
-from workloads.testdfsio.setting import OWN_DATA, DfsioSetting
+from density_study.cluster.clients.hdfs import FileStatus, Hdfs
+from density_study.workloads.testdfsio.hdfs_policies import POLICIES
+from density_study.workloads.testdfsio.job import length_after_bytes
+from density_study.workloads.testdfsio.setting import OWN_DATA, DfsioSetting
 
 ROOT = "/benchmarks/TestDFSIO"  # the tool's own default directory on HDFS
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from workloads.base.parsing import ParseError
-from workloads.testdfsio.job import processed_bytes
-from workloads.testdfsio.output.io_parts import IoTotals, parse_io_part
-from workloads.testdfsio.output.results import parse_results
-from workloads.testdfsio.setting import DfsioSetting
+from density_study.workloads.base.parsing import ParseError
+from density_study.workloads.testdfsio.job import processed_bytes
+from density_study.workloads.testdfsio.output.io_parts import IoTotals, parse_io_part
+from density_study.workloads.testdfsio.output.results import parse_results
+from density_study.workloads.testdfsio.setting import DfsioSetting
 
 
 def faults_of(raw: Path, setting: DfsioSetting) -> tuple[str, ...]:

@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from workloads.base.setting import Setting
-from workloads.base.values import ClientFiles
-from workloads.testdfsio.setting import LABELS, DfsioMode, DfsioSetting, output_files
+from density_study.workloads.base.setting import Setting
+from density_study.workloads.base.values import ClientFiles
+from density_study.workloads.testdfsio.setting import LABELS, DfsioMode, DfsioSetting, output_files
 
 
 class GivenDfsio(Setting):

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from cluster.model.errors import InputError
-from cluster.model.memory import CONTAINER_MIB
-from cluster.model.topology import Topology
-from cluster.render.conf_files import storage_of
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.memory import CONTAINER_MIB
+from density_study.cluster.model.topology import Topology
+from density_study.cluster.render.conf_files import storage_of
 
 # HDFS 3.4, as listed by `hdfs storagepolicies -listPolicies`.
 StoragePolicy = Literal[

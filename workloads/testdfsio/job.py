@@ -7,7 +7,7 @@ without a unit as MB, and rejects `1M`: every size is passed in bytes, with its 
 
 from __future__ import annotations
 
-from workloads.testdfsio.setting import READS, DfsioMode, DfsioSetting
+from density_study.workloads.testdfsio.setting import READS, DfsioMode, DfsioSetting
 
 FLAGS: dict[DfsioMode, tuple[str, ...]] = {
     "write": ("-write",),

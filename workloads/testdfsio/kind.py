@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from workloads.base.workload import Workload, WorkloadKind
-from workloads.testdfsio.given import GivenDfsio
-from workloads.testdfsio.setting import DfsioSetting
-from workloads.testdfsio.spec import DfsioSpec
+from density_study.workloads.base.workload import Workload, WorkloadKind
+from density_study.workloads.testdfsio.given import GivenDfsio
+from density_study.workloads.testdfsio.setting import DfsioSetting
+from density_study.workloads.testdfsio.spec import DfsioSpec
 
 
 def _runner() -> Workload[DfsioSetting]:
-    from workloads.testdfsio.workload import DfsioWorkload
+    from density_study.workloads.testdfsio.workload import DfsioWorkload
 
     return DfsioWorkload()
 

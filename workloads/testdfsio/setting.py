@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from cluster.model.topology import Topology
-from workloads.base.setting import Setting
-from workloads.base.values import ClientFiles
-from workloads.testdfsio.hdfs_policies import (
+from density_study.cluster.model.topology import Topology
+from density_study.workloads.base.setting import Setting
+from density_study.workloads.base.values import ClientFiles
+from density_study.workloads.testdfsio.hdfs_policies import (
     Compression,
     ErasureCoding,
     StoragePolicy,

@@ -7,12 +7,17 @@ from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, model_validator
 
-from cluster.model.memory import CONTAINER_HEAP_MIB
-from workloads.base.checked import FaultyKeyError, at_most
-from workloads.base.quantity import SizeBytes, SizeMib
-from workloads.base.setting import WorkloadSpec
-from workloads.testdfsio.hdfs_policies import Compression, ErasureCoding, StoragePolicy, units_of
-from workloads.testdfsio.setting import (
+from density_study.cluster.model.memory import CONTAINER_HEAP_MIB
+from density_study.workloads.base.checked import FaultyKeyError, at_most
+from density_study.workloads.base.quantity import SizeBytes, SizeMib
+from density_study.workloads.base.setting import WorkloadSpec
+from density_study.workloads.testdfsio.hdfs_policies import (
+    Compression,
+    ErasureCoding,
+    StoragePolicy,
+    units_of,
+)
+from density_study.workloads.testdfsio.setting import (
     DEFAULT_READ_BYTES,
     OWN_DATA,
     POSITIONED,

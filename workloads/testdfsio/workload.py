@@ -5,17 +5,22 @@ from __future__ import annotations
 from dataclasses import asdict
 from pathlib import Path
 
-from cluster.clients.client_commands import hadoop_command
-from cluster.clients.cold_reads import EVICTION, device_bytes, evict_blocks, flush_dirty_pages
-from cluster.clients.hdfs import Hdfs
-from cluster.model.transport import Command
-from workloads.base.client_run import require_success, run_client
-from workloads.base.values import ClientRun, ColdProof
-from workloads.base.workload import Collected, Prepared, TrialContext
-from workloads.testdfsio.data import DataSet, storage_faults
-from workloads.testdfsio.faults import faults_of
-from workloads.testdfsio.job import distinct_bytes, job_arguments
-from workloads.testdfsio.setting import DEFAULT_READ_BYTES, READS, DfsioSetting
+from density_study.cluster.clients.client_commands import hadoop_command
+from density_study.cluster.clients.cold_reads import (
+    EVICTION,
+    device_bytes,
+    evict_blocks,
+    flush_dirty_pages,
+)
+from density_study.cluster.clients.hdfs import Hdfs
+from density_study.cluster.model.transport import Command
+from density_study.workloads.base.client_run import require_success, run_client
+from density_study.workloads.base.values import ClientRun, ColdProof
+from density_study.workloads.base.workload import Collected, Prepared, TrialContext
+from density_study.workloads.testdfsio.data import DataSet, storage_faults
+from density_study.workloads.testdfsio.faults import faults_of
+from density_study.workloads.testdfsio.job import distinct_bytes, job_arguments
+from density_study.workloads.testdfsio.setting import DEFAULT_READ_BYTES, READS, DfsioSetting
 
 NAME = "testdfsio"
 PREPARE = "testdfsio-prepare"

@@ -5,10 +5,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from workloads.base.parsing import ParseError
-from workloads.ycsb.output.summary import OperationCount, operation_counts, overall, parse_summary
-from workloads.ycsb.properties import client_name, loaded_rows, operations_at_most
-from workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.base.parsing import ParseError
+from density_study.workloads.ycsb.output.summary import (
+    OperationCount,
+    operation_counts,
+    overall,
+    parse_summary,
+)
+from density_study.workloads.ycsb.properties import client_name, loaded_rows, operations_at_most
+from density_study.workloads.ycsb.setting import YcsbSetting
 
 
 def faults_of_all(folder: Path, setting: YcsbSetting) -> tuple[str, ...]:

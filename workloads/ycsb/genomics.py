@@ -7,11 +7,11 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from workloads.base.checked import FaultyKeyError, at_most
-from workloads.ycsb.mixes import VariantMix
-from workloads.ycsb.setting import INT_MAX
-from workloads.ycsb.spec import Rows, RunsSpec
-from workloads.ycsb.variant_store import MAX_REGION, MIN_SITES, VariantStore
+from density_study.workloads.base.checked import FaultyKeyError, at_most
+from density_study.workloads.ycsb.mixes import VariantMix
+from density_study.workloads.ycsb.setting import INT_MAX
+from density_study.workloads.ycsb.spec import Rows, RunsSpec
+from density_study.workloads.ycsb.variant_store import MAX_REGION, MIN_SITES, VariantStore
 
 
 class GenomicsSpec(RunsSpec):

@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from workloads.base.setting import Setting
-from workloads.base.values import ClientFiles
-from workloads.ycsb.mixes import MIXES, MixFacts, is_load
+from density_study.workloads.base.setting import Setting
+from density_study.workloads.base.values import ClientFiles
+from density_study.workloads.ycsb.mixes import MIXES, MixFacts, is_load
 
 
 class GivenYcsb(Setting):

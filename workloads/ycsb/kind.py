@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from workloads.base.workload import Workload, WorkloadKind
-from workloads.ycsb.genomics import GenomicsSpec
-from workloads.ycsb.given import GivenYcsb
-from workloads.ycsb.setting import YcsbSetting
-from workloads.ycsb.spec import YcsbSpec
+from density_study.workloads.base.workload import Workload, WorkloadKind
+from density_study.workloads.ycsb.genomics import GenomicsSpec
+from density_study.workloads.ycsb.given import GivenYcsb
+from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.spec import YcsbSpec
 
 
 def _runner() -> Workload[YcsbSetting]:
-    from workloads.ycsb.workload import YcsbWorkload
+    from density_study.workloads.ycsb.workload import YcsbWorkload
 
     return YcsbWorkload()
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, WithJsonSchema
 
-from workloads.base.quantity import magnitude, seconds
+from density_study.workloads.base.quantity import magnitude, seconds
 
 # Measured: four and six RegionServers on two cores were steady after three minutes, one server after one.
 STEADY_LIMIT_S = 900.0

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from workloads.ycsb.mixes import MIXES
-from workloads.ycsb.setting import INT_MAX, YcsbSetting
+from density_study.workloads.ycsb.mixes import MIXES
+from density_study.workloads.ycsb.setting import INT_MAX, YcsbSetting
 
 FAMILY = "f"
 # YCSB's client, which warms up its JVM before its schedule starts.

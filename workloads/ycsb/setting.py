@@ -8,16 +8,16 @@ from typing import Any, Literal, Self
 
 from pydantic import Field
 
-from cluster.model.errors import InputError
-from cluster.model.topology import Topology
-from workloads.base.setting import Setting
-from workloads.base.values import ClientFiles
-from workloads.ycsb.knobs import STEADY_ESTIMATE_S
-from workloads.ycsb.mixes import MIXES, Mix, is_load
-from workloads.ycsb.noisy_neighbour.neighbour import NOBODY, pair
-from workloads.ycsb.output.interval_log import client_rate
-from workloads.ycsb.variant_store import STORED_ROW_MIB as STORED_VARIANT_MIB
-from workloads.ycsb.variant_store import VALUE_MIB, VariantStore
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.topology import Topology
+from density_study.workloads.base.setting import Setting
+from density_study.workloads.base.values import ClientFiles
+from density_study.workloads.ycsb.knobs import STEADY_ESTIMATE_S
+from density_study.workloads.ycsb.mixes import MIXES, Mix, is_load
+from density_study.workloads.ycsb.noisy_neighbour.neighbour import NOBODY, pair
+from density_study.workloads.ycsb.output.interval_log import client_rate
+from density_study.workloads.ycsb.variant_store import STORED_ROW_MIB as STORED_VARIANT_MIB
+from density_study.workloads.ycsb.variant_store import VALUE_MIB, VariantStore
 
 INT_MAX = 2**31 - 1
 LOAD_ESTIMATE_OPS_S = 6000.0

@@ -8,11 +8,11 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from workloads.base.checked import FaultyKeyError, at_most
-from workloads.base.quantity import Seconds
-from workloads.base.setting import WorkloadSpec
-from workloads.base.values import Frozen
-from workloads.ycsb.knobs import (
+from density_study.workloads.base.checked import FaultyKeyError, at_most
+from density_study.workloads.base.quantity import Seconds
+from density_study.workloads.base.setting import WorkloadSpec
+from density_study.workloads.base.values import Frozen
+from density_study.workloads.ycsb.knobs import (
     WARM_UP_CLIENT_S,
     LatencyTarget,
     Target,
@@ -20,8 +20,8 @@ from workloads.ycsb.knobs import (
     WarmUpClient,
     warm_up_knobs,
 )
-from workloads.ycsb.mixes import CoreMix, Mix, is_load
-from workloads.ycsb.setting import INT_MAX, YcsbSetting
+from density_study.workloads.ycsb.mixes import CoreMix, Mix, is_load
+from density_study.workloads.ycsb.setting import INT_MAX, YcsbSetting
 
 Count = Annotated[int, Field(strict=True, ge=1)]
 MAX_SETTINGS = 500  # as for a whole study

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from cluster.clients.client_commands import java_command
-from cluster.model.cluster import Cluster
-from cluster.model.transport import Command
-from cluster.render.jvm import FAST_START
-from cluster.stack import classpath, ensure
-from workloads.base.client_run import require_success, run_client
-from workloads.base.workload import TrialContext
+from density_study.cluster.clients.client_commands import java_command
+from density_study.cluster.model.cluster import Cluster
+from density_study.cluster.model.transport import Command
+from density_study.cluster.render.jvm import FAST_START
+from density_study.cluster.stack import classpath, ensure
+from density_study.workloads.base.client_run import require_success, run_client
+from density_study.workloads.base.workload import TrialContext
 
 MAIN = "org.densitystudy.table.TableTool"
 TIMEOUT_S = 600.0

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from cluster.model.cluster import Cluster
-from cluster.state.atomic import write_text
+from density_study.cluster.model.cluster import Cluster
+from density_study.cluster.state.atomic import write_text
 
 FILE = "tables.json"
 # State of a table: it exists; it contains all its rows; a snapshot of them exists.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from workloads.base.values import Frozen
+from density_study.workloads.base.values import Frozen
 
 WORKLOAD = "org.densitystudy.variants.VariantWorkload"
 MIN_SITES = 24  # one site per chromosome

@@ -18,14 +18,14 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from cluster.lifecycle.readiness import fetch_json
-from cluster.model.cluster import Endpoints
-from cluster.model.transport import Command
-from workloads.base.client_run import GRACE_S, require_success, run_client
-from workloads.base.workload import TrialContext
-from workloads.ycsb.mixes import MIXES, WARM_UP, WARM_UP_VARIANTS
-from workloads.ycsb.properties import table_of
-from workloads.ycsb.setting import YcsbSetting
+from density_study.cluster.lifecycle.readiness import fetch_json
+from density_study.cluster.model.cluster import Endpoints
+from density_study.cluster.model.transport import Command
+from density_study.workloads.base.client_run import GRACE_S, require_success, run_client
+from density_study.workloads.base.workload import TrialContext
+from density_study.workloads.ycsb.mixes import MIXES, WARM_UP, WARM_UP_VARIANTS
+from density_study.workloads.ycsb.properties import table_of
+from density_study.workloads.ycsb.setting import YcsbSetting
 
 THREADS = 8  # independent of the first trial, so that all builds have the same warm-up
 REST_SHARE = 0.05  # a RegionServer's compilers are idle below this share of one core

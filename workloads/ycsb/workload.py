@@ -13,20 +13,30 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from cluster.clients.client_commands import java_command
-from cluster.model.errors import StudyError
-from cluster.model.transport import Command
-from cluster.stack import classpath, ensure
-from workloads.base.client_run import GRACE_S, require_success, run_clients
-from workloads.base.values import ClientRun
-from workloads.base.workload import Collected, Prepared, TrialContext
-from workloads.ycsb.faults import faults_of_all
-from workloads.ycsb.noisy_neighbour.neighbour import noise, noise_made, victims_servers
-from workloads.ycsb.properties import FAMILY, MAIN, client_arguments, client_name, table_of
-from workloads.ycsb.setting import YcsbSetting
-from workloads.ycsb.table_tool import table_tool
-from workloads.ycsb.tables import Tables
-from workloads.ycsb.warm_up import warm_up_inserts, warm_up_mix, warmed_by
+from density_study.cluster.clients.client_commands import java_command
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.model.transport import Command
+from density_study.cluster.stack import classpath, ensure
+from density_study.workloads.base.client_run import GRACE_S, require_success, run_clients
+from density_study.workloads.base.values import ClientRun
+from density_study.workloads.base.workload import Collected, Prepared, TrialContext
+from density_study.workloads.ycsb.faults import faults_of_all
+from density_study.workloads.ycsb.noisy_neighbour.neighbour import (
+    noise,
+    noise_made,
+    victims_servers,
+)
+from density_study.workloads.ycsb.properties import (
+    FAMILY,
+    MAIN,
+    client_arguments,
+    client_name,
+    table_of,
+)
+from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.table_tool import table_tool
+from density_study.workloads.ycsb.tables import Tables
+from density_study.workloads.ycsb.warm_up import warm_up_inserts, warm_up_mix, warmed_by
 
 LOAD_TIMEOUT_S = 7200.0
 

@@ -12,9 +12,14 @@ from typing import Literal
 
 import numpy as np
 
-from analysis.capacity.curves.surface import Forecast, NotMeasuredError, Surface, surfaces
-from analysis.capacity.inputs.points import Arm, Point, grouped, sizes
-from cluster.model.errors import InputError
+from density_study.analysis.capacity.curves.surface import (
+    Forecast,
+    NotMeasuredError,
+    Surface,
+    surfaces,
+)
+from density_study.analysis.capacity.inputs.points import Arm, Point, grouped, sizes
+from density_study.cluster.model.errors import InputError
 
 Mode = Literal["hosts", "density", "largest"]
 Key = tuple[str, str]

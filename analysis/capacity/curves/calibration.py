@@ -16,17 +16,17 @@ from functools import cached_property
 import numpy as np
 from scipy import optimize, special, stats
 
-from analysis.capacity import Floats
-from analysis.capacity.curves.curve import Curve
-from analysis.capacity.curves.deviation import (
+from density_study.analysis.capacity import Floats
+from density_study.analysis.capacity.curves.curve import Curve
+from density_study.analysis.capacity.curves.deviation import (
     CELL_ERRORS,
     LEAST,
     LONE_ERRORS,
     Hypotheses,
     hypotheses,
 )
-from analysis.capacity.curves.prediction import LEVEL, Mixed, Prediction, mixture
-from analysis.capacity.curves.shapes import Shapes
+from density_study.analysis.capacity.curves.prediction import LEVEL, Mixed, Prediction, mixture
+from density_study.analysis.capacity.curves.shapes import Shapes
 
 ROUNDS = 15  # of expectation maximisation
 PRIOR_CURVES = 8.0  # the prior weights of deviations count as much as this many curves of the file

@@ -11,7 +11,7 @@ from types import ModuleType
 
 import numpy as np
 
-from analysis.capacity import Floats
+from density_study.analysis.capacity import Floats
 
 # A repeat farther from the level has no weight; on normal noise the efficiency is 95 %
 # (J. Tukey's bisquare, in P. Huber and E. Ronchetti, Robust Statistics, 2009).

@@ -9,8 +9,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from analysis.capacity import Floats
-from analysis.capacity.curves.shapes import OVERLOAD, POWER, UNIVERSAL, evenly, grid, shapes, shares
+from density_study.analysis.capacity import Floats
+from density_study.analysis.capacity.curves.shapes import (
+    OVERLOAD,
+    POWER,
+    UNIVERSAL,
+    evenly,
+    grid,
+    shapes,
+    shares,
+)
 
 DENSITIES_FOR_BETA = 4  # three densities fit c0, c1 and c2 exactly, noise included
 # Shapes over VMs per host: on constant hardware throughput rises, stays or falls, or has an optimum.

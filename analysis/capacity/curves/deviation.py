@@ -11,8 +11,8 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from analysis.capacity import Floats
-from analysis.capacity.curves.shapes import Weighted, grid
+from density_study.analysis.capacity import Floats
+from density_study.analysis.capacity.curves.shapes import Weighted, grid
 
 WIDE = 3.0  # prior sd of a curve's level, in log: practically unknown
 LEAST = 1e-3  # minimum sd of a cell: without it, equal levels make the covariance singular

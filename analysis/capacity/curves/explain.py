@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.capacity import Floats
-from analysis.capacity.curves.curve import Curve
-from analysis.capacity.curves.deviation import Hypotheses
-from analysis.capacity.curves.prediction import Prediction
-from analysis.capacity.curves.shapes import Law
-from analysis.capacity.curves.surface import FARTHEST, Surface, surfaces
-from analysis.capacity.inputs.points import Point
-from cluster.model.errors import InputError
+from density_study.analysis.capacity import Floats
+from density_study.analysis.capacity.curves.curve import Curve
+from density_study.analysis.capacity.curves.deviation import Hypotheses
+from density_study.analysis.capacity.curves.prediction import Prediction
+from density_study.analysis.capacity.curves.shapes import Law
+from density_study.analysis.capacity.curves.surface import FARTHEST, Surface, surfaces
+from density_study.analysis.capacity.inputs.points import Point
+from density_study.cluster.model.errors import InputError
 
 SHOWN = 8  # the heaviest shapes and hypotheses: there may be hundreds of each
 

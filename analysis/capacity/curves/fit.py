@@ -8,10 +8,10 @@ from typing import Any, Literal
 import numpy as np
 from scipy import stats
 
-from analysis.capacity.curves import density as density_law
-from analysis.capacity.curves.calibration import Calibration
-from analysis.capacity.curves.curve import Curve
-from analysis.capacity.curves.model import (
+from density_study.analysis.capacity.curves import density as density_law
+from density_study.analysis.capacity.curves.calibration import Calibration
+from density_study.analysis.capacity.curves.curve import Curve
+from density_study.analysis.capacity.curves.model import (
     CellFit,
     DensityFit,
     ErrorOfPrediction,
@@ -21,7 +21,7 @@ from analysis.capacity.curves.model import (
     ScalingFit,
     UtilizationFit,
 )
-from analysis.capacity.curves.surface import (
+from density_study.analysis.capacity.curves.surface import (
     FARTHEST,
     MIN_COUNTS,
     Surface,
@@ -29,16 +29,16 @@ from analysis.capacity.curves.surface import (
     surfaces,
     work_cells,
 )
-from analysis.capacity.curves.under_load import (
+from density_study.analysis.capacity.curves.under_load import (
     LatencyCurve,
     fit_latency,
     fit_latency_of_cpu,
     fit_utilization,
     log_misses,
 )
-from analysis.capacity.inputs.points import Place, Point, check_units, grouped, sizes
-from analysis.capacity.plan.plan import utc_now
-from cluster.model.errors import InputError
+from density_study.analysis.capacity.inputs.points import Place, Point, check_units, grouped, sizes
+from density_study.analysis.capacity.plan.plan import utc_now
+from density_study.cluster.model.errors import InputError
 
 Laws = tuple[tuple[UtilizationFit, ...], tuple[LatencyFit, ...], dict[Place, float]]
 INTERACTION_LEVEL = 0.05  # largest p at which an interaction counts as present

@@ -12,11 +12,11 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
-from analysis.capacity.curves.under_load import LatencyCurve, UtilizationLaw
-from analysis.capacity.inputs.points import Point
-from cluster.model.errors import InputError
-from cluster.state.atomic import write_text
-from workloads.base.values import Frozen
+from density_study.analysis.capacity.curves.under_load import LatencyCurve, UtilizationLaw
+from density_study.analysis.capacity.inputs.points import Point
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.state.atomic import write_text
+from density_study.workloads.base.values import Frozen
 
 FORMAT: Literal[1] = 1
 

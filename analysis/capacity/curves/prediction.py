@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 from scipy import optimize, special, stats
 
-from analysis.capacity import Floats
-from analysis.capacity.curves.deviation import Hypotheses
-from analysis.capacity.curves.shapes import Shapes
+from density_study.analysis.capacity import Floats
+from density_study.analysis.capacity.curves.deviation import Hypotheses
+from density_study.analysis.capacity.curves.shapes import Shapes
 
 LEVEL = 0.90  # what an interval holds
 NEGLIGIBLE = 5e-4  # hypotheses with less weight are omitted from a prediction

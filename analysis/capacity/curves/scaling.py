@@ -9,8 +9,16 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import nnls
 
-from analysis.capacity import Floats
-from analysis.capacity.curves.shapes import PLATEAU, POWER, UNIVERSAL, evenly, grid, shapes, shares
+from density_study.analysis.capacity import Floats
+from density_study.analysis.capacity.curves.shapes import (
+    PLATEAU,
+    POWER,
+    UNIVERSAL,
+    evenly,
+    grid,
+    shapes,
+    shares,
+)
 
 # With 4 counts c follows the noise, and extrapolates it (p90 of the next count up 28 % against 19 %).
 COUNTS_FOR_LINEAR_TERM = 5

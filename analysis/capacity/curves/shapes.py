@@ -12,7 +12,7 @@ from itertools import product
 
 import numpy as np
 
-from analysis.capacity import Floats
+from density_study.analysis.capacity import Floats
 
 Weighted = Sequence[tuple[float, float]]  # (value of a parameter, its weight)
 Rows = Sequence[tuple[tuple[float, ...], float]]  # (parameters of a shape, its weight)

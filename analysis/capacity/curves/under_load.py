@@ -21,8 +21,8 @@ import numpy as np
 from pydantic import Field
 from scipy.optimize import nnls
 
-from analysis.capacity import Floats
-from workloads.base.values import Frozen
+from density_study.analysis.capacity import Floats
+from density_study.workloads.base.values import Frozen
 
 MIN_LOADS = 3  # S, k and the choice of c: two loads fit any of them
 MIN_LOADS_OF_CPU = 2

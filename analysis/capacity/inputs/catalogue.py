@@ -12,8 +12,8 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from analysis.capacity.inputs.ranged import FiniteModel, UncertainValue
-from cluster.model.errors import InputError
+from density_study.analysis.capacity.inputs.ranged import FiniteModel, UncertainValue
+from density_study.cluster.model.errors import InputError
 
 DAYS = 36 * 30.4  # of the 3 years over which hosts are paid
 EXAMPLE = Path(__file__).parent / "examples" / "catalog.yaml"

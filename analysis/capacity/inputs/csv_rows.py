@@ -6,7 +6,7 @@ import csv
 from collections.abc import Iterator, Mapping, Sequence
 from io import StringIO
 
-from cluster.model.errors import InputError
+from density_study.cluster.model.errors import InputError
 
 DELIMITERS = (",", ";", "\t")
 Row = Mapping[str, str]

@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 import yaml
 
-from analysis.capacity.inputs.points import grouped
-from analysis.capacity.inputs.profile import Profile, read_profile
-from cluster.model.errors import InputError
-from cluster.state.atomic import write_text
+from density_study.analysis.capacity.inputs.points import grouped
+from density_study.analysis.capacity.inputs.profile import Profile, read_profile
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.state.atomic import write_text
 
 NEEDED = ("name", "status", "realtime", "%cpu")
 DONE = ("COMPLETED", "CACHED")  # CACHED: done by an earlier run that was resumed

@@ -17,10 +17,10 @@ from typing import Literal, TypeVar
 
 from pydantic import Field
 
-from analysis.capacity.inputs.csv_rows import Row, csv_rows
-from analysis.capacity.inputs.unit import Unit, parse_unit
-from cluster.model.errors import InputError
-from workloads.base.values import Frozen
+from density_study.analysis.capacity.inputs.csv_rows import Row, csv_rows
+from density_study.analysis.capacity.inputs.unit import Unit, parse_unit
+from density_study.cluster.model.errors import InputError
+from density_study.workloads.base.values import Frozen
 
 COLUMNS = ("group", "hosts", "vms_per_host", "medium", "value", "unit", "repetition")
 NEEDED = COLUMNS[:-1]

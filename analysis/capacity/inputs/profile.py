@@ -12,8 +12,8 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from analysis.capacity.inputs.ranged import FiniteModel, UncertainValue
-from cluster.model.errors import InputError
+from density_study.analysis.capacity.inputs.ranged import FiniteModel, UncertainValue
+from density_study.cluster.model.errors import InputError
 
 Resource = Literal["hdfs_read", "hdfs_write", "hbase_write", "hbase_scan", "genome_job"]
 SEQUENTIAL: tuple[Resource, ...] = ("hdfs_read", "hdfs_write")

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from analysis.capacity.inputs.unit import parse_unit
-from cluster.model.errors import InputError
+from density_study.analysis.capacity.inputs.unit import parse_unit
+from density_study.cluster.model.errors import InputError
 
 TERM = re.compile(r"(turnaround|query)_p(\d{1,2}(?:\.\d+)?)=([0-9.]+)\s*([a-z]+)")
 

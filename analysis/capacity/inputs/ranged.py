@@ -9,11 +9,11 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from scipy import stats
 
-from analysis.capacity import Floats
-from analysis.capacity.plan.plan import Quantiles
-from cluster.model.errors import InputError
-from workloads.base.checked import dotted, location_of, sentence
-from workloads.base.yaml_text import read_yaml
+from density_study.analysis.capacity import Floats
+from density_study.analysis.capacity.plan.plan import Quantiles
+from density_study.cluster.model.errors import InputError
+from density_study.workloads.base.checked import dotted, location_of, sentence
+from density_study.workloads.base.yaml_text import read_yaml
 
 Tag = Literal["measured", "published", "calculated", "catalogue", "assumed"]
 QUANTILES = (0.05, 0.5, 0.95)  # a range is the middle 90 % of what is possible

@@ -15,11 +15,11 @@ from typing import Any
 
 import pandas as pd
 
-from analysis import tables
-from analysis.capacity.inputs.points import Point, Quantity
-from analysis.tables.store import read_table
-from analysis.validity.rules import TARGET_HELD
-from cluster.model.errors import InputError
+from density_study.analysis import tables
+from density_study.analysis.capacity.inputs.points import Point, Quantity
+from density_study.analysis.tables.store import read_table
+from density_study.analysis.validity.rules import TARGET_HELD
+from density_study.cluster.model.errors import InputError
 
 TARGET = re.compile(r"-at[0-9.]+(pct|ps)$")
 RATES = {"testdfsio": ("throughput_map_phase", "MiB/s"), "ycsb": ("throughput", "ops/s")}

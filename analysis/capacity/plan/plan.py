@@ -9,8 +9,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from cluster.model.errors import InputError
-from workloads.base.values import Frozen
+from density_study.cluster.model.errors import InputError
+from density_study.workloads.base.values import Frozen
 
 FORMAT: Literal[2] = 2
 

@@ -13,13 +13,13 @@ from functools import cached_property
 
 import numpy as np
 
-from analysis.capacity import Floats
-from analysis.capacity.inputs.catalogue import HostType
-from analysis.capacity.inputs.profile import Resource, Stage
-from analysis.capacity.sizing.demand import Demand
-from analysis.capacity.sizing.promise_curve import QueryCurve
-from analysis.capacity.sizing.slots import Slots
-from analysis.capacity.sizing.supply import MeasuredSupply
+from density_study.analysis.capacity import Floats
+from density_study.analysis.capacity.inputs.catalogue import HostType
+from density_study.analysis.capacity.inputs.profile import Resource, Stage
+from density_study.analysis.capacity.sizing.demand import Demand
+from density_study.analysis.capacity.sizing.promise_curve import QueryCurve
+from density_study.analysis.capacity.sizing.slots import Slots
+from density_study.analysis.capacity.sizing.supply import MeasuredSupply
 
 COMPUTE = "compute"
 SURE = 0.9  # share of draws in which the chosen hosts must be enough

@@ -11,17 +11,17 @@ from typing import TypeVar
 
 import numpy as np
 
-from analysis.capacity import Floats
-from analysis.capacity.curves.model import Model
-from analysis.capacity.curves.surface import NotMeasuredError
-from analysis.capacity.inputs.catalogue import Catalogue, HostType
-from analysis.capacity.inputs.profile import SEQUENTIAL, Profile, Resource
-from analysis.capacity.inputs.question import Question
-from analysis.capacity.sizing.candidate import SURE, Candidate, ResourceSupply
-from analysis.capacity.sizing.demand import DAY_S, Demand
-from analysis.capacity.sizing.promise_curve import QueryCurve, query_fit
-from analysis.capacity.sizing.slots import Slots
-from analysis.capacity.sizing.supply import MeasuredSupply, SupplyCatalog
+from density_study.analysis.capacity import Floats
+from density_study.analysis.capacity.curves.model import Model
+from density_study.analysis.capacity.curves.surface import NotMeasuredError
+from density_study.analysis.capacity.inputs.catalogue import Catalogue, HostType
+from density_study.analysis.capacity.inputs.profile import SEQUENTIAL, Profile, Resource
+from density_study.analysis.capacity.inputs.question import Question
+from density_study.analysis.capacity.sizing.candidate import SURE, Candidate, ResourceSupply
+from density_study.analysis.capacity.sizing.demand import DAY_S, Demand
+from density_study.analysis.capacity.sizing.promise_curve import QueryCurve, query_fit
+from density_study.analysis.capacity.sizing.slots import Slots
+from density_study.analysis.capacity.sizing.supply import MeasuredSupply, SupplyCatalog
 
 # Assumed HDFS rate relative to the disks' data sheet, and its log error, if HDFS was not measured.
 DISK_EFFICIENCY = 0.6

@@ -13,9 +13,9 @@ from functools import cached_property
 
 import numpy as np
 
-from analysis.capacity import Floats
-from analysis.capacity.inputs.profile import Profile, Resource
-from analysis.capacity.inputs.question import Question
+from density_study.analysis.capacity import Floats
+from density_study.analysis.capacity.inputs.profile import Profile, Resource
+from density_study.analysis.capacity.inputs.question import Question
 
 DAY_S = 86400.0
 HOUR_S = 3600.0

@@ -8,11 +8,11 @@ from itertools import islice
 
 import numpy as np
 
-from analysis.capacity import Floats
-from analysis.capacity.inputs.catalogue import DAYS
-from analysis.capacity.inputs.profile import SEQUENTIAL
-from analysis.capacity.inputs.ranged import UncertainValue, quantiles
-from analysis.capacity.plan.plan import (
+from density_study.analysis.capacity import Floats
+from density_study.analysis.capacity.inputs.catalogue import DAYS
+from density_study.analysis.capacity.inputs.profile import SEQUENTIAL
+from density_study.analysis.capacity.inputs.ranged import UncertainValue, quantiles
+from density_study.analysis.capacity.plan.plan import (
     Alternative,
     Evidence,
     Load,
@@ -22,11 +22,11 @@ from analysis.capacity.plan.plan import (
     Survival,
     utc_now,
 )
-from analysis.capacity.sizing.candidate import COMPUTE, SURE, Candidate
-from analysis.capacity.sizing.candidates import Search
-from analysis.capacity.sizing.demand import HOUR_S
-from analysis.capacity.sizing.sensitivity import sensitivity
-from analysis.capacity.sizing.stage_graph import turnaround_s
+from density_study.analysis.capacity.sizing.candidate import COMPUTE, SURE, Candidate
+from density_study.analysis.capacity.sizing.candidates import Search
+from density_study.analysis.capacity.sizing.demand import HOUR_S
+from density_study.analysis.capacity.sizing.sensitivity import sensitivity
+from density_study.analysis.capacity.sizing.stage_graph import turnaround_s
 
 SHOWN_ALTERNATIVES = 5
 SHOWN_LEFT_OUT = 12

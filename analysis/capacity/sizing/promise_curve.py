@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.capacity import Floats
-from analysis.capacity.curves.model import LatencyFit, Model
-from analysis.capacity.curves.surface import NotMeasuredError
+from density_study.analysis.capacity import Floats
+from density_study.analysis.capacity.curves.model import LatencyFit, Model
+from density_study.analysis.capacity.curves.surface import NotMeasuredError
 
 GRID = np.linspace(0.0, 1.0, 201)  # of rho, in steps of half a percent
 PERCENTILES_APART = 1.0

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from analysis.capacity.curves.fit import fit
-from analysis.capacity.curves.model import write_model
-from analysis.capacity.inputs.catalogue import read_catalogue
-from analysis.capacity.inputs.profile import read_profile
-from analysis.capacity.inputs.question import Question
-from analysis.capacity.inputs.run_points import run_points
-from analysis.capacity.plan.plan import PLAN, Excuse, Plan, utc_now
-from analysis.capacity.sizing.size import size
-from cluster.model.errors import InputError
-from cluster.state.atomic import write_text
+from density_study.analysis.capacity.curves.fit import fit
+from density_study.analysis.capacity.curves.model import write_model
+from density_study.analysis.capacity.inputs.catalogue import read_catalogue
+from density_study.analysis.capacity.inputs.profile import read_profile
+from density_study.analysis.capacity.inputs.question import Question
+from density_study.analysis.capacity.inputs.run_points import run_points
+from density_study.analysis.capacity.plan.plan import PLAN, Excuse, Plan, utc_now
+from density_study.analysis.capacity.sizing.size import size
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.state.atomic import write_text
 
 
 def plan_run(run_root: Path, question: Question, profile_name: str, hosts: Path) -> Plan | Excuse:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from analysis.capacity.plan.plan import Alternative
-from analysis.capacity.sizing.candidate import SURE, Candidate
+from density_study.analysis.capacity.plan.plan import Alternative
+from density_study.analysis.capacity.sizing.candidate import SURE, Candidate
 
 TAIL = 0.2  # lowest and highest fifth of an input's draws
 SHOWN = 4

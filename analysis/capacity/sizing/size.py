@@ -13,19 +13,19 @@ from itertools import islice
 
 import numpy as np
 
-from analysis.capacity import Floats
-from analysis.capacity.curves.model import Model
-from analysis.capacity.inputs.catalogue import Catalogue
-from analysis.capacity.inputs.profile import Profile
-from analysis.capacity.inputs.question import Question
-from analysis.capacity.inputs.ranged import quantiles
-from analysis.capacity.plan.plan import Excuse, Plan, Quantiles, utc_now
-from analysis.capacity.sizing.candidate import SURE, Candidate
-from analysis.capacity.sizing.candidates import Search
-from analysis.capacity.sizing.plan_maker import make_plan
-from analysis.capacity.sizing.stage_graph import turnaround_s
-from cluster.model.errors import InputError
-from workloads.base.values import Frozen
+from density_study.analysis.capacity import Floats
+from density_study.analysis.capacity.curves.model import Model
+from density_study.analysis.capacity.inputs.catalogue import Catalogue
+from density_study.analysis.capacity.inputs.profile import Profile
+from density_study.analysis.capacity.inputs.question import Question
+from density_study.analysis.capacity.inputs.ranged import quantiles
+from density_study.analysis.capacity.plan.plan import Excuse, Plan, Quantiles, utc_now
+from density_study.analysis.capacity.sizing.candidate import SURE, Candidate
+from density_study.analysis.capacity.sizing.candidates import Search
+from density_study.analysis.capacity.sizing.plan_maker import make_plan
+from density_study.analysis.capacity.sizing.stage_graph import turnaround_s
+from density_study.cluster.model.errors import InputError
+from density_study.workloads.base.values import Frozen
 
 TRIED = 3  # candidates whose turnaround is simulated, which is slow
 STEPS = 12  # counts tried, each a tenth more hosts, at least one

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.capacity import Floats
-from analysis.capacity.inputs.catalogue import HostType
-from analysis.capacity.inputs.profile import Stage
-from analysis.capacity.sizing.demand import HOUR_S, Demand
+from density_study.analysis.capacity import Floats
+from density_study.analysis.capacity.inputs.catalogue import HostType
+from density_study.analysis.capacity.inputs.profile import Stage
+from density_study.analysis.capacity.sizing.demand import HOUR_S, Demand
 
 SURE = 0.9  # a stage must fit into a VM in at least this share of draws
 

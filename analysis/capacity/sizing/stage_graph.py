@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from analysis.capacity import Floats
-from analysis.capacity.sizing.candidate import Candidate
+from density_study.analysis.capacity import Floats
+from density_study.analysis.capacity.sizing.candidate import Candidate
 
 WARM_UP = 0.2  # share of the genomes that fill the cluster first: not counted (initial transient)
 MAX_PASSED_OVER = 20  # limit of backfilling: a longer search is slow and starves the first

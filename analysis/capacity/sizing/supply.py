@@ -14,12 +14,17 @@ from fnmatch import fnmatchcase
 
 import numpy as np
 
-from analysis.capacity import Floats
-from analysis.capacity.curves.model import Model
-from analysis.capacity.curves.surface import FARTHEST, NotMeasuredError, Surface, surfaces
-from analysis.capacity.inputs.profile import UNIT_OF, Profile, Resource
-from analysis.capacity.inputs.question import Question
-from cluster.model.errors import InputError
+from density_study.analysis.capacity import Floats
+from density_study.analysis.capacity.curves.model import Model
+from density_study.analysis.capacity.curves.surface import (
+    FARTHEST,
+    NotMeasuredError,
+    Surface,
+    surfaces,
+)
+from density_study.analysis.capacity.inputs.profile import UNIT_OF, Profile, Resource
+from density_study.analysis.capacity.inputs.question import Question
+from density_study.cluster.model.errors import InputError
 
 MAX_PLACES = 48  # draws take the eigenvalues of a (places, places) matrix per hypothesis
 

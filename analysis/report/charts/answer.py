@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from analysis.findings.arms import main_operation
-from analysis.report.charts.chart import draw
-from analysis.report.charts.figure import Figure, PanelKey, titled
-from analysis.report.charts.notes import notes
-from analysis.report.charts.observations import Observation, View
-from analysis.report.charts.quantity import sign
-from analysis.report.charts.sections import RATES, by_density, latency_words
-from analysis.summary.summary import MAIN_RATES, Metric
+from density_study.analysis.findings.arms import main_operation
+from density_study.analysis.report.charts.chart import draw
+from density_study.analysis.report.charts.figure import Figure, PanelKey, titled
+from density_study.analysis.report.charts.notes import notes
+from density_study.analysis.report.charts.observations import Observation, View
+from density_study.analysis.report.charts.quantity import sign
+from density_study.analysis.report.charts.sections import RATES, by_density, latency_words
+from density_study.analysis.summary.summary import MAIN_RATES, Metric
 
 TAIL = 99.0
 

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import altair as alt
 
-from analysis.report.charts.datatable import observation_table
-from analysis.report.charts.figure import (
+from density_study.analysis.report.charts.datatable import observation_table
+from density_study.analysis.report.charts.figure import (
     DATA,
     Figure,
     Layout,
@@ -24,10 +24,10 @@ from analysis.report.charts.figure import (
     vertical,
     vertical_log,
 )
-from analysis.report.charts.observations import Observation, Row, View
-from analysis.report.charts.palette import INK, PAPER, Style
-from analysis.report.charts.quantity import digits, interval, quantity, sign
-from analysis.summary.summary import Metric
+from density_study.analysis.report.charts.observations import Observation, Row, View
+from density_study.analysis.report.charts.palette import INK, PAPER, Style
+from density_study.analysis.report.charts.quantity import digits, interval, quantity, sign
+from density_study.analysis.summary.summary import Metric
 
 WIDTHS_PX: dict[Layout, int] = {"one": 560, "twos": 540, "threes": 360, "fours": 270}
 

@@ -9,9 +9,9 @@ from typing import Any
 import altair as alt
 import vl_convert
 
-from analysis.capacity.sizing.size import WhatIf
-from analysis.report.charts.figure import vega_lite
-from analysis.report.charts.palette import config
+from density_study.analysis.capacity.sizing.size import WhatIf
+from density_study.analysis.report.charts.figure import vega_lite
+from density_study.analysis.report.charts.palette import config
 
 LINES = 8  # maximum number of lines; the cheapest host types
 

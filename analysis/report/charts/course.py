@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analysis.report.charts.figure import Column, DataTable, Figure, Panel, finished, legend, titled
-from analysis.report.charts.inside import cpu_bars
-from analysis.report.charts.observations import Row, View
-from analysis.report.charts.palette import CPU
-from analysis.report.charts.quantity import quantity
-from analysis.summary.series import CpuSeries
-from analysis.summary.summary import Summary, TrialSummary
+from density_study.analysis.report.charts.figure import (
+    Column,
+    DataTable,
+    Figure,
+    Panel,
+    finished,
+    legend,
+    titled,
+)
+from density_study.analysis.report.charts.inside import cpu_bars
+from density_study.analysis.report.charts.observations import Row, View
+from density_study.analysis.report.charts.palette import CPU
+from density_study.analysis.report.charts.quantity import quantity
+from density_study.analysis.summary.series import CpuSeries
+from density_study.analysis.summary.summary import Summary, TrialSummary
 
 HEIGHT_PX = 208
 WIDTH_PX = 540

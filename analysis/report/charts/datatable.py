@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from analysis.report.charts.figure import Column, DataTable
-from analysis.report.charts.observations import Observation, View
-from analysis.report.charts.quantity import digits, interval, quantity
-from analysis.summary.summary import Metric
+from density_study.analysis.report.charts.figure import Column, DataTable
+from density_study.analysis.report.charts.observations import Observation, View
+from density_study.analysis.report.charts.quantity import digits, interval, quantity
+from density_study.analysis.summary.summary import Metric
 
 
 def observation_table(

@@ -17,10 +17,10 @@ from typing import Any, Literal
 import altair as alt
 import vl_convert
 
-from analysis.report.charts.observations import Of, Row
-from analysis.report.charts.palette import INK, Style, config
-from cluster.stack.cache import cache_root
-from cluster.state.atomic import write_text
+from density_study.analysis.report.charts.observations import Of, Row
+from density_study.analysis.report.charts.palette import INK, Style, config
+from density_study.cluster.stack.cache import cache_root
+from density_study.cluster.state.atomic import write_text
 
 DATA = "rows"  # name of the data set of every panel
 PanelKey = tuple[str, str, str]  # id, title and subtitle of a panel

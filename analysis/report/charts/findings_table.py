@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from analysis.findings.claims import is_whole
-from analysis.report.charts.figure import Column, DataTable
-from analysis.report.charts.quantity import ratio
-from analysis.summary.summary import Finding, Summary
+from density_study.analysis.findings.claims import is_whole
+from density_study.analysis.report.charts.figure import Column, DataTable
+from density_study.analysis.report.charts.quantity import ratio
+from density_study.analysis.summary.summary import Finding, Summary
 
 NONE = "none"
 # Columns that are empty until an arm has five units; they are omitted until then.

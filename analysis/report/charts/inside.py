@@ -10,7 +10,7 @@ from typing import Any
 
 import altair as alt
 
-from analysis.report.charts.figure import (
+from density_study.analysis.report.charts.figure import (
     DATA,
     colour_scale,
     finished,
@@ -18,7 +18,7 @@ from analysis.report.charts.figure import (
     series_look,
     vertical,
 )
-from analysis.report.charts.palette import CPU, INK, MUTED, SERIES, Style
+from density_study.analysis.report.charts.palette import CPU, INK, MUTED, SERIES, Style
 
 # Data set of the workload's start, end of ramp-up and end: `at` in seconds, and `label`.
 WINDOW = "window"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
-from analysis.report.charts.observations import Observation, View
+from density_study.analysis.report.charts.observations import Observation, View
 
 
 def point_notes(view: View) -> str:

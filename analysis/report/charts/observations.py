@@ -11,8 +11,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from analysis.report.charts.palette import Style, styles
-from analysis.summary.summary import UNKNOWN_LEVEL, UNKNOWN_MEDIUM, Metric, SettingSummary, Summary
+from density_study.analysis.report.charts.palette import Style, styles
+from density_study.analysis.summary.summary import (
+    UNKNOWN_LEVEL,
+    UNKNOWN_MEDIUM,
+    Metric,
+    SettingSummary,
+    Summary,
+)
 
 Row = dict[str, Any]  # one datum of a chart: plain JSON values
 # Setting, vms_per_host and medium: the attributes that the page's filters use.

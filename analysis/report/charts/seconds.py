@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import altair as alt
 
-from analysis.report.charts.figure import (
+from density_study.analysis.report.charts.figure import (
     DATA,
     Column,
     DataTable,
@@ -19,10 +19,10 @@ from analysis.report.charts.figure import (
     series_look,
     titled,
 )
-from analysis.report.charts.observations import Row, View
-from analysis.report.charts.palette import PAPER, TIME, Style, styles
-from analysis.report.charts.quantity import duration, quantity
-from analysis.summary.summary import Summary
+from density_study.analysis.report.charts.observations import Row, View
+from density_study.analysis.report.charts.palette import PAPER, TIME, Style, styles
+from density_study.analysis.report.charts.quantity import duration, quantity
+from density_study.analysis.summary.summary import Summary
 
 PHASE_PX = 26
 AXIS_PX = 46

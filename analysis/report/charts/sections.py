@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
-from analysis.report.charts.chart import Chart, by_arm, draw
-from analysis.report.charts.figure import Figure, Layout, LegendEntry, titled
-from analysis.report.charts.notes import notes
-from analysis.report.charts.observations import Observation, View
-from analysis.report.charts.palette import CPU, MUTED, SERIES, Style
-from analysis.summary.summary import Metric
+from density_study.analysis.report.charts.chart import Chart, by_arm, draw
+from density_study.analysis.report.charts.figure import Figure, Layout, LegendEntry, titled
+from density_study.analysis.report.charts.notes import notes
+from density_study.analysis.report.charts.observations import Observation, View
+from density_study.analysis.report.charts.palette import CPU, MUTED, SERIES, Style
+from density_study.analysis.summary.summary import Metric
 
 RATES = {
     "throughput": "successful operations",

@@ -9,15 +9,15 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from analysis.report.charts.chart import Chart, by_arm, draw
-from analysis.report.charts.course import course
-from analysis.report.charts.figure import TEXTS, Figure, titled
-from analysis.report.charts.notes import point_notes
-from analysis.report.charts.observations import Observation, View
-from analysis.report.charts.palette import styles
-from analysis.report.charts.quantity import digits
-from analysis.report.charts.sections import latency_words
-from analysis.summary.summary import Metric
+from density_study.analysis.report.charts.chart import Chart, by_arm, draw
+from density_study.analysis.report.charts.course import course
+from density_study.analysis.report.charts.figure import TEXTS, Figure, titled
+from density_study.analysis.report.charts.notes import point_notes
+from density_study.analysis.report.charts.observations import Observation, View
+from density_study.analysis.report.charts.palette import styles
+from density_study.analysis.report.charts.quantity import digits
+from density_study.analysis.report.charts.sections import latency_words
+from density_study.analysis.summary.summary import Metric
 
 MIXED = "read45-insert55"
 MIXES = {"load": "data load", MIXED: "45/55", "scan95-insert5": "scan"}

@@ -9,14 +9,14 @@ from __future__ import annotations
 import time
 from pathlib import PurePosixPath
 
-from cluster.model.cluster import Site
-from cluster.model.errors import InputError, StudyError
-from cluster.providers.libvirt.guests import Vcpus
-from cluster.providers.libvirt.names import domain_name, uuid_of
-from cluster.providers.libvirt.virsh import Virsh
-from cluster.providers.libvirt.xml import domain_xml, kernel_arguments
-from cluster.state.events import Accel, Acceleration
-from cluster.state.journal import Journal
+from density_study.cluster.model.cluster import Site
+from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.providers.libvirt.guests import Vcpus
+from density_study.cluster.providers.libvirt.names import domain_name, uuid_of
+from density_study.cluster.providers.libvirt.virsh import Virsh
+from density_study.cluster.providers.libvirt.xml import domain_xml, kernel_arguments
+from density_study.cluster.state.events import Accel, Acceleration
+from density_study.cluster.state.journal import Journal
 
 PROBE_NODE = "accel"
 KVM_LIMIT_S = 20.0

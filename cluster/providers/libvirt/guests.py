@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from cluster.model.cluster import Site
-from cluster.model.errors import InputError
-from cluster.model.host import Host, VcpuPolicy, VmHost
-from cluster.model.memory import GUEST_OS_MIB
-from cluster.model.topology import Node, Topology
-from cluster.providers.libvirt.names import (
+from density_study.cluster.model.cluster import Site
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.host import Host, VcpuPolicy, VmHost
+from density_study.cluster.model.memory import GUEST_OS_MIB
+from density_study.cluster.model.topology import Node, Topology
+from density_study.cluster.providers.libvirt.names import (
     bridge_name,
     domain_name,
     mac_of,
@@ -21,8 +21,8 @@ from cluster.providers.libvirt.names import (
     prefix,
     uuid_of,
 )
-from cluster.providers.libvirt.xml import domain_xml, kernel_arguments
-from cluster.state.events import Accel
+from density_study.cluster.providers.libvirt.xml import domain_xml, kernel_arguments
+from density_study.cluster.state.events import Accel
 
 VOLUMES = ("root", "seed", "data", "console")
 """Of each guest, as <node>.<volume>: the clone, its seed, its data, the output of its kernel."""

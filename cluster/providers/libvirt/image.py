@@ -22,14 +22,14 @@ from typing import Any
 
 import yaml
 
-from cluster.model.errors import StudyError
-from cluster.providers.libvirt import customize
-from cluster.providers.libvirt.programs import CONTROLLER
-from cluster.providers.ssh.programs import check_programs
-from cluster.stack import Stack, classpath
-from cluster.stack.archive import class_list
-from cluster.stack.cache import cache_root
-from cluster.state import atomic
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.providers.libvirt import customize
+from density_study.cluster.providers.libvirt.programs import CONTROLLER
+from density_study.cluster.providers.ssh.programs import check_programs
+from density_study.cluster.stack import Stack, classpath
+from density_study.cluster.stack.archive import class_list
+from density_study.cluster.stack.cache import cache_root
+from density_study.cluster.state import atomic
 
 FORMAT = 1
 BUILD_TIMEOUT_S = 1800

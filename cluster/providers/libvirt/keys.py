@@ -9,11 +9,11 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from cluster.model.cluster import Site
-from cluster.model.topology import Topology
-from cluster.providers.ssh.options import find_program
-from cluster.state import atomic
-from cluster.state.journal import Journal
+from density_study.cluster.model.cluster import Site
+from density_study.cluster.model.topology import Topology
+from density_study.cluster.providers.ssh.options import find_program
+from density_study.cluster.state import atomic
+from density_study.cluster.state.journal import Journal
 
 FOLDER = "ssh"
 

@@ -9,18 +9,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cluster.model.cluster import Site
-from cluster.providers.libvirt.accel import find_acceleration
-from cluster.providers.libvirt.guests import Guest, Network
-from cluster.providers.libvirt.image import UID, USER
-from cluster.providers.libvirt.keys import Keys, public_of
-from cluster.providers.libvirt.names import prefix, uuid_of
-from cluster.providers.libvirt.store import Stored, store
-from cluster.providers.libvirt.virsh import Virsh
-from cluster.providers.libvirt.xml import network_xml, pool_xml, volume_xml
-from cluster.providers.ssh.stack_copies import add_text
-from cluster.state.events import Accel
-from cluster.state.journal import Journal
+from density_study.cluster.model.cluster import Site
+from density_study.cluster.providers.libvirt.accel import find_acceleration
+from density_study.cluster.providers.libvirt.guests import Guest, Network
+from density_study.cluster.providers.libvirt.image import UID, USER
+from density_study.cluster.providers.libvirt.keys import Keys, public_of
+from density_study.cluster.providers.libvirt.names import prefix, uuid_of
+from density_study.cluster.providers.libvirt.store import Stored, store
+from density_study.cluster.providers.libvirt.virsh import Virsh
+from density_study.cluster.providers.libvirt.xml import network_xml, pool_xml, volume_xml
+from density_study.cluster.providers.ssh.stack_copies import add_text
+from density_study.cluster.state.events import Accel
+from density_study.cluster.state.journal import Journal
 
 GIB = 2**30
 SECTOR_BYTES = 512

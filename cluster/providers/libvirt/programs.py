@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cluster.providers.ssh.programs import HERE as THIS_MACHINE
-from cluster.providers.ssh.programs import PYTHON, Need, Requirements
+from density_study.cluster.providers.ssh.programs import HERE as THIS_MACHINE
+from density_study.cluster.providers.ssh.programs import PYTHON, Need, Requirements
 
 HERE = "qemu:///"
 """How the address of this machine's own libvirt begins."""

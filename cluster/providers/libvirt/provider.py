@@ -7,26 +7,32 @@ from collections.abc import Mapping
 from pathlib import PurePath, PurePosixPath
 from typing import Any
 
-from cluster.machine.medium import Probe
-from cluster.machine.processes import stop_all
-from cluster.model.cluster import Site
-from cluster.model.errors import StudyError
-from cluster.model.host import Disk, Host, Target
-from cluster.model.memory import GUEST_OS_MIB
-from cluster.model.topology import Node, Topology
-from cluster.model.transport import Transport
-from cluster.providers.emulation import prove
-from cluster.providers.libvirt import removal
-from cluster.providers.libvirt.guests import by_uri, guests, networks
-from cluster.providers.libvirt.image import DATA, JAVA_HOME, USER, ensure_image, home_in_guest
-from cluster.providers.libvirt.image import STACKS as STACKS_IN_GUEST
-from cluster.providers.libvirt.keys import Keys, keys_of, make_keys
-from cluster.providers.libvirt.making import Maker
-from cluster.providers.libvirt.usage import guest_times
-from cluster.providers.libvirt.virsh import Virsh
-from cluster.providers.libvirt.waiting import await_guests
-from cluster.providers.local.transport import LocalTransport
-from cluster.providers.provider import (
+from density_study.cluster.machine.medium import Probe
+from density_study.cluster.machine.processes import stop_all
+from density_study.cluster.model.cluster import Site
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.model.host import Disk, Host, Target
+from density_study.cluster.model.memory import GUEST_OS_MIB
+from density_study.cluster.model.topology import Node, Topology
+from density_study.cluster.model.transport import Transport
+from density_study.cluster.providers.emulation import prove
+from density_study.cluster.providers.libvirt import removal
+from density_study.cluster.providers.libvirt.guests import by_uri, guests, networks
+from density_study.cluster.providers.libvirt.image import (
+    DATA,
+    JAVA_HOME,
+    USER,
+    ensure_image,
+    home_in_guest,
+)
+from density_study.cluster.providers.libvirt.image import STACKS as STACKS_IN_GUEST
+from density_study.cluster.providers.libvirt.keys import Keys, keys_of, make_keys
+from density_study.cluster.providers.libvirt.making import Maker
+from density_study.cluster.providers.libvirt.usage import guest_times
+from density_study.cluster.providers.libvirt.virsh import Virsh
+from density_study.cluster.providers.libvirt.waiting import await_guests
+from density_study.cluster.providers.local.transport import LocalTransport
+from density_study.cluster.providers.provider import (
     GRACE_S,
     Guests,
     Leftovers,
@@ -36,16 +42,16 @@ from cluster.providers.provider import (
     Provider,
     VcpuTime,
 )
-from cluster.providers.ssh.build import SshBuild
-from cluster.providers.ssh.channel import close_channels
-from cluster.providers.ssh.transport import SshTransport
-from cluster.providers.stacks import Stacks, moved
-from cluster.render.blueprint import InstallDirs, NodePaths
-from cluster.stack import ensure_all, stack_home
-from cluster.state.events import Accel, DiskEmulated, GuestsUp, HostReach, NodeReach
-from cluster.state.journal import Journal
-from cluster.state.tags import tagged
-from cluster.state.timeout_scale import acceleration, timeout_scale
+from density_study.cluster.providers.ssh.build import SshBuild
+from density_study.cluster.providers.ssh.channel import close_channels
+from density_study.cluster.providers.ssh.transport import SshTransport
+from density_study.cluster.providers.stacks import Stacks, moved
+from density_study.cluster.render.blueprint import InstallDirs, NodePaths
+from density_study.cluster.stack import ensure_all, stack_home
+from density_study.cluster.state.events import Accel, DiskEmulated, GuestsUp, HostReach, NodeReach
+from density_study.cluster.state.journal import Journal
+from density_study.cluster.state.tags import tagged
+from density_study.cluster.state.timeout_scale import acceleration, timeout_scale
 
 STACKS = ("hadoop", "hbase", "ycsb")
 WORK = PurePosixPath(DATA)

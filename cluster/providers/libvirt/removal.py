@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from cluster.model.cluster import Site
-from cluster.model.errors import StudyError
-from cluster.providers.libvirt.guests import VOLUMES
-from cluster.providers.libvirt.names import METADATA_URI, prefix, uuid_of
-from cluster.providers.libvirt.virsh import Virsh
-from cluster.providers.libvirt.xml import tag_in
-from cluster.state.journal import Journal
+from density_study.cluster.model.cluster import Site
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.providers.libvirt.guests import VOLUMES
+from density_study.cluster.providers.libvirt.names import METADATA_URI, prefix, uuid_of
+from density_study.cluster.providers.libvirt.virsh import Virsh
+from density_study.cluster.providers.libvirt.xml import tag_in
+from density_study.cluster.state.journal import Journal
 
 
 def uris_of(site: Site, journal: Journal) -> list[str]:

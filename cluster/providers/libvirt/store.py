@@ -10,12 +10,12 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from cluster.model.errors import StudyError
-from cluster.providers.libvirt.image import FILES
-from cluster.providers.libvirt.names import IMAGE_POOL
-from cluster.providers.libvirt.virsh import Virsh
-from cluster.providers.libvirt.xml import pool_xml, volume_xml
-from cluster.state.journal import Journal
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.providers.libvirt.image import FILES
+from density_study.cluster.providers.libvirt.names import IMAGE_POOL
+from density_study.cluster.providers.libvirt.virsh import Virsh
+from density_study.cluster.providers.libvirt.xml import pool_xml, volume_xml
+from density_study.cluster.state.journal import Journal
 
 
 @dataclass(frozen=True)

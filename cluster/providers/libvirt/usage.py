@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from cluster.model.errors import StudyError
-from cluster.providers.libvirt.guests import Guest, by_uri
-from cluster.providers.libvirt.virsh import Virsh
-from cluster.providers.provider import VcpuTime
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.providers.libvirt.guests import Guest, by_uri
+from density_study.cluster.providers.libvirt.virsh import Virsh
+from density_study.cluster.providers.provider import VcpuTime
 
 _DOMAIN = re.compile(r"Domain: '(.+)'")
 _VCPU = re.compile(r"vcpu\.[0-9]+\.(time|delay)=([0-9]+)")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from cluster.model.errors import StudyError
-from cluster.providers.ssh.options import find_program
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.providers.ssh.options import find_program
 
 TIMEOUT_S = 120
 UPLOAD_TIMEOUT_S = 1800

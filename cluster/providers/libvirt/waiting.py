@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NoReturn
 
-from cluster.model.errors import BringUpError, HostLostError, StudyError
-from cluster.providers.libvirt.guests import Guest
-from cluster.providers.libvirt.virsh import Virsh
-from cluster.providers.ssh.transport import SshTransport
-from cluster.state.events import Accel
+from density_study.cluster.model.errors import BringUpError, HostLostError, StudyError
+from density_study.cluster.providers.libvirt.guests import Guest
+from density_study.cluster.providers.libvirt.virsh import Virsh
+from density_study.cluster.providers.ssh.transport import SshTransport
+from density_study.cluster.state.events import Accel
 
 BOOT_LIMIT_S: dict[Accel, float] = {"kvm": 120.0, "tcg": 600.0}
 POLL_S = 0.5

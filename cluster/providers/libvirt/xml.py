@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 import jinja2
 
-from cluster.providers.libvirt.image import ROOT_LABEL
-from cluster.providers.libvirt.names import METADATA_URI
-from cluster.state.events import Accel
+from density_study.cluster.providers.libvirt.image import ROOT_LABEL
+from density_study.cluster.providers.libvirt.names import METADATA_URI
+from density_study.cluster.state.events import Accel
 
 KERNEL_ARGUMENTS = (
     f"root=LABEL={ROOT_LABEL} rw console=ttyS0 net.ifnames=0 quiet panic=-1 fsck.mode=skip"

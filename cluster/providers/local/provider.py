@@ -10,20 +10,26 @@ from typing import Any
 
 import psutil
 
-from cluster.machine import directories, io_limits
-from cluster.machine.describe import describe_disk, describe_machine
-from cluster.machine.host_commands import HOST_COMMANDS, disk_free_mib
-from cluster.machine.medium import check_disk
-from cluster.machine.sockets import check_free, reserved
-from cluster.model.cluster import Site
-from cluster.model.ports import Ports
-from cluster.model.topology import Topology
-from cluster.providers.emulation import prove
-from cluster.providers.local.transport import LocalTransport
-from cluster.providers.provider import GRACE_S, Capacity, FreeResources, Leftovers, Provider
-from cluster.state.events import DiskEmulated
-from cluster.state.journal import Journal
-from cluster.state.tags import tagged
+from density_study.cluster.machine import directories, io_limits
+from density_study.cluster.machine.describe import describe_disk, describe_machine
+from density_study.cluster.machine.host_commands import HOST_COMMANDS, disk_free_mib
+from density_study.cluster.machine.medium import check_disk
+from density_study.cluster.machine.sockets import check_free, reserved
+from density_study.cluster.model.cluster import Site
+from density_study.cluster.model.ports import Ports
+from density_study.cluster.model.topology import Topology
+from density_study.cluster.providers.emulation import prove
+from density_study.cluster.providers.local.transport import LocalTransport
+from density_study.cluster.providers.provider import (
+    GRACE_S,
+    Capacity,
+    FreeResources,
+    Leftovers,
+    Provider,
+)
+from density_study.cluster.state.events import DiskEmulated
+from density_study.cluster.state.journal import Journal
+from density_study.cluster.state.tags import tagged
 
 
 class LocalProvider(Provider, Capacity):

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from cluster.machine import io_limits
-from cluster.machine.host_commands import HOST_COMMANDS
-from cluster.machine.processes import Children
-from cluster.model.topology import Node
-from cluster.model.transport import Command, ProcessId
-from cluster.state import atomic
-from cluster.state.journal import Journal
-from cluster.state.tags import is_alive
+from density_study.cluster.machine import io_limits
+from density_study.cluster.machine.host_commands import HOST_COMMANDS
+from density_study.cluster.machine.processes import Children
+from density_study.cluster.model.topology import Node
+from density_study.cluster.model.transport import Command, ProcessId
+from density_study.cluster.state import atomic
+from density_study.cluster.state.journal import Journal
+from density_study.cluster.state.tags import is_alive
 
 
 class LocalTransport:

@@ -8,13 +8,13 @@ from functools import cache
 from pathlib import PurePath
 from typing import Any
 
-from cluster.machine import directories
-from cluster.model.cluster import Site
-from cluster.model.errors import InputError, StudyError
-from cluster.model.host import Target
-from cluster.model.ports import Ports
-from cluster.model.topology import Topology
-from cluster.providers.provider import (
+from density_study.cluster.machine import directories
+from density_study.cluster.model.cluster import Site
+from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.model.host import Target
+from density_study.cluster.model.ports import Ports
+from density_study.cluster.model.topology import Topology
+from density_study.cluster.providers.provider import (
     Capacity,
     FreeResources,
     Leases,
@@ -23,19 +23,19 @@ from cluster.providers.provider import (
     Preflight,
     Provider,
 )
-from cluster.providers.ssh.ansible import play
-from cluster.providers.ssh.build import SshBuild, same_java
-from cluster.providers.ssh.channel import channel, on_all
-from cluster.providers.ssh.host_leases import busy, lease_holder, release_leases
-from cluster.providers.ssh.stack_copies import StackCopy
-from cluster.providers.ssh.transport import SshTransport
-from cluster.providers.ssh.units import run_argv, unit_name
-from cluster.providers.stacks import Stacks, moved
-from cluster.render.blueprint import InstallDirs, NodePaths
-from cluster.stack import Stack, ensure_all
-from cluster.stack.archive import archive_name
-from cluster.state.events import NodeReach
-from cluster.state.journal import Journal
+from density_study.cluster.providers.ssh.ansible import play
+from density_study.cluster.providers.ssh.build import SshBuild, same_java
+from density_study.cluster.providers.ssh.channel import channel, on_all
+from density_study.cluster.providers.ssh.host_leases import busy, lease_holder, release_leases
+from density_study.cluster.providers.ssh.stack_copies import StackCopy
+from density_study.cluster.providers.ssh.transport import SshTransport
+from density_study.cluster.providers.ssh.units import run_argv, unit_name
+from density_study.cluster.providers.stacks import Stacks, moved
+from density_study.cluster.render.blueprint import InstallDirs, NodePaths
+from density_study.cluster.stack import Stack, ensure_all
+from density_study.cluster.stack.archive import archive_name
+from density_study.cluster.state.events import NodeReach
+from density_study.cluster.state.journal import Journal
 
 
 class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases):

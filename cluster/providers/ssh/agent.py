@@ -12,13 +12,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cluster.machine.host_commands import HOST_COMMANDS
-from cluster.machine.processes import Children
-from cluster.model.errors import InputError, StudyError, TearDownError
-from cluster.model.transport import Command, ProcessId
-from cluster.providers.ssh import host_lease, units
-from cluster.state import atomic
-from cluster.state.tags import is_alive
+from density_study.cluster.machine.host_commands import HOST_COMMANDS
+from density_study.cluster.machine.processes import Children
+from density_study.cluster.model.errors import InputError, StudyError, TearDownError
+from density_study.cluster.model.transport import Command, ProcessId
+from density_study.cluster.providers.ssh import host_lease, units
+from density_study.cluster.state import atomic
+from density_study.cluster.state.tags import is_alive
 
 if TYPE_CHECKING:
     from execnet import Channel

@@ -17,12 +17,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cluster.model.errors import HostLostError, StudyError
-from cluster.model.host import Target
-from cluster.providers.ssh.channel import control_path
-from cluster.providers.ssh.options import ssh_options
-from cluster.state.runtime import runtime_dir
-from cluster.state.tags import TAG
+from density_study.cluster.model.errors import HostLostError, StudyError
+from density_study.cluster.model.host import Target
+from density_study.cluster.providers.ssh.channel import control_path
+from density_study.cluster.providers.ssh.options import ssh_options
+from density_study.cluster.state.runtime import runtime_dir
+from density_study.cluster.state.tags import TAG
 
 PLAYBOOKS = Path(__file__).with_name("playbooks")
 TIMEOUT_S = 900.0

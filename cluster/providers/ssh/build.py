@@ -14,20 +14,20 @@ from itertools import chain
 from pathlib import Path, PurePath
 from typing import Any
 
-from cluster.model.cluster import Site
-from cluster.model.errors import HostLostError, InputError, StudyError
-from cluster.model.host import Target
-from cluster.model.transport import ProcessId
-from cluster.providers.provider import GRACE_S, Leftovers
-from cluster.providers.ssh.ansible import play
-from cluster.providers.ssh.channel import channel, on_all, try_all
-from cluster.providers.ssh.host_leases import take_leases
-from cluster.providers.ssh.stack_copies import README, SUMS, StackCopy
-from cluster.providers.ssh.toolkit import TOOLKIT, toolkit
-from cluster.providers.ssh.transport import Place
-from cluster.state.events import HostReach, NodeReach
-from cluster.state.journal import Journal
-from cluster.state.runtime import runtime_dir
+from density_study.cluster.model.cluster import Site
+from density_study.cluster.model.errors import HostLostError, InputError, StudyError
+from density_study.cluster.model.host import Target
+from density_study.cluster.model.transport import ProcessId
+from density_study.cluster.providers.provider import GRACE_S, Leftovers
+from density_study.cluster.providers.ssh.ansible import play
+from density_study.cluster.providers.ssh.channel import channel, on_all, try_all
+from density_study.cluster.providers.ssh.host_leases import take_leases
+from density_study.cluster.providers.ssh.stack_copies import README, SUMS, StackCopy
+from density_study.cluster.providers.ssh.toolkit import TOOLKIT, toolkit
+from density_study.cluster.providers.ssh.transport import Place
+from density_study.cluster.state.events import HostReach, NodeReach
+from density_study.cluster.state.journal import Journal
+from density_study.cluster.state.runtime import runtime_dir
 
 _STOP_TIMEOUT_S = 90.0
 

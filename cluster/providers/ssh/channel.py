@@ -23,12 +23,12 @@ from execnet.gateway_base import Popen2IO, get_execmodel
 from execnet.gateway_bootstrap import bootstrap
 from execnet.gateway_io import Popen2IOMaster, popen_bootstrapline
 
-from cluster.model.errors import HostLostError, InputError, StudyError
-from cluster.model.host import Target
-from cluster.providers.ssh.agent import ERRORS
-from cluster.providers.ssh.options import find_program, ssh_options
-from cluster.providers.ssh.toolkit import toolkit
-from cluster.state.runtime import check_own, runtime_dir
+from density_study.cluster.model.errors import HostLostError, InputError, StudyError
+from density_study.cluster.model.host import Target
+from density_study.cluster.providers.ssh.agent import ERRORS
+from density_study.cluster.providers.ssh.options import find_program, ssh_options
+from density_study.cluster.providers.ssh.toolkit import toolkit
+from density_study.cluster.state.runtime import check_own, runtime_dir
 
 T = TypeVar("T")
 CALL_TIMEOUT_S = 60.0
@@ -43,7 +43,7 @@ import os, sys
 toolkit = os.memfd_create("toolkit")
 os.write(toolkit, channel.receive())
 sys.path.insert(0, f"/proc/self/fd/{toolkit}")
-from cluster.providers.ssh.agent import serve
+from density_study.cluster.providers.ssh.agent import serve
 serve(channel, channel.receive())
 """
 _FATAL = ("Host key verification failed", "Permission denied", "REMOTE HOST IDENTIFICATION")

@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from cluster.state import atomic
-from cluster.state.runtime import check_own
-from cluster.state.tags import tagged
+from density_study.cluster.state import atomic
+from density_study.cluster.state.runtime import check_own
+from density_study.cluster.state.tags import tagged
 
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 EXPIRES_S = 24 * 3600.0

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from cluster.model.errors import HostBusyError, HostLostError, InputError
-from cluster.model.host import Target
-from cluster.providers.ssh.channel import channel
-from cluster.state.events import RunOpened
-from cluster.state.journal import Journal
-from cluster.state.owner import Owner, here, judge
+from density_study.cluster.model.errors import HostBusyError, HostLostError, InputError
+from density_study.cluster.model.host import Target
+from density_study.cluster.providers.ssh.channel import channel
+from density_study.cluster.state.events import RunOpened
+from density_study.cluster.state.journal import Journal
+from density_study.cluster.state.owner import Owner, here, judge
 
 
 def take_leases(hosts: Mapping[str, Target], tag: str, journal: Journal) -> None:

@@ -13,10 +13,10 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from cluster.model.errors import InputError
-from cluster.model.host import Target
-from cluster.state import atomic
-from cluster.state.settings import setting
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.host import Target
+from density_study.cluster.state import atomic
+from density_study.cluster.state.settings import setting
 
 IDENTITY = "DENSITY_STUDY_SSH_IDENTITY"
 """Names the file of the private key; without it the keys of the user's SSH agent are offered."""

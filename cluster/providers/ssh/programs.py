@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from cluster.model.errors import InputError
-from cluster.model.host import Target
-from cluster.providers.ssh.options import find_program, ssh_options
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.host import Target
+from density_study.cluster.providers.ssh.options import find_program, ssh_options
 
 TIMEOUT_S = 60.0
 HERE = "this machine"

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
 
-from cluster.stack import Stack, classpath
-from cluster.stack.archive import class_list
+from density_study.cluster.stack import Stack, classpath
+from density_study.cluster.stack.archive import class_list
 
 SUMS = "SHA256SUMS"
 CLASS_LIST = "classes.txt"

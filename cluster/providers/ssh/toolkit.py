@@ -11,7 +11,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[3]  # the folder that contains the rooms
 TOOLKIT = "toolkit.zip"
 _MODULES = (
     "cluster/__init__.py",
@@ -47,11 +47,12 @@ def toolkit() -> bytes:
     """The zip's bytes."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        _add(archive, "density_study/__init__.py", b"")  # no namespace packages in a zip without it
         for pattern in _MODULES:
             for file in sorted(ROOT.glob(pattern)):
-                _add(archive, str(file.relative_to(ROOT)), file.read_bytes())
+                _add(archive, f"density_study/{file.relative_to(ROOT)}", file.read_bytes())
         for name in _EMPTY:
-            _add(archive, name, b"")
+            _add(archive, f"density_study/{name}", b"")
         dool = _dool_folder()
         for file in sorted(dool.rglob("*.py")):
             _add(archive, f"dool/{file.relative_to(dool)}", file.read_bytes())

@@ -9,13 +9,13 @@ from functools import cache
 from pathlib import Path, PurePath
 from typing import Any
 
-from cluster.model.cluster import Site
-from cluster.model.host import Target
-from cluster.model.topology import Node
-from cluster.model.transport import Command, ProcessId
-from cluster.providers.ssh.channel import CALL_TIMEOUT_S, channel
-from cluster.providers.ssh.toolkit import TOOLKIT
-from cluster.state.journal import Journal
+from density_study.cluster.model.cluster import Site
+from density_study.cluster.model.host import Target
+from density_study.cluster.model.topology import Node
+from density_study.cluster.model.transport import Command, ProcessId
+from density_study.cluster.providers.ssh.channel import CALL_TIMEOUT_S, channel
+from density_study.cluster.providers.ssh.toolkit import TOOLKIT
+from density_study.cluster.state.journal import Journal
 
 CHUNK_BYTES = 4 * 2**20
 _STOP_MARGIN_S = 30.0

@@ -16,11 +16,11 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from cluster.machine.processes import environment
-from cluster.model.errors import StudyError
-from cluster.model.transport import Command
-from cluster.state import atomic
-from cluster.state.tags import is_below, start_ticks
+from density_study.cluster.machine.processes import environment
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.model.transport import Command
+from density_study.cluster.state import atomic
+from density_study.cluster.state.tags import is_below, start_ticks
 
 PREFIX = "density-study-"
 ACCOUNTING = ("CPUAccounting=yes", "MemoryAccounting=yes", "IOAccounting=yes")
@@ -71,7 +71,7 @@ def start(
 
 _BECOME = (
     "import sys; sys.path.insert(0, sys.argv[1]); "
-    "from cluster.providers.ssh.units import become; become(sys.argv[2])"
+    "from density_study.cluster.providers.ssh.units import become; become(sys.argv[2])"
 )
 
 

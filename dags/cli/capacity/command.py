@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cluster.model.errors import InputError
-from dags.cli.arguments import (
+from density_study.cluster.model.errors import InputError
+from density_study.dags.cli.arguments import (
     Draws,
     Hosts,
     Json,
@@ -23,15 +23,15 @@ from dags.cli.arguments import (
     Source,
     examples,
 )
-from dags.cli.console import out, print_json
+from density_study.dags.cli.console import out, print_json
 
 if TYPE_CHECKING:
-    from analysis.capacity.accuracy.hold_out_load import LoadMiss
-    from analysis.capacity.curves.model import Model
-    from analysis.capacity.inputs.catalogue import Catalogue
-    from analysis.capacity.inputs.points import Point
-    from analysis.capacity.inputs.profile import Profile
-    from analysis.capacity.inputs.question import Question
+    from density_study.analysis.capacity.accuracy.hold_out_load import LoadMiss
+    from density_study.analysis.capacity.curves.model import Model
+    from density_study.analysis.capacity.inputs.catalogue import Catalogue
+    from density_study.analysis.capacity.inputs.points import Point
+    from density_study.analysis.capacity.inputs.profile import Profile
+    from density_study.analysis.capacity.inputs.question import Question
 
 SIZE_EXAMPLE = (
     "study capacity size --genomes-per-day 100 --hosts catalog.yaml --model model.json"
@@ -78,9 +78,9 @@ def fit(
     as_json: Json = False,
 ) -> None:
     """Fit scaling, density, utilization and latency curves to analysed runs or to CSV files."""
-    from analysis.capacity.curves.fit import fit as fit_points
-    from analysis.capacity.curves.model import write_model
-    from dags.cli.capacity.display import model_page
+    from density_study.analysis.capacity.curves.fit import fit as fit_points
+    from density_study.analysis.capacity.curves.model import write_model
+    from density_study.dags.cli.capacity.display import model_page
 
     measured, sources = _measured(runs or [], points or [])
     model = fit_points(measured, sources)
@@ -94,7 +94,7 @@ def fit(
 
 def _measured(runs: list[Path], files: list[Path]) -> tuple[list[Point], list[str]]:
     """The points of all sources. InputError without a source."""
-    from analysis.capacity.inputs.points import read_points
+    from density_study.analysis.capacity.inputs.points import read_points
 
     if not runs and not files:
         raise InputError(
@@ -109,7 +109,7 @@ def _measured(runs: list[Path], files: list[Path]) -> tuple[list[Point], list[st
             )
     measured = [point for file in files for point in read_points(file)]
     if runs:
-        from analysis.capacity.inputs.run_points import run_points
+        from density_study.analysis.capacity.inputs.run_points import run_points
 
         measured += [point for run in runs for point in run_points(run)]
     return measured, [str(source) for source in (*runs, *files)]
@@ -128,17 +128,17 @@ def check(
     Exit codes: 0 no goal missed (a goal with too few points counts as undecided), 1 a goal missed,
     2 invalid input.
     """
-    from analysis.capacity.accuracy.goals import judged, judged_under_load
-    from analysis.capacity.accuracy.hold_out import hold_out as predict_left_out
-    from analysis.capacity.accuracy.hold_out import left_out
-    from dags.cli.capacity.display import check_page
+    from density_study.analysis.capacity.accuracy.goals import judged, judged_under_load
+    from density_study.analysis.capacity.accuracy.hold_out import hold_out as predict_left_out
+    from density_study.analysis.capacity.accuracy.hold_out import left_out
+    from density_study.dags.cli.capacity.display import check_page
 
     points = _points_of(source)
     misses = predict_left_out(points, hold_out.value)
     goals = judged(misses, hold_out.value)
     under_load: tuple[LoadMiss, ...] = ()
     if hold_out is HoldOut.density:
-        from analysis.capacity.accuracy.hold_out_load import hold_out_load
+        from density_study.analysis.capacity.accuracy.hold_out_load import hold_out_load
 
         under_load = hold_out_load(points)
         goals += judged_under_load(under_load)
@@ -151,8 +151,8 @@ def check(
 
 
 def _points_of(source: Path) -> tuple[Point, ...]:
-    from analysis.capacity.curves.model import read_model
-    from analysis.capacity.inputs.points import read_points
+    from density_study.analysis.capacity.curves.model import read_model
+    from density_study.analysis.capacity.inputs.points import read_points
 
     if source.is_dir():
         raise InputError(
@@ -176,9 +176,9 @@ def explain(
     as_json: Json = False,
 ) -> None:
     """Print one curve with its formulas, parameters, weights and interval, to check by hand."""
-    from analysis.capacity.curves.explain import explain as explained
-    from analysis.capacity.curves.explain import surface_of
-    from dags.cli.capacity.display import explanation_page
+    from density_study.analysis.capacity.curves.explain import explain as explained
+    from density_study.analysis.capacity.curves.explain import surface_of
+    from density_study.dags.cli.capacity.display import explanation_page
 
     surface = surface_of(_points_of(source), group, medium)
     found = explained(surface, vms_per_host, hosts)
@@ -207,10 +207,10 @@ def size(
 
     Exit codes: 0 a plan, 1 no plan, 2 invalid input.
     """
-    from analysis.capacity.plan.plan import Plan
-    from analysis.capacity.sizing.size import size as find_plan
-    from cluster.state.atomic import write_text
-    from dags.cli.capacity.plan_display import excuse_page, plan_page
+    from density_study.analysis.capacity.plan.plan import Plan
+    from density_study.analysis.capacity.sizing.size import size as find_plan
+    from density_study.cluster.state.atomic import write_text
+    from density_study.dags.cli.capacity.plan_display import excuse_page, plan_page
 
     found = find_plan(*_inputs(genomes_per_day, hosts, model, profile, slo, mapped, draws, seed))
     if output is not None:
@@ -239,9 +239,9 @@ def whatif(
     as_json: Json = False,
 ) -> None:
     """List cost and hosts for every density, medium and host type, and chart cost over density."""
-    from analysis.capacity.sizing.size import whatif as table
-    from analysis.report.charts.cost_by_density import write_chart
-    from dags.cli.capacity.plan_display import whatif_page
+    from density_study.analysis.capacity.sizing.size import whatif as table
+    from density_study.analysis.report.charts.cost_by_density import write_chart
+    from density_study.dags.cli.capacity.plan_display import whatif_page
 
     inputs = _inputs(genomes_per_day, hosts, model, profile, slo, mapped, draws, seed)
     rows, rejected = table(*inputs)
@@ -268,10 +268,10 @@ def _inputs(
     seed: int,
 ) -> tuple[Question, Model, Profile, Catalogue]:
     """Read and check the inputs of a plan. InputError for an invalid one."""
-    from analysis.capacity.curves.model import read_model
-    from analysis.capacity.inputs.catalogue import read_catalogue
-    from analysis.capacity.inputs.profile import read_profile
-    from analysis.capacity.inputs.question import parse_promises, question
+    from density_study.analysis.capacity.curves.model import read_model
+    from density_study.analysis.capacity.inputs.catalogue import read_catalogue
+    from density_study.analysis.capacity.inputs.profile import read_profile
+    from density_study.analysis.capacity.inputs.question import parse_promises, question
 
     wanted = question(genomes_per_day, parse_promises(slo or []), mapped or [], draws, seed)
     return wanted, read_model(model), read_profile(profile), read_catalogue(hosts)
@@ -286,7 +286,7 @@ def import_trace(
     ] = Path("profile.yaml"),
 ) -> None:
     """Convert a Nextflow trace into a profile: measured stages, core-hours, memory and I/O."""
-    from analysis.capacity.inputs.nextflow import write_profile
+    from density_study.analysis.capacity.inputs.nextflow import write_profile
 
     stages = write_profile(trace, genomes, output)
     out.print(f"profile  {output}: {stages} stages", markup=False, soft_wrap=True)

@@ -9,13 +9,13 @@ import numpy as np
 from rich.console import Group, RenderableType, group
 from rich.text import Text
 
-from analysis.capacity.accuracy.goals import JUDGED_PERCENTILE, Goal
-from analysis.capacity.accuracy.hold_out import Miss
-from analysis.capacity.accuracy.hold_out_load import LoadMiss
-from analysis.capacity.curves.explain import Explanation
-from analysis.capacity.curves.model import Model
-from analysis.capacity.inputs.points import Arm
-from dags.cli.layout import titled
+from density_study.analysis.capacity.accuracy.goals import JUDGED_PERCENTILE, Goal
+from density_study.analysis.capacity.accuracy.hold_out import Miss
+from density_study.analysis.capacity.accuracy.hold_out_load import LoadMiss
+from density_study.analysis.capacity.curves.explain import Explanation
+from density_study.analysis.capacity.curves.model import Model
+from density_study.analysis.capacity.inputs.points import Arm
+from density_study.dags.cli.layout import titled
 
 SHOWN_MISSES = 10
 SHOWN_LEVELS = 64

@@ -9,9 +9,9 @@ from rich.console import Group, RenderableType, group
 from rich.table import Table
 from rich.text import Text
 
-from analysis.capacity.plan.plan import Excuse, Plan, facts, plan_sentence, spread
-from analysis.capacity.sizing.size import WhatIf
-from dags.cli.layout import titled
+from density_study.analysis.capacity.plan.plan import Excuse, Plan, facts, plan_sentence, spread
+from density_study.analysis.capacity.sizing.size import WhatIf
+from density_study.dags.cli.layout import titled
 
 SHOWN_ROWS = 40
 

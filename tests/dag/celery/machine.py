@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psutil
 
-from cluster.state.tags import TAG
+from density_study.cluster.state.tags import TAG
 
 _INIT = """
 import signal

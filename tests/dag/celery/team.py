@@ -15,8 +15,8 @@ from typing import Any
 import psutil
 import requests
 
-from dags.airflow_home.home import project_root
-from dags.web import rest
+from density_study.dags.airflow_home.home import project_root
+from density_study.dags.web import rest
 from tests.dag.backend import wait_until
 from tests.dag.celery.machine import Machine, Unit
 from tests.dag.celery.services import Postgres, Redis, free_port

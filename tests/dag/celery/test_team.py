@@ -14,11 +14,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from cluster.state import presence
-from cluster.state.run_state import run_state
-from cluster.state.tags import tagged
-from dags.run_status.status import status_of
-from dags.stages import study_stages
+from density_study.cluster.state import presence
+from density_study.cluster.state.run_state import run_state
+from density_study.cluster.state.tags import tagged
+from density_study.dags.run_status.status import status_of
+from density_study.dags.stages import study_stages
 from tests.dag.backend import expected_order, order, wait_until
 from tests.dag.celery.team import TeamAirflow
 from tests.dag.web import Study

@@ -4,8 +4,8 @@ from tests.dag import backend
 
 backend.install()
 
-import analysis.capacity.inputs.run_points as run_points  # noqa: E402
-from dags.capacity_plan import capacity  # noqa: E402
+from density_study.analysis.capacity.inputs import run_points  # noqa: E402
+from density_study.dags.capacity_plan import capacity  # noqa: E402
 from tests.support.capacity.populations import measured, truths  # noqa: E402
 
 run_points.run_points = lambda _: measured(truths(1, 1), (2, 4, 8), seed=1)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from airflow.sdk import dag, task
 
-from dags.notify.late import deadline
+from density_study.dags.notify.late import deadline
 
 STUDY = "TEST_LATE_STUDY"
 

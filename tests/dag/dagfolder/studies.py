@@ -5,7 +5,7 @@ Of three runs of the study `nightly`, the second is slower.
 
 from pathlib import Path
 
-from cluster.state.journal import run_folders
+from density_study.cluster.state.journal import run_folders
 from tests.dag import backend
 
 OPS_S = (100.0, 80.0, 100.0)
@@ -28,12 +28,12 @@ backend.install()
 
 from airflow.sdk import get_parsing_context  # noqa: E402
 
-from dags.tasks import study_tasks  # noqa: E402
+from density_study.dags.tasks import study_tasks  # noqa: E402
 
 # Airflow fails a sensor that runs again before the scheduler has seen the end of its last look. On a busy
 # machine the scheduler's loop takes some seconds.
 study_tasks.LOOK_FOR_HOST_EVERY_S = study_tasks.LOOK_FOR_TURN_EVERY_S = 15.0
 
-from dags.studies import study_dags  # noqa: E402
+from density_study.dags.studies import study_dags  # noqa: E402
 
 globals().update({dag.dag_id: dag for dag in study_dags(get_parsing_context().dag_id)})

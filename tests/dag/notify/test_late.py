@@ -9,10 +9,10 @@ from urllib.parse import quote
 
 import pytest
 
+from density_study.workloads.spec.study_file import parse_study
 from tests.dag.backend import SMALL, wait_until
 from tests.dag.web import LATE_STUDY, Web
 from tests.support.receivers import Hook
-from workloads.spec.study_file import parse_study
 
 pytestmark = [pytest.mark.dag, pytest.mark.usefixtures("airflow")]
 
@@ -40,7 +40,7 @@ def test_a_late_run_is_told_once_while_it_runs(web: Web, hook: Hook) -> None:
 
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    from dags.notify import tell
+    from density_study.dags.notify import tell
 
     messages: list[Any] = []
     monkeypatch.setattr(tell, "send", lambda message, *_: messages.append(message))
@@ -53,7 +53,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 def test_a_run_that_is_over_is_not_late(
     tmp_path: Path, told: list[Any], state: str, count: int
 ) -> None:
-    from dags.notify.late import late
+    from density_study.dags.notify.late import late
 
     spec = tmp_path / "slow.yaml"
     spec.write_text(SMALL)
@@ -62,7 +62,7 @@ def test_a_run_that_is_over_is_not_late(
 
 
 def test_the_deadline_is_twice_the_estimate() -> None:
-    from dags.notify.late import deadline
+    from density_study.dags.notify.late import deadline
 
     alert = deadline("s.yaml", 90.0)
     assert alert.interval.total_seconds() == 180.0

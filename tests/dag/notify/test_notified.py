@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from cluster.state.events import Notified
-from dags.airflow_home.home import project_root
+from density_study.cluster.state.events import Notified
+from density_study.dags.airflow_home.home import project_root
+from density_study.workloads.execution.run import load_run
 from tests.dag.backend import SMALL, break_down
 from tests.dag.furnished import furnish
 from tests.support.receivers import Hook, serving
-from workloads.execution.run import load_run
 
 pytestmark = pytest.mark.dag
 SECRET = "/services/T0-2718281828/B0-2718281828"

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from dags.notify.message import Message, Number
+from density_study.dags.notify.message import Message, Number
+from density_study.workloads.spec.notify import Receiver
 from tests.support.receivers import Hook, Mailbox, serving
-from workloads.spec.notify import Receiver
 
 pytestmark = [pytest.mark.dag, pytest.mark.usefixtures("airflow")]
 SECRET = "/services/T0SECRET/B0SECRET"
@@ -52,7 +52,7 @@ def mail_at(monkeypatch: pytest.MonkeyPatch, port: int, login: str = "", more: s
 
 
 def deliver(time_limit_s: float = 20.0, **receiver: Any) -> str:
-    from dags.notify.receivers import deliver
+    from density_study.dags.notify.receivers import deliver
 
     return deliver(Receiver(**receiver), MESSAGE, {}, time_limit_s)
 
@@ -106,7 +106,7 @@ def test_a_hanging_web_hook_ends_at_the_time_limit(hook: Hook) -> None:
 def test_a_hanging_web_hook_is_given_up_by_itself(
     hook: Hook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from dags.notify import webhook
+    from density_study.dags.notify import webhook
 
     hook.how = "hang"
     monkeypatch.setattr(webhook, "READ_TIMEOUT_S", 0.3)
@@ -141,7 +141,7 @@ def test_the_url_is_that_of_the_connection(
 ) -> None:
     from airflow.sdk import Connection
 
-    from dags.notify.webhook import url_of
+    from density_study.dags.notify.webhook import url_of
 
     monkeypatch.setenv("AIRFLOW_CONN_HOOK", connection)
     assert url_of(Connection.get("hook")) == url

@@ -14,8 +14,8 @@ from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
-from cluster.state.journal import Journal
-from dags.airflow_home.home import Home, project_root
+from density_study.cluster.state.journal import Journal
+from density_study.dags.airflow_home.home import Home, project_root
 
 READABLE = "study_nightly"
 
@@ -41,13 +41,13 @@ class Rights:
 def main(folder: Path) -> None:
     home = Home(folder / "airflow", project_root())
     os.environ.update(home.command_environment())
-    from dags.airflow_home.home import migrate_once
+    from density_study.dags.airflow_home.home import migrate_once
 
     migrate_once(home.command_database, home.command_environment())
     from airflow.api_fastapi.core_api import security
     from fastapi.testclient import TestClient
 
-    from dags.web import pages
+    from density_study.dags.web import pages
 
     make_runs(folder / "runs")
     app = pages.pages(folder / "runs")

@@ -16,10 +16,10 @@ import pytest
 import requests
 from playwright.sync_api import Browser, Page, expect
 
-from analysis.hub.page import rebuild
-from analysis.report.page import write
-from cluster.state.journal import run_folders
-from dags.airflow_home.home import project_root
+from density_study.analysis.hub.page import rebuild
+from density_study.analysis.report.page import write
+from density_study.cluster.state.journal import run_folders
+from density_study.dags.airflow_home.home import project_root
 from tests.dag.web import Study
 from tests.support.chromium import chromium
 from tests.support.summary_factory import one_block

@@ -9,19 +9,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from cluster.clients.client_commands import hadoop_command
-from cluster.lifecycle.bring_up import bring_up
-from cluster.lifecycle.readiness import fetch_json
-from cluster.lifecycle.tear_down import tear_down
-from cluster.model.cluster import Cluster
-from cluster.model.configuration import PLAIN, Configuration
-from cluster.model.topology import Topology
-from cluster.model.versions import VERSIONS, Versions
-from cluster.providers.provider import provider_of
-from cluster.providers.stacks import ensure_stacks
-from cluster.state.journal import Journal
+from density_study.cluster.clients.client_commands import hadoop_command
+from density_study.cluster.lifecycle.bring_up import bring_up
+from density_study.cluster.lifecycle.readiness import fetch_json
+from density_study.cluster.lifecycle.tear_down import tear_down
+from density_study.cluster.model.cluster import Cluster
+from density_study.cluster.model.configuration import PLAIN, Configuration
+from density_study.cluster.model.topology import Topology
+from density_study.cluster.model.versions import VERSIONS, Versions
+from density_study.cluster.providers.provider import provider_of
+from density_study.cluster.providers.stacks import ensure_stacks
+from density_study.cluster.state.journal import Journal
+from density_study.workloads.execution.hbase_ready import row_written_and_read
 from tests.live.support.builds import open_build, topology
-from workloads.execution.hbase_ready import row_written_and_read
 
 NODE_MIB = 4096
 DATA = "/benchmarks/TestDFSIO"

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from cluster.lifecycle.bring_up import bring_up
-from cluster.lifecycle.reap import reap
-from cluster.model.configuration import BlockCache, Configuration, Jvm
-from cluster.model.host import Disk
-from cluster.model.topology import Topology
-from cluster.providers.stacks import ensure_stacks
+from density_study.cluster.lifecycle.bring_up import bring_up
+from density_study.cluster.lifecycle.reap import reap
+from density_study.cluster.model.configuration import BlockCache, Configuration, Jvm
+from density_study.cluster.model.host import Disk
+from density_study.cluster.model.topology import Topology
+from density_study.cluster.providers.stacks import ensure_stacks
 from tests.live.factors.one_build import Build, arm, built
 from tests.live.support.builds import open_build
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from density_study.workloads.record.record import closed_records
 from tests.live.support.command import left_of, study, study_run, wait_for
-from workloads.record.record import closed_records
 
 pytestmark = pytest.mark.timeout(1200)
 

@@ -14,9 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from cluster.model.errors import InputError
-from cluster.providers.ssh.channel import close_channels
-from cluster.providers.ssh.options import IDENTITY
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.providers.ssh.channel import close_channels
+from density_study.cluster.providers.ssh.options import IDENTITY
+from density_study.workloads.execution.opening import open_run
+from density_study.workloads.execution.steps import carry_out, close_run, steps_left
 from tests.hosts.fixture import Hosts
 from tests.live.support.over_ssh import (
     SECRET,
@@ -26,8 +28,6 @@ from tests.live.support.over_ssh import (
     left_on,
     physical_spec,
 )
-from workloads.execution.opening import open_run
-from workloads.execution.steps import carry_out, close_run, steps_left
 
 pytestmark = pytest.mark.timeout(600)
 

@@ -14,11 +14,17 @@ from typing import Any
 
 import pytest
 
-from cluster.lifecycle.reap import reap
-from cluster.model.errors import TearDownError
-from cluster.providers.ssh.channel import close_channels
-from cluster.providers.ssh.options import IDENTITY
-from cluster.state.journal import Journal
+from density_study.cluster.lifecycle.reap import reap
+from density_study.cluster.model.errors import TearDownError
+from density_study.cluster.providers.ssh.channel import close_channels
+from density_study.cluster.providers.ssh.options import IDENTITY
+from density_study.cluster.state.journal import Journal
+from density_study.workloads.execution.opening import open_run
+from density_study.workloads.execution.run import Run
+from density_study.workloads.execution.steps import StepOutcome, carry_out, close_run, steps_left
+from density_study.workloads.planning.plan import Step
+from density_study.workloads.record.manifest import Manifest
+from density_study.workloads.record.record import closed_records
 from tests.hosts.fixture import Hosts
 from tests.live.support.over_ssh import (
     SECRET,
@@ -28,12 +34,6 @@ from tests.live.support.over_ssh import (
     left_on,
     physical_spec,
 )
-from workloads.execution.opening import open_run
-from workloads.execution.run import Run
-from workloads.execution.steps import StepOutcome, carry_out, close_run, steps_left
-from workloads.planning.plan import Step
-from workloads.record.manifest import Manifest
-from workloads.record.record import closed_records
 
 pytestmark = pytest.mark.timeout(900)
 

@@ -6,11 +6,11 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from cluster.model.cluster import Site
-from cluster.model.host import Disk
-from cluster.model.topology import Topology
-from cluster.state.journal import Journal
-from cluster.state.owner import Owner
+from density_study.cluster.model.cluster import Site
+from density_study.cluster.model.host import Disk
+from density_study.cluster.model.topology import Topology
+from density_study.cluster.state.journal import Journal
+from density_study.cluster.state.owner import Owner
 from tests.support.topologies import local
 
 BASE_PORT = 23000

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from cluster.state.journal import Journal
-from cluster.state.tags import tagged
+from density_study.cluster.state.journal import Journal
+from density_study.cluster.state.tags import tagged
 
 STUDY = Path(sys.executable).with_name("study")
 SPEC = Path(__file__).with_name("small.yaml")

@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from cluster.providers.libvirt.provider import LibvirtProvider
-from cluster.state.journal import Journal
+from density_study.cluster.providers.libvirt.provider import LibvirtProvider
+from density_study.cluster.state.journal import Journal
 from tests.live.support.builds import open_build
 from tests.live.support.guests import one_guest
 

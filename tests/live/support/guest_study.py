@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+from density_study.workloads.execution.opening import open_run
+from density_study.workloads.execution.run import Run
+from density_study.workloads.monitors.dool import parse_dool
+from density_study.workloads.record.manifest import Manifest
 from tests.live.support.libvirtd import Libvirtd
-from workloads.execution.opening import open_run
-from workloads.execution.run import Run
-from workloads.monitors.dool import parse_dool
-from workloads.record.manifest import Manifest
 
 TEMPLATE = Path(__file__).with_name("guests.yaml")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from cluster.model.host import Disk, Host, IoLimits, VmHost
-from cluster.model.topology import Node, Topology
+from density_study.cluster.model.host import Disk, Host, IoLimits, VmHost
+from density_study.cluster.model.topology import Node, Topology
 
 NETWORK = "10.78.0.0/24"
 HOST_ADDRESS = "10.78.0.1"

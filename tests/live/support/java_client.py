@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from cluster.stack import classpath, ensure, find_java
+from density_study.cluster.stack import classpath, ensure, find_java
 
 TEST_SOURCES = Path(__file__).parents[2] / "unit/workloads/ycsb/java/org/densitystudy/ycsb"
 # The kernel ends each JVM with the test, even if the test is killed.

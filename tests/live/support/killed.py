@@ -14,15 +14,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from cluster.lifecycle import bring_up
-from cluster.providers.physical.provider import PhysicalProvider
-from cluster.render.daemons import PREPARE, Daemon
-from cluster.render.rendered import Rendered
-from cluster.state.journal import Journal
-from workloads.execution import opening, steps
-from workloads.execution.opening import open_run
-from workloads.execution.run import end_run
-from workloads.execution.steps import carry_out, close_run
+from density_study.cluster.lifecycle import bring_up
+from density_study.cluster.providers.physical.provider import PhysicalProvider
+from density_study.cluster.render.daemons import PREPARE, Daemon
+from density_study.cluster.render.rendered import Rendered
+from density_study.cluster.state.journal import Journal
+from density_study.workloads.execution import opening, steps
+from density_study.workloads.execution.opening import open_run
+from density_study.workloads.execution.run import end_run
+from density_study.workloads.execution.steps import carry_out, close_run
 
 STAND_IN = ("/bin/sleep", "600")
 

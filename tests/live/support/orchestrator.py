@@ -10,10 +10,10 @@ import sys
 import time
 from pathlib import Path
 
-from cluster.lifecycle.bring_up import bring_up
-from cluster.providers.stacks import ensure_stacks
-from cluster.state import lease
-from cluster.state.owner import Owner
+from density_study.cluster.lifecycle.bring_up import bring_up
+from density_study.cluster.providers.stacks import ensure_stacks
+from density_study.cluster.state import lease
+from density_study.cluster.state.owner import Owner
 from tests.live.support.builds import open_build, topology
 
 if __name__ == "__main__":

@@ -6,11 +6,11 @@ import subprocess
 import time
 from pathlib import Path
 
-from cluster.providers.ssh.channel import close_channels
+from density_study.cluster.providers.ssh.channel import close_channels
+from density_study.workloads.execution.run import Run
+from density_study.workloads.record.record import closed_records
 from tests.hosts.fixture import Hosts
 from tests.hosts.host import USER
-from workloads.execution.run import Run
-from workloads.record.record import closed_records
 
 SECRET = "planted-4711-secret"
 AGENT_ENDS_WITHIN_S = 20.0

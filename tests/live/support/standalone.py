@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from cluster.stack import classpath, ensure, find_java
+from density_study.cluster.stack import classpath, ensure, find_java
 from tests.live.support.java_client import MORTAL, YCSB
 
 REGIONS = 6

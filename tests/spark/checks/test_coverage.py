@@ -11,16 +11,16 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from analysis import tables
-from analysis.tables import Table
-from analysis.tables.arrow import arrow_schema
-from jobs.checks.monitor_facts import worst_coverage
-from jobs.monitors.deltas import with_host_neighbours, with_node_neighbours
-from jobs.monitors.host_aggregates import host_tables
-from jobs.monitors.node_aggregates import node_tables
-from jobs.monitors.sampling_rounds import LATE_PERIODS
-from jobs.raw.trial_context import Subject, TrialFacts
-from jobs.spark.run_tables import struct
+from density_study.analysis import tables
+from density_study.analysis.tables import Table
+from density_study.analysis.tables.arrow import arrow_schema
+from density_study.jobs.checks.monitor_facts import worst_coverage
+from density_study.jobs.monitors.deltas import with_host_neighbours, with_node_neighbours
+from density_study.jobs.monitors.host_aggregates import host_tables
+from density_study.jobs.monitors.node_aggregates import node_tables
+from density_study.jobs.monitors.sampling_rounds import LATE_PERIODS
+from density_study.jobs.raw.trial_context import Subject, TrialFacts
+from density_study.jobs.spark.run_tables import struct
 
 pytestmark = pytest.mark.spark
 START_S, END_S, PERIOD_S, OFFSET_S = 1.5e9, 1.5e9 + 30, 1.0, 0.25

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from jobs.first_look.look import facts, first_look
-from jobs.first_look.record_rows import RecordRows
+from density_study.jobs.first_look.look import facts, first_look
+from density_study.jobs.first_look.record_rows import RecordRows
+from density_study.workloads.record.record import read_manifest
 from tests.spark.conftest import Analysed
-from workloads.record.record import read_manifest
 
 pytestmark = pytest.mark.spark
 

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from analysis import tables
-from analysis.tables import Table
-from jobs.checks.littles_law import littles_law
-from jobs.spark.run_tables import Inputs, struct
+from density_study.analysis import tables
+from density_study.analysis.tables import Table
+from density_study.jobs.checks.littles_law import littles_law
+from density_study.jobs.spark.run_tables import Inputs, struct
 
 pytestmark = pytest.mark.spark
 

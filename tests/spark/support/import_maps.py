@@ -8,10 +8,10 @@ from typing import Any
 
 import yaml
 
-from cluster.model.topology import Topology
-from workloads.record.manifest import Manifest
-from workloads.testdfsio.setting import DfsioSetting
-from workloads.ycsb.setting import YcsbSetting
+from density_study.cluster.model.topology import Topology
+from density_study.workloads.record.manifest import Manifest
+from density_study.workloads.testdfsio.setting import DfsioSetting
+from density_study.workloads.ycsb.setting import YcsbSetting
 
 
 def own_map(manifests: Iterable[Manifest]) -> str:

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from analysis.capacity.accuracy.hold_out import Miss, Mode, hold_out
-from analysis.capacity.inputs.points import Point
+from density_study.analysis.capacity.accuracy.hold_out import Miss, Mode, hold_out
+from density_study.analysis.capacity.inputs.points import Point
 from tests.support.capacity.populations import measured, wild_truths
 
 MODES: tuple[Mode, ...] = ("hosts", "largest")

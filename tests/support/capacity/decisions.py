@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.capacity.curves.surface import surfaces
-from analysis.capacity.sizing.candidate import ResourceSupply, least_regret
-from analysis.capacity.sizing.supply import MeasuredSupply
+from density_study.analysis.capacity.curves.surface import surfaces
+from density_study.analysis.capacity.sizing.candidate import ResourceSupply, least_regret
+from density_study.analysis.capacity.sizing.supply import MeasuredSupply
 from tests.support.capacity.populations import Truth, measured
 
 DRAWS = 1000

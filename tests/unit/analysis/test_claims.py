@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from analysis.findings import Evidence, claims
-from analysis.findings.claims import CLAIMS
-from analysis.summary.summary import Finding, SettingSummary
+from density_study.analysis.findings import Evidence, claims
+from density_study.analysis.findings.claims import CLAIMS
+from density_study.analysis.summary.summary import Finding, SettingSummary
 from tests.support.arms import dfsio, noisy, ycsb
 
 World = tuple[SettingSummary, ...]

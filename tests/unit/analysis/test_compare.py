@@ -10,15 +10,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.comparison.change_points import change_points, splits
-from analysis.comparison.compare import compare
-from analysis.comparison.history import earlier, newest, read_summary, seen_spread
-from analysis.summary.summary import Summary
-from cluster.model.errors import InputError
-from cluster.render.conf_files import configuration_xml
-from cluster.state.atomic import write_text
-from cluster.state.journal import Journal
-from dags.stages.comparison import comparison_lines
+from density_study.analysis.comparison.change_points import change_points, splits
+from density_study.analysis.comparison.compare import compare
+from density_study.analysis.comparison.history import earlier, newest, read_summary, seen_spread
+from density_study.analysis.summary.summary import Summary
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.render.conf_files import configuration_xml
+from density_study.cluster.state.atomic import write_text
+from density_study.cluster.state.journal import Journal
+from density_study.dags.stages.comparison import comparison_lines
 from tests.support.arms import dfsio, noisy, ycsb
 from tests.support.summary_factory import one_block
 

@@ -7,13 +7,13 @@ import math
 import numpy as np
 import pytest
 
-from analysis.findings import Evidence, effects, findings
-from analysis.findings.decide import decide
-from analysis.findings.factors import factor_of
-from analysis.findings.question import RISES, SIMILAR, Question, Rule
-from analysis.summary.summary import Finding
+from density_study.analysis.findings import Evidence, effects, findings
+from density_study.analysis.findings.decide import decide
+from density_study.analysis.findings.factors import factor_of
+from density_study.analysis.findings.question import RISES, SIMILAR, Question, Rule
+from density_study.analysis.summary.summary import Finding
+from density_study.workloads.spec.hypotheses import Expectation, Hypotheses
 from tests.support.arms import dfsio, noisy, ycsb
-from workloads.spec.hypotheses import Expectation, Hypotheses
 
 
 def _question(

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.findings import Evidence, findings
-from analysis.findings.effects import questions
-from analysis.findings.factors import FACTORS, factor_of, is_baseline, levels, pairs
-from analysis.report.charts.findings_table import findings_table
-from analysis.report.charts.observations import View
-from analysis.report.table import summary_table
-from analysis.summarise.headline import headline
-from analysis.summary.summary import Finding, Metric, SettingSummary
+from density_study.analysis.findings import Evidence, findings
+from density_study.analysis.findings.effects import questions
+from density_study.analysis.findings.factors import FACTORS, factor_of, is_baseline, levels, pairs
+from density_study.analysis.report.charts.findings_table import findings_table
+from density_study.analysis.report.charts.observations import View
+from density_study.analysis.report.table import summary_table
+from density_study.analysis.summarise.headline import headline
+from density_study.analysis.summary.summary import Finding, Metric, SettingSummary
+from density_study.workloads.spec.factors import FACTORS as NAMES
+from density_study.workloads.spec.hypotheses import Expectation, Hypotheses
 from tests.support.summary_factory import one_block
-from workloads.spec.factors import FACTORS as NAMES
-from workloads.spec.hypotheses import Expectation, Hypotheses
 
 
 def setting(rates: tuple[float, ...], **arm: object) -> SettingSummary:

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.findings import Evidence, effects
-from analysis.findings.decide import decide
-from analysis.findings.factors import factor_of, pairs
-from analysis.summarise.headline import headline
-from analysis.summary.summary import Finding, Metric, SettingSummary
+from density_study.analysis.findings import Evidence, effects
+from density_study.analysis.findings.decide import decide
+from density_study.analysis.findings.factors import factor_of, pairs
+from density_study.analysis.summarise.headline import headline
+from density_study.analysis.summary.summary import Finding, Metric, SettingSummary
 
 DENSITY = factor_of("vms_per_host")
 

@@ -7,10 +7,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from analysis.summarise.monitoring_overhead import monitoring_overhead, sentence
-from dags.cli.display import _what as what
+from density_study.analysis.summarise.monitoring_overhead import monitoring_overhead, sentence
+from density_study.dags.cli.display import _what as what
+from density_study.workloads.planning.plan import Plan, Step
 from tests.support.drafts import plan
-from workloads.planning.plan import Plan, Step
 
 
 def planned(pairs: int, **overrides: Any) -> Plan:

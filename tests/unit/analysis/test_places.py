@@ -9,10 +9,17 @@ from uuid import uuid4
 import pyarrow as pa
 import pytest
 
-from analysis.tables import BRING_UP
-from analysis.tables.storage import UriPath, copy_missing, file_sizes, is_local, place, remove
-from analysis.tables.store import read_table, write_rows
-from workloads.record.record import closed_records
+from density_study.analysis.tables import BRING_UP
+from density_study.analysis.tables.storage import (
+    UriPath,
+    copy_missing,
+    file_sizes,
+    is_local,
+    place,
+    remove,
+)
+from density_study.analysis.tables.store import read_table, write_rows
+from density_study.workloads.record.record import closed_records
 
 
 @pytest.fixture(params=("memory", "file"))

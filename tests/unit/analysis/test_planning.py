@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.findings.power_of_design import (
+from density_study.analysis.findings.power_of_design import (
     Noise,
     check_can_claim,
     check_can_detect,
@@ -12,7 +12,7 @@ from analysis.findings.power_of_design import (
     notes,
     warnings,
 )
-from cluster.model.errors import InputError
+from density_study.cluster.model.errors import InputError
 from tests.support.drafts import plan, study
 
 EXPECT = [{"name": "denser-scans", "workload": "scan95-insert5", "compare": "vms_per_host",

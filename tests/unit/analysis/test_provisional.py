@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.validity.provisional import Provisional, judge
+from density_study.analysis.validity.provisional import Provisional, judge
 
 SOUND = {"state": "complete", "clients_failed": 0, "workload": "ycsb", "failed_operations": 0}
 

@@ -10,8 +10,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from analysis import tables
-from analysis.summarise.read_series import (
+from density_study.analysis import tables
+from density_study.analysis.summarise.read_series import (
     price_performance,
     setting_steadiness,
     steadiness,
@@ -19,7 +19,7 @@ from analysis.summarise.read_series import (
     usd_per_hour,
     with_rows,
 )
-from analysis.tables.store import read_table, write_rows
+from density_study.analysis.tables.store import read_table, write_rows
 
 TRIALS = ("b1-a", "b1-b")
 

@@ -9,9 +9,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from analysis.statistics.interval import mean_interval, ratio_interval, ratio_of_means
-from analysis.statistics.power import can_claim, detectable_ratio, power, units_needed
-from analysis.statistics.significance import equivalence_p, holm, least_p, rank_p
+from density_study.analysis.statistics.interval import mean_interval, ratio_interval, ratio_of_means
+from density_study.analysis.statistics.power import can_claim, detectable_ratio, power, units_needed
+from density_study.analysis.statistics.significance import equivalence_p, holm, least_p, rank_p
 
 Noise = Callable[[np.random.Generator, int], np.ndarray]
 NOISES: dict[str, Noise] = {

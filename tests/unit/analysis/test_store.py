@@ -7,9 +7,15 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from analysis.tables import BRING_UP, VERDICTS
-from analysis.tables.store import read_table, replace, table_path, write_rows, write_table
-from cluster.model.errors import StudyError
+from density_study.analysis.tables import BRING_UP, VERDICTS
+from density_study.analysis.tables.store import (
+    read_table,
+    replace,
+    table_path,
+    write_rows,
+    write_table,
+)
+from density_study.cluster.model.errors import StudyError
 
 
 def _verdicts(*trials: str) -> pd.DataFrame:

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from analysis.summarise.analysed_run import labels
-from analysis.summarise.time_spent import time_spent
-from analysis.summarise.warnings import MAX_NAMED, repetition_warnings
-from analysis.summary.disclosure import merge
-from cluster.state.events import (
+from density_study.analysis.summarise.analysed_run import labels
+from density_study.analysis.summarise.time_spent import time_spent
+from density_study.analysis.summarise.warnings import MAX_NAMED, repetition_warnings
+from density_study.analysis.summary.disclosure import merge
+from density_study.cluster.state.events import (
     AnalysisEnded,
     AnalysisStarted,
     Event,
@@ -18,10 +18,10 @@ from cluster.state.events import (
     StepEnded,
     StepStarted,
 )
+from density_study.workloads.record.manifest import Manifest
+from density_study.workloads.testdfsio.setting import DfsioSetting
+from density_study.workloads.ycsb.setting import YcsbSetting
 from tests.support.drafts import draft
-from workloads.record.manifest import Manifest
-from workloads.testdfsio.setting import DfsioSetting
-from workloads.ycsb.setting import YcsbSetting
 
 
 def _ycsb(mix: Any, threads: int = 8) -> YcsbSetting:

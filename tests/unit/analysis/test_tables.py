@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from analysis.tables import TABLES, Table
-from analysis.tables.arrow import arrow_schema
+from density_study.analysis.tables import TABLES, Table
+from density_study.analysis.tables.arrow import arrow_schema
 from docs.generator.pages import pages
 
 EVERY = pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
@@ -47,7 +47,8 @@ def test_the_page_names_every_table_and_column() -> None:
 
 def test_executors_import_no_heavy_package() -> None:
     heavy = "pandas", "pyspark", "great_expectations", "pydantic", "altair", "airflow"
-    code = f"import sys, jobs.ingest.parse_task; print(*[m for m in {heavy!r} if m in sys.modules])"
+    code = "import sys, density_study.jobs.ingest.parse_task; "
+    code += f"print(*[m for m in {heavy!r} if m in sys.modules])"
     process = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )

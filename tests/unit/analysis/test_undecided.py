@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from analysis.findings import Evidence, effects
-from analysis.findings.decide import decide
-from analysis.statistics.power import can_claim
-from analysis.summarise.undecided import undecided
-from analysis.summarise.warnings import design_warnings, short_trials
-from analysis.summary.summary import Finding, SettingSummary, SummaryWarning
+from density_study.analysis.findings import Evidence, effects
+from density_study.analysis.findings.decide import decide
+from density_study.analysis.statistics.power import can_claim
+from density_study.analysis.summarise.undecided import undecided
+from density_study.analysis.summarise.warnings import design_warnings, short_trials
+from density_study.analysis.summary.summary import Finding, SettingSummary, SummaryWarning
 from tests.support.arms import noisy, ycsb
 from tests.support.summary_factory import one_block
 

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from analysis.summarise.warnings import comparability_warnings
-from analysis.summary.disclosure import guests_are_emulated, unexpected_differences
-from cluster.lifecycle.bring_up import disclose
-from cluster.providers.provider import provider_of
-from cluster.providers.stacks import Stacks
-from cluster.render.conf_files import configuration_xml
-from cluster.render.rendered import render
-from cluster.stack import Java, Stack
+from density_study.analysis.summarise.warnings import comparability_warnings
+from density_study.analysis.summary.disclosure import guests_are_emulated, unexpected_differences
+from density_study.cluster.lifecycle.bring_up import disclose
+from density_study.cluster.providers.provider import provider_of
+from density_study.cluster.providers.stacks import Stacks
+from density_study.cluster.render.conf_files import configuration_xml
+from density_study.cluster.render.rendered import render
+from density_study.cluster.stack import Java, Stack
 from tests.support.topologies import blueprint, local
 
 TOPOLOGIES = {"b1-v1-flash": "v1-flash", "b1-v2-flash": "v2-flash", "b2-v1-flash": "v1-flash"}
@@ -32,7 +32,7 @@ def _sha256(text: str) -> str:
 
 
 def _disclosure(build: str, workers: int) -> dict[str, Any]:
-    """Like cluster.lifecycle.bring_up: files and command lines contain the build's paths."""
+    """Like density_study.cluster.lifecycle.bring_up: files and command lines contain the build's paths."""
     text = f"<value>/data/{build}/w{workers}</value><value>127.0.0.1:2100{workers}</value>"
     return {
         "stacks": {"java": "17.0.15", "hadoop": {"version": "3.4.2"}},

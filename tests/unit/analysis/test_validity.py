@@ -12,9 +12,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from analysis.tables import CHECKS
-from analysis.validity.rules import RULES, Rule
-from analysis.validity.verdicts import decide
+from density_study.analysis.tables import CHECKS
+from density_study.analysis.validity.rules import RULES, Rule
+from density_study.analysis.validity.verdicts import decide
 
 NUMBERS = {"int", "long", "double"}
 TYPES = {column.name: column.type for column in CHECKS.columns}
@@ -225,7 +225,7 @@ def test_no_telemetry_is_sent_to_the_librarys_makers(tmp_path: Path) -> None:
     """In any environment. A file: below `python -c` PySpark assumes a test run, and exits."""
     script = tmp_path / "told.py"
     script.write_text(
-        "import os, analysis.validity.verdicts; print(os.environ['GX_ANALYTICS_ENABLED'])",
+        "import os, density_study.analysis.validity.verdicts; print(os.environ['GX_ANALYTICS_ENABLED'])",
         encoding="utf-8",
     )
     project = Path(__file__).parents[3]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cluster.machine import page_cache
+from density_study.cluster.machine import page_cache
 
 
 @pytest.fixture

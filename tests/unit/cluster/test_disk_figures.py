@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from cluster.machine.medium import read_rate
-from cluster.model.errors import StudyError
-from cluster.model.host import IoLimits
-from cluster.providers.emulation import prove
+from density_study.cluster.machine.medium import read_rate
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.model.host import IoLimits
+from density_study.cluster.providers.emulation import prove
 from tests.support.topologies import local
 
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from cluster.model import extras
-from cluster.model.errors import InputError
-from cluster.model.extras import MODULES, missing_extra, need
-from dags.cli import main
+from density_study.cluster.model import extras
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.extras import MODULES, missing_extra, need
+from density_study.dags.cli import main
 
 PROJECT = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text())["project"]
 

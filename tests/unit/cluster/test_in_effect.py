@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from cluster.lifecycle.in_effect import in_effect
-from cluster.model.configuration import BlockCache, Configuration
-from cluster.model.errors import StudyError
-from cluster.render.daemons import daemons
+from density_study.cluster.lifecycle.in_effect import in_effect
+from density_study.cluster.model.configuration import BlockCache, Configuration
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.render.daemons import daemons
 from tests.support.topologies import blueprint, local
 
 DAEMONS = daemons(blueprint(local(1)))

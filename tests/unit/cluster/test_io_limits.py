@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from cluster.machine import io_limits
-from cluster.model.errors import InputError
-from cluster.model.host import IoLimits
-from cluster.providers.emulation import measure
+from density_study.cluster.machine import io_limits
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.host import IoLimits
+from density_study.cluster.providers.emulation import measure
 from tests.support.topologies import local
 
 LIMITS = IoLimits(read_iops=100, read_mib_s=2)

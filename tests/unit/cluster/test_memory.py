@@ -6,8 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from cluster.model.errors import InputError
-from cluster.model.memory import OVERHEAD_MIB, daemon_heaps, master_reserve_mib, worker_minimum_mib
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.memory import (
+    OVERHEAD_MIB,
+    daemon_heaps,
+    master_reserve_mib,
+    worker_minimum_mib,
+)
 from tests.support.topologies import local, physical, worker
 
 

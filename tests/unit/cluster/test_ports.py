@@ -8,9 +8,9 @@ import threading
 
 import pytest
 
-from cluster.machine.sockets import check_free, is_taken, reserved
-from cluster.model.errors import InputError
-from cluster.model.ports import allocate_ports, services
+from density_study.cluster.machine.sockets import check_free, is_taken, reserved
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.ports import allocate_ports, services
 from tests.support.topologies import local, physical
 
 

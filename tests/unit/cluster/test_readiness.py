@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from cluster.lifecycle.readiness import hbase_seen, hdfs_seen, services, yarn_seen
-from cluster.lifecycle.startup_monitor import StartupMonitor
-from cluster.model.errors import BringUpError
-from cluster.model.topology import Node
-from cluster.model.transport import Command, ProcessId
-from cluster.render.daemons import Daemon
-from cluster.render.rendered import endpoints
+from density_study.cluster.lifecycle.readiness import hbase_seen, hdfs_seen, services, yarn_seen
+from density_study.cluster.lifecycle.startup_monitor import StartupMonitor
+from density_study.cluster.model.errors import BringUpError
+from density_study.cluster.model.topology import Node
+from density_study.cluster.model.transport import Command, ProcessId
+from density_study.cluster.render.daemons import Daemon
+from density_study.cluster.render.rendered import endpoints
 from tests.support.topologies import blueprint, local
 
 HBASE = {"numRegionServers": 2, "tag.isActiveMaster": "true", "masterFinishedInitializationTime": 5}

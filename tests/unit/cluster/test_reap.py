@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from cluster.lifecycle.reap import Swept, reap
-from cluster.machine.directories import make
-from cluster.machine.processes import stop_all
-from cluster.model.cluster import Site
-from cluster.model.transport import Command
-from cluster.providers.local.transport import LocalTransport
-from cluster.state import lease
-from cluster.state.journal import Journal
-from cluster.state.owner import Owner
-from cluster.state.tags import tagged
+from density_study.cluster.lifecycle.reap import Swept, reap
+from density_study.cluster.machine.directories import make
+from density_study.cluster.machine.processes import stop_all
+from density_study.cluster.model.cluster import Site
+from density_study.cluster.model.transport import Command
+from density_study.cluster.providers.local.transport import LocalTransport
+from density_study.cluster.state import lease
+from density_study.cluster.state.journal import Journal
+from density_study.cluster.state.owner import Owner
+from density_study.cluster.state.tags import tagged
 from tests.support.topologies import worker
 
 pytestmark = pytest.mark.usefixtures("runtime")

@@ -8,13 +8,13 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from cluster.model.errors import InputError
-from cluster.model.memory import CONTAINER_MIB
-from cluster.model.ports import FIRST_PORT
-from cluster.model.topology import Topology
-from cluster.model.versions import Versions
-from cluster.render.conf_files import configuration_xml
-from cluster.render.rendered import Rendered, owner, render
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.memory import CONTAINER_MIB
+from density_study.cluster.model.ports import FIRST_PORT
+from density_study.cluster.model.topology import Topology
+from density_study.cluster.model.versions import Versions
+from density_study.cluster.render.conf_files import configuration_xml
+from density_study.cluster.render.rendered import Rendered, owner, render
 from tests.support.topologies import blueprint, local, physical
 
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 from pathlib import PurePath
 from xml.etree import ElementTree as ET
 
-from cluster.model.configuration import BlockCache, Configuration, Jvm
-from cluster.model.host import Disk
-from cluster.model.topology import Topology
-from cluster.model.versions import Versions
-from cluster.render.rendered import Rendered, render
+from density_study.cluster.model.configuration import BlockCache, Configuration, Jvm
+from density_study.cluster.model.host import Disk
+from density_study.cluster.model.topology import Topology
+from density_study.cluster.model.versions import Versions
+from density_study.cluster.render.rendered import Rendered, render
 from tests.support.topologies import blueprint, local
 
 MINE = Configuration(

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from cluster.render.conf_files import fixed_properties
-from cluster.render.settable import (
+from density_study.cluster.render.conf_files import fixed_properties
+from density_study.cluster.render.settable import (
     HEAP_SHARE,
     HEAP_SHARES,
     flag_fault,

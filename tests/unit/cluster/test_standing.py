@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from cluster.lifecycle.running_clusters import require_yarn, running_clusters
-from cluster.model.cluster import Cluster
-from cluster.model.errors import InputError, StudyError
-from cluster.state.journal import Journal
+from density_study.cluster.lifecycle.running_clusters import require_yarn, running_clusters
+from density_study.cluster.model.cluster import Cluster
+from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.state.journal import Journal
 from tests.unit.jobs.test_yarn import cluster
 
 

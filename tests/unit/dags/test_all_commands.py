@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from dags.cli import main
+from density_study.dags.cli import main
 from docs.generator.cli_page import commands
 
 EVERY = dict(commands())

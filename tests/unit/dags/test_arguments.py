@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cluster.model.errors import InputError
-from dags.cli.arguments import parse_overrides
+from density_study.cluster.model.errors import InputError
+from density_study.dags.cli.arguments import parse_overrides
 
 
 def test_values_are_yaml() -> None:

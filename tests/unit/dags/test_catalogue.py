@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from cluster.model import topology
-from cluster.state.settings import VARIABLES
-from dags.airflow_home.home import project_root
-from dags.graph import catalogue
-from dags.graph.catalogue import read_outline, study_files
-from dags.stages import outline as outline_module
-from dags.stages.outline import NAMED_TRIALS, Outline, outline_of, steps_of
-from workloads.planning import planned_study
+from density_study.cluster.model import topology
+from density_study.cluster.state.settings import VARIABLES
+from density_study.dags.airflow_home.home import project_root
+from density_study.dags.graph import catalogue
+from density_study.dags.graph.catalogue import read_outline, study_files
+from density_study.dags.stages import outline as outline_module
+from density_study.dags.stages.outline import NAMED_TRIALS, Outline, outline_of, steps_of
+from density_study.workloads.planning import planned_study
 
 SHIPPED = sorted((project_root() / "workloads" / "studies").glob("*.yaml"))
 STUDY = """\
@@ -104,7 +104,9 @@ def test_the_code_that_makes_outlines_counts_as_code() -> None:
     made_by = (outline_module, planned_study, topology)
     folders = [project_root() / folder for folder in catalogue._CODE]
     for module in made_by:
-        assert any(Path(str(module.__file__)).is_relative_to(folder) for folder in folders), module
+        assert any(
+            Path(str(module.__file__)).resolve().is_relative_to(folder) for folder in folders
+        ), module
 
 
 def test_the_label_of_a_build_names_its_levels(folder: Path) -> None:
@@ -193,12 +195,12 @@ def test_a_cached_outline_needs_no_planning_code() -> None:
     """Airflow reads the outlines every minute, on hosts that are measuring."""
     code = (
         "import sys\n"
-        "from dags.graph.catalogue import study_files\n"
+        "from density_study.dags.graph.catalogue import study_files\n"
         "study_files()\n"
-        "print(sorted(m for m in ('pydantic', 'yaml', 'workloads.planning.plan') "
+        "print(sorted(m for m in ('pydantic', 'yaml', 'density_study.workloads.planning.plan') "
         "if m in sys.modules))\n"
     )
-    for expected in ("['pydantic', 'workloads.planning.plan', 'yaml']", "[]"):
+    for expected in ("['density_study.workloads.planning.plan', 'pydantic', 'yaml']", "[]"):
         ended = subprocess.run(
             [sys.executable, "-c", code], cwd=project_root(), capture_output=True, text=True,
             check=True,

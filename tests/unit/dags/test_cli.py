@@ -11,19 +11,19 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from analysis.report.formats import FORMATS
-from cluster.model.errors import BringUpError, InputError
-from cluster.model.host import Disk, Host
-from cluster.state.journal import Journal
-from cluster.state.owner import Owner
-from dags.airflow_home.home import project_root
-from dags.cli import main
+from density_study.analysis.report.formats import FORMATS
+from density_study.cluster.model.errors import BringUpError, InputError
+from density_study.cluster.model.host import Disk, Host
+from density_study.cluster.state.journal import Journal
+from density_study.cluster.state.owner import Owner
+from density_study.dags.airflow_home.home import project_root
+from density_study.dags.cli import main
+from density_study.workloads.execution import opening
+from density_study.workloads.execution import run as runs
+from density_study.workloads.execution.opening import open_run
+from density_study.workloads.planning import planned_study
+from density_study.workloads.spec.study import Study
 from tests.support.summary_factory import one_block
-from workloads.execution import opening
-from workloads.execution import run as runs
-from workloads.execution.opening import open_run
-from workloads.planning import planned_study
-from workloads.spec.study import Study
 
 STUDY = """\
 study: tiny
@@ -157,8 +157,8 @@ def test_a_report_in_another_format_is_the_only_standard_output(
         (root / "report").mkdir()
         (root / "report" / "summary.json").write_text(one_block().model_dump_json())
 
-    monkeypatch.setattr("jobs.remote_analysis.start_spark", lambda: None)
-    monkeypatch.setattr("jobs.pipeline.analyse", analysed)
+    monkeypatch.setattr("density_study.jobs.remote_analysis.start_spark", lambda: None)
+    monkeypatch.setattr("density_study.jobs.pipeline.analyse", analysed)
     for _ in range(
         2
     ):  # the second time from the summary: `analysed` would fail, as its folder exists
@@ -172,7 +172,9 @@ def test_options_of_the_analysis_repeat_it(spec: Path, monkeypatch: pytest.Monke
     (run.root / "report").mkdir()
     (run.root / "report" / "summary.json").write_text(one_block().model_dump_json())
     targets = []
-    monkeypatch.setattr("jobs.remote_analysis.analyse_elsewhere", lambda _, to: targets.append(to))
+    monkeypatch.setattr(
+        "density_study.jobs.remote_analysis.analyse_elsewhere", lambda _, to: targets.append(to)
+    )
     arguments = ["report", str(run.root), "--format", "csv"]
     assert CliRunner().invoke(main.app, arguments).exit_code == 0 and not targets
     for option in (["--master", "local[2]"], ["--conf", "spark.ui.enabled=true"]):
@@ -195,7 +197,7 @@ def test_a_run_to_analyse_may_be_a_relative_path(
     def analysed(root: Path, _: object) -> None:
         roots.append(root)
 
-    monkeypatch.setattr("jobs.remote_analysis.analyse_elsewhere", analysed)
+    monkeypatch.setattr("density_study.jobs.remote_analysis.analyse_elsewhere", analysed)
     (spec.parent / "runs" / "s" / "r" / "records").mkdir(parents=True)
     study("report", "runs/s/r")
     assert roots == [spec.parent / "runs" / "s" / "r"]
@@ -231,7 +233,7 @@ def test_neither_airflow_nor_spark_is_imported_before_it_is_needed(
 ) -> None:
     code = (
         "import sys\n"
-        "from dags.cli.main import main\n"
+        "from density_study.dags.cli.main import main\n"
         f"sys.argv = ['study', *{arguments!r}]\n"
         "try:\n    main()\n"
         "except SystemExit:\n    pass\n"

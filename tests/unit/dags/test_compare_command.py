@@ -9,14 +9,14 @@ from xml.etree import ElementTree
 import pytest
 from typer.testing import CliRunner
 
-from analysis.hub.side_by_side import write
-from cluster.model.errors import InputError
-from dags.cli import main
-from dags.stages.comparison import side_by_side
-from dags.stages.planning import noise
+from density_study.analysis.hub.side_by_side import write
+from density_study.cluster.model.errors import InputError
+from density_study.dags.cli import main
+from density_study.dags.stages.comparison import side_by_side
+from density_study.dags.stages.planning import noise
+from density_study.workloads.planning.plan import write_plan
 from tests.support.drafts import QUICKSTART, plan, study
 from tests.unit.analysis.test_compare import _id, _summary, _write
-from workloads.planning.plan import write_plan
 
 
 @pytest.fixture

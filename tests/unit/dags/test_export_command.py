@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from analysis.tables import TABLES
-from cluster.model import extras
-from cluster.model.errors import InputError
+from density_study.analysis.tables import TABLES
+from density_study.cluster.model import extras
+from density_study.cluster.model.errors import InputError
 from tests.unit.analysis.test_export import FIRST, SECOND, run
 from tests.unit.dags.test_cli import study
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from cluster.state.settings import FILE
-from dags.airflow_home import home as module
-from dags.airflow_home.home import Home, base_folder, home, project_root
+from density_study.cluster.state.settings import FILE
+from density_study.dags.airflow_home import home as module
+from density_study.dags.airflow_home.home import Home, base_folder, home, project_root
 
 NO_SETTINGS = {FILE: os.devnull}
 HERE = Home(Path("/srv/airflow"), Path("/srv/project"))

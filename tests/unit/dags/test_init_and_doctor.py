@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from cluster.model.errors import InputError
-from dags.cli import main
-from workloads.planning import preflight
-from workloads.spec.study_file import read_study
+from density_study.cluster.model.errors import InputError
+from density_study.dags.cli import main
+from density_study.workloads.planning import preflight
+from density_study.workloads.spec.study_file import read_study
 
 
 @pytest.fixture(autouse=True)

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from dags.airflow_home.home import project_root
-from dags.cli import main
+from density_study.dags.airflow_home.home import project_root
+from density_study.dags.cli import main
+from density_study.workloads.execution.opening import open_run
 from tests.unit.dags.test_cli import spec  # noqa: F401  a fixture
-from workloads.execution.opening import open_run
 
 EXAMPLES = project_root() / "analysis/capacity/inputs/examples"
 

@@ -14,16 +14,16 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from cluster.model.errors import InputError
-from cluster.state.owner import Owner
-from cluster.state.run_tags import tag_run, tags_of
-from dags.airflow_home.home import project_root
-from dags.cli import main, run_command
-from dags.cli.list_command import age, size
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.state.owner import Owner
+from density_study.cluster.state.run_tags import tag_run, tags_of
+from density_study.dags.airflow_home.home import project_root
+from density_study.dags.cli import main, run_command
+from density_study.dags.cli.list_command import age, size
+from density_study.workloads.execution import run as runs
+from density_study.workloads.execution.opening import open_run
 from tests.unit.dags.test_cli import spec, study  # noqa: F401  a fixture
 from tests.unit.dags.test_json_output import printed
-from workloads.execution import run as runs
-from workloads.execution.opening import open_run
 
 
 def opened() -> runs.Run:
@@ -97,7 +97,7 @@ def test_run_tags_the_run_that_it_opens(
     def carried_out(run: runs.Run, *_: object) -> object:
         raise InputError("stop here", "test", "none")
 
-    monkeypatch.setattr("dags.cli.carry_out.carry_out", carried_out)
+    monkeypatch.setattr("density_study.dags.cli.carry_out.carry_out", carried_out)
     assert run_command.EXAMPLES.count("--tag") == 1
     with pytest.raises(InputError, match="stop here"):
         study("run", "tiny.yaml", "--tag", "ticket=1")
@@ -154,7 +154,7 @@ def test_rm_refuses_an_id_of_two_studies(spec: Path) -> None:  # noqa: F811
 def test_rm_asks_on_a_terminal(spec: Path, answer: str, code: int) -> None:  # noqa: F811
     run = ended()
     controller, terminal = pty.openpty()
-    argv = [sys.executable, "-m", "dags.cli.main", "rm", run.id]
+    argv = [sys.executable, "-m", "density_study.dags.cli.main", "rm", run.id]
     environment = {**os.environ, "PYTHONPATH": str(project_root())}
     process = subprocess.Popen(
         argv, stdin=terminal, stdout=terminal, stderr=terminal, env=environment

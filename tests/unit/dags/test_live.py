@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from dags.run_status.live import BARS, LiveTrial, sample, sparkline
-from dags.run_status.progress import Ended, Progress
+from density_study.dags.run_status.live import BARS, LiveTrial, sample, sparkline
+from density_study.dags.run_status.progress import Ended, Progress
+from density_study.workloads.planning.plan import Step, read_plan
+from density_study.workloads.ycsb.setting import YcsbSetting
 from tests.support import drafts
 from tests.support.record_factory import RUN, RunFactory
-from workloads.planning.plan import Step, read_plan
-from workloads.ycsb.setting import YcsbSetting
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 STATUS = (SAMPLES / "ycsb-0.17.0_hdr.err").read_text()

@@ -9,18 +9,24 @@ from typing import Any
 
 import pytest
 
-from cluster.state.events import AnalysisEnded, Notified, RunEnded, RunOpened, TornDown
-from cluster.state.journal import JOURNAL, Journal
-from cluster.state.settings import VARIABLES
-from dags.notify import tell as tell_module
-from dags.notify.incident import message_of
-from dags.notify.message import Message, report_of
-from dags.notify.tell import could_not_open, tell
+from density_study.cluster.state.events import (
+    AnalysisEnded,
+    Notified,
+    RunEnded,
+    RunOpened,
+    TornDown,
+)
+from density_study.cluster.state.journal import JOURNAL, Journal
+from density_study.cluster.state.settings import VARIABLES
+from density_study.dags.notify import tell as tell_module
+from density_study.dags.notify.incident import message_of
+from density_study.dags.notify.message import Message, report_of
+from density_study.dags.notify.tell import could_not_open, tell
+from density_study.workloads.execution.run import Run, load_run
+from density_study.workloads.planning.plan import write_plan
+from density_study.workloads.spec.notify import Receiver
 from tests.support.drafts import QUICKSTART, plan
 from tests.unit.analysis.test_compare import _id, _summary, _write
-from workloads.execution.run import Run, load_run
-from workloads.planning.plan import write_plan
-from workloads.spec.notify import Receiver
 
 STUDY = (
     QUICKSTART.read_text().replace("study: quickstart", "study: nightly")

@@ -7,25 +7,25 @@ from pathlib import Path
 
 import pytest
 
-from analysis.capacity.inputs.catalogue import EXAMPLE
-from analysis.capacity.inputs.question import question
-from analysis.capacity.sizing import run_plan
-from cluster.model.errors import InputError
-from cluster.state.journal import run_folders
-from cluster.state.owner import Owner
-from dags.run_status.status import find_run
-from dags.stages import conclusion
-from jobs.run_folder import point_to_newest
+from density_study.analysis.capacity.inputs.catalogue import EXAMPLE
+from density_study.analysis.capacity.inputs.question import question
+from density_study.analysis.capacity.sizing import run_plan
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.state.journal import run_folders
+from density_study.cluster.state.owner import Owner
+from density_study.dags.run_status.status import find_run
+from density_study.dags.stages import conclusion
+from density_study.jobs.run_folder import point_to_newest
+from density_study.workloads.execution import opening, steps
+from density_study.workloads.execution.opening import RunRequest, open_run, reopen_run
+from density_study.workloads.execution.run import Run, end_run, has_ended, load_run, run_of
+from density_study.workloads.execution.steps import steps_left
+from density_study.workloads.execution.trial import draft_manifest
+from density_study.workloads.planning.plan import Plan
+from density_study.workloads.record.record import Record
+from density_study.workloads.spec.study import Study
 from tests.support.capacity.populations import measured, truths
 from tests.support.drafts import QUICKSTART, host
-from workloads.execution import opening, steps
-from workloads.execution.opening import RunRequest, open_run, reopen_run
-from workloads.execution.run import Run, end_run, has_ended, load_run, run_of
-from workloads.execution.steps import steps_left
-from workloads.execution.trial import draft_manifest
-from workloads.planning.plan import Plan
-from workloads.record.record import Record
-from workloads.spec.study import Study
 
 
 @pytest.fixture(autouse=True)
@@ -115,7 +115,9 @@ def test_only_creates_a_run_of_some_settings_and_the_same_command_resumes_it(
 @pytest.fixture
 def measured_points(monkeypatch: pytest.MonkeyPatch) -> None:
     points = measured(truths(1, 1), (2, 4, 8), seed=1)
-    monkeypatch.setattr("analysis.capacity.sizing.run_plan.run_points", lambda _: points)
+    monkeypatch.setattr(
+        "density_study.analysis.capacity.sizing.run_plan.run_points", lambda _: points
+    )
 
 
 def publish_and_plan(run: Run) -> None:

@@ -10,23 +10,23 @@ from pathlib import Path
 
 import pytest
 
-from cluster.model.errors import HostBusyError, InputError, StudyError
-from cluster.state import lease
-from cluster.state.events import OwnerDeclaredDead, TrialsCleared
-from cluster.state.owner import SILENT_AFTER_S, Owner, here
-from cluster.state.presence import present
-from dags.airflow_home.home import SCHEDULER_PID
-from dags.stages import conclusion, study_stages
-from dags.stages.opening import Asked, airflow_owner, check_fits, opened
-from dags.stages.outline import steps_of
-from dags.stages.task_names import STAGES, trial_task
+from density_study.cluster.model.errors import HostBusyError, InputError, StudyError
+from density_study.cluster.state import lease
+from density_study.cluster.state.events import OwnerDeclaredDead, TrialsCleared
+from density_study.cluster.state.owner import SILENT_AFTER_S, Owner, here
+from density_study.cluster.state.presence import present
+from density_study.dags.airflow_home.home import SCHEDULER_PID
+from density_study.dags.stages import conclusion, study_stages
+from density_study.dags.stages.opening import Asked, airflow_owner, check_fits, opened
+from density_study.dags.stages.outline import steps_of
+from density_study.dags.stages.task_names import STAGES, trial_task
+from density_study.workloads.execution import opening as workloads_opening
+from density_study.workloads.execution import steps
+from density_study.workloads.execution.run import Run, end_run, has_ended, load_run
+from density_study.workloads.execution.steps import steps_left
+from density_study.workloads.execution.trial import draft_manifest
+from density_study.workloads.record.record import Record
 from tests.support.drafts import QUICKSTART, host, plan, study
-from workloads.execution import opening as workloads_opening
-from workloads.execution import steps
-from workloads.execution.run import Run, end_run, has_ended, load_run
-from workloads.execution.steps import steps_left
-from workloads.execution.trial import draft_manifest
-from workloads.record.record import Record
 
 ONE = "study_quickstart/one"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cluster.model.errors import InputError
-from dags.tasks.params import check_keys
+from density_study.cluster.model.errors import InputError
+from density_study.dags.tasks.params import check_keys
 
 KNOWN = ("spec", "fresh", "runs")
 

@@ -12,18 +12,18 @@ from typing import Any
 
 import pytest
 
-from cluster.machine.host_commands import HOST_COMMANDS
-from cluster.machine.medium import check_disk, probe
-from cluster.model.errors import InputError
-from cluster.providers.local.provider import LocalProvider
-from cluster.providers.ssh import build
-from dags.airflow_home.home import project_root
+from density_study.cluster.machine.host_commands import HOST_COMMANDS
+from density_study.cluster.machine.medium import check_disk, probe
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.providers.local.provider import LocalProvider
+from density_study.cluster.providers.ssh import build
+from density_study.dags.airflow_home.home import project_root
+from density_study.workloads.planning import resolve
+from density_study.workloads.planning.plan import make_plan
+from density_study.workloads.planning.planned_study import plan_study
+from density_study.workloads.planning.resolve import assumed_medium, planned_hosts, resolve_hosts
+from density_study.workloads.spec.study import Study
 from tests.support.drafts import study
-from workloads.planning import resolve
-from workloads.planning.plan import make_plan
-from workloads.planning.planned_study import plan_study
-from workloads.planning.resolve import assumed_medium, planned_hosts, resolve_hosts
-from workloads.spec.study import Study
 
 STUDY = """\
 study: tiny
@@ -49,7 +49,7 @@ def refuse(event, arguments):
         os.write(2, f'WRITES {event} {arguments}\\n'.encode())
         os._exit(77)
 import croniter  # on import, it asks the command `file` for the size of a word
-from dags.cli.main import main
+from density_study.dags.cli.main import main
 sys.addaudithook(refuse)
 sys.argv = ['study', 'plan', 'tiny.yaml']
 main()
@@ -106,7 +106,7 @@ def test_a_plan_works_on_a_read_only_file_system(tmp_path: Path) -> None:
         "for at in $(findmnt --raw --noheadings --output TARGET); do "
         'mount -o remount,bind,ro "$at" 2>/dev/null || true; done; '
         "! touch here 2>/dev/null && ! touch /tmp/here 2>/dev/null && "
-        'exec "$0" -m dags.cli.main plan tiny.yaml'
+        'exec "$0" -m density_study.dags.cli.main plan tiny.yaml'
     )
     ended = subprocess.run(
         ["unshare", "--mount", "sh", "-c", readonly, sys.executable],
@@ -195,7 +195,7 @@ def test_plan_reports_a_disk_too_small_for_the_study(tmp_path: Path) -> None:
         f"workloads=[{{testdfsio: {{modes: [write], files: {free_gib + 2}, file_size: 1 GiB}}}}]"
     )
     for more, reported in (((), False), (("--set", files), True)):
-        argv = [sys.executable, "-m", "dags.cli.main", "plan", str(spec), *more]
+        argv = [sys.executable, "-m", "density_study.dags.cli.main", "plan", str(spec), *more]
         ended = subprocess.run(argv, cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True)
         assert ended.returncode == 0, ended.stderr
         assert (f"disk {tmp_path} has" in ended.stdout) == reported

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from cluster.model.host import Disk, Host
-from cluster.state.events import Event, PhaseEnded, event_of
-from cluster.state.journal import Journal
-from dags.run_status.progress import ANALYSIS_ESTIMATE_S, Tail, progress
-from workloads.planning.plan import Plan, Step, make_plan
-from workloads.spec.study_file import parse_study
+from density_study.cluster.model.host import Disk, Host
+from density_study.cluster.state.events import Event, PhaseEnded, event_of
+from density_study.cluster.state.journal import Journal
+from density_study.dags.run_status.progress import ANALYSIS_ESTIMATE_S, Tail, progress
+from density_study.workloads.planning.plan import Plan, Step, make_plan
+from density_study.workloads.spec.study_file import parse_study
 
 STUDY = """\
 study: tiny

@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from dags.cli.progress_display import PROVISIONAL, progress_display
-from dags.run_status.progress import Ended, Progress
-from jobs.first_look.look import FirstLook
+from density_study.dags.cli.progress_display import PROVISIONAL, progress_display
+from density_study.dags.run_status.progress import Ended, Progress
+from density_study.jobs.first_look.look import FirstLook
+from density_study.workloads.planning.plan import Plan
 from tests.support import drafts
-from workloads.planning.plan import Plan
 
 VALID = {"rate": 12_345.0, "rate_unit": "ops/s", "p99_ms": 2.2, "p99_of": "READ, closed-loop",
          "cpu_used_percent": 83.0, "cpu_iowait_percent": 2.0, "verdict": "valid"}  # fmt: skip

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from analysis.hub.files import HUB
-from cluster.state.journal import Journal
-from dags.web.results import dag_of, run_of_dag_run, served
+from density_study.analysis.hub.files import HUB
+from density_study.cluster.state.journal import Journal
+from density_study.dags.web.results import dag_of, run_of_dag_run, served
 
 RUN = "quickstart/20261120T201530Z"
 
@@ -221,7 +221,7 @@ def test_a_resumed_run_belongs_to_both_dag_runs(tmp_path: Path) -> None:
 def test_finding_files_needs_no_airflow_and_no_statistics() -> None:
     """Airflow loads the plugin in all its processes."""
     code = (
-        "import sys; import dags.web.results; "
+        "import sys; import density_study.dags.web.results; "
         "print([m for m in ('airflow', 'scipy', 'altair', 'pandas') if m in sys.modules])"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -7,8 +7,8 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from cluster.model.errors import InputError
-from dags.cli.main import app
+from density_study.cluster.model.errors import InputError
+from density_study.dags.cli.main import app
 
 RUNNER = CliRunner()
 

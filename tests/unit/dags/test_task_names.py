@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from dags.stages.task_names import build_group, cleared_trials, pending_trials, trial_task
+from density_study.dags.stages.task_names import (
+    build_group,
+    cleared_trials,
+    pending_trials,
+    trial_task,
+)
+from density_study.workloads.planning.plan import Plan
 from tests.support.drafts import plan
-from workloads.planning.plan import Plan
 
 
 @pytest.fixture(scope="module")

@@ -8,14 +8,16 @@ from threading import Event
 
 import pytest
 
-from cluster.model.errors import StudyError
-from jobs.spark import session
+from density_study.cluster.model.errors import StudyError
+from density_study.jobs.spark import session
 
 HEAVY = ("numpy", "pandas", "pyarrow", "scipy", "great_expectations")
 
 
 def test_no_heavy_package_is_imported_before_spark_starts() -> None:
-    code = f"import sys, jobs.spark.session; print(*sys.modules.keys() & {set(HEAVY)})"
+    code = (
+        f"import sys, density_study.jobs.spark.session; print(*sys.modules.keys() & {set(HEAVY)})"
+    )
     process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (process.returncode, process.stdout.strip()) == (0, ""), process.stderr
 

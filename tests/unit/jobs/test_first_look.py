@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.first_look.look import FirstLook, first_look
+from density_study.jobs.first_look.look import FirstLook, first_look
 from tests.support.record_factory import RUN, RunFactory
 from tests.support.truth import Truth
 

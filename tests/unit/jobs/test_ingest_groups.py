@@ -7,10 +7,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from jobs.ingest import ingest
-from jobs.ingest.parse_task import parse_files
-from jobs.raw.raw_files import RawFile
-from jobs.raw.trial_context import TrialFacts
+from density_study.jobs.ingest import ingest
+from density_study.jobs.ingest.parse_task import parse_files
+from density_study.jobs.raw.raw_files import RawFile
+from density_study.jobs.raw.trial_context import TrialFacts
 from tests.support import record_texts as texts
 
 START_S = 1.5e9

@@ -8,11 +8,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from analysis import tables
-from analysis.tables.arrow import arrow_schema
-from jobs.ingest.file_tables import by_rows, tables_of
-from jobs.monitors.deltas import with_host_neighbours, with_node_neighbours
-from jobs.raw.raw_files import RawFile
+from density_study.analysis import tables
+from density_study.analysis.tables.arrow import arrow_schema
+from density_study.jobs.ingest.file_tables import by_rows, tables_of
+from density_study.jobs.monitors.deltas import with_host_neighbours, with_node_neighbours
+from density_study.jobs.raw.raw_files import RawFile
 from tests.support import record_texts as texts
 
 

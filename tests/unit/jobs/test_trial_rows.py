@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from analysis import tables
-from cluster.model.errors import StudyError
-from jobs.raw.manifest_rows import (
+from density_study.analysis import tables
+from density_study.cluster.model.errors import StudyError
+from density_study.jobs.raw.manifest_rows import (
     bring_up_rows,
     client_rows,
     manifests_of,
@@ -18,12 +18,12 @@ from jobs.raw.manifest_rows import (
     node_rows,
     trial_row,
 )
-from jobs.raw.raw_files import RawFile, raw_files
-from jobs.raw.readers import READERS, read
-from jobs.raw.trial_context import TrialFacts
+from density_study.jobs.raw.raw_files import RawFile, raw_files
+from density_study.jobs.raw.readers import READERS, read
+from density_study.jobs.raw.trial_context import TrialFacts
+from density_study.workloads.base.values import GuestCpu
+from density_study.workloads.record.manifest import Manifest
 from tests.support.record_factory import RUN, RunFactory
-from workloads.base.values import GuestCpu
-from workloads.record.manifest import Manifest
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from workloads.testdfsio import faults as dfsio
-from workloads.testdfsio.setting import DfsioSetting
-from workloads.ycsb import faults as ycsb
-from workloads.ycsb.mixes import MIXES
-from workloads.ycsb.properties import client_arguments, operations_at_most
-from workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.testdfsio import faults as dfsio
+from density_study.workloads.testdfsio.setting import DfsioSetting
+from density_study.workloads.ycsb import faults as ycsb
+from density_study.workloads.ycsb.mixes import MIXES
+from density_study.workloads.ycsb.properties import client_arguments, operations_at_most
+from density_study.workloads.ycsb.setting import YcsbSetting
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 MIXED = YcsbSetting(mix="read45-insert55", records=1000, threads=4, duration_s=10)

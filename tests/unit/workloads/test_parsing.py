@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from workloads.base.parsing import (
+from density_study.workloads.base.parsing import (
     EXCERPT_CHARACTERS,
     Ledger,
     Line,
@@ -123,21 +123,21 @@ def test_invalid_json_objects_are_rejected(text: str) -> None:
 def test_parsers_import_only_the_standard_library() -> None:
     """Spark executors load them: no heavy import may come along."""
     modules = [
-        "workloads.testdfsio.output.results",
-        "workloads.testdfsio.output.io_parts",
-        "workloads.testdfsio.output.history",
-        "workloads.ycsb.output.summary",
-        "workloads.ycsb.output.status",
-        "workloads.ycsb.output.interval_log",
-        "workloads.monitors.dool",
-        "workloads.monitors.nodecpu",
+        "density_study.workloads.testdfsio.output.results",
+        "density_study.workloads.testdfsio.output.io_parts",
+        "density_study.workloads.testdfsio.output.history",
+        "density_study.workloads.ycsb.output.summary",
+        "density_study.workloads.ycsb.output.status",
+        "density_study.workloads.ycsb.output.interval_log",
+        "density_study.workloads.monitors.dool",
+        "density_study.workloads.monitors.nodecpu",
     ]
     code = f"""
 import sys
 before = set(sys.modules)
 import {", ".join(modules)}
 new = {{name.partition(".")[0] for name in set(sys.modules) - before}}
-ours = {{"workloads", "cluster"}}
+ours = {{"density_study"}}
 foreign = new - set(sys.stdlib_module_names) - ours  # build settings: a name per platform
 print(*sorted(name for name in foreign if not name.startswith("_sysconfigdata")))
 """

@@ -10,19 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from analysis.summarise.analysed_run import labels
-from cluster.model.errors import InputError
+from density_study.analysis.summarise.analysed_run import labels
+from density_study.cluster.model.errors import InputError
+from density_study.workloads.record.manifest import Manifest
+from density_study.workloads.spec import registry
+from density_study.workloads.spec.registry import parse_setting
+from density_study.workloads.spec.study_file import parse_study
 from tests.support.drafts import draft
-from workloads.record.manifest import Manifest
-from workloads.spec import registry
-from workloads.spec.registry import parse_setting
-from workloads.spec.study_file import parse_study
 
 CODE = """
 from pydantic import Field
-from workloads.base.setting import Setting, WorkloadSpec
-from workloads.base.values import ClientRun
-from workloads.base.workload import Collected, Prepared, WorkloadKind
+from density_study.workloads.base.setting import Setting, WorkloadSpec
+from density_study.workloads.base.values import ClientRun
+from density_study.workloads.base.workload import Collected, Prepared, WorkloadKind
 
 
 class SleepSetting(Setting):
@@ -103,7 +103,7 @@ def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def study(folder: Path, spec: str) -> subprocess.CompletedProcess[str]:
     """`study plan` in its own process, which finds the packages in `folder`."""
     (folder / "naps.yaml").write_text(spec)
-    command = "from dags.cli.main import main; main()"
+    command = "from density_study.dags.cli.main import main; main()"
     paths = os.pathsep.join([str(folder), str(Path(__file__).parents[3])])
     return subprocess.run(
         [sys.executable, "-c", command, "plan", "naps.yaml"],

@@ -11,7 +11,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from workloads.base.parsing import LONG_MAX, Ledger, Line, Parsed, RejectedError, json_object
+from density_study.workloads.base.parsing import (
+    LONG_MAX,
+    Ledger,
+    Line,
+    Parsed,
+    RejectedError,
+    json_object,
+)
 
 _PACKAGE = "org.apache.hadoop.mapreduce.jobhistory."
 _KNOWN_AND_UNUSED = frozenset(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from workloads.base.parsing import Ledger, Line, Parsed, RejectedError, decimal, whole
+from density_study.workloads.base.parsing import Ledger, Line, Parsed, RejectedError, decimal, whole
 
 _LINE = re.compile(r"([fls]:[a-z]+)\t(.*)")
 _KEYS = ("f:rate", "f:sqrate", "l:size", "l:tasks", "l:time")

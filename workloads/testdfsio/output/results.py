@@ -13,7 +13,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from workloads.base.parsing import Ledger, Line, Parsed, RejectedError, decimal, whole
+from density_study.workloads.base.parsing import Ledger, Line, Parsed, RejectedError, decimal, whole
 
 # The tool's name of a test to a setting's mode (`DfsioMode`).
 MODES: Mapping[str, str] = MappingProxyType(

@@ -13,10 +13,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from cluster.model.errors import StudyError
-from cluster.model.topology import Node, Topology
-from cluster.model.transport import Command
-from workloads.base.workload import TrialContext
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.model.topology import Node, Topology
+from density_study.cluster.model.transport import Command
+from density_study.workloads.base.workload import TrialContext
 
 NAME = "neighbour"
 NOBODY = "nobody"  # name of the neighbour when the victim runs alone

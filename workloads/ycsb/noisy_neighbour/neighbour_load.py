@@ -1,6 +1,6 @@
 """The noisy neighbour: keeps cores busy and writes to disk until a signal stops it.
 
-    python -m workloads.ycsb.noisy_neighbour.neighbour_load --threads N
+    python -m density_study.workloads.ycsb.noisy_neighbour.neighbour_load --threads N
 
 Runs on a node of the victim's host and needs only the standard library. It hashes (which releases Python's
 global lock, so that N threads keep N cores busy) and writes synchronously (O_DSYNC) to one file in its

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from workloads.base.parsing import Ledger, Line, RejectedError
+from density_study.workloads.base.parsing import Ledger, Line, RejectedError
 
 STATUS_HEAD = re.compile(
     r"(?P<label>.*?)(?P<time>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}:[0-9]{3}) "

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from workloads.base.parsing import LONG_MAX, RejectedError
+from density_study.workloads.base.parsing import LONG_MAX, RejectedError
 
 _COMPRESSED_COOKIES = {0x1C849304: 2, 0x1C849302: 1, 0x1C849309: 0}
 _COOKIES = {0x1C849303: 2, 0x1C849301: 1, 0x1C849308: 0}

@@ -12,10 +12,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from cluster.model.errors import StudyError
-from workloads.base.parsing import Ledger, Line, Parsed, ParseError, RejectedError, decimal
-from workloads.ycsb.output.histogram import Histogram, decode
-from workloads.ycsb.output.measurement import (
+from density_study.cluster.model.errors import StudyError
+from density_study.workloads.base.parsing import (
+    Ledger,
+    Line,
+    Parsed,
+    ParseError,
+    RejectedError,
+    decimal,
+)
+from density_study.workloads.ycsb.output.histogram import Histogram, decode
+from density_study.workloads.ycsb.output.measurement import (
     NOT_OF_USERS,
     READ_MODIFY_WRITE,
     Measurement,

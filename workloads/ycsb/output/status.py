@@ -9,8 +9,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from workloads.base.parsing import Ledger, Line, Parsed, RejectedError, decimal, whole
-from workloads.ycsb.output.entries import RAW, STATUS_HEAD, SUMMARY, is_chatter
+from density_study.workloads.base.parsing import Ledger, Line, Parsed, RejectedError, decimal, whole
+from density_study.workloads.ycsb.output.entries import RAW, STATUS_HEAD, SUMMARY, is_chatter
 
 _RATE = re.compile(r"(\S+) current ops/sec; ")
 _ESTIMATE = re.compile(r"est completion in [0-9a-z, ]*?(?=\[|[A-Za-z_-]+ count: |$)")

@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from workloads.base.parsing import Ledger, Parsed, RejectedError, decimal, whole
-from workloads.ycsb.output.entries import Entry, entries
-from workloads.ycsb.output.measurement import Measurement, measurement
+from density_study.workloads.base.parsing import Ledger, Parsed, RejectedError, decimal, whole
+from density_study.workloads.ycsb.output.entries import Entry, entries
+from density_study.workloads.ycsb.output.measurement import Measurement, measurement
 
 _UNIT = re.compile(r"(.+?)\(([^()]+)\)")
 _SERIES = re.compile(r">?[0-9]+")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from analysis.capacity.curves.fit import fit
-from analysis.capacity.curves.model import Model
-from analysis.capacity.inputs.catalogue import EXAMPLE, Catalogue, read_catalogue
-from analysis.capacity.inputs.points import Point, read_points
-from analysis.capacity.inputs.profile import Profile, read_profile
-from analysis.capacity.inputs.question import parse_promises, question
-from analysis.capacity.plan.plan import Excuse, Plan
-from analysis.capacity.sizing.size import size
+from density_study.analysis.capacity.curves.fit import fit
+from density_study.analysis.capacity.curves.model import Model
+from density_study.analysis.capacity.inputs.catalogue import EXAMPLE, Catalogue, read_catalogue
+from density_study.analysis.capacity.inputs.points import Point, read_points
+from density_study.analysis.capacity.inputs.profile import Profile, read_profile
+from density_study.analysis.capacity.inputs.question import parse_promises, question
+from density_study.analysis.capacity.plan.plan import Excuse, Plan
+from density_study.analysis.capacity.sizing.size import size
 
 DRAWS = 200
 

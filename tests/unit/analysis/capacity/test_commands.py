@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from analysis.capacity.accuracy.hold_out import hold_out
-from analysis.capacity.curves.explain import explain, surface_of
-from analysis.capacity.inputs.points import read_points
-from cluster.model.errors import InputError
-from dags.cli import main
+from density_study.analysis.capacity.accuracy.hold_out import hold_out
+from density_study.analysis.capacity.curves.explain import explain, surface_of
+from density_study.analysis.capacity.inputs.points import read_points
+from density_study.cluster.model.errors import InputError
+from density_study.dags.cli import main
 from tests.unit.analysis.capacity.planning import plan
 
 HEAD = "group,hosts,vms_per_host,medium,value,unit,repetition\n"

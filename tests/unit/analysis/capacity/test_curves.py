@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analysis.capacity.curves import density, scaling
-from analysis.capacity.curves.under_load import (
+from density_study.analysis.capacity.curves import density, scaling
+from density_study.analysis.capacity.curves.under_load import (
     fit_latency,
     fit_latency_of_cpu,
     fit_utilization,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analysis.capacity.accuracy.goals import judged
-from analysis.capacity.accuracy.hold_out import hold_out
-from analysis.capacity.inputs.points import Point
-from cluster.model.errors import InputError
+from density_study.analysis.capacity.accuracy.goals import judged
+from density_study.analysis.capacity.accuracy.hold_out import hold_out
+from density_study.analysis.capacity.inputs.points import Point
+from density_study.cluster.model.errors import InputError
 from tests.support.capacity.populations import Shape, measured, truths
 
 HOSTS = (1, 2, 4, 6, 8, 12)

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from analysis.capacity.accuracy.goals import judged_under_load
-from analysis.capacity.accuracy.hold_out_load import hold_out_load
-from analysis.capacity.inputs.points import Point, parse_points
-from dags.cli import main
+from density_study.analysis.capacity.accuracy.goals import judged_under_load
+from density_study.analysis.capacity.accuracy.hold_out_load import hold_out_load
+from density_study.analysis.capacity.inputs.points import Point, parse_points
+from density_study.dags.cli import main
 
 HEAD = "group,hosts,vms_per_host,medium,value,unit,repetition,load,percentile,operation\n"
 RHOS = (0.3, 0.5, 0.7, 0.8, 0.9)

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 import yaml
 
-from analysis.capacity.inputs.catalogue import EXAMPLE, read_catalogue
-from analysis.capacity.inputs.nextflow import parse_trace, profile_of, write_profile
-from analysis.capacity.inputs.profile import read_profile
-from analysis.capacity.inputs.ranged import UncertainValue
-from cluster.model.errors import InputError
+from density_study.analysis.capacity.inputs.catalogue import EXAMPLE, read_catalogue
+from density_study.analysis.capacity.inputs.nextflow import parse_trace, profile_of, write_profile
+from density_study.analysis.capacity.inputs.profile import read_profile
+from density_study.analysis.capacity.inputs.ranged import UncertainValue
+from density_study.cluster.model.errors import InputError
 from tests.support.capacity import example_points
 
 TRACE = (

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from analysis.capacity.curves.fit import fit
-from analysis.capacity.curves.model import read_model, write_model
-from analysis.capacity.inputs.points import parse_points
-from cluster.model.errors import InputError
+from density_study.analysis.capacity.curves.fit import fit
+from density_study.analysis.capacity.curves.model import read_model, write_model
+from density_study.analysis.capacity.inputs.points import parse_points
+from density_study.cluster.model.errors import InputError
 from tests.support.capacity.populations import measured, truths
 
 

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from analysis.capacity.inputs.catalogue import EXAMPLE
-from analysis.capacity.inputs.question import question
-from analysis.capacity.plan.plan import PLAN, plan_beside
-from analysis.capacity.sizing import run_plan
-from analysis.report.charts import figure
-from analysis.report.page import render
-from analysis.summary.summary import Summary
-from cluster.model.errors import InputError
+from density_study.analysis.capacity.inputs.catalogue import EXAMPLE
+from density_study.analysis.capacity.inputs.question import question
+from density_study.analysis.capacity.plan.plan import PLAN, plan_beside
+from density_study.analysis.capacity.sizing import run_plan
+from density_study.analysis.report.charts import figure
+from density_study.analysis.report.page import render
+from density_study.analysis.summary.summary import Summary
+from density_study.cluster.model.errors import InputError
 from tests.support.summary_factory import one_block
 from tests.unit.analysis.capacity.planning import excuse, plan
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.capacity.inputs.points import parse_points
-from cluster.model.errors import InputError
+from density_study.analysis.capacity.inputs.points import parse_points
+from density_study.cluster.model.errors import InputError
 
 HEAD = "group,hosts,vms_per_host,medium,value,unit,repetition\n"
 

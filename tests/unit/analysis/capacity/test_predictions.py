@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from analysis.capacity.curves import density, scaling
-from analysis.capacity.curves.calibration import Calibration, calibrate
-from analysis.capacity.curves.curve import Cell, Curve
-from analysis.capacity.curves.shapes import POWER, UNIVERSAL, evenly, grid, shapes
+from density_study.analysis.capacity.curves import density, scaling
+from density_study.analysis.capacity.curves.calibration import Calibration, calibrate
+from density_study.analysis.capacity.curves.curve import Cell, Curve
+from density_study.analysis.capacity.curves.shapes import POWER, UNIVERSAL, evenly, grid, shapes
 
 HOSTS = (1, 2, 4, 8, 16)
 FEW = shapes(

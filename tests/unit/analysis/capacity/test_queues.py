@@ -6,8 +6,8 @@ import ciw
 import numpy as np
 import pytest
 
-from analysis.capacity.curves.under_load import stretch
-from analysis.capacity.sizing.stage_graph import Service, turnarounds_s
+from density_study.analysis.capacity.curves.under_load import stretch
+from density_study.analysis.capacity.sizing.stage_graph import Service, turnarounds_s
 
 
 def simulated(

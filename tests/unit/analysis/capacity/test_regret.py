@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.capacity.sizing.candidate import A_HOST, SURE, TOO_MUCH, least_regret
+from density_study.analysis.capacity.sizing.candidate import A_HOST, SURE, TOO_MUCH, least_regret
 
 
 def regret(need: np.ndarray, hosts: float) -> float:

@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from analysis import tables
-from analysis.capacity.inputs import run_points as module
+from density_study.analysis import tables
+from density_study.analysis.capacity.inputs import run_points as module
 
 SETTING = "ycsb-c-r1000-t8-at50pct"
 

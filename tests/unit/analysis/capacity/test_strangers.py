@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from cluster.model.errors import InputError
-from dags.cli import main
+from density_study.cluster.model.errors import InputError
+from density_study.dags.cli import main
 
 HEAD = "group,hosts,vms_per_host,medium,value,unit,repetition"
 HOSTS, DENSITIES, REPETITIONS = (1, 2, 3, 4, 6, 8), (1, 2, 3, 4, 6), (1, 2, 3)

@@ -10,20 +10,20 @@ from urllib.parse import unquote
 import altair as alt
 import pytest
 
-from analysis.comparison.change_points import change_points
-from analysis.comparison.compare import compare
-from analysis.hub.files import HUB
-from analysis.hub.page import rebuild
-from analysis.hub.results import results
-from analysis.hub.trend import NEWEST, trend
-from analysis.summary.summary import Summary
-from cluster.state.journal import Journal
-from cluster.state.run_tags import tag_run
+from density_study.analysis.comparison.change_points import change_points
+from density_study.analysis.comparison.compare import compare
+from density_study.analysis.hub.files import HUB
+from density_study.analysis.hub.page import rebuild
+from density_study.analysis.hub.results import results
+from density_study.analysis.hub.trend import NEWEST, trend
+from density_study.analysis.summary.summary import Summary
+from density_study.cluster.state.journal import Journal
+from density_study.cluster.state.run_tags import tag_run
+from density_study.workloads.planning.plan import write_plan
 from tests.support.drafts import QUICKSTART, plan
 from tests.support.report_pages import Elements
 from tests.support.summary_factory import eight_repetitions
 from tests.unit.analysis.test_compare import _id, _summary, _write
-from workloads.planning.plan import write_plan
 
 
 def whole(runs: Path, summary: Summary, outcome: str = "ok") -> Path:

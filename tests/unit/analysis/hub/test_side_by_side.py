@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 
-from analysis.comparison.compare import compare
-from analysis.comparison.declared import declared_differences
-from analysis.hub.side_by_side import Pair, render
-from analysis.report.charts.quantity import quantity
-from analysis.summary.summary import Summary
+from density_study.analysis.comparison.compare import compare
+from density_study.analysis.comparison.declared import declared_differences
+from density_study.analysis.hub.side_by_side import Pair, render
+from density_study.analysis.report.charts.quantity import quantity
+from density_study.analysis.summary.summary import Summary
+from density_study.workloads.spec.study_file import StudyFile, parse_study
 from tests.support.drafts import QUICKSTART
 from tests.support.report_pages import Elements
 from tests.support.summary_factory import eight_repetitions
 from tests.unit.analysis.test_compare import _summary
-from workloads.spec.study_file import StudyFile, parse_study
 
 
 def pair(before: Summary, after: Summary) -> Pair:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.findings.claims import is_whole
-from analysis.report.charts.findings_table import findings_table, probability
-from analysis.report.formats import as_markdown
+from density_study.analysis.findings.claims import is_whole
+from density_study.analysis.report.charts.findings_table import findings_table, probability
+from density_study.analysis.report.formats import as_markdown
 from tests.support.summary_factory import eight_repetitions, one_block
 
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from analysis.findings.claims import is_whole
-from analysis.report.charts import figure
-from analysis.report.charts.answer import answer
-from analysis.report.charts.observations import View
-from analysis.report.forest import Row, forest
-from analysis.report.page import render
-from analysis.report.trust import Badge, trust
-from analysis.summary.summary import Finding, ImportSummary, Metric, Summary
+from density_study.analysis.findings.claims import is_whole
+from density_study.analysis.report.charts import figure
+from density_study.analysis.report.charts.answer import answer
+from density_study.analysis.report.charts.observations import View
+from density_study.analysis.report.forest import Row, forest
+from density_study.analysis.report.page import render
+from density_study.analysis.report.trust import Badge, trust
+from density_study.analysis.summary.summary import Finding, ImportSummary, Metric, Summary
 from tests.support.report_pages import Elements
 from tests.support.summary_factory import eight_repetitions, one_block
 from tests.support.summary_states import all_invalid, empty

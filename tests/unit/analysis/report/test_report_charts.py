@@ -10,9 +10,9 @@ import re
 import altair
 import pytest
 
-from analysis.findings.claims import is_whole
-from analysis.report.charts import figure
-from analysis.summary.summary import Metric
+from density_study.analysis.findings.claims import is_whole
+from density_study.analysis.report.charts import figure
+from density_study.analysis.summary.summary import Metric
 from tests.support.report_pages import PAGES, Elements, html, panels, resolve
 from tests.support.summary_factory import FACTORIES
 

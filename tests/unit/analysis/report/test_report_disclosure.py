@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analysis.report.disclosure import Entry, entries
+from density_study.analysis.report.disclosure import Entry, entries
 
 XML = '<?xml version="1.0"?>\n<configuration/>\n'
 

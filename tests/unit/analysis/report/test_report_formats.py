@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from analysis.report.formats import CSV_COLUMNS, FORMATS, as_csv, as_json, as_markdown
-from analysis.summary.summary import Summary, SummaryWarning
+from density_study.analysis.report.formats import CSV_COLUMNS, FORMATS, as_csv, as_json, as_markdown
+from density_study.analysis.summary.summary import Summary, SummaryWarning
 from tests.support.summary_factory import eight_repetitions, one_block
 
 FORMULAE = ("=1+1", "+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", '=HYPERLINK("http://x")')

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from analysis.report import page
-from analysis.report.charts import figure
-from analysis.report.charts.observations import View
-from analysis.report.charts.sections import sections
-from analysis.report.page import render, write
-from analysis.summarise.warnings import design_warnings, trial_warnings
-from analysis.summary.summary import Summary, SummaryWarning
+from density_study.analysis.report import page
+from density_study.analysis.report.charts import figure
+from density_study.analysis.report.charts.observations import View
+from density_study.analysis.report.charts.sections import sections
+from density_study.analysis.report.page import render, write
+from density_study.analysis.summarise.warnings import design_warnings, trial_warnings
+from density_study.analysis.summary.summary import Summary, SummaryWarning
 from tests.support.report_pages import PAGES, Elements, embedded, html
 from tests.support.summary_factory import FACTORIES, eight_repetitions, one_block
 

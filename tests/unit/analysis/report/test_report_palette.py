@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.report.charts import palette
+from density_study.analysis.report.charts import palette
 
 CSS = (Path(palette.__file__).parents[1] / "static" / "report.css").read_text(encoding="utf-8")
 LIGHT, DARK = (

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.report.charts.quantity import digits, duration, interval, quantity, ratio
+from density_study.analysis.report.charts.quantity import (
+    digits,
+    duration,
+    interval,
+    quantity,
+    ratio,
+)
 
 NBSP = "\xa0"
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from analysis.report.table import summary_table
-from analysis.summary.summary import Summary
+from density_study.analysis.report.table import summary_table
+from density_study.analysis.summary.summary import Summary
 from tests.support.summary_factory import eight_repetitions, one_block
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cluster.model.errors import InputError, StudyError
-from cluster.providers.libvirt.accel import check_kvm
+from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.providers.libvirt.accel import check_kvm
 
 
 class FakeVirsh:

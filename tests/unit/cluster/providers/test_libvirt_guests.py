@@ -10,17 +10,17 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from cluster.model.cluster import Site
-from cluster.model.errors import InputError
-from cluster.model.host import IoLimits
-from cluster.model.memory import GUEST_OS_MIB
-from cluster.model.topology import Topology
-from cluster.providers.libvirt.accel import probe_xml
-from cluster.providers.libvirt.guests import Vcpus, guests, networks, vcpus
-from cluster.providers.libvirt.keys import Keys
-from cluster.providers.libvirt.making import SECTOR_BYTES, seed_bytes
-from cluster.providers.libvirt.names import METADATA_URI
-from cluster.providers.libvirt.xml import (
+from density_study.cluster.model.cluster import Site
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.host import IoLimits
+from density_study.cluster.model.memory import GUEST_OS_MIB
+from density_study.cluster.model.topology import Topology
+from density_study.cluster.providers.libvirt.accel import probe_xml
+from density_study.cluster.providers.libvirt.guests import Vcpus, guests, networks, vcpus
+from density_study.cluster.providers.libvirt.keys import Keys
+from density_study.cluster.providers.libvirt.making import SECTOR_BYTES, seed_bytes
+from density_study.cluster.providers.libvirt.names import METADATA_URI
+from density_study.cluster.providers.libvirt.xml import (
     KERNEL_ARGUMENTS,
     network_xml,
     pool_xml,

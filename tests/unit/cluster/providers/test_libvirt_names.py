@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from cluster.providers.libvirt.names import (
+from density_study.cluster.providers.libvirt.names import (
     bridge_name,
     domain_name,
     mac_of,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cluster.providers.libvirt.names import domain_name, prefix, uuid_of
-from cluster.providers.libvirt.removal import find, remove
-from cluster.state.journal import Journal
+from density_study.cluster.providers.libvirt.names import domain_name, prefix, uuid_of
+from density_study.cluster.providers.libvirt.removal import find, remove
+from density_study.cluster.state.journal import Journal
 
 TAG = "s/r/b1"
 DOMAIN, POOL, NETWORK = domain_name(TAG, "w1"), f"{prefix(TAG)}-abc", prefix(TAG)

@@ -12,19 +12,19 @@ from pathlib import Path
 
 import pytest
 
-from cluster.lifecycle.tear_down import leftovers_of, tear_down
-from cluster.machine.describe import describe_disk, describe_machine
-from cluster.machine.processes import stop_all
-from cluster.machine.sockets import is_taken, listener
-from cluster.model.cluster import Site
-from cluster.model.errors import InputError, TearDownError
-from cluster.model.host import Disk
-from cluster.model.topology import Topology
-from cluster.model.transport import Command
-from cluster.providers.local.provider import LocalProvider
-from cluster.providers.provider import provider_of
-from cluster.state.journal import Journal
-from cluster.state.tags import tagged
+from density_study.cluster.lifecycle.tear_down import leftovers_of, tear_down
+from density_study.cluster.machine.describe import describe_disk, describe_machine
+from density_study.cluster.machine.processes import stop_all
+from density_study.cluster.machine.sockets import is_taken, listener
+from density_study.cluster.model.cluster import Site
+from density_study.cluster.model.errors import InputError, TearDownError
+from density_study.cluster.model.host import Disk
+from density_study.cluster.model.topology import Topology
+from density_study.cluster.model.transport import Command
+from density_study.cluster.providers.local.provider import LocalProvider
+from density_study.cluster.providers.provider import provider_of
+from density_study.cluster.state.journal import Journal
+from density_study.cluster.state.tags import tagged
 from tests.support.topologies import local
 
 

@@ -13,12 +13,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from cluster.machine.processes import stop_all
-from cluster.model.errors import StudyError
-from cluster.model.transport import Command, ProcessId
-from cluster.providers.local.transport import LocalTransport
-from cluster.state.journal import Journal
-from cluster.state.tags import is_alive, is_below, start_ticks, tagged
+from density_study.cluster.machine.processes import stop_all
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.model.transport import Command, ProcessId
+from density_study.cluster.providers.local.transport import LocalTransport
+from density_study.cluster.state.journal import Journal
+from density_study.cluster.state.tags import is_alive, is_below, start_ticks, tagged
 from tests.support.topologies import worker
 
 NODE = worker("w1")
@@ -164,7 +164,7 @@ def test_tagged_finds_grandchildren_but_no_foreign_process(
 
 
 def test_tagged_excludes_the_calling_process(tag: str) -> None:
-    code = f"from cluster.state.tags import tagged; print(tagged({tag!r}))"
+    code = f"from density_study.cluster.state.tags import tagged; print(tagged({tag!r}))"
     environment = {**os.environ, "STUDY_TAG": tag}
     output = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from cluster.model.errors import InputError
-from workloads.execution.opening import open_run
-from workloads.planning.planned_study import plan_study
+from density_study.cluster.model.errors import InputError
+from density_study.workloads.execution.opening import open_run
+from density_study.workloads.planning.planned_study import plan_study
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIDRWbQkXD1OCnl1AGSTYu1NbCPOHCRxVkNYTM5p2qiYc"
 SSH = '#!/bin/sh\nshift $(($# - 2))\nPATH={}/$1 exec /bin/sh -c "$2"\n'

@@ -16,18 +16,23 @@ from typing import Any
 import execnet
 import pytest
 
-from cluster.model.errors import InputError, StudyError
-from cluster.model.host import Target
-from cluster.providers.ssh import units
-from cluster.providers.ssh.agent import failure
-from cluster.providers.ssh.ansible import _judge
-from cluster.providers.ssh.channel import SERVE, control_path, raise_failure
-from cluster.providers.ssh.options import IDENTITY, identity_file, ssh_options, write_known_hosts
-from cluster.providers.ssh.toolkit import toolkit
-from cluster.providers.ssh.units import run_argv, unit_name
-from cluster.state.events import NodeReach
-from cluster.state.journal import Journal
-from cluster.state.tags import tagged
+from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.model.host import Target
+from density_study.cluster.providers.ssh import units
+from density_study.cluster.providers.ssh.agent import failure
+from density_study.cluster.providers.ssh.ansible import _judge
+from density_study.cluster.providers.ssh.channel import SERVE, control_path, raise_failure
+from density_study.cluster.providers.ssh.options import (
+    IDENTITY,
+    identity_file,
+    ssh_options,
+    write_known_hosts,
+)
+from density_study.cluster.providers.ssh.toolkit import toolkit
+from density_study.cluster.providers.ssh.units import run_argv, unit_name
+from density_study.cluster.state.events import NodeReach
+from density_study.cluster.state.journal import Journal
+from density_study.cluster.state.tags import tagged
 
 TARGET = Target("h1", "192.0.2.11", 22, "study", "/runs/s/known_hosts")
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIDRWbQkXD1OCnl1AGSTYu1NbCPOHCRxVkNYTM5p2qiYc"
@@ -87,7 +92,7 @@ def test_the_toolkit_archive_is_reproducible() -> None:
     toolkit.cache_clear()
     assert toolkit() == first
     names = zipfile.ZipFile(io.BytesIO(first)).namelist()
-    assert "cluster/providers/ssh/agent.py" in names and "dool/__main__.py" in names
+    assert "density_study/cluster/providers/ssh/agent.py" in names and "dool/__main__.py" in names
 
 
 def test_every_module_of_the_toolkit_needs_only_the_toolkit(tmp_path: Path) -> None:

@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from cluster.model.cluster import Site
-from cluster.model.errors import HostLostError, InputError
-from cluster.model.host import Target
-from cluster.providers.ssh import channel as module
-from cluster.providers.ssh.build import SshBuild
-from cluster.providers.ssh.channel import Channel, close_channels
-from cluster.state.events import NodeReach
-from cluster.state.journal import Journal
-from cluster.state.owner import Owner
+from density_study.cluster.model.cluster import Site
+from density_study.cluster.model.errors import HostLostError, InputError
+from density_study.cluster.model.host import Target
+from density_study.cluster.providers.ssh import channel as module
+from density_study.cluster.providers.ssh.build import SshBuild
+from density_study.cluster.providers.ssh.channel import Channel, close_channels
+from density_study.cluster.state.events import NodeReach
+from density_study.cluster.state.journal import Journal
+from density_study.cluster.state.owner import Owner
 
 TARGET = Target("h1", "192.0.2.11", 22, "study", "/runs/s/known_hosts")
 RUNS = 'for last; do :; done; exec sh -c "exec $last"'

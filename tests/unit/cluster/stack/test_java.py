@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from cluster.model.errors import InputError
-from cluster.stack import java
-from cluster.stack.java import Java, fault_of, find_java
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.stack import java
+from density_study.cluster.stack.java import Java, fault_of, find_java
 
 
 def make_java(home: Path, version: str, release: bool = True) -> Path:

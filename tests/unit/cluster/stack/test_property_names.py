@@ -5,7 +5,7 @@ from __future__ import annotations
 import zipfile
 from pathlib import Path
 
-from cluster.stack.property_names import PROPERTIES, names_in, read_names
+from density_study.cluster.stack.property_names import PROPERTIES, names_in, read_names
 
 DEFAULTS = (
     "<configuration><property><name>dfs.of.the.defaults</name><value/></property></configuration>"

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from cluster.stack import requirements
+from density_study.cluster.stack import requirements
 
 FILE = Path(requirements.__file__)
 JDK = requirements.JDK_PACKAGES.get(requirements._codename(), "openjdk-21-jdk-headless")

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from cluster.model.errors import InputError
-from cluster.stack import classpath, ensure, ensure_all, stack_home
-from cluster.stack.lock import lock_of
-from cluster.stack.recipe import RECIPES, Recipe
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.stack import classpath, ensure, ensure_all, stack_home
+from density_study.cluster.stack.lock import lock_of
+from density_study.cluster.stack.recipe import RECIPES, Recipe
 from tests.support.toy_stack import ToyStack, executable
 
 
@@ -72,7 +72,7 @@ def test_a_jar_with_another_hash_is_refused_with_both_hashes(toy: ToyStack) -> N
     with pytest.raises(InputError) as refused:
         ensure("toy")
     assert all(part in refused.value.what for part in ("b-2.jar", locked, got))
-    assert "cluster.stack lock toy" in refused.value.remedy
+    assert "density_study.cluster.stack lock toy" in refused.value.remedy
     assert not stack_home("toy").exists()
     assert toy.leftovers() == []
 
@@ -193,8 +193,8 @@ def test_only_one_of_many_threads_assembles(toy: ToyStack) -> None:
 def test_only_one_of_several_processes_assembles(toy: ToyStack) -> None:
     script = textwrap.dedent(f"""
         from pathlib import Path
-        from cluster.stack.recipe import RECIPES, Recipe
-        from cluster.stack.stack import ensure
+        from density_study.cluster.stack.recipe import RECIPES, Recipe
+        from density_study.cluster.stack.stack import ensure
         toy = Recipe("toy", "1.0", Path({str(toy.recipe.directory)!r}))
         RECIPES["toy"] = lambda _: toy
         print(ensure("toy").home)
@@ -244,7 +244,7 @@ def test_cache_location(
 
 def test_the_command_prints_one_line_per_error_and_exits_with_2() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "cluster.stack", "ensure", "nosuch"],
+        [sys.executable, "-m", "density_study.cluster.stack", "ensure", "nosuch"],
         cwd=Path(__file__).parents[4],
         env={**os.environ, "PATH": ""},
         capture_output=True,

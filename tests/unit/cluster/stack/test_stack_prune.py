@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from cluster.stack import ensure
-from cluster.stack.__main__ import prune
-from cluster.stack.prune import in_use, other_trees, remove
+from density_study.cluster.stack import ensure
+from density_study.cluster.stack.__main__ import prune
+from density_study.cluster.stack.prune import in_use, other_trees, remove
 from tests.support.toy_stack import ToyStack
 
 

@@ -7,9 +7,9 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from cluster.model.versions import VERSIONS, Versions
-from cluster.stack.lock import read_lock
-from cluster.stack.recipe import RECIPES, Recipe, locked_versions, recipe_of
+from density_study.cluster.model.versions import VERSIONS, Versions
+from density_study.cluster.stack.lock import read_lock
+from density_study.cluster.stack.recipe import RECIPES, Recipe, locked_versions, recipe_of
 
 MAVEN = {"m": "http://maven.apache.org/POM/4.0.0"}
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cluster.state.atomic import replacing, write_text
+from density_study.cluster.state.atomic import replacing, write_text
 
 
 def test_a_file_appears_only_when_complete(tmp_path: Path) -> None:

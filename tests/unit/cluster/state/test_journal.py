@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from cluster.model.errors import StudyError
-from cluster.state.events import Event, RunEnded, RunOpened, StepStarted, TrialState
-from cluster.state.journal import Journal
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.state.events import Event, RunEnded, RunOpened, StepStarted, TrialState
+from density_study.cluster.state.journal import Journal
 
 
 def test_events_are_read_in_order(tmp_path: Path) -> None:

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from cluster.model.errors import HostBusyError, InputError, StudyError
-from cluster.state.events import RunEnded, RunOpened
-from cluster.state.journal import JOURNAL, Journal
-from cluster.state.lease import abandon, acquire, holder, release
-from cluster.state.owner import SILENT_AFTER_S, Owner, Place
-from cluster.state.runtime import runtime_dir
+from density_study.cluster.model.errors import HostBusyError, InputError, StudyError
+from density_study.cluster.state.events import RunEnded, RunOpened
+from density_study.cluster.state.journal import JOURNAL, Journal
+from density_study.cluster.state.lease import abandon, acquire, holder, release
+from density_study.cluster.state.owner import SILENT_AFTER_S, Owner, Place
+from density_study.cluster.state.runtime import runtime_dir
 
 pytestmark = pytest.mark.usefixtures("runtime")
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from cluster.model.errors import StudyError
-from cluster.state import presence
-from cluster.state.owner import SILENT_AFTER_S, Owner, Place, State, here, judge
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.state import presence
+from density_study.cluster.state.owner import SILENT_AFTER_S, Owner, Place, State, here, judge
 
 LONG_S, BRIEF_S = 10 * SILENT_AFTER_S, 1.0
 HERE = here()
@@ -82,7 +82,7 @@ def test_a_proc_of_another_namespace_is_refused(monkeypatch: pytest.MonkeyPatch)
 def holder(root: Path) -> Iterator[subprocess.Popen[str]]:
     """Another process that holds the presence lock of the run in `root`."""
     code = (
-        "import sys, pathlib\nfrom cluster.state.presence import present\n"
+        "import sys, pathlib\nfrom density_study.cluster.state.presence import present\n"
         "with present(pathlib.Path(sys.argv[1])):\n    print('held', flush=True)\n    sys.stdin.read()"
     )
     argv = [sys.executable, "-c", code, str(root)]

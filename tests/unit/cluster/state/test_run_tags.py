@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from cluster.model.errors import InputError
-from cluster.state.run_tags import has_tags, parse_tags, tag_run, tags_of
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.state.run_tags import has_tags, parse_tags, tag_run, tags_of
 
 
 def test_pairs_become_tags() -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from cluster.model.errors import InputError
-from cluster.state.settings import FILE, VARIABLES, setting, settings_file
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.state.settings import FILE, VARIABLES, setting, settings_file
 
 
 def written(folder: Path, text: str) -> dict[str, str]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cluster.state.journal import Journal
-from cluster.state.timeout_scale import EMULATED, acceleration, timeout_scale
+from density_study.cluster.state.journal import Journal
+from density_study.cluster.state.timeout_scale import EMULATED, acceleration, timeout_scale
 
 
 def test_only_emulated_guests_of_this_build_have_longer_timeouts(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workloads.base.client_run import TAIL_LINES, informative
+from density_study.workloads.base.client_run import TAIL_LINES, informative
 
 WHY = "INFO mapred.ClientServiceDelegate: Application state is completed. FinalApplicationStatus=FAILED."
 TRY = "INFO ipc.Client: Retrying connect to server: localhost/127.0.0.1:1. Already tried {} time(s)"

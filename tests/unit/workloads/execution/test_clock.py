@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from cluster.model.cluster import Cluster
-from cluster.model.errors import StudyError
-from cluster.model.topology import Node
-from cluster.model.transport import Command, ProcessId
-from cluster.state.journal import Journal
+from density_study.cluster.model.cluster import Cluster
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.model.topology import Node
+from density_study.cluster.model.transport import Command, ProcessId
+from density_study.cluster.state.journal import Journal
+from density_study.workloads.base.workload import TrialContext
+from density_study.workloads.execution.monitoring import Monitors, read_clock
+from density_study.workloads.record.record import Record
 from tests.support.drafts import draft
 from tests.support.topologies import physical
-from workloads.base.workload import TrialContext
-from workloads.execution.monitoring import Monitors, read_clock
-from workloads.record.record import Record
 
 PERIOD_S = 0.2
 

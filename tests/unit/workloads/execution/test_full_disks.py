@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from cluster.model.cluster import Cluster, Endpoints, Site
-from cluster.model.errors import StudyError
-from cluster.model.topology import Topology
-from cluster.providers.local.provider import LocalProvider
-from cluster.providers.provider import FreeResources
+from density_study.cluster.model.cluster import Cluster, Endpoints, Site
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.model.topology import Topology
+from density_study.cluster.providers.local.provider import LocalProvider
+from density_study.cluster.providers.provider import FreeResources
+from density_study.workloads.execution import hosts_around_trial as module
+from density_study.workloads.execution.hosts_around_trial import FULL_MIB, full_disks
 from tests.support.topologies import local
-from workloads.execution import hosts_around_trial as module
-from workloads.execution.hosts_around_trial import FULL_MIB, full_disks
 
 
 class _Provider(LocalProvider):

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from cluster.model.cluster import Site
-from cluster.model.errors import StudyError
-from cluster.providers.libvirt import usage
-from cluster.providers.libvirt.guests import guests
-from cluster.providers.libvirt.usage import guest_times, vcpu_times
-from cluster.providers.provider import VcpuTime
+from density_study.cluster.model.cluster import Site
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.providers.libvirt import usage
+from density_study.cluster.providers.libvirt.guests import guests
+from density_study.cluster.providers.libvirt.usage import guest_times, vcpu_times
+from density_study.cluster.providers.provider import VcpuTime
+from density_study.workloads.execution.hosts_around_trial import GuestReading, between
 from tests.live.support.guests import topology, vm_host
-from workloads.execution.hosts_around_trial import GuestReading, between
 
 STATS = """\
 Domain: 'study-1-m1'

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from cluster.model.errors import BringUpError, HostBusyError, InputError, StudyError
-from cluster.state import lease
-from cluster.state.events import RunEnded, RunOpened
-from cluster.state.journal import Journal
-from cluster.state.owner import Owner
+from density_study.cluster.model.errors import BringUpError, HostBusyError, InputError, StudyError
+from density_study.cluster.state import lease
+from density_study.cluster.state.events import RunEnded, RunOpened
+from density_study.cluster.state.journal import Journal
+from density_study.cluster.state.owner import Owner
+from density_study.workloads.execution import keeping
+from density_study.workloads.execution.keeping import Kept, keep, kept, step_of
+from density_study.workloads.execution.run import Run, has_ended
 from tests.support.drafts import plan, study
 from tests.unit.workloads.execution.test_steps import World, world
-from workloads.execution import keeping
-from workloads.execution.keeping import Kept, keep, kept, step_of
-from workloads.execution.run import Run, has_ended
 
 __all__ = ["world"]  # a fixture
 

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from cluster.model.errors import StudyError
-from tests.support.drafts import draft
-from workloads.record.record import (
+from density_study.cluster.model.errors import StudyError
+from density_study.workloads.record.record import (
     Record,
     close_unfinished,
     closed_records,
     earlier_attempts,
     read_manifest,
 )
+from tests.support.drafts import draft
 
 
 def test_a_closed_record_has_a_hash_of_every_file(tmp_path: Path) -> None:

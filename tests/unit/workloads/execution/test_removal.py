@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from cluster.lifecycle.reap import reap
-from cluster.model.errors import HostLostError, InputError, StudyError
-from cluster.state.journal import Journal, run_folders
-from cluster.state.presence import present
+from density_study.cluster.lifecycle.reap import reap
+from density_study.cluster.model.errors import HostLostError, InputError, StudyError
+from density_study.cluster.state.journal import Journal, run_folders
+from density_study.cluster.state.presence import present
+from density_study.workloads.execution import removal
+from density_study.workloads.execution.removal import remove_run
 from tests.unit.cluster.test_reap import Crashed, crashed  # noqa: F401  a fixture
-from workloads.execution import removal
-from workloads.execution.removal import remove_run
 
 pytestmark = pytest.mark.usefixtures("runtime")
 
@@ -93,7 +93,7 @@ def test_a_build_that_cannot_be_examined_is_refused(
     def lost(*_: object) -> tuple[str, ...]:
         raise HostLostError("the host does not answer.", "host h1", "switch it on.")
 
-    monkeypatch.setattr("cluster.lifecycle.reap.leftovers_of", lost)
+    monkeypatch.setattr("density_study.cluster.lifecycle.reap.leftovers_of", lost)
     assert refused(root, "cannot be verified").where == "host h1"
     proof = {"found": 0}
     journal.write("destroyed", build="b1", tag="s/r1/b1", proof=proof)

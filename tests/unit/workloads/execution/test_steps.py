@@ -10,16 +10,15 @@ from typing import Any
 
 import pytest
 
-from cluster.model.errors import BringUpError, StudyError, TearDownError
-from cluster.model.transport import ProcessId
-from cluster.state.events import RunOpened, StepStarted, TrialsCleared, TrialState
-from cluster.state.journal import Journal
-from cluster.state.owner import Owner
-from tests.support.drafts import QUICKSTART, host, plan, study
-from workloads.base.values import TargetRate
-from workloads.execution import steps
-from workloads.execution.run import Run
-from workloads.execution.steps import (
+from density_study.cluster.model.errors import BringUpError, StudyError, TearDownError
+from density_study.cluster.model.transport import ProcessId
+from density_study.cluster.state.events import RunOpened, StepStarted, TrialsCleared, TrialState
+from density_study.cluster.state.journal import Journal
+from density_study.cluster.state.owner import Owner
+from density_study.workloads.base.values import TargetRate
+from density_study.workloads.execution import steps
+from density_study.workloads.execution.run import Run
+from density_study.workloads.execution.steps import (
     StepOutcome,
     carry_out,
     close_run,
@@ -28,12 +27,18 @@ from workloads.execution.steps import (
     steps_left,
     what_is_left,
 )
-from workloads.execution.trial import draft_manifest
-from workloads.planning.plan import Step, make_plan
-from workloads.record.manifest import Manifest
-from workloads.record.record import Record, closed_records, earlier_attempts, read_manifest
-from workloads.spec.study_file import parse_study
-from workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.execution.trial import draft_manifest
+from density_study.workloads.planning.plan import Step, make_plan
+from density_study.workloads.record.manifest import Manifest
+from density_study.workloads.record.record import (
+    Record,
+    closed_records,
+    earlier_attempts,
+    read_manifest,
+)
+from density_study.workloads.spec.study_file import parse_study
+from density_study.workloads.ycsb.setting import YcsbSetting
+from tests.support.drafts import QUICKSTART, host, plan, study
 
 
 @dataclasses.dataclass

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from cluster.model.errors import HostLostError, StudyError
-from cluster.state.events import TrialState
-from cluster.state.journal import Journal
+from density_study.cluster.model.errors import HostLostError, StudyError
+from density_study.cluster.state.events import TrialState
+from density_study.cluster.state.journal import Journal
+from density_study.workloads.base.values import ClientRun, ColdProof
+from density_study.workloads.base.workload import Collected, Prepared, TrialContext
+from density_study.workloads.execution import trial
+from density_study.workloads.execution.run import Run
+from density_study.workloads.record.manifest import Manifest
 from tests.support.drafts import plan, study
-from workloads.base.values import ClientRun, ColdProof
-from workloads.base.workload import Collected, Prepared, TrialContext
-from workloads.execution import trial
-from workloads.execution.run import Run
-from workloads.record.manifest import Manifest
 
 COLD, PROVED = ColdProof(method="evicted"), ColdProof(method="evicted", physical_read_bytes=5)
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from density_study.workloads.imports.guessed_trials import GuessedTrial, guessed_trials
+from density_study.workloads.imports.recognise import recognise_all
 from tests.property.mutations import SAMPLES
-from workloads.imports.guessed_trials import GuessedTrial, guessed_trials
-from workloads.imports.recognise import recognise_all
 
 RESULT = """----- TestDFSIO ----- : write
             Date & time: Mon Nov 23 12:37:29 UTC 2026

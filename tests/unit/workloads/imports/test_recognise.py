@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from cluster.model.errors import InputError
-from workloads.imports.piece import Recognised
-from workloads.imports.recognise import files_of, recognise, recognise_all
+from density_study.cluster.model.errors import InputError
+from density_study.workloads.imports.piece import Recognised
+from density_study.workloads.imports.recognise import files_of, recognise, recognise_all
 
 SAMPLES = Path(__file__).parents[3] / "samples"
 YCSB_0_12 = """\

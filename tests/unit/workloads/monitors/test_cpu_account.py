@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
-from workloads.monitors.cpu_account import CpuAccount, Reading, Ticks
+from density_study.workloads.monitors.cpu_account import CpuAccount, Reading, Ticks
 
 
 def reading(pid: int, own: int, children: int = 0, parent: int = 1, node: str = "w1") -> Reading:

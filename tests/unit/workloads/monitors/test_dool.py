@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from density_study.workloads.base.parsing import ParseError
+from density_study.workloads.monitors import MONITORS, last_epoch_s
+from density_study.workloads.monitors.dool import dool_command, parse_dool
+from density_study.workloads.monitors.dool_cells import HostSample
 from tests.support.dool_texts import HEAD, SECOND, THIRD, read
-from workloads.base.parsing import ParseError
-from workloads.monitors import MONITORS, last_epoch_s
-from workloads.monitors.dool import dool_command, parse_dool
-from workloads.monitors.dool_cells import HostSample
 
 
 def samples(text: str) -> list[HostSample]:

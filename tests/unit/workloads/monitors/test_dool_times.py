@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from density_study.workloads.monitors.dool import parse_dool
 from tests.support.dool_texts import HEAD, read
-from workloads.monitors.dool import parse_dool
 
 
 def with_times(date: str, *times: str) -> str:

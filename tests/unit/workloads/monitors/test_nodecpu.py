@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from workloads.base.parsing import ParseError
-from workloads.monitors import MONITORS, last_epoch_s
-from workloads.monitors.nodecpu import HEADER, nodecpu_command, parse_nodecpu, title
+from density_study.workloads.base.parsing import ParseError
+from density_study.workloads.monitors import MONITORS, last_epoch_s
+from density_study.workloads.monitors.nodecpu import HEADER, nodecpu_command, parse_nodecpu, title
 
 TEXT = f"""\
 {title("h1", 100, 2)}
@@ -76,7 +76,7 @@ def test_another_file_is_refused(data: bytes) -> None:
 
 def test_the_command() -> None:
     command = nodecpu_command("h1", "/x/h1.nodecpu.csv", 0.5, "s/r/b", ("python3",))
-    assert command.argv[:3] == ("python3", "-m", "workloads.monitors.nodecpu_sampler")
+    assert command.argv[:3] == ("python3", "-m", "density_study.workloads.monitors.nodecpu_sampler")
     assert command.argv[3:] == (
         *("--host", "h1", "--period", "0.5", "--output", "/x/h1.nodecpu.csv", "--tag", "s/r/b"),
     )

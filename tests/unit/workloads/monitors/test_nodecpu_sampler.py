@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from workloads.monitors import last_epoch_s
-from workloads.monitors.nodecpu import NodeCpuSample, nodecpu_command, parse_nodecpu
+from density_study.workloads.monitors import last_epoch_s
+from density_study.workloads.monitors.nodecpu import NodeCpuSample, nodecpu_command, parse_nodecpu
 
 TAG = f"test-study/run-{os.getpid()}/build"
 ROOT = Path(__file__).parents[4]
@@ -170,8 +170,8 @@ def test_a_round_is_cheap(tmp_path: Path) -> None:
     sleepers = [subprocess.Popen(sleep, env=tagged("w1")) for _ in range(32)]
     code = f"""
 import io, time
-from workloads.monitors.cpu_account import CpuAccount
-from workloads.monitors.nodecpu_sampler import Processes, sample
+from density_study.workloads.monitors.cpu_account import CpuAccount
+from density_study.workloads.monitors.nodecpu_sampler import Processes, sample
 processes, account, file = Processes({TAG!r}), CpuAccount(), io.StringIO()
 sample(processes, account, file)
 begun = time.process_time()

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from workloads.base.parsing import ParseError
-from workloads.monitors.dool_cells import HostSample
-from workloads.monitors.sar import parse_sar
+from density_study.workloads.base.parsing import ParseError
+from density_study.workloads.monitors.dool_cells import HostSample
+from density_study.workloads.monitors.sar import parse_sar
 
 SAMPLES = Path(__file__).parents[3] / "samples"
 UTC = (SAMPLES / "sar-12.6.1.csv").read_text()

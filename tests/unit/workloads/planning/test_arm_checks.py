@@ -8,14 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from cluster.model.configuration import Configuration, Jvm
-from cluster.model.errors import InputError
-from cluster.model.topology import Topology
-from cluster.model.versions import VERSIONS, Versions
-from cluster.stack.property_names import PROPERTIES
+from density_study.cluster.model.configuration import Configuration, Jvm
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.topology import Topology
+from density_study.cluster.model.versions import VERSIONS, Versions
+from density_study.cluster.stack.property_names import PROPERTIES
+from density_study.workloads.planning import arm_checks
+from density_study.workloads.planning.arm_checks import (
+    check_jvm_flags,
+    check_properties,
+    check_versions,
+)
 from tests.support.topologies import local
-from workloads.planning import arm_checks
-from workloads.planning.arm_checks import check_jvm_flags, check_properties, check_versions
 
 KNOWN: Mapping[str, str] = {"hadoop": "dfs.known\ndfs.client.known\n", "hbase": "hbase.known\n"}
 

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from cluster.model.arm import declared
-from cluster.model.configuration import PLAIN, BlockCache, Jvm
-from cluster.model.errors import InputError
-from cluster.model.versions import VERSIONS, Versions
-from workloads.planning.plan import Plan
-from workloads.planning.planned_study import plan_study
-from workloads.planning.preflight import disk_need_mib
-from workloads.spec.study import Study
-from workloads.spec.study_file import parse_study
+from density_study.cluster.model.arm import declared
+from density_study.cluster.model.configuration import PLAIN, BlockCache, Jvm
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.versions import VERSIONS, Versions
+from density_study.workloads.planning.plan import Plan
+from density_study.workloads.planning.planned_study import plan_study
+from density_study.workloads.planning.preflight import disk_need_mib
+from density_study.workloads.spec.study import Study
+from density_study.workloads.spec.study_file import parse_study
 
 BASE = """
 study: s

@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from cluster.model.errors import InputError
-from cluster.model.memory import GUEST_OS_MIB
-from cluster.model.ports import allocate_ports
-from cluster.render.blueprint import Blueprint, NodePaths
-from cluster.render.conf_files import RACK_FAULT_TOLERANT
-from cluster.render.rendered import render
-from dags.cli.display import warnings_of
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.memory import GUEST_OS_MIB
+from density_study.cluster.model.ports import allocate_ports
+from density_study.cluster.render.blueprint import Blueprint, NodePaths
+from density_study.cluster.render.conf_files import RACK_FAULT_TOLERANT
+from density_study.cluster.render.rendered import render
+from density_study.dags.cli.display import warnings_of
+from density_study.workloads.planning.planned_study import plan_study
+from density_study.workloads.spec.libvirt_hosts import declared_hosts, densities
+from density_study.workloads.spec.study_file import parse_study, read_study
 from tests.support.topologies import HOMES
-from workloads.planning.planned_study import plan_study
-from workloads.spec.libvirt_hosts import declared_hosts, densities
-from workloads.spec.study_file import parse_study, read_study
 
 TALK = Path("workloads/studies/talk-2013.yaml")
 TEXT = """\

@@ -7,11 +7,17 @@ from random import Random
 
 import pytest
 
-from cluster.model.errors import InputError, StudyError
+from density_study.cluster.model.errors import InputError, StudyError
+from density_study.workloads.planning.plan import (
+    Extension,
+    extended,
+    make_plan,
+    read_plan,
+    write_plan,
+)
+from density_study.workloads.planning.trial_order import random_order
+from density_study.workloads.testdfsio.setting import DfsioSetting
 from tests.support.drafts import host, plan, study
-from workloads.planning.plan import Extension, extended, make_plan, read_plan, write_plan
-from workloads.planning.trial_order import random_order
-from workloads.testdfsio.setting import DfsioSetting
 
 
 def test_the_same_study_and_seed_give_the_same_plan() -> None:

@@ -9,13 +9,13 @@ from pathlib import Path
 import psutil
 import pytest
 
-from cluster.model.errors import InputError
-from cluster.model.host import Disk, Host
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.host import Disk, Host
+from density_study.workloads.planning import preflight as checked
+from density_study.workloads.planning.plan import Plan, make_plan
+from density_study.workloads.planning.preflight import disk_need_mib, preflight
+from density_study.workloads.spec.study import Study
 from tests.support.drafts import study
-from workloads.planning import preflight as checked
-from workloads.planning.plan import Plan, make_plan
-from workloads.planning.preflight import disk_need_mib, preflight
-from workloads.spec.study import Study
 
 Usage = namedtuple("Usage", "total used free")
 

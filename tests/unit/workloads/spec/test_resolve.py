@@ -8,13 +8,13 @@ from pathlib import Path
 import psutil
 import pytest
 
-from cluster.machine import medium
-from cluster.machine.medium import Probe, probe
-from cluster.model.errors import InputError
+from density_study.cluster.machine import medium
+from density_study.cluster.machine.medium import Probe, probe
+from density_study.cluster.model.errors import InputError
+from density_study.workloads.planning import resolve
+from density_study.workloads.planning.resolve import resolve_hosts
+from density_study.workloads.spec.study import Study
 from tests.support.drafts import study
-from workloads.planning import resolve
-from workloads.planning.resolve import resolve_hosts
-from workloads.spec.study import Study
 
 HERE = {"name": "here", "memory": "2 GiB", "roles": ["master", "worker", "client"]}
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from workloads.testdfsio.job import (
+from density_study.workloads.testdfsio.job import (
     distinct_bytes,
     length_after_bytes,
     processed_bytes,
     size_argument_bytes,
 )
-from workloads.testdfsio.setting import DfsioSetting
+from density_study.workloads.testdfsio.setting import DfsioSetting
 
 MIB = 2**20
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from workloads.base.parsing import ParseError
-from workloads.testdfsio.output.history import Attempt, JobHistory, parse_history
-from workloads.testdfsio.output.io_parts import parse_io_part
-from workloads.testdfsio.output.results import parse_results
+from density_study.workloads.base.parsing import ParseError
+from density_study.workloads.testdfsio.output.history import Attempt, JobHistory, parse_history
+from density_study.workloads.testdfsio.output.io_parts import parse_io_part
+from density_study.workloads.testdfsio.output.results import parse_results
 
 SAMPLES = Path(__file__).parents[3] / "samples"
 PACKAGE = "org.apache.hadoop.mapreduce.jobhistory."

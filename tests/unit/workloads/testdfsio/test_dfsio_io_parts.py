@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from workloads.base.parsing import ParseError
-from workloads.testdfsio.output.io_parts import parse_io_part
+from density_study.workloads.base.parsing import ParseError
+from density_study.workloads.testdfsio.output.io_parts import parse_io_part
 
 PART = "f:rate\t4107150.0\nf:sqrate\t5.6442E9\nl:size\t31457280\nl:tasks\t3\nl:time\t22\n"
 

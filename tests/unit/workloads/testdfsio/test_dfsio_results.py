@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from workloads.base.parsing import ParseError
-from workloads.testdfsio.output.results import DfsioResult, parse_results
+from density_study.workloads.base.parsing import ParseError
+from density_study.workloads.testdfsio.output.results import DfsioResult, parse_results
 
 SAMPLES = Path(__file__).parents[3] / "samples"
 BLOCK = """\

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from analysis.summarise.analysed_run import labels
-from cluster.model.errors import InputError
-from cluster.model.topology import Topology
+from density_study.analysis.summarise.analysed_run import labels
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.topology import Topology
+from density_study.workloads.planning.plan import Plan
+from density_study.workloads.planning.preflight import disk_need_mib
+from density_study.workloads.testdfsio.hdfs_policies import maps_at_once, units_of
+from density_study.workloads.testdfsio.job import job_arguments
+from density_study.workloads.testdfsio.setting import DfsioSetting
 from tests.support.drafts import plan, study
-from workloads.planning.plan import Plan
-from workloads.planning.preflight import disk_need_mib
-from workloads.testdfsio.hdfs_policies import maps_at_once, units_of
-from workloads.testdfsio.job import job_arguments
-from workloads.testdfsio.setting import DfsioSetting
 
 ALL = ["write", "read", "random", "backward", "skip", "append", "truncate"]
 

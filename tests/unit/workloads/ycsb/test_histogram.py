@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from hdrh.histogram import HdrHistogram
 
+from density_study.workloads.base.parsing import RejectedError
+from density_study.workloads.ycsb.output.histogram import decode
+from density_study.workloads.ycsb.output.summary import parse_summary
 from tests.support.histograms import merge, percentile_us
-from workloads.base.parsing import RejectedError
-from workloads.ycsb.output.histogram import decode
-from workloads.ycsb.output.summary import parse_summary
 
 SAMPLES = Path(__file__).parents[3] / "samples"
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import psutil
 
-from workloads.ycsb.noisy_neighbour import neighbour_load
-from workloads.ycsb.noisy_neighbour.neighbour import noise_made
+from density_study.workloads.ycsb.noisy_neighbour import neighbour_load
+from density_study.workloads.ycsb.noisy_neighbour.neighbour import noise_made
 
 SOURCE = Path(neighbour_load.__file__).read_text(encoding="utf-8")
 

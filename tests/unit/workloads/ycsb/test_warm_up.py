@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from workloads.ycsb import warm_up
-from workloads.ycsb.setting import YcsbSetting
-from workloads.ycsb.warm_up import LOOKS_AT_REST, CompilerIdle, compiled_s
+from density_study.workloads.ycsb import warm_up
+from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.warm_up import LOOKS_AT_REST, CompilerIdle, compiled_s
 
 
 def looks(readings: Sequence[Mapping[str, float] | None], every_s: float = 5.0) -> list[bool]:

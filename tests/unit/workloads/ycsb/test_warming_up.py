@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from jobs.raw.trial_context import TrialFacts
+from density_study.jobs.raw.trial_context import TrialFacts
+from density_study.workloads.planning.plan import make_plan
+from density_study.workloads.spec.study_file import parse_study
+from density_study.workloads.ycsb.properties import client_arguments
+from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.spec import YcsbSpec
 from tests.support.drafts import host
-from workloads.planning.plan import make_plan
-from workloads.spec.study_file import parse_study
-from workloads.ycsb.properties import client_arguments
-from workloads.ycsb.setting import YcsbSetting
-from workloads.ycsb.spec import YcsbSpec
 
 FIXED: dict[str, Any] = {
     "records": (1000,),

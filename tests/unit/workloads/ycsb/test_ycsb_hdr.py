@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from workloads.base.parsing import ParseError
-from workloads.ycsb.output.interval_log import name_of, parse_hdr
+from density_study.workloads.base.parsing import ParseError
+from density_study.workloads.ycsb.output.interval_log import name_of, parse_hdr
 
 SAMPLES = Path(__file__).parents[3] / "samples"
 INTENDED = "ycsb-0.17.0_hdrhistogram-2.2.2_Intended-READ.hdr"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from workloads.base.parsing import ParseError
-from workloads.ycsb.output.status import IntervalLatency, parse_status
+from density_study.workloads.base.parsing import ParseError
+from density_study.workloads.ycsb.output.status import IntervalLatency, parse_status
 
 SAMPLES = Path(__file__).parents[3] / "samples"
 LINE = (

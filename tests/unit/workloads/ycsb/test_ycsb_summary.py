@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from workloads.base.parsing import ParseError
-from workloads.ycsb.output.measurement import Measurement, measurement
-from workloads.ycsb.output.summary import (
+from density_study.workloads.base.parsing import ParseError
+from density_study.workloads.ycsb.output.measurement import Measurement, measurement
+from density_study.workloads.ycsb.output.summary import (
     Overall,
     SummaryRow,
     operation_counts,

@@ -9,16 +9,21 @@ from typing import Any
 
 import pytest
 
-from cluster.model.errors import InputError, StudyError
+from density_study.cluster.model.errors import InputError, StudyError
+from density_study.workloads.execution.saturation import measured_ops_s, resolve
+from density_study.workloads.planning.trial_order import random_order
+from density_study.workloads.record.record import closed_records
+from density_study.workloads.spec.study_file import parse_study
+from density_study.workloads.ycsb.knobs import Target, target_of
+from density_study.workloads.ycsb.properties import (
+    client_arguments,
+    client_name,
+    loaded_rows,
+    target_share,
+)
+from density_study.workloads.ycsb.setting import YcsbSetting
 from tests.support.drafts import QUICKSTART, study
 from tests.support.record_factory import RUN, RunFactory
-from workloads.execution.saturation import measured_ops_s, resolve
-from workloads.planning.trial_order import random_order
-from workloads.record.record import closed_records
-from workloads.spec.study_file import parse_study
-from workloads.ycsb.knobs import Target, target_of
-from workloads.ycsb.properties import client_arguments, client_name, loaded_rows, target_share
-from workloads.ycsb.setting import YcsbSetting
 
 BUILD = "b1-v1-flash"
 MIX = "read45-insert55"

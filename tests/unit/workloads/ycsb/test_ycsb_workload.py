@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from cluster.model.transport import ProcessId
-from cluster.state.journal import Journal
-from workloads.ycsb import warm_up, workload
-from workloads.ycsb.mixes import Mix
-from workloads.ycsb.properties import operations_at_most
-from workloads.ycsb.setting import YcsbSetting
-from workloads.ycsb.workload import YcsbWorkload
+from density_study.cluster.model.transport import ProcessId
+from density_study.cluster.state.journal import Journal
+from density_study.workloads.ycsb import warm_up, workload
+from density_study.workloads.ycsb.mixes import Mix
+from density_study.workloads.ycsb.properties import operations_at_most
+from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.workload import YcsbWorkload
 
 
 class World:
