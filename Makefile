@@ -83,7 +83,7 @@ golden: setup ## make the golden files anew; read the diff before you commit
 reference: setup ## generate docs/reference/ from the code
 	$(BIN)/python -m docs.generator
 
-pictures: packages-test setup ## docs/report.png and docs/airflow.png, after `make study`
+pictures: packages-test setup ## the pictures of docs/, of a real study in Airflow (8 min)
 	$(BIN)/python -m tests.support.pictures
 
 docs: setup ## the documentation as a web site, site/index.html; fails on a dead link or an orphan page

@@ -26,6 +26,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return value
 
 
+@pytest.mark.slow
 def test_a_published_study_emits_the_run_with_new_tables(results: dict[str, Any]) -> None:
     assert results["study"] == "success"
     assert results["events"] == [

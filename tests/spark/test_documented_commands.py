@@ -62,6 +62,9 @@ SIMULATED = (
     ("study setup", "--help"),
     ("study notify", "--help"),
     ("study stack add", "--help"),
+    ("study up", "--help"),
+    ("study shell", "--help"),
+    ("study down", "--help"),
     ("python -m tests.support.chromium", "--help"),
 )
 EXAMPLES = "analysis/capacity/inputs/examples"

@@ -17,6 +17,7 @@ from tests.support.receivers import Hook
 pytestmark = [pytest.mark.dag, pytest.mark.usefixtures("airflow")]
 
 
+@pytest.mark.slow
 def test_a_late_run_is_told_once_while_it_runs(web: Web, hook: Hook) -> None:
     spec = Path(web.environment[LATE_STUDY])
     spec.write_text(SMALL + "notify: [{webhook: hook, events: [late]}]\n")

@@ -78,6 +78,7 @@ def lab(tmp_path: Path, hook: Hook, bad: Hook) -> Lab:
     return Lab(tmp_path, hook, bad)
 
 
+@pytest.mark.slow
 def test_study_run_tells_a_failure_and_then_the_recovery(lab: Lab, hook: Hook, bad: Hook) -> None:
     good = "trial b1-v1-flash testdfsio-write-n2"
     failed = lab.run(**{good: "fail"})
