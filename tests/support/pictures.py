@@ -63,7 +63,7 @@ class Ui:
         return f"{self.dag}/runs/{quote(self.run_id)}"
 
     def wait_over(self) -> None:
-        """RuntimeError if the DAG run fails. Airflow's own pages would refresh meanwhile, beside the trials."""
+        """RuntimeError if the DAG run fails. Meanwhile the page is empty: a page of Airflow would refresh."""
         self.page.goto("about:blank")
         while (state := self._asked(f"dagRuns/{quote(self.run_id)}")["state"]) not in OVER:
             self.page.wait_for_timeout(EVERY_MS)
