@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -11,6 +11,7 @@ from density_study.cluster.model.host import Target
 from density_study.cluster.state.owner import Owner
 
 Accel = Literal["kvm", "tcg"]
+KeepWhen = Literal["on-failure", "always"]
 _CLASSES: dict[str, type[Event]] = {}
 
 
@@ -150,6 +151,26 @@ class ClusterKept(Event, event="cluster-kept"):
 
     build: str
     until: float
+
+
+class KeptReleased(Event, event="kept-released"):
+    """People need the kept cluster no more: its keeper takes it down now."""
+
+
+class KeepAsked(Event, event="keep-asked"):
+    """`study run --keep`: which cluster of this opening is kept, and for how many seconds."""
+
+    when: KeepWhen
+    seconds: float
+
+
+def kept_in(events: Iterable[Event]) -> ClusterKept | None:
+    """The cluster that is kept after these events of a journal."""
+    kept = None
+    for event in events:
+        if isinstance(event, RunOpened | ClusterKept | KeptReleased):
+            kept = event if isinstance(event, ClusterKept) else None
+    return kept
 
 
 class PhaseEnded(Event, event="phase"):

@@ -9,7 +9,13 @@ from typing import Literal
 
 from density_study.cluster.model.errors import HostBusyError
 from density_study.cluster.state import presence
-from density_study.cluster.state.events import ClusterKept, OwnerDeclaredDead, RunEnded, RunOpened
+from density_study.cluster.state.events import (
+    Event,
+    OwnerDeclaredDead,
+    RunEnded,
+    RunOpened,
+    kept_in,
+)
 from density_study.cluster.state.journal import JOURNAL, Journal
 from density_study.cluster.state.owner import Owner, State, here, judge
 
@@ -71,11 +77,11 @@ def run_state(root: Path, lock_free: bool | None) -> RunState | None:
 def busy(root: Path, found: RunState) -> HostBusyError:
     """The error for a run in `root` that is running, or may be as far as can be known from here."""
     study, _, run = found.tag.partition("/")
-    kept = Journal(root / JOURNAL).since_opening(ClusterKept)
+    kept = kept_in(Journal(root / JOURNAL).events(Event))
     if kept and found.state == "alive":
-        until = time.strftime("%Y-%m-%d %H:%M", time.localtime(kept[-1].until))
+        until = time.strftime("%Y-%m-%d %H:%M", time.localtime(kept.until))
         return HostBusyError(
-            f"the cluster {found.tag}/{kept[-1].build} is kept until {until}.",
+            f"the cluster {found.tag}/{kept.build} is kept until {until}.",
             ONE_STUDY,
             "take it down: study down.",
         )

@@ -8,9 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from density_study.cluster.machine.processes import stop_all
+from density_study.cluster.state.events import KeptReleased, kept_in
 from density_study.cluster.state.tags import TAG, tagged
 from density_study.dags.airflow_home.child import Child, python
 from density_study.dags.airflow_home.home import Home
+from density_study.dags.airflow_home.interrupt import Interrupted
 from density_study.dags.run_status.live import LiveTrial
 from density_study.dags.run_status.progress import Progress, Tail, progress
 from density_study.dags.stages import conclusion, study_stages
@@ -45,8 +47,15 @@ def carry_out(run: Run, home: Home, show: Show) -> RunEnd:
     argv = python("density_study.dags.inprocess", str(run.root))
     try:
         with Child(argv, environment, run.root / LOG) as child:
-            while (code := child.wait(_LOOK_EVERY_S)) is None:
-                look()
+            code = None
+            while code is None:
+                try:
+                    code = child.wait(_LOOK_EVERY_S)
+                    look()
+                except Interrupted:
+                    if kept_in(tail.read()) is None:
+                        raise
+                    run.journal.record(KeptReleased())  # the run then ends as without --keep
         stop_all(tagged(run.tag), _GRACE_S)  # Spark's JVM ends a moment after its Python
         look()
     except BaseException as error:

@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from density_study.cluster.state.events import ClusterKept, Notified
+from density_study.cluster.state.events import Notified
 from density_study.dags.cli.layout import clock, rows_table
 from density_study.dags.cli.progress_display import headline
 from density_study.workloads.planning.plan import Plan, Step
@@ -143,10 +143,9 @@ def status_page(status: Status) -> RenderableType:
         ("step", f"{seen.position} of {seen.total}"),
         ("elapsed", clock(seen.elapsed_s)),
     ]
-    kept = status.run.journal.since_opening(ClusterKept)
-    if status.state == "running" and kept:
-        until = time.strftime("%Y-%m-%d %H:%M", time.localtime(kept[-1].until))
-        rows[1:] = [("kept", f"{kept[-1].build}, until {until}; study down takes it down before")]
+    if status.state == "running" and seen.kept:
+        until = time.strftime("%Y-%m-%d %H:%M", time.localtime(seen.kept.until))
+        rows[1:] = [("kept", f"{seen.kept.build}, until {until}; study down takes it down before")]
     elif status.state == "running":
         rows += [("now", headline(seen)), ("left", f"about {clock(seen.remaining_s)}")]
     if status.stopped:

@@ -17,6 +17,8 @@ from density_study.dags.cli.arguments import RUNS, Json, Runs, Sets, Spec, examp
 from density_study.dags.cli.console import err, out, print_json
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from density_study.workloads.execution.keeping import Kept
     from density_study.workloads.planning.preflight import Check
 
@@ -31,6 +33,13 @@ DOWN = examples("study down")
 SHELL = examples("study shell", "study shell -- hdfs dfs -ls /", "study shell --json")
 
 
+EXPIRES = "8 h"
+Expires = Annotated[
+    str,
+    typer.Option("--expires", metavar="TIME", help="When a kept cluster is taken down by itself."),
+]
+
+
 def up(
     spec: Spec,
     runs: Runs = RUNS,
@@ -40,9 +49,7 @@ def up(
             "--build", metavar="BUILD", help="Which of the study's clusters. Default: the first."
         ),
     ] = None,
-    expires: Annotated[
-        str, typer.Option("--expires", metavar="TIME", help="When it is taken down by itself.")
-    ] = "8 h",
+    expires: Expires = EXPIRES,
     foreground: Annotated[
         bool,
         typer.Option("--foreground", help="Stay, and take it down on Ctrl-C."),
@@ -55,19 +62,25 @@ def up(
     Prints how to reach it. It has the machine and the study's hosts until it expires, or until `study down`.
     """
     from density_study.dags.airflow_home.interrupt import interruptible
-    from density_study.workloads.base.quantity import seconds
 
-    try:
-        lasts_s = seconds(expires)
-    except ValueError as error:
-        raise InputError(
-            str(error), "--expires", "write a number and a unit, as in '8 h'."
-        ) from error
+    lasts_s = expiry_s(expires)
     with interruptible():
         if foreground:
             _keep(spec, runs, build, lasts_s, sets or [], as_json)
         else:
             _detached(spec, runs, build, expires, sets or [], as_json)
+
+
+def expiry_s(expires: str) -> float:
+    """InputError unless it is a time."""
+    from density_study.workloads.base.quantity import seconds
+
+    try:
+        return seconds(expires)
+    except ValueError as error:
+        raise InputError(
+            str(error), "--expires", "write a number and a unit, as in '8 h'."
+        ) from error
 
 
 def _detached(
@@ -134,7 +147,7 @@ def _keep(
 
     def ready(found: Kept) -> None:
         stands.append(found)
-        print_json(_facts(found)) if as_json else _print_reach(found)
+        print_json(_facts(found)) if as_json else print_reach(found, out)
         if os.environ.pop(DETACHES, ""):
             _detach(found.root / LOG)
 
@@ -190,7 +203,8 @@ def _facts(found: Kept) -> dict[str, Any]:
     }
 
 
-def _print_reach(found: Kept) -> None:
+def print_reach(found: Kept, console: Console) -> None:
+    """How people use the kept cluster."""
     from density_study.cluster.clients.launchers import client_conf
 
     cluster = found.cluster
@@ -207,18 +221,20 @@ def _print_reach(found: Kept) -> None:
         "expires": f"{until}; `study down` takes it down before",
     }
     for name, value in rows.items():
-        out.print(f"{name:9}{value}", markup=False, soft_wrap=True)
+        console.print(f"{name:9}{value}", markup=False, soft_wrap=True)
 
 
 def down(as_json: Json = False) -> None:
-    """Take down the cluster that `study up` keeps on this machine, and verify that it is gone.
+    """Take down the cluster that is kept on this machine, and verify that it is gone.
 
-    Safe to repeat. A study that measures is left alone.
+    A `study run --keep` that keeps it then ends. Safe to repeat. A study that measures is left alone.
     """
+    from density_study.cluster.state.events import BuildDestroyed, KeptReleased
     from density_study.cluster.state.owner import here
     from density_study.cluster.state.tags import start_ticks
     from density_study.workloads.execution.keeping import kept
-    from density_study.workloads.execution.run import has_ended, load_run
+    from density_study.workloads.execution.run import load_run
+    from density_study.workloads.execution.steps import keep_asked
 
     found = kept()
     if found is None:
@@ -231,7 +247,11 @@ def down(as_json: Json = False) -> None:
             found.tag,
             f"run `study down` on {owner.place.host}, in PID namespace {owner.place.pid_namespace}.",
         )
-    os.kill(owner.pid, signal.SIGTERM)
+    run = load_run(found.root)
+    if keep_asked(run):
+        run.journal.record(KeptReleased())
+    else:
+        os.kill(owner.pid, signal.SIGTERM)
     deadline = time.monotonic() + DOWN_WITHIN_S
     while start_ticks(owner.pid) == owner.start_ticks:
         if time.monotonic() > deadline:
@@ -241,7 +261,8 @@ def down(as_json: Json = False) -> None:
                 f"read {found.root / LOG}; then end the process and run `study reap`.",
             )
         time.sleep(0.1)
-    if not has_ended(load_run(found.root)):
+    gone = {event.build for event in run.journal.since_opening(BuildDestroyed)}
+    if found.build not in gone:
         raise StudyError(
             "its keeper ended without taking it down.",
             found.tag,

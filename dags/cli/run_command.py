@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,11 +24,15 @@ from density_study.dags.cli.arguments import (
     parse_overrides,
 )
 from density_study.dags.cli.console import err, out, print_json, print_report
+from density_study.dags.cli.keep_commands import EXPIRES, Expires, expiry_s, print_reach
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from density_study.cluster.state.events import KeepAsked
     from density_study.dags.cli.carry_out import RunEnd
+    from density_study.dags.run_status.progress import Progress
+    from density_study.workloads.execution.keeping import Kept
     from density_study.workloads.execution.opening import RunRequest
     from density_study.workloads.planning.preflight import Check
 
@@ -36,7 +41,13 @@ EXAMPLES = examples(
     "study run workloads/studies/quickstart.yaml --add-repetitions 4",
     "study run workloads/studies/quickstart.yaml --only 'ycsb-*' --fresh",
     "study run workloads/studies/quickstart.yaml --tag ticket=PERF-12",
+    "study run workloads/studies/quickstart.yaml --keep on-failure --expires '12 h'",
 )
+
+
+class Keep(StrEnum):
+    ON_FAILURE = "on-failure"
+    ALWAYS = "always"
 
 
 def run(
@@ -58,6 +69,15 @@ def run(
     ] = 0,
     as_json: Json = False,
     tags: Tags = None,
+    keep: Annotated[
+        Keep | None,
+        typer.Option(
+            "--keep",
+            help="Keep a cluster for people after the report: that of the first failed trial, which ends the "
+            "study, or always the last one. `study shell` uses it, `study down` ends it.",
+        ),
+    ] = None,
+    expires: Expires = EXPIRES,
 ) -> None:
     """Run a study, from its file to its report.
 
@@ -70,6 +90,7 @@ def run(
     Exit codes: 0 success, 1 failure (see the run's folder), 2 invalid input (nothing was started),
     130 Ctrl-C, 143 SIGTERM.
     """
+    from density_study.cluster.state.events import KeepAsked
     from density_study.cluster.state.run_tags import parse_tags
     from density_study.dags.airflow_home.interrupt import interruptible
     from density_study.dags.cli.carry_out import LOG
@@ -78,9 +99,10 @@ def run(
 
     request = RunRequest(fresh, add_repetitions, tuple(only or ()))
     given = parse_tags(tags or [])
+    asked = KeepAsked(when=keep.value, seconds=expiry_s(expires)) if keep else None
     need("study run", "airflow", "spark", "report")
     with interruptible():
-        end = _run(spec, runs, sets or [], request, given, err if as_json else out)
+        end = _run(spec, runs, sets or [], request, given, asked, err if as_json else out)
     if as_json:
         print_json(_facts(end))
         raise typer.Exit(0 if end.succeeded else 1)
@@ -113,6 +135,7 @@ def _run(
     sets: list[str],
     request: RunRequest,
     tags: Mapping[str, str],
+    asked: KeepAsked | None,
     console: Console,
 ) -> RunEnd:
     from density_study.cluster.state.owner import Owner
@@ -124,6 +147,7 @@ def _run(
     from density_study.dags.cli.progress_display import progress_display
     from density_study.dags.run_status.progress import ANALYSIS_ESTIMATE_S
     from density_study.dags.stages.planning import check_plan
+    from density_study.workloads.execution.keeping import kept
     from density_study.workloads.execution.opening import open_run
     from density_study.workloads.execution.steps import steps_left
 
@@ -148,10 +172,20 @@ def _run(
             raise typer.Exit(error.exit_code) from error
         raise
     tag_run(opened.root, tags)
+    if asked:
+        opened.journal.record(asked)
     left = steps_left(opened)
     estimate = clock(sum(step.estimate_s for step in left) + ANALYSIS_ESTIMATE_S)
     trials = sum(step.kind == "trial" for step in left)
     console.print(f"study {opened.study.study}: {trials} trials, about {estimate}", markup=False)
     console.print(f"run   {opened.root}", markup=False, soft_wrap=True)
+    told: list[Kept] = []
     with progress_display(console, opened.plan) as show:
-        return carry_out(opened, home(), show)
+
+        def shown(seen: Progress) -> None:
+            show(seen)
+            if seen.kept and not told and (found := kept()):
+                told.append(found)
+                print_reach(found, console)
+
+        return carry_out(opened, home(), shown)

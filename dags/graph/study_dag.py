@@ -87,7 +87,8 @@ def study_dag(outline: Outline, spec: Path, runs: str, run: str = "") -> DAG:
             last = _build(outline, build, last, number == 0, weights)
         reported = _analysis(last, weights)
         concluded = tasks.conclude.override(
-            priority_weight=next(weights), execution_timeout=ANALYSIS_LIMIT
+            priority_weight=next(weights),
+            execution_timeout=None if run else ANALYSIS_LIMIT,  # `study run --keep` may take days
         )(ROOT)
         reported >> concluded.as_teardown(setups=opened, on_failure_fail_dagrun=True)
         if outline.compared:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 from density_study.cluster.state.events import (
     AnalysisStarted,
+    ClusterKept,
     Event,
     PhaseEnded,
     RunEnded,
@@ -23,6 +24,7 @@ from density_study.cluster.state.events import (
     TrialsCleared,
     TrialState,
     event_of,
+    kept_in,
 )
 from density_study.workloads.planning.plan import Plan, Step
 
@@ -69,6 +71,7 @@ class Progress:
     outcome: str | None = None
     finished: bool = False
     message: str = ""
+    kept: ClusterKept | None = None
     live: str = ""
     looks: Mapping[str, FirstLook] = field(default_factory=dict)
 
@@ -121,6 +124,7 @@ def progress(plan: Plan, events: Iterable[Event], now: float) -> Progress:
         outcome=end.outcome if end else None,
         finished=end is not None and end.finished,
         message=end.message if end else "",
+        kept=None if end else kept_in(every),
     )
 
 

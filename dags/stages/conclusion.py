@@ -20,6 +20,7 @@ from density_study.cluster.state.events import (
 from density_study.cluster.state.owner import Owner
 from density_study.dags.stages.study_stages import analyse, tear_down
 from density_study.dags.stages.task_names import STAGES
+from density_study.workloads.execution.keeping import hold
 from density_study.workloads.execution.run import Run, end_run, load_run
 from density_study.workloads.execution.steps import what_is_left
 from density_study.workloads.record.record import closed_records
@@ -38,14 +39,15 @@ def stop(run: Run, owner: Owner, why: str) -> None:
 
 
 def conclude(root: str, marked: str = "") -> None:
-    """Take down what still stands, bring the report up to date, end the run in its journal and release the
-    host. StudyError if anything failed.
+    """Hold the cluster that `study run --keep` asked for. Then take down what still stands, bring the report
+    up to date, end the run in its journal and release the host. StudyError if anything failed.
 
     A run with steps left, or with leftovers, has failed but is not finished: it can be resumed. `marked`
     tells that a person ended it. After a failed tear-down, another study gets the host only when no process
     of this run is left on it.
     """
     run = load_run(Path(root))
+    hold(run)
     try:
         tear_down(root)
     except StudyError as error:

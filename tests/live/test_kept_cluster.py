@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.live.support.command import SPEC, left_of, study
+from density_study.cluster.state.events import Event, kept_in
+from density_study.cluster.state.journal import Journal
+from tests.live.support.command import SPEC, left_of, study, study_run, wait_for
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(600)]
 
@@ -96,3 +98,61 @@ def test_a_kept_cluster_expires(runs: Path) -> None:
         time.sleep(0.5)
     assert left_of(run) == []
     assert study("down", runs=runs).stdout.strip() == "No cluster is kept."
+
+
+def test_a_run_keeps_the_cluster_of_a_failed_trial_and_then_its_last_one(runs: Path) -> None:
+    with study_run(runs, "--keep", "on-failure") as command:
+        run = wait_for(runs, client_started, 300)
+        os.kill(pid_of(run, "ycsb-1"), signal.SIGKILL)
+        wait_kept(run)
+        assert (run / "report" / "index.html").exists(), "the report does not wait"
+        assert shell(runs, "hdfs", "dfs", "-ls", "/").returncode == 0
+        assert "until " in study("status", "--runs", str(runs), runs=runs).stdout
+        assert study("reap", "--runs", str(runs), runs=runs).stdout.strip() == "Nothing to remove."
+        assert study("down", runs=runs).returncode == 0
+        shown = command.communicate(timeout=120)[0]
+    assert command.returncode == 1, shown
+    assert "study shell" in shown, shown
+    assert left_of(run) == []
+
+    with study_run(runs, "--keep", "always", "--expires", "1 h") as command:
+        wait_kept(run)  # the same run is resumed
+        assert shell(runs, "hdfs", "dfs", "-ls", "/").returncode == 0
+        command.send_signal(signal.SIGINT)
+        shown = command.communicate(timeout=120)[0]
+    assert left_of(run) == []
+    assert study("down", runs=runs).stdout.strip() == "No cluster is kept."
+
+
+def test_a_killed_run_that_keeps_a_cluster_leaves_what_reap_removes(runs: Path) -> None:
+    with study_run(runs, "--keep", "always") as command:
+        run = wait_for(runs, is_kept, 600)
+        command.kill()
+        command.wait()
+        assert study("down", runs=runs).returncode == 2
+        assert study("reap", "--runs", str(runs), runs=runs).returncode == 0
+        assert left_of(run) == []
+
+
+def pid_of(run: Path, name: str) -> int:
+    lines = [json.loads(line) for line in (run / "journal.jsonl").read_text().splitlines()]
+    return next(
+        line["pid"] for line in reversed(lines) if line.get("name") == name and "pid" in line
+    )
+
+
+def wait_kept(run: Path) -> None:
+    """TimeoutError unless a cluster of the run is kept within ten minutes."""
+    deadline = time.monotonic() + 600
+    while kept_in(Journal(run / "journal.jsonl").events(Event)) is None:
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"no cluster of {run} is kept")
+        time.sleep(0.5)
+
+
+def client_started(line: dict[str, object]) -> bool:
+    return line["event"] == "process-started" and line["name"] == "ycsb-1"
+
+
+def is_kept(line: dict[str, object]) -> bool:
+    return line["event"] == "cluster-kept"

@@ -1,8 +1,8 @@
 """Keep a cluster standing, for people instead of trials.
 
-A keeper, a process of its own, owns the run, as `study run` owns one. So leases, `study status` and
-`study reap` treat a kept cluster like a study that is running. The keeper takes its cluster down when the
-time is over or when it gets SIGTERM; if it is killed, `study reap` does.
+A keeper owns the run: for `study up` a process of its own, for `study run --keep` that command itself. So
+leases, `study status` and `study reap` treat a kept cluster like a study that is running. The keeper takes
+its cluster down when the time is over or when it is released; if it is killed, `study reap` does.
 """
 
 from __future__ import annotations
@@ -15,17 +15,23 @@ from pathlib import Path
 from density_study.cluster.model.cluster import Cluster, read_cluster
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.state import lease
-from density_study.cluster.state.events import ClusterKept
+from density_study.cluster.state.events import ClusterKept, Event, kept_in
 from density_study.cluster.state.journal import JOURNAL, Journal
 from density_study.cluster.state.owner import Owner
 from density_study.cluster.state.tags import tagged
 from density_study.workloads.execution.run import Run, end_run
-from density_study.workloads.execution.steps import carry_out, close_run
+from density_study.workloads.execution.steps import (
+    build_to_keep,
+    carry_out,
+    close_run,
+    keep_asked,
+)
 from density_study.workloads.planning.plan import Step
 
 SUFFIX = "-up"
 """Added to the study's name: a kept cluster is a run without trials, which `study run` must not resume."""
 LOOK_EVERY_S = 30.0
+LOOK_FOR_RELEASE_EVERY_S = 1.0
 ENDED = "the kept cluster was taken down"
 
 
@@ -58,7 +64,7 @@ def kept() -> Kept | None:
     held = lease.holder()
     if held is None:
         return None
-    found = Journal(held.root / JOURNAL).since_opening(ClusterKept)
+    found = kept_in(Journal(held.root / JOURNAL).events(Event))
     if held.state == "dead":
         if found and tagged(held.tag):
             raise InputError(
@@ -73,7 +79,7 @@ def kept() -> Kept | None:
             "this machine",
             "`study status` shows how far it is.",
         )
-    return Kept(held.tag, held.root, held.owner, found[-1].build, found[-1].until)
+    return Kept(held.tag, held.root, held.owner, found.build, found.until)
 
 
 def step_of(run: Run, build: str | None) -> Step:
@@ -108,3 +114,18 @@ def keep(run: Run, step: Step, seconds: float, ready: Callable[[Kept], None]) ->
     finally:
         close_run(run)
         end_run(run, "failed" if failure else "ok", failure or ENDED)
+
+
+def hold(run: Run) -> None:
+    """Keep the cluster that `study run --keep` asked for, until its time is over or until it is released.
+
+    Returns at once if nothing was asked, or if that cluster does not stand. The caller takes it down.
+    """
+    asked = keep_asked(run)
+    build = build_to_keep(run, asked) if asked else None
+    if asked is None or build is None:
+        return
+    until = time.time() + asked.seconds
+    run.journal.record(ClusterKept(build=build, until=until))
+    while time.time() < until and kept_in(run.journal.events(Event)):
+        time.sleep(LOOK_FOR_RELEASE_EVERY_S)

@@ -17,7 +17,7 @@ from density_study.cluster.model.transport import Transport
 from density_study.cluster.providers.provider import provider_of
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.state import lease
-from density_study.cluster.state.events import TrialState
+from density_study.cluster.state.events import KeepAsked, TrialState
 from density_study.workloads.base.values import TargetRate
 from density_study.workloads.execution.acts import Acts, Outcome, began, ended
 from density_study.workloads.execution.hbase_ready import row_written_and_read
@@ -120,8 +120,33 @@ def close_run(run: Run) -> None:
             lease.release(run.tag)
 
 
+def build_to_keep(run: Run, asked: KeepAsked, acts: Acts | None = None) -> str | None:
+    """The build whose cluster is to stay: that of the first trial that failed, or the last one. None if
+    no trial failed, or if it does not stand."""
+    acts = acts or Acts.of(run.journal)
+    if asked.when == "on-failure":
+        failed = {index for index, ended in acts.ended.items() if ended.outcome == "failed"}
+        builds = [step.build for step in run.plan.trials if step.index in failed][:1]
+    else:
+        due = _due(run, acts)
+        steps = (s for s in run.plan.trials if s.trial in due or s.index in acts.ended)
+        builds = [step.build for step in steps]
+    return builds[-1] if builds and builds[-1] in acts.ready else None
+
+
+def keep_asked(run: Run) -> KeepAsked | None:
+    """What `study run --keep` asked of this opening of the run."""
+    return next(iter(run.journal.since_opening(KeepAsked)), None)
+
+
 def _not_due(run: Run, acts: Acts, step: Step) -> StepOutcome | None:
     """Why there is nothing to do; None if the step is to be carried out."""
+    asked = keep_asked(run)
+    kept = build_to_keep(run, asked, acts) if asked else None
+    if kept == step.build and step.kind == "down":
+        return StepOutcome(step, "skipped", "its cluster is kept")
+    if asked and kept and asked.when == "on-failure" and step.kind != "down":
+        return StepOutcome(step, "skipped", f"a trial failed, and its cluster {kept} is kept")
     due = _due(run, acts)
     if step.kind == "trial":
         if step.trial not in due:

@@ -5,17 +5,27 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
 from density_study.cluster.model.errors import BringUpError, HostBusyError, InputError, StudyError
 from density_study.cluster.state import lease
-from density_study.cluster.state.events import RunEnded, RunOpened
+from density_study.cluster.state.events import (
+    ClusterKept,
+    Event,
+    KeepAsked,
+    KeptReleased,
+    RunEnded,
+    RunOpened,
+    kept_in,
+)
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.owner import Owner
 from density_study.workloads.execution import keeping
 from density_study.workloads.execution.keeping import Kept, keep, kept, step_of
 from density_study.workloads.execution.run import Run, has_ended
+from density_study.workloads.execution.steps import carry_out, what_is_left
 from tests.support.drafts import plan, study
 from tests.unit.workloads.execution.test_steps import World, world
 
@@ -86,3 +96,64 @@ def test_another_build_is_chosen_by_its_name(run: Run) -> None:
 def test_a_study_that_measures_is_not_a_kept_cluster(run: Run) -> None:
     with pytest.raises(InputError, match="its cluster is not kept"):
         keeping.kept()
+
+
+def carried_out(run: Run) -> list[str]:
+    """The outcomes of all steps of the plan, in order."""
+    return [carry_out(run, step).outcome for step in run.plan.steps]
+
+
+def test_the_cluster_of_the_first_failed_trial_stays_and_nothing_more_is_measured(
+    run: Run, world: World
+) -> None:
+    run.journal.record(KeepAsked(when="on-failure", seconds=3600))
+    world.fail_trial = lambda trial: trial == run.plan.trials[1].trial
+    build = run.plan.trials[1].build
+    outcomes = carried_out(run)
+    failed = outcomes.index("failed")
+    assert run.plan.steps[failed].trial == run.plan.trials[1].trial
+    assert set(outcomes[failed + 1 :]) == {"skipped"}
+    assert world.acts[-1] == f"trial {run.plan.trials[1].trial}"
+    assert what_is_left(run)  # the same command resumes it
+    hold_until_released(run)
+    with pytest.raises(InputError, match="its cluster is not kept"):
+        kept()
+    assert world.acts[-1] == f"trial {run.plan.trials[1].trial}", "the caller takes it down"
+    assert run.journal.events(ClusterKept)[-1].build == build
+
+
+def hold_until_released(run: Run) -> None:
+    """As `study down` ends it: another process writes the line."""
+
+    def release() -> None:
+        while kept_in(run.journal.events(Event)) is None:
+            time.sleep(0.01)
+        found = kept()
+        assert found is not None and found.until == pytest.approx(time.time() + 3600, abs=60)
+        run.journal.record(KeptReleased())
+
+    other = Thread(target=release)
+    other.start()
+    keeping.hold(run)
+    other.join()
+
+
+def test_without_a_failure_nothing_is_kept(run: Run, world: World) -> None:
+    run.journal.record(KeepAsked(when="on-failure", seconds=3600))
+    assert set(carried_out(run)) == {"ok"}
+    keeping.hold(run)
+    assert run.journal.events(ClusterKept) == []
+
+
+def test_the_last_cluster_stays_until_its_time_is_over(run: Run, world: World) -> None:
+    run.journal.record(KeepAsked(when="always", seconds=0.05))
+    assert carried_out(run) == ["ok"] * (len(run.plan.steps) - 1) + ["skipped"]
+    assert not what_is_left(run)
+    keeping.hold(run)
+    assert [event.build for event in run.journal.events(ClusterKept)] == [run.plan.steps[-1].build]
+
+
+def test_a_resumed_run_keeps_only_what_it_is_asked_to(run: Run, world: World) -> None:
+    run.journal.record(KeepAsked(when="always", seconds=3600))
+    run.journal.record(run.journal.events(RunOpened)[-1])
+    assert set(carried_out(run)) == {"ok"}
