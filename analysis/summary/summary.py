@@ -24,6 +24,7 @@ MetricName = Literal[
     "throughput_job",  # bytes over the whole job with YARN start-up, MiB/s
     "concurrent_maps",  # maps that really ran at once, count
     "throughput",  # YCSB operations that succeeded, ops/s
+    "client_throughput",  # of one client node, where there are several, ops/s
     "latency",  # percentile of merged histograms, ms
     "cpu_used",  # 100 - idle - iowait - steal, percent of the scope's cores
     "cpu_user",
@@ -65,7 +66,7 @@ class Metric(Frozen):
     latency_kind: Literal["closed-loop", "intended"] | None = None
     percentile: float | None = None
     scope: str | None = Field(
-        None, description="for cpu and disk: host:<name>, node:<name>, client"
+        None, description="for cpu and disk: host:<name>, node:<name>, client, client:<name>"
     )
     n: int = Field(
         1, description="number of units behind the value: trials of a setting, builds of a topology"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.memory import CLIENT_HEAP_MIB
+from density_study.cluster.model.topology import Node
 from density_study.cluster.model.transport import Command
 from density_study.cluster.providers.provider import node_paths, remote_path
 from density_study.cluster.render.conf_files import classpath_flag, log_flags
@@ -22,10 +23,11 @@ def hadoop_command(
 
     `jvm_flags` may include system properties, for example -Dtest.build.data=/benchmarks/TestDFSIO.
     """
+    node = cluster.topology.client
     conf = node_paths(cluster.site, cluster.topology).client_conf
     archive = archive_flag(cluster.hadoop_home, cluster.topology.versions.java)
     program = (archive, *jvm_flags, classpath_flag(conf, "hadoop"), main_class, *args)
-    return _java(cluster, cluster.java_home, name, CLIENT_HEAP_MIB, program)
+    return _java(cluster, node, cluster.java_home, name, CLIENT_HEAP_MIB, program)
 
 
 def java_command(
@@ -36,22 +38,26 @@ def java_command(
     args: Sequence[str],
     heap_mib: int = CLIENT_HEAP_MIB,
     jvm_flags: Sequence[str] = (),
+    node: Node | None = None,
 ) -> Command:
-    """A Java program on `classpath`, to which the client's conf folder is appended last.
+    """A Java program on `classpath`, to which the conf folder of `node` (default: the first client) is
+    appended last.
 
     `classpath` is the class path of a stack (`cluster.stack.classpath`): jars, then the stack's home. It
     is passed in the environment (CLASSPATH) to keep the command line short. Its Java is the machine's own,
     which is the same in all arms.
     """
-    conf = node_paths(cluster.site, cluster.topology).client_conf
+    node = node or cluster.topology.client
+    conf = node_paths(cluster.site, cluster.topology).client_conf_of(cluster.topology, node)
     entries = [remote_path(cluster.topology, entry) for entry in classpath]
     program = (archive_flag(entries[-1]), *NETTY, *jvm_flags, main_class, *args)
     env = {"CLASSPATH": ":".join((*entries, str(conf)))}
-    return _java(cluster, cluster.client_java_home, name, heap_mib, program, env)
+    return _java(cluster, node, cluster.client_java_home, name, heap_mib, program, env)
 
 
 def _java(
     cluster: Cluster,
+    node: Node,
     java_home: Path,
     name: str,
     heap_mib: int,
@@ -60,14 +66,14 @@ def _java(
 ) -> Command:
     places = node_paths(cluster.site, cluster.topology)
     # The client node's own directory: tear-down removes what a client leaves there.
-    directory = str(places.data[cluster.topology.client.name])
+    directory = str(places.data[node.name])
     argv = (
         f"{java_home}/bin/java",
         *heap_flags(heap_mib),
         "-XX:+UseSerialGC",
         *jit_flags(timeout_scale_of(cluster.disclosure.get("acceleration", {}))),
         *common_flags(f"{directory}/tmp"),
-        *log_flags(str(places.client_conf)),
+        *log_flags(str(places.client_conf_of(cluster.topology, node))),
         *program,
     )
     return Command(name, argv, env or {}, cwd=directory)

@@ -107,17 +107,21 @@ def _singles(
     isolation: Isolation,
     addresses: Mapping[str, Iterator[str]],
 ) -> list[Node]:
-    """The one master and the one client, each on the first host that offers the role. A single guest where
-    that is the same host: each guest needs memory for a system of its own."""
-    master, client = (next(h for h in hosts if role in h.roles) for role in ("master", "client"))
-    master_mib = _master_mib(arms)
+    """The one master, on the first host that offers the role, and a client on every host that offers it. A
+    single guest where that is the same host: each guest needs memory for a system of its own."""
+    master = next(host for host in hosts if "master" in host.roles)
+    clients = [host for host in hosts if "client" in host.roles]
     singles: list[tuple[Host, str, tuple[Role, ...], int]] = [
-        (master, "m1", ("master",), master_mib),
-        (client, "c1", ("client",), CLIENT_RESERVE_MIB),
+        (master, "m1", ("master",), _master_mib(arms))
     ]
-    if isolation == "vm" and master is client:
-        memory_mib = master_mib + CLIENT_RESERVE_MIB
+    if isolation == "vm" and master in clients:
+        clients.remove(master)
+        memory_mib = _master_mib(arms) + CLIENT_RESERVE_MIB
         singles = [(master, "m1", ("master", "client"), memory_mib)]
+    singles += [
+        (host, f"c{number}", ("client",), CLIENT_RESERVE_MIB)
+        for number, host in enumerate(clients, 1)
+    ]
     nodes = []
     for host, name, roles, memory_mib in singles:
         if workers_mib(host, arms) < 0:

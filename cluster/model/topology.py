@@ -77,7 +77,12 @@ class Topology:
 
     @property
     def client(self) -> Node:
-        return self.with_role("client")[0]
+        """The node of every client program but YCSB's, which runs on all `clients`."""
+        return self.clients[0]
+
+    @property
+    def clients(self) -> tuple[Node, ...]:
+        return self.with_role("client")
 
     @property
     def workers(self) -> tuple[Node, ...]:

@@ -61,7 +61,11 @@ class NodePaths:
 
     @property
     def client_conf(self) -> PurePath:
+        """That of the first client. Further clients are nodes without daemons, so `conf_of` is free."""
         return self.conf / "client"
+
+    def client_conf_of(self, topology: Topology, node: Node) -> PurePath:
+        return self.client_conf if node == topology.client else self.conf_of(node)
 
     def log(self, node: Node, daemon: str, suffix: str) -> PurePath:
         return self.logs / node.name / f"{daemon}.{suffix}"

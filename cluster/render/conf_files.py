@@ -59,12 +59,13 @@ def node_files(blueprint: Blueprint, node: Node) -> dict[str, str]:
     return files | _classpath_files(blueprint.homes, blueprint.places.conf_of(node))
 
 
-def client_files(blueprint: Blueprint) -> dict[str, str]:
+def client_files(blueprint: Blueprint, node: Node) -> dict[str, str]:
     """The same for clients. They may share a node with daemons, but must not get the daemons' settings."""
-    values = _values(blueprint, replace(blueprint.topology.client, roles=("client",)))
+    values = _values(blueprint, replace(node, roles=("client",)))
     files = _site_files(blueprint, values)
     files["log4j.properties"] = _text("log4j-client.properties", values)
-    return files | _classpath_files(blueprint.homes, blueprint.places.client_conf)
+    conf = blueprint.places.client_conf_of(blueprint.topology, node)
+    return files | _classpath_files(blueprint.homes, conf)
 
 
 def configuration_xml(properties: Mapping[str, str]) -> str:

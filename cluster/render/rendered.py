@@ -27,11 +27,17 @@ class Rendered:
 def render(blueprint: Blueprint) -> Rendered:
     """Everything a provider has to put on the nodes and start there. Pure. InputError on bad names."""
     blueprint.check()
-    files = {f"client/{name}": text for name, text in client_files(blueprint).items()}
-    for node in blueprint.topology.nodes:
+    topology = blueprint.topology
+    own = client_files(blueprint, topology.client)
+    files = {f"client/{name}": text for name, text in own.items()}
+    for node in topology.nodes:
         if {"master", "worker"} & set(node.roles):
             own = node_files(blueprint, node)
-            files |= {f"nodes/{node.name}/{name}": text for name, text in own.items()}
+        elif node != topology.client:
+            own = client_files(blueprint, node)
+        else:
+            continue
+        files |= {f"nodes/{node.name}/{name}": text for name, text in own.items()}
     return Rendered(files, format_daemon(blueprint), daemons(blueprint), endpoints(blueprint))
 
 

@@ -22,7 +22,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from density_study.analysis import tables
 from density_study.jobs.arrays.exact_sums import COARSE
 from density_study.jobs.metrics.window import windows
-from density_study.jobs.spark.columns import exact_sum
+from density_study.jobs.spark.columns import exact_sum, of_all
 from density_study.jobs.spark.run_tables import Inputs
 from density_study.workloads.ycsb.output.measurement import CLEANUP, READ_MODIFY_WRITE, THINK
 
@@ -43,21 +43,23 @@ def littles_law(inputs: Inputs) -> DataFrame:
     of_others = F.col("imported") & (F.col("mix") != "load")
     busy = (
         inputs[tables.CLIENTS]
-        .select("trial", "client")
+        .select("trial", "client", F.col("threads").alias("client_threads"))
         .join(_busy_threads(inputs), ["trial", "client"], "left")
         .groupBy("trial")
         .agg(
             F.when(
                 F.count("threads_found") == F.count(F.lit(1)), exact_sum(F.col("threads_found"))
-            ).alias("found")
+            ).alias("found"),
+            of_all(F.sum, F.col("client_threads")).alias("all_threads"),
         )
     )
-    # threads: N. found: X (R + Z), seconds of threads per second
-    threads = F.col("threads") * F.col("clients")
+    # all_threads: N. found: X (R + Z), seconds of threads per second
     return trials.join(busy, "trial", "left").select(
         "trial",
         (asks_no_rate & (is_run | F.col("found").isNotNull() | of_others)).alias("closed_loop"),
-        F.when(asks_no_rate, F.abs(F.col("found") / threads - 1)).alias("little_error"),
+        F.when(asks_no_rate, F.abs(F.col("found") / F.col("all_threads") - 1)).alias(
+            "little_error"
+        ),
     )
 
 

@@ -41,7 +41,7 @@ def worst_coverage(inputs: Inputs) -> DataFrame:
 def processes_cpu(inputs: Inputs) -> DataFrame:
     """Three facts per trial:
 
-    - client_cpu_share: CPU use of the client, as a share of its node's cores (method 4).
+    - client_cpu_share: CPU use of the (busiest) client, as a share of its node's cores (method 4).
     - cpu_excess: CPU use of the nodes' processes minus that of their host, in percent of the host's cores
       (method 19).
     - foreign_cpu: CPU use of the host minus that of the nodes' processes. Null for hosts with VMs, because
@@ -64,7 +64,7 @@ def processes_cpu(inputs: Inputs) -> DataFrame:
     of_host = F.when(F.col("guests") > 0, F.col("cpu_used_whole")).otherwise(F.col("measured"))
     beyond = of_host - F.col("processes")
     by_host = nodes.groupBy("trial", "host").agg(
-        F.max(F.when(F.col("scope") == "client", share)).alias("client_share"),
+        F.max(F.when(F.split("scope", ":")[0] == "client", share)).alias("client_share"),
         exact_sum(F.coalesce("host_cpu_share_percent", spent)).alias("processes"),
         F.count("host_cpu_share_percent").alias("guests"),
     )

@@ -10,6 +10,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from density_study.analysis import tables
+from density_study.jobs.checks.client_facts import client_facts
 from density_study.jobs.checks.dfsio_facts import dfsio_facts
 from density_study.jobs.checks.littles_law import littles_law
 from density_study.jobs.checks.monitor_facts import processes_cpu, worst_coverage
@@ -42,6 +43,7 @@ def transform(inputs: Inputs) -> DataFrame:
         _numbers(inputs),
         drift(inputs),
         littles_law(inputs),
+        client_facts(inputs),
     ):
         checks = checks.join(facts, "trial", "left")
     moves_bytes = F.col("mode") != "truncate"
@@ -49,6 +51,10 @@ def transform(inputs: Inputs) -> DataFrame:
         checks.withColumn("work_share", F.coalesce("dfsio_share", "ycsb_share"))
         .withColumn("rate_error", F.coalesce("dfsio_rate_error", "ycsb_rate_error"))
         .withColumn("closed_loop", F.coalesce("closed_loop", F.lit(False)))
+        .withColumn("started_together", F.coalesce("started_together", F.lit(False)))
+        .withColumn(
+            "clients_cpu_share", F.when(F.col("started_together"), F.col("client_cpu_share"))
+        )
         .withColumn("target_share", F.col("ops_s") / F.col("target_ops_s"))
         .withColumn("cold_share", _cold_share())
         .withColumn("rates_unknown", F.when(moves_bytes, _rates_unknown()).otherwise(0))

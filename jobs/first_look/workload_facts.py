@@ -16,7 +16,7 @@ _READ_MODES = ("read", "random", "backward", "skip")
 
 
 def ycsb_facts(rows: RecordRows) -> dict[str, Any]:
-    """rate (ops/s), failed_operations, work_share, has_target, target_share."""
+    """rate (ops/s), failed_operations, work_share, has_target, target_share, and how clients shared it."""
     runs = [_whole_run(rows, client) for client in rows.clients]
     shares = [
         _most(over(run["operations"], run["asked"]), over(run["run_s"], rows.trial["duration_s"]))
@@ -30,6 +30,44 @@ def ycsb_facts(rows: RecordRows) -> dict[str, Any]:
         "work_share": None if done is None else min(1.0, *done),
         "has_target": target is not None,
         "target_share": over(rate, target),
+        **_clients_facts(rows),
+    }
+
+
+def _clients_facts(rows: RecordRows) -> dict[str, Any]:
+    """started_together, client_late_s, clients_overlap and client_lag, as `jobs.checks.client_facts`."""
+    together = [client for client in rows.clients if client["begin_epoch_s"] is not None]
+    if not together:
+        return {"started_together": False}
+    columns = ("client", "kind", "counted", "operations", "begun_s", "length_s")
+    spans: dict[str, list[tuple[float, float]]] = {client["client"]: [] for client in together}
+    for row in rows.of(tables.YCSB_HISTOGRAMS, *columns):
+        if row["kind"] == "closed-loop" and row["counted"] is not None and row["operations"]:
+            spans[row["client"]].append((row["begun_s"], row["begun_s"] + row["length_s"]))
+    known = if_all(
+        [(min(one)[0], max(until for _, until in one)) if one else None for one in spans.values()]
+    )
+    if known is None:
+        return {
+            "started_together": True,
+            **dict.fromkeys(("client_late_s", "clients_overlap", "client_lag")),
+        }
+    begun, ended = zip(*known, strict=True)
+    has_target = rows.trial["target_ops_s"] is not None
+    rates = if_all(
+        [
+            over(_rate_after_ramp_up(rows, one["client"]), 1 if has_target else one["threads"])
+            for one in together
+        ]
+    )
+    return {
+        "started_together": True,
+        "client_late_s": max(
+            abs(first_s - client["begin_epoch_s"])
+            for first_s, client in zip(begun, together, strict=True)
+        ),
+        "clients_overlap": over(max(0.0, min(ended) - max(begun)), max(ended) - min(begun)),
+        "client_lag": None if rates is None else over(min(rates), max(rates)),
     }
 
 

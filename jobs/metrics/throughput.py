@@ -15,7 +15,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from density_study.analysis import tables
 from density_study.jobs.metrics.metric_rows import metric_rows
 from density_study.jobs.metrics.window import window_s
-from density_study.jobs.spark.columns import exact_sum
+from density_study.jobs.spark.columns import exact_sum, of_all
 from density_study.jobs.spark.run_tables import Inputs
 from density_study.workloads.ycsb.output.measurement import READ_MODIFY_WRITE
 
@@ -27,7 +27,8 @@ SUCCESSES = ("Return=OK", "Return=BATCHED_OK", "Return=0")
 
 def transform(inputs: Inputs) -> DataFrame:
     """Rows of `metrics`: throughput* and concurrent_maps, one row of each per trial with a window, or of
-    others; null if the number could not be computed."""
+    others; null if the number could not be computed. Where several nodes are clients, client_throughput of
+    each."""
     dfsio = metric_rows(
         dfsio_rates(inputs),
         {
@@ -37,9 +38,9 @@ def transform(inputs: Inputs) -> DataFrame:
             "concurrent_maps": ("count", F.col("concurrent_maps")),
         },
     )
-    return dfsio.unionByName(
-        metric_rows(ycsb_rates(inputs), {"throughput": ("ops/s", F.col("ops_s"))})
-    )
+    ycsb = metric_rows(ycsb_rates(inputs), {"throughput": ("ops/s", F.col("ops_s"))})
+    of_clients = {"client_throughput": ("ops/s", F.col("ops_s"))}
+    return dfsio.unionByName(ycsb).unionByName(metric_rows(_by_client_node(inputs), of_clients))
 
 
 def _trials(inputs: Inputs, workload: str) -> DataFrame:
@@ -159,14 +160,36 @@ def _concurrency(inputs: Inputs) -> DataFrame:
 
 
 def ycsb_rates(inputs: Inputs) -> DataFrame:
-    """trial, ops_s over all clients; null if a client has no rate.
+    """trial, ops_s over all clients; null if a client has no rate."""
+    rates = _client_rates(inputs)
+    complete = F.count("client_ops_s") == F.count(F.lit(1))
+    summed = rates.groupBy("trial").agg(
+        F.when(complete, exact_sum(F.col("client_ops_s"))).alias("ops_s")
+    )
+    return _trials(inputs, "ycsb").select("trial").join(summed, "trial", "left")
 
-    With a ramp-up: the sum over clients of operations per second in the intervals after the ramp-up.
-    Without: all successful operations over the run time of the slowest client.
+
+def _by_client_node(inputs: Inputs) -> DataFrame:
+    """trial, scope, ops_s of all clients on a node, for trials with clients on several nodes."""
+    nodes = F.size(F.collect_set("node").over(Window.partitionBy("trial")))
+    return (
+        _client_rates(inputs)
+        .withColumn("nodes", nodes)
+        .where("nodes > 1")
+        .groupBy("trial", F.concat(F.lit("client:"), "node").alias("scope"))
+        .agg(of_all(exact_sum, F.col("client_ops_s")).alias("ops_s"))
+    )
+
+
+def _client_rates(inputs: Inputs) -> DataFrame:
+    """trial, client, node, client_ops_s; null if the client has no rate.
+
+    With a ramp-up: operations per second in the intervals after the ramp-up. Without: all successful
+    operations over the run time of the slowest client.
     """
     rates = (
         inputs[tables.CLIENTS]
-        .select("trial", "client")
+        .select("trial", "client", "node")
         .join(_trials(inputs, "ycsb"), "trial")
         .join(whole_run(inputs[tables.YCSB_SUMMARY]), ["trial", "client"], "left")
         .join(_after_warm_up(inputs), ["trial", "client"], "left")
@@ -176,12 +199,7 @@ def ycsb_rates(inputs: Inputs) -> DataFrame:
     ops_s = F.when(F.col("warm_up_s") > 0, F.col("measured_ops_s")).otherwise(
         F.when(F.col("run_s").isNotNull(), _over(F.col("succeeded"), longest_s))
     )
-    rates = rates.withColumn("client_ops_s", ops_s)
-    complete = F.count("client_ops_s") == F.count(F.lit(1))
-    summed = rates.groupBy("trial").agg(
-        F.when(complete, exact_sum(F.col("client_ops_s"))).alias("ops_s")
-    )
-    return _trials(inputs, "ycsb").select("trial").join(summed, "trial", "left")
+    return rates.withColumn("client_ops_s", ops_s)
 
 
 def whole_run(summary: DataFrame) -> DataFrame:

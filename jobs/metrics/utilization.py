@@ -17,6 +17,8 @@ from density_study.jobs.spark.run_tables import Inputs
 TABLE = tables.METRICS
 MIB = 2.0**20
 PERCENT = "percent"
+CLIENTS = "client:"
+"""Scopes of single clients, where a cluster has several."""
 
 
 def transform(inputs: Inputs) -> DataFrame:
@@ -53,10 +55,15 @@ def node_ticks(inputs: Inputs) -> DataFrame:
 
 
 def _by_scope(ticks: DataFrame) -> DataFrame:
-    """Ticks of each scope, and of `cluster`, the masters and workers together. The capacity of a scope on
-    several hosts is that of all these hosts, each counted once."""
+    """Ticks of each scope, of `cluster`, the masters and workers together, and of `client`, all clients
+    together. The capacity of a scope on several hosts is that of all these hosts, each counted once."""
     member = F.arrays_overlap("roles", F.array(F.lit("master"), F.lit("worker")))
-    scopes = F.when(member, F.array("scope", F.lit("cluster"))).otherwise(F.array("scope"))
+    one_of_several = F.col("scope").startswith(CLIENTS)
+    scopes = (
+        F.when(member, F.array("scope", F.lit("cluster")))
+        .when(one_of_several, F.array("scope", F.lit("client")))
+        .otherwise(F.array("scope"))
+    )
     by_host = (
         ticks.withColumn("scope", F.explode(scopes))
         .groupBy("trial", "scope", "host")
@@ -85,7 +92,8 @@ def _process_rows(spent: DataFrame) -> DataFrame:
 
 def _less_client(hosts: DataFrame, ticks: DataFrame) -> DataFrame:
     """trial, scope, used: the host's Used CPU minus that of the client and the monitors on it."""
-    ours = ticks.where(F.col("scope").isin("client", "monitor"))
+    is_client = (F.col("scope") == "client") | F.col("scope").startswith(CLIENTS)
+    ours = ticks.where(is_client | (F.col("scope") == "monitor"))
     spent = 100.0 * (F.col("user_ticks") + F.col("system_ticks")) / F.col("capacity_ticks")
     shares = ours.groupBy("trial", "host").agg(exact_sum(spent).alias("not_cluster"))
     real = hosts.where("scope LIKE 'host:%'")

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from density_study.cluster.model.errors import StudyError
-from density_study.jobs.raw.trial_context import clock_offsets, host_of_client, node_scope
+from density_study.jobs.raw.trial_context import clock_offsets, host_of_client, node_scopes
 from density_study.workloads.base.values import ClientRun, GuestCpu
+from density_study.workloads.record.given import GivenClient
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import closed_records
 
@@ -107,12 +108,13 @@ def node_rows(manifest: Manifest) -> Iterator[Row]:
     """Rows of `nodes`."""
     host_cores = {host.name: host.cores for host in manifest.topology.hosts}
     guests = {guest.node: guest for guest in manifest.guests}
+    scopes = node_scopes(manifest)
     for node in manifest.topology.nodes:
         yield {
             "trial": manifest.trial,
             "node": node.name,
             "host": node.host,
-            "scope": node_scope(node.name, node.roles),
+            "scope": scopes[node.name],
             "roles": list(node.roles),
             "cores": node.cores,
             "host_cores": host_cores[node.host],
@@ -138,11 +140,21 @@ def client_rows(manifest: Manifest) -> Iterator[Row]:
             "exit_code": client.exit_code,
             "start_epoch_s": client.start_epoch_s,
             "end_epoch_s": client.end_epoch_s,
+            "begin_epoch_s": getattr(client, "begin_epoch_s", None),
             "clock_offset_s": offsets.get(host_of_client(manifest, client) or ""),
             "operations_asked": _operations_asked(client.argv)
             if isinstance(client, ClientRun)
             else client.operations_asked,
+            "threads": _threads(manifest, client),
         }
+
+
+def _threads(manifest: Manifest, client: ClientRun | GivenClient) -> int | None:
+    """Threads of one client; of a record that others made, all clients have the same number."""
+    if not isinstance(client, ClientRun):
+        return getattr(manifest.setting, "threads", None)
+    given = next((value for flag, value in pairwise(client.argv) if flag == "-threads"), "")
+    return int(given) if given.isdecimal() else None
 
 
 def _operations_asked(argv: tuple[str, ...]) -> int | None:

@@ -61,7 +61,7 @@ def facts_of(
         clock_offset_s=clock_offsets(manifest.clock).get(host or "", 0.0),
         period_s=period_s,
         warm_up_s=getattr(manifest.setting, "cut_s", 0.0),
-        scopes={node.name: node_scope(node.name, node.roles) for node in manifest.topology.nodes},
+        scopes=node_scopes(manifest),
         time_zone=time_zone,
     )
 
@@ -79,6 +79,17 @@ def clock_offsets(clock: Iterable[ClockOffset]) -> Mapping[str, float]:
     return {entry.host: (entry.before_s + entry.after_s) / 2 for entry in clock}
 
 
-def node_scope(name: str, roles: Iterable[str]) -> str:
-    """Scope of a node's metrics: `client` for a node with only that role."""
-    return "client" if tuple(roles) == ("client",) else f"node:{name}"
+def node_scopes(manifest: Manifest) -> dict[str, str]:
+    """Scope of each node's metrics: node:<name>. A node that is only a client is `client`, or client:<name>
+    where there are several."""
+    nodes = manifest.topology.nodes
+    clients = [node.name for node in nodes if tuple(node.roles) == ("client",)]
+    several = sum("client" in node.roles for node in nodes) > 1
+    return {
+        node.name: f"node:{node.name}"
+        if node.name not in clients
+        else f"client:{node.name}"
+        if several
+        else "client"
+        for node in nodes
+    }

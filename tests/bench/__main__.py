@@ -19,6 +19,7 @@ from tests.bench import (
     binding,
     bringup,
     capacity,
+    clients,
     harness,
     quickstart,
     report_page,
@@ -34,6 +35,7 @@ BENCHES: Mapping[str, TrialContext] = {
     "report": report_page.bench,
     "binding": binding.bench,
     "harness": harness.bench,
+    "clients": clients.bench,
     "analysis": analysis.bench,
 }
 

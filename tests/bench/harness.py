@@ -82,7 +82,7 @@ class _Standing:
         record = Record.open(self.run.records, draft(str(self._step().trial)))
         bench = TrialContext(self.cluster, self.transport, record, self.run.journal)
         YcsbWorkload().prepare(bench, SETTING)
-        (command,) = client_commands(bench, SETTING, "raw")
+        ((_, command),) = client_commands(bench, SETTING, "raw")
         began_s = time.time()
         with (record.raw / "out").open("wb") as out, (record.raw / "err").open("wb") as err:
             environment = {**os.environ, **command.env}

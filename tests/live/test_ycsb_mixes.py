@@ -58,6 +58,7 @@ def _start(
     hbase: StandaloneHBase, folder: Path, spec: YcsbSetting, number: int, more: Sequence[str]
 ) -> subprocess.Popen[bytes]:
     name = client_name(number)
+    (folder / f"{name}-go").write_text("0\n")  # the common start has passed
     words = client_arguments(spec, f"{folder}/{name}-", number)
     if spec.mix != "load":
         words = (*words, "-p", f"operationcount={OPERATIONS}")

@@ -30,6 +30,7 @@ from density_study.workloads.base.values import (
 from density_study.workloads.planning.plan import Plan, Step, write_plan
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.testdfsio.setting import DfsioSetting
+from density_study.workloads.ycsb.properties import threads_share
 from density_study.workloads.ycsb.setting import YcsbSetting
 from tests.support.drafts import plan
 from tests.support.truth import MIB, PERIOD_S, Truth
@@ -208,15 +209,21 @@ def _clients(truth: Truth) -> tuple[ClientRun, ...]:
         return (_client(truth, "testdfsio", ("java", "x")),)
     load = truth.setting.mix == "load"
     argv = ("java", "-load" if load else "-t", "-p", f"recordcount={truth.setting.records}",
-            "-p", "operationcount=2000000000")  # fmt: skip
-    numbers = range(1, truth.setting.clients + 1)
-    return tuple(_client(truth, f"ycsb-{number}", argv) for number in numbers)
+            "-p", "operationcount=2000000000", "-threads")  # fmt: skip
+    clients = []
+    for number in range(1, truth.setting.clients + 1):
+        threads = str(threads_share(truth.setting, number))
+        clients.append(_client(truth, f"ycsb-{number}", (*argv, threads)))
+    return tuple(clients)
 
 
 def _client(truth: Truth, name: str, argv: tuple[str, ...]) -> ClientRun:
     return ClientRun(
         name=name, node="c1", argv=argv, exit_code=truth.exit_code, stdout=f"raw/{name}.out",
         stderr=f"raw/{name}.err", start_epoch_s=truth.start_s, end_epoch_s=truth.end_s,
+        begin_epoch_s=truth.operations_start_s - truth.late_s
+        if getattr(truth.setting, "clients", 1) > 1
+        else None,
     )  # fmt: skip
 
 

@@ -40,6 +40,8 @@ class Truth:
     reasons: tuple[str, ...] = ()
     overhead_pair: int | None = None
     monitored: bool = True
+    late_s: float = 0.0
+    """Time from the common start of several clients to their first operations."""
     threads_between_operations: float | None = 1.0
     """Share of a closed loop's time outside operations that its THINK log contains; None: no
     log."""

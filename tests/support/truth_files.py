@@ -86,6 +86,6 @@ def _think_us(truth: Truth, own: dict[str, list[list[int]]], seconds: int) -> li
     times = []
     for second in range(seconds):
         busy = [latency + 0.5 for each in own.values() for latency in each[second]]
-        remaining_us = share * (setting.threads * 1e6 - sum(busy))
+        remaining_us = share * (setting.threads / setting.clients * 1e6 - sum(busy))
         times.append([round(remaining_us / len(busy) - 0.5)] * len(busy) if busy else [])
     return times

@@ -6,7 +6,9 @@ import time
 from collections.abc import Callable, Sequence
 
 from density_study.cluster.model.errors import StudyError
+from density_study.cluster.model.topology import Node
 from density_study.cluster.model.transport import Command, ProcessId
+from density_study.workloads.base.barrier import start_together
 from density_study.workloads.base.values import ClientRun
 from density_study.workloads.base.workload import TrialContext
 
@@ -33,39 +35,51 @@ def run_client(
     A client that still runs after `timeout_s` (scaled up in emulated guests) is stopped. It then has no exit
     code and is never a success. The same applies if `enough`, called every LOOK_EVERY_S, returns true.
     """
-    (run,) = run_clients(context, (command,), timeout_s, folder, enough)
+    node = context.cluster.topology.client
+    (run,) = run_clients(context, ((node, command),), timeout_s, folder, enough)
     return run
 
 
 def run_clients(
     context: TrialContext,
-    commands: Sequence[Command],
+    commands: Sequence[tuple[Node, Command]],
     timeout_s: float,
     folder: str = "raw",
     enough: Callable[[], bool] | None = None,
+    ready_within_s: float | None = None,
 ) -> tuple[ClientRun, ...]:
-    """Start all `commands` on the client node at once, and wait for each as `run_client` does."""
-    node = context.cluster.topology.client
-    started: list[tuple[Command, ProcessId, float]] = []
+    """Start each command on its node, and wait for each as `run_client` does.
+
+    ready_within_s: the commands wait at a barrier (`workloads.base.barrier`), and this is how long they may
+    take to reach it.
+    """
+    started: list[tuple[Node, Command, ProcessId, float]] = []
+    output = context.record.root / folder
+    begin_s = None
     try:
-        for command in commands:
+        for node, command in commands:
             out, err = (context.record.root / file for file in _outputs(command, folder))
             start_s = time.time()
             process = context.transport.start(node, command, out, err)
-            started.append((command, process, start_s))
+            started.append((node, command, process, start_s))
+        if ready_within_s is not None:
+            waiting = [(node, process) for node, _, process, _ in started]
+            begin_s = start_together(context, waiting, output, ready_within_s)
         limit_s = timeout_s * context.timeout_scale
-        ends = _waited(context, [process for _, process, _ in started], limit_s, enough)
+        ends = _waited(context, [process for _, _, process, _ in started], limit_s, enough)
     finally:
-        for _, process, _ in started:
+        for _, _, process, _ in started:
             context.transport.stop(process)  # no effect on a process that has exited
-        context.transport.collect(node, context.record.root / folder)
+        for node in dict.fromkeys(node for node, _, _, _ in started):
+            context.transport.collect(node, output)
     runs = []
-    for command, process, start_s in started:
+    for node, command, process, start_s in started:
         stdout, stderr = _outputs(command, folder)
         exit_code, end_s = ends[process]
         runs.append(
             ClientRun(name=command.name, node=node.name, argv=command.argv, exit_code=exit_code,
-                      stdout=stdout, stderr=stderr, start_epoch_s=start_s, end_epoch_s=end_s)
+                      stdout=stdout, stderr=stderr, start_epoch_s=start_s, end_epoch_s=end_s,
+                      begin_epoch_s=begin_s)
         )  # fmt: skip
     return tuple(runs)
 

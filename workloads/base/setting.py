@@ -65,6 +65,15 @@ class Setting(Frozen):
         """Ramp-up at the start of the window that is excluded from every metric (method 7)."""
         return 0.0
 
+    @property
+    def before_schedule_s(self) -> float:
+        """Part of `cut_s` that clients spend before their schedule starts: their own warm-up."""
+        return 0.0
+
+    def on_client_hosts(self, hosts: int) -> Self:
+        """This setting as it runs with `hosts` client hosts; a workload with one client ignores them."""
+        return self
+
     def disk_use(self, replication: int) -> tuple[str, float]:
         """Name of the data set, and the most MiB it occupies on disk, all replicas included. Settings that
         share a data set return the same name."""

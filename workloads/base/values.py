@@ -22,7 +22,10 @@ class Window(Frozen):
 
 
 class ClientRun(Frozen):
-    """One client process (a TestDFSIO job, a YCSB client). Paths are relative to the record."""
+    """One client process (a TestDFSIO job, a YCSB client). Paths are relative to the record.
+
+    begin_epoch_s: the common start of several clients, by the controller's clock; None for one client.
+    """
 
     name: str
     node: str
@@ -32,6 +35,7 @@ class ClientRun(Frozen):
     stderr: str
     start_epoch_s: float
     end_epoch_s: float
+    begin_epoch_s: float | None = None
 
 
 class ClientFiles(Protocol):

@@ -14,6 +14,7 @@ from typing import Any, Protocol, TypeVar
 
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.errors import StudyError
+from density_study.cluster.model.topology import Node
 from density_study.cluster.model.transport import Transport
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.timeout_scale import timeout_scale
@@ -49,9 +50,9 @@ class TrialContext:
     record: RecordFolder
     journal: Journal
 
-    def at(self, path: Path) -> PurePath:
-        """Path of a record file as the client's node sees it, for arguments of a client."""
-        return self.transport.at(self.cluster.topology.client, path)
+    def at(self, path: Path, node: Node | None = None) -> PurePath:
+        """Path of a record file as `node` sees it (default: the first client), for arguments of a client."""
+        return self.transport.at(node or self.cluster.topology.client, path)
 
     @property
     def timeout_scale(self) -> float:

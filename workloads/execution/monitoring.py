@@ -4,30 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from density_study.cluster.model.errors import StudyError
-from density_study.cluster.model.topology import Node
 from density_study.cluster.model.transport import ProcessId, Transport
 from density_study.cluster.providers.provider import Machine, machines_of_hosts
+from density_study.workloads.base.clock import CLOCK_TRIES, Reading, clock_of
 from density_study.workloads.base.values import ClockOffset, MonitorRun
 from density_study.workloads.base.workload import TrialContext
 from density_study.workloads.monitors import MONITORS, MonitorCommand, last_epoch_s
 
 FIRST_SAMPLE_DEADLINE_S = 20.0
 LAST_SAMPLE_PERIODS = 3
-CLOCK_TRIES = 8
-
-
-@dataclass(frozen=True)
-class Reading:
-    """offset_s: the host's clock minus the controller's, with an error of at most error_s in either
-    direction."""
-
-    offset_s: float
-    error_s: float
 
 
 @dataclass(frozen=True)
@@ -100,7 +90,7 @@ class Monitors:
 
     def _clocks(self) -> dict[str, Reading]:
         return {
-            machine.name: _clock_of(machine.transport, machine.node) for machine in self._machines
+            machine.name: clock_of(machine.transport, machine.node) for machine in self._machines
         }
 
     def _offsets(self) -> tuple[ClockOffset, ...]:
@@ -157,27 +147,6 @@ class Monitors:
             started_epoch_s=running.started_s,
             stopped_epoch_s=time.time(),
         )
-
-
-def read_clock(ask: Callable[[], float]) -> Reading:
-    """Offset of a host's clock from the controller's (method 18)."""
-    # F. Cristian, Distributed Computing 3 (1989): the host read its clock at some moment of the round trip,
-    # so its middle is the estimate and half its duration bounds the error; of several, the shortest.
-    readings = []
-    for _ in range(CLOCK_TRIES):
-        sent_s, begun_s = time.time(), time.monotonic()  # a duration by a clock that is never set
-        answer_s = ask()
-        half_s = (time.monotonic() - begun_s) / 2
-        readings.append(Reading(answer_s - (sent_s + half_s), half_s))
-    return min(readings, key=lambda reading: reading.error_s)
-
-
-def _clock_of(transport: Transport, node: Node) -> Reading:
-    """The clock of the machine that hosts `node`. Nodes that share the controller's kernel share its clock,
-    so their offset is zero without a measurement."""
-    if transport.same_kernel:
-        return Reading(0.0, 0.0)
-    return read_clock(lambda: float(transport.act(node, "clock")))
 
 
 def _method_of(transport: Transport, before: Reading, after: Reading) -> str:

@@ -7,7 +7,7 @@ reason; an interrupt leaves the record open, to be closed as `incomplete`.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +17,7 @@ from density_study.cluster.model.errors import HostLostError, StudyError
 from density_study.cluster.model.transport import Transport
 from density_study.cluster.providers.provider import Guests, machines_of_hosts, provider_of
 from density_study.cluster.state.events import TrialState
+from density_study.workloads.base.setting import Setting
 from density_study.workloads.base.values import ClientRun, TargetRate, Window
 from density_study.workloads.base.workload import TrialContext
 from density_study.workloads.execution.hosts_around_trial import between, full_disks, read_guests
@@ -129,8 +130,7 @@ def _measure(run: Run, step: Step, context: TrialContext, progress: _Progress) -
             facts["clients"] = clients = workload.run(context, setting)
         facts["guests"] = between(context.cluster, guests_before, read_guests(context.cluster))
         window_end_s = max(client.end_epoch_s for client in clients)
-        start_s = min(client.start_epoch_s for client in clients)
-        facts["window"] = Window(start_epoch_s=start_s, end_epoch_s=window_end_s)
+        facts["window"] = window_of(clients, setting)
         _journal(run, step, "settling")
     finally:
         with progress.timing("settle"):
@@ -142,6 +142,21 @@ def _measure(run: Run, step: Step, context: TrialContext, progress: _Progress) -
         collected = workload.collect(context, setting, prepared)
     facts |= {"cold": collected.cold or prepared.cold, "state_after": collected.state or {}}
     progress.faults += collected.faults
+
+
+def window_of(clients: Sequence[ClientRun], setting: Setting) -> Window:
+    """From start to exit. Of several clients that start together: the time in which all of them run, where
+    they run for a fixed time; a load lasts until its last row."""
+    ends = [client.end_epoch_s for client in clients]
+    begun = [client.begin_epoch_s for client in clients if client.begin_epoch_s is not None]
+    if not begun:
+        start_s = min(client.start_epoch_s for client in clients)
+        return Window(start_epoch_s=start_s, end_epoch_s=max(ends))
+    # clients wait for the slowest after their warm-up; the window counts the warm-up without that wait
+    start_s = max(begun) - setting.before_schedule_s
+    return Window(
+        start_epoch_s=start_s, end_epoch_s=min(ends) if setting.has_steady_rate else max(ends)
+    )
 
 
 def _exit_fault(client: ClientRun) -> str:

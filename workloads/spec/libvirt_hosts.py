@@ -97,9 +97,6 @@ def _disk(spec: DiskSpec) -> Disk:
 
 
 def _masters(study: Study, host: HostSpec) -> int:
-    """Guests for master and client on `host`: one shared guest if it is the first host of both roles."""
-    first = {
-        next(each.name for each in study.hosts if role in each.roles)
-        for role in ("master", "client")
-    }
-    return int(host.name in first)
+    """Guests for master and client on `host`: one shared guest if it has both."""
+    master = next(each.name for each in study.hosts if "master" in each.roles)
+    return int(host.name == master or "client" in host.roles)

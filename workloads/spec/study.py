@@ -143,7 +143,12 @@ class Study(Frozen):
 
     def settings(self) -> tuple[Setting, ...]:
         """Every setting of the study, in the file's order."""
-        return tuple(setting for entry in self.workloads for setting in entry.settings())
+        hosts = sum("client" in host.roles for host in self.hosts)
+        return tuple(
+            setting.on_client_hosts(hosts)
+            for entry in self.workloads
+            for setting in entry.settings()
+        )
 
     @property
     def reports_late_runs(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import ceil
 
 from density_study.workloads.ycsb.mixes import MIXES
 from density_study.workloads.ycsb.setting import INT_MAX, YcsbSetting
@@ -36,7 +37,8 @@ def operations_at_most(setting: YcsbSetting) -> int:
     """Maximum operations of one client: all records of a load; more than a timed run can do."""
     if setting.duration_s is None:
         return setting.records
-    wanted = setting.duration_s * setting.threads * OPERATIONS_PER_THREAD_S
+    threads = ceil(setting.threads / setting.clients)
+    wanted = setting.duration_s * threads * OPERATIONS_PER_THREAD_S
     insert_share = MIXES[setting.mix].shares["insert"]
     # CoreWorkload draws keys, as ints, from recordcount + 2 * operationcount * share of inserts
     drawable = (INT_MAX - setting.records) / max(2 * insert_share, 1)
@@ -51,6 +53,11 @@ def client_name(number: int) -> str:
 def loaded_rows(setting: YcsbSetting, number: int = 1) -> tuple[int, int]:
     """(first record, number of records) that client `number` loads: adjacent, disjoint ranges."""
     return _part(setting.records, setting.clients, number)
+
+
+def threads_share(setting: YcsbSetting, number: int = 1) -> int:
+    """Threads of client `number`; the shares of all clients add up to the setting's threads."""
+    return _part(setting.threads, setting.clients, number)[1]
 
 
 def target_share(setting: YcsbSetting, number: int = 1) -> int | None:
@@ -79,7 +86,13 @@ def client_arguments(
     `shares` of operations override those of the setting's mix.
     """
     timed = (setting.is_saturation or setting.is_load) and shares is None
-    arguments = ["-db", THINK_TIMED if timed else DB, "-s", "-threads", str(setting.threads)]
+    arguments = [
+        "-db",
+        THINK_TIMED if timed else DB,
+        "-s",
+        "-threads",
+        str(threads_share(setting, number)),
+    ]
     arguments.append("-load" if setting.is_load else "-t")
     target = target_share(setting, number)
     if target is not None:
@@ -87,6 +100,8 @@ def client_arguments(
     mix = (shares or MIXES[setting.mix].shares).items()
     properties = {f"{operation}proportion": str(share) for operation, share in mix}
     properties |= {**_properties(setting, hdr_prefix), **_of_several(setting, number)}
+    if setting.clients > 1:
+        properties["client.barrier"] = hdr_prefix
     if timed:
         properties["think.timed.db"] = DB
     for key, value in sorted(properties.items()):

@@ -35,16 +35,16 @@ _STORE_COLUMNS = ("samples", "sites", "region_sites")
 class YcsbSetting(Setting):
     """One YCSB run, which ends after `duration_s`; a load has no duration, and ends with its last record.
 
-    Each of the `clients` processes has `threads` threads. A saturation run has no target. A latency run has
-    target_ops_s, for all clients together. A target relative to the saturation measured on the same
-    build (target_percent) is resolved when the trial starts.
+    Threads, records and target are those of all `clients` processes together, which start at the same moment
+    on the topology's client nodes. A saturation run has no target. A latency run has target_ops_s. A target
+    relative to the saturation measured on the same build (target_percent) is resolved when the trial starts.
     """
 
     workload: Literal["ycsb"] = "ycsb"
     mix: Mix
     records: int = Field(gt=0, description="rows of the table before the run")
-    threads: int = Field(gt=0, description="threads per client process")
-    clients: int = Field(1, gt=0, description="client processes")
+    threads: int = Field(gt=0, description="threads of all clients together")
+    clients: int = Field(1, gt=0, description="client processes on all client nodes")
     duration_s: float | None = Field(None, description="length of the run in s; null: a load")
     warm_up_s: float = Field(0.0, description="ramp-up in s, excluded from every metric")
     warm_up_client_s: float = Field(
@@ -113,7 +113,7 @@ class YcsbSetting(Setting):
             rows = f"{self.variants.samples:,} samples at {self.variants.sites:,} sites"
         size = f"{rows}, {self.threads} threads"
         if self.clients > 1:
-            size += f" in each of {self.clients} clients"
+            size += f" in {self.clients} clients"
         if self.target_percent is not None:  # its rate differs from build to build
             return f"{size}, at {self.target_percent:g} % of saturation"
         target = self.target_ops_s
@@ -164,6 +164,10 @@ class YcsbSetting(Setting):
     @property
     def cut_s(self) -> float:
         return self.warm_up_client_s + self.warm_up_s
+
+    @property
+    def before_schedule_s(self) -> float:
+        return self.warm_up_client_s
 
     @property
     def data_mib(self) -> float:
@@ -233,6 +237,24 @@ class YcsbSetting(Setting):
 
     def client_rate(self, raw: Path, client: str, from_epoch_s: float) -> float:
         return client_rate(raw, client, from_epoch_s)
+
+    def on_client_hosts(self, hosts: int) -> Self:
+        return self.model_copy(update={"clients": self.clients * hosts}) if hosts > 1 else self
+
+    def check_topology(self, topology: Topology) -> None:
+        for key, whole, of in (
+            ("threads", self.threads, "thread"),
+            ("records", self.records, "record"),
+            ("latency_at", self.target_ops_s, "operation per second"),
+        ):
+            if whole is not None and whole < self.clients:
+                raise InputError(
+                    f"{self.id}: {whole:g} {of}(s) cannot be divided among {self.clients} clients: "
+                    f"each needs at least one {of}.",
+                    key,
+                    f"increase {key}, lower `clients`, or give fewer hosts the role client.",
+                    ("workloads",),
+                )
 
     def obstacle(self, topology: Topology) -> InputError | None:
         if not self.is_isolation or pair(topology):

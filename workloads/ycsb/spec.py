@@ -37,10 +37,10 @@ class RunsSpec(WorkloadSpec):
 
     mixes: tuple[Mix, ...] = Field(min_length=1, description="mixes of operations to run")
     threads: tuple[Threads, ...] = Field(
-        min_length=1, description="threads per client process; one saturation trial each"
+        min_length=1, description="threads of all clients together; one saturation trial each"
     )
     clients: Annotated[int, Field(strict=True, ge=1, le=64)] = Field(
-        1, description="client processes that share the load"
+        1, description="client processes per host with the role client; all share the load"
     )
     latency_at: tuple[LatencyTarget, ...] = Field(
         (), description="target rates of latency trials: 70% of the measured saturation, or 2000/s"

@@ -15,6 +15,7 @@ from typing import Any
 
 from density_study.cluster.clients.client_commands import java_command
 from density_study.cluster.model.errors import StudyError
+from density_study.cluster.model.topology import Node
 from density_study.cluster.model.transport import Command
 from density_study.cluster.stack import classpath, ensure
 from density_study.workloads.base.client_run import GRACE_S, require_success, run_clients
@@ -53,11 +54,8 @@ class YcsbWorkload:
         return Prepared(data_set_mib=setting.data_mib, state=state)
 
     def run(self, context: TrialContext, setting: YcsbSetting) -> tuple[ClientRun, ...]:
-        timeout_s = LOAD_TIMEOUT_S
-        if setting.duration_s is not None:
-            timeout_s = setting.warm_up_client_s + setting.duration_s + GRACE_S
         with noise(context, setting.neighbour_threads or 0):
-            return run_clients(context, client_commands(context, setting, "raw"), timeout_s)
+            return _run_all(context, setting, "raw")
 
     def collect(self, context: TrialContext, setting: YcsbSetting, prepared: Prepared) -> Collected:
         facts = table_tool(context, "table-after", ("state", *_table(setting)))
@@ -141,7 +139,7 @@ def _load_unmeasured(context: TrialContext, setting: YcsbSetting) -> None:
         update={"mix": setting.load_mix, "duration_s": None, "warm_up_s": 0.0, "warm_up_client_s": 0.0,
                 "target_percent": None, "target_ops_s": None}
     )  # fmt: skip
-    runs = run_clients(context, client_commands(context, load, "logs"), LOAD_TIMEOUT_S, "logs")
+    runs = _run_all(context, load, "logs")
     for run in runs:
         require_success(context, run, "loading the table")
     faults = faults_of_all(context.record.root / "logs", load)
@@ -156,27 +154,42 @@ def _load_unmeasured(context: TrialContext, setting: YcsbSetting) -> None:
 def _warm_up_client(
     context: TrialContext, work: YcsbSetting, name: str, shares: Mapping[str, float] | None
 ) -> Command:
-    return _command(
-        context, name, client_arguments(work, _prefix(context, "logs", name), 1, shares)
-    )
+    node = context.cluster.topology.client
+    prefix = _prefix(context, node, "logs", name)
+    return _command(context, node, name, client_arguments(work, prefix, 1, shares))
 
 
-def client_commands(context: TrialContext, setting: YcsbSetting, folder: str) -> list[Command]:
-    """The trial's client commands, with interval logs in `folder` of the record."""
-    names = {number: client_name(number) for number in range(1, setting.clients + 1)}
-    return [
-        _command(context, name, client_arguments(setting, _prefix(context, folder, name), number))
-        for number, name in names.items()
-    ]
+def _run_all(context: TrialContext, setting: YcsbSetting, folder: str) -> tuple[ClientRun, ...]:
+    """Run the setting's clients; several start together."""
+    timeout_s = LOAD_TIMEOUT_S
+    if setting.duration_s is not None:
+        timeout_s = setting.warm_up_client_s + setting.duration_s + GRACE_S
+    ready_within_s = setting.warm_up_client_s + GRACE_S if setting.clients > 1 else None
+    commands = client_commands(context, setting, folder)
+    return run_clients(context, commands, timeout_s, folder, ready_within_s=ready_within_s)
 
 
-def _prefix(context: TrialContext, folder: str, name: str) -> str:
-    return str(context.at(context.record.root / folder / f"{name}-"))
+def client_commands(
+    context: TrialContext, setting: YcsbSetting, folder: str
+) -> list[tuple[Node, Command]]:
+    """The trial's client commands, dealt out to the client nodes in turn, with interval logs in `folder` of
+    the record."""
+    nodes = context.cluster.topology.clients
+    commands = []
+    for number in range(1, setting.clients + 1):
+        node, name = nodes[(number - 1) % len(nodes)], client_name(number)
+        arguments = client_arguments(setting, _prefix(context, node, folder, name), number)
+        commands.append((node, _command(context, node, name, arguments)))
+    return commands
 
 
-def _command(context: TrialContext, name: str, arguments: tuple[str, ...]) -> Command:
+def _prefix(context: TrialContext, node: Node, folder: str, name: str) -> str:
+    return str(context.at(context.record.root / folder / f"{name}-", node))
+
+
+def _command(context: TrialContext, node: Node, name: str, arguments: tuple[str, ...]) -> Command:
     path = classpath(ensure("ycsb"))
-    return java_command(context.cluster, name, path, MAIN, arguments)
+    return java_command(context.cluster, name, path, MAIN, arguments, node=node)
 
 
 def _table(setting: YcsbSetting) -> tuple[str, str]:

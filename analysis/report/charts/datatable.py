@@ -43,6 +43,7 @@ def observation_table(
 
 
 OTHERS = {
+    "client_throughput": "rate of one client",
     "concurrent_maps": "concurrent maps",
     "disk_read": "disk read",
     "disk_write": "disk written",

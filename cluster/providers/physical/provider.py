@@ -121,9 +121,9 @@ class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases):
             reach = NodeReach(tag=site.tag, node=node.name, target=targets[node.host])
             journal.record(reach)
         hadoop, hbase, ycsb = _copies(topology)
+        clients = {client.host for client in topology.clients}
         copies = {
-            host: (hadoop, hbase, ycsb) if host == topology.client.host else (hadoop, hbase)
-            for host in targets
+            host: (hadoop, hbase, ycsb) if host in clients else (hadoop, hbase) for host in targets
         }
         data = self.node_paths(site, topology).all_data(topology.nodes)
         SshBuild.known(site, journal).create(data, copies)

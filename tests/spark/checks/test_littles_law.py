@@ -70,4 +70,4 @@ def _within_operations(truth: Truth) -> float:
         for second in seconds
         for latency in each[second]
     )
-    return busy_us / 1e6 / len(seconds) / (setting.threads * setting.clients)  # type: ignore[union-attr]
+    return busy_us / 1e6 / len(seconds) / setting.threads  # type: ignore[union-attr]

@@ -87,7 +87,8 @@ def law_by_trial(
             for trial, (threads, _) in loads.items()
         )),
         tables.CLIENTS: frame(spark, tables.CLIENTS, (
-            {"trial": trial, "client": "c", "clock_offset_s": 0.0} for trial in loads
+            {"trial": trial, "client": "c", "clock_offset_s": 0.0, "threads": threads}
+            for trial, (threads, _) in loads.items()
         )),
         tables.YCSB_HISTOGRAMS: frame(spark, tables.YCSB_HISTOGRAMS, (
             row for trial, (_, log) in loads.items() for row in intervals(trial, log)

@@ -38,6 +38,7 @@ def test_a_sound_trial_is_valid_without_a_reason(world: Analysed, case: str) -> 
         ("clock_off", "valid", "1.00 sampling periods"),
         ("clock_unknown", "unknown", "clock was not compared"),
         ("client_bound", "valid", "client-bound: the client used"),
+        ("late", "invalid", "client late: a client's first operation came 3.0 s from"),
         ("drifting", "valid", "drift: the last third of the measured time ran at 0.70 times"),
         ("no_histograms", "unknown", "histograms could not be compared with Return counts"),
         ("no_history", "unknown", "dfsio-history line 0 missing from the record"),

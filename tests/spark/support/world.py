@@ -64,6 +64,8 @@ def _troubled_ycsb(factory: RunFactory) -> dict[str, Truth]:
     trials["clock_off"].clock_offset_s = trials["clock_off"].measured_clock_s = 1.0
     trials["clock_unknown"].measured_clock_s = None
     _busy_client(trials["client_bound"])
+    trials["late"] = factory.ycsb(V1, rate=100, threads=90, clients=2)
+    trials["late"].late_s = 3.0
     trials["died"].exit_code, trials["died"].state = 137, "failed"
     trials["died"].reasons = ("ycsb-1 ended with 137",)
     trials["interrupted"].state = "incomplete"

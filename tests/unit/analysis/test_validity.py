@@ -30,7 +30,8 @@ SOUND: dict[str, Any] = {
     "result_lines_quarantined": 0,
     "sample_lines_quarantined": 0, "rate_error": 0.0, "histogram_error": 0.0,
     "rates_unknown": 0, "numbers_out_of_range": 0, "access_spread": 0.05,
-    "closed_loop": True, "little_error": 0.004,
+    "closed_loop": True, "little_error": 0.004, "started_together": True, "client_late_s": 0.02,
+    "clients_overlap": 0.99, "client_lag": 0.97, "clients_cpu_share": 0.3,
 }  # fmt: skip
 
 
@@ -74,6 +75,12 @@ ROWS: dict[str, list[dict[str, Any]]] = {
         {"workload": "testdfsio", "failed_operations": None, "histogram_error": None},
         {"must_be_cold": False, "cold_share": 0.0},
         {"has_target": False, "target_share": None},
+        {
+            "started_together": False,
+            "client_late_s": None,
+            "clients_overlap": None,
+            "client_lag": None,
+        },
     ],
     "several": [FLAG, {**FLAG, **UNKNOWN}, {**UNKNOWN, **INVALID}],
     "target": [{"target_share": 0.9}, {"target_share": 1.08}],
@@ -170,7 +177,7 @@ def test_an_optional_check_may_be_missing() -> None:
 
 
 def test_rules_of_one_workload_do_not_apply_to_the_other() -> None:
-    assert _decided("of one workload") == [("valid", [])] * 3
+    assert _decided("of one workload") == [("valid", [])] * len(ROWS["of one workload"])
 
 
 def test_failure_precedes_unknown_and_unknown_precedes_valid() -> None:

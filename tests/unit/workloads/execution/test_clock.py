@@ -14,8 +14,9 @@ from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.topology import Node
 from density_study.cluster.model.transport import Command, ProcessId
 from density_study.cluster.state.journal import Journal
+from density_study.workloads.base.clock import read_clock
 from density_study.workloads.base.workload import TrialContext
-from density_study.workloads.execution.monitoring import Monitors, read_clock
+from density_study.workloads.execution.monitoring import Monitors
 from density_study.workloads.record.record import Record
 from tests.support.drafts import draft
 from tests.support.topologies import physical

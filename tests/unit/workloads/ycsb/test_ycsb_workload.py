@@ -34,10 +34,11 @@ class World:
             site=SimpleNamespace(root=folder),
             processes=(ProcessId("w1", "regionserver-1", pid, 77),),
             endpoints=endpoints,
+            topology=SimpleNamespace(client="c1", clients=("c1",)),
         )
         record = SimpleNamespace(root=folder, raw=folder / "raw")
         self.bench: Any = SimpleNamespace(cluster=cluster, record=record, journal=self.journal,
-                                          at=lambda path: path)  # fmt: skip
+                                          at=lambda path, node=None: path)  # fmt: skip
 
     def table_tool(self, _: Any, __: str, *verbs: tuple[str, ...]) -> list[dict[str, Any]]:
         self.acts += [verb[0] for verb in verbs if verb[0] != "state"]
@@ -78,12 +79,12 @@ def setting(mix: Mix, **knobs: Any) -> YcsbSetting:
 def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     world = World(tmp_path)
 
-    def command(_: Any, name: str, arguments: tuple[str, ...]) -> Any:
+    def command(_: Any, __: Any, name: str, arguments: tuple[str, ...]) -> Any:
         return SimpleNamespace(name=name, arguments=arguments)
 
-    def run_clients(_: Any, commands: Any, *__: Any) -> tuple[Any, ...]:
-        world.acts += [command.name for command in commands]
-        world.commands += [command.arguments for command in commands]
+    def run_clients(_: Any, commands: Any, *__: Any, **___: Any) -> tuple[Any, ...]:
+        world.acts += [command.name for _, command in commands]
+        world.commands += [command.arguments for _, command in commands]
         return tuple(SimpleNamespace(exit_code=0, stderr="e") for _ in commands)
 
     monkeypatch.setattr(workload, "table_tool", world.table_tool)

@@ -27,9 +27,13 @@ import site.ycsb.measurements.Measurements;
  * starts with new measurements.
  *
  * <p>Inserts become updates of existing rows, because only the trial may add keys.
+ *
+ * <p>One of several clients (-p client.barrier=PREFIX) then waits for the others: see {@link Barrier}.
  */
 public final class WarmClient {
   static final String SECONDS = "client.warmup.s";
+  private static final String BARRIER = "client.barrier";
+  private static final long BARRIER_LIMIT_MS = 30 * 60_000;
   private static final long LAST_LOOK_MS = 2_000;
 
   private WarmClient() {}
@@ -41,6 +45,14 @@ public final class WarmClient {
     long untilMs = startedMs + 1000 * Long.parseLong(properties.getProperty(SECONDS, "0"));
     if (untilMs > startedMs) {
       warmUp(properties, untilMs);
+    }
+    String barrier = properties.getProperty(BARRIER);
+    if (barrier != null) {
+      if (untilMs <= startedMs) {
+        connect(properties);
+      }
+      long lateMs = new Barrier(barrier, BARRIER_LIMIT_MS).await();
+      System.err.printf("hbase-client: left the barrier %d ms after the common start%n", lateMs);
     }
     Client.main(arguments);
   }
@@ -71,6 +83,14 @@ public final class WarmClient {
         "hbase-client: warmed up by %d operations; compilers took %d ms of the last %d ms%n",
         done, lookMs, LAST_LOOK_MS);
     return done;
+  }
+
+  /** Without a warm-up: connects, so that the common start does not include it. */
+  private static void connect(Properties trial) throws Exception {
+    Properties properties = unmeasured(trial);
+    Measurements.setProperties(properties);
+    keep(properties);
+    forget();
   }
 
   private static List<ClientThread> clients(int count, Properties properties, Workload workload)
@@ -134,7 +154,7 @@ public final class WarmClient {
     return Double.parseDouble(properties.getProperty(name, "0"));
   }
 
-  private static void sleepUntil(long epochMs) throws InterruptedException {
+  static void sleepUntil(long epochMs) throws InterruptedException {
     long leftMs = epochMs - System.currentTimeMillis();
     if (leftMs > 0) {
       Thread.sleep(leftMs);

@@ -1,0 +1,1 @@
+"""Load from several client hosts."""
