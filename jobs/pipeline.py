@@ -11,6 +11,7 @@ import logging
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -91,6 +92,9 @@ def import_libraries() -> None:
     import_module("density_study.analysis.validity.verdicts")
     import_module("density_study.analysis.summarise.summarise")
     import_module("scipy.stats")  # else at its first use, in the report
+    with suppress(ImportError):  # a driver of the tables alone needs no charts
+        import_module("density_study.analysis.report.page")
+        import_module("density_study.analysis.report.charts.figure").start_renderer()
 
 
 def run_stage(name: str, run_root: Path, data: Path | None = None) -> None:

@@ -67,6 +67,12 @@ class Panel:
         return f"<{found[1]}{data}{found[3]}><title>{escape(row['tip'])}</title></{found[1]}>"
 
 
+def start_renderer() -> None:
+    """Draw an empty chart: the first one starts the renderer, which takes half a second."""
+    empty = {"data": {"values": []}, "mark": "point"}
+    vl_convert.vegalite_to_svg(empty, vl_version=vega_lite())
+
+
 @dataclass(frozen=True)
 class LegendEntry:
     label: str
