@@ -227,7 +227,7 @@ def print_reach(found: Kept, console: Console) -> None:
 def down(as_json: Json = False) -> None:
     """Take down the cluster that is kept on this machine, and verify that it is gone.
 
-    A `study run --keep` that keeps it then ends. Safe to repeat. A study that measures is left alone.
+    A study that keeps it, with `--keep`, then ends. Safe to repeat. A study that measures is left alone.
     """
     from density_study.cluster.state.events import BuildDestroyed, KeptReleased
     from density_study.cluster.state.owner import here

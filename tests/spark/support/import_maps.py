@@ -75,7 +75,7 @@ def _workload(manifest: Manifest) -> dict[str, Any]:
             "ycsb": {
                 "mix": setting.mix,
                 "records": setting.records,
-                "threads": setting.threads,
+                "threads": setting.threads // setting.clients,  # a map says those of one client
                 **knobs,
             }
         }
