@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import ceil
 
-from density_study.workloads.ycsb.mixes import MIXES
 from density_study.workloads.ycsb.setting import INT_MAX, YcsbSetting
 
 FAMILY = "f"
@@ -39,7 +38,7 @@ def operations_at_most(setting: YcsbSetting) -> int:
         return setting.records
     threads = ceil(setting.threads / setting.clients)
     wanted = setting.duration_s * threads * OPERATIONS_PER_THREAD_S
-    insert_share = MIXES[setting.mix].shares["insert"]
+    insert_share = setting.mix_facts.shares["insert"]
     # CoreWorkload draws keys, as ints, from recordcount + 2 * operationcount * share of inserts
     drawable = (INT_MAX - setting.records) / max(2 * insert_share, 1)
     return int(min(wanted, drawable))
@@ -97,7 +96,7 @@ def client_arguments(
     target = target_share(setting, number)
     if target is not None:
         arguments += ["-target", str(target)]
-    mix = (shares or MIXES[setting.mix].shares).items()
+    mix = (shares or setting.mix_facts.shares).items()
     properties = {f"{operation}proportion": str(share) for operation, share in mix}
     properties |= {**_properties(setting, hdr_prefix), **_of_several(setting, number)}
     if setting.clients > 1:

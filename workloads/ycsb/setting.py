@@ -6,14 +6,14 @@ from collections.abc import Hashable, Iterator
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.topology import Topology
 from density_study.workloads.base.setting import Setting
 from density_study.workloads.base.values import ClientFiles
 from density_study.workloads.ycsb.knobs import STEADY_ESTIMATE_S
-from density_study.workloads.ycsb.mixes import MIXES, Mix, is_load
+from density_study.workloads.ycsb.mixes import MIXES, Mix, MixFacts, OwnMix, is_load
 from density_study.workloads.ycsb.noisy_neighbour.neighbour import NOBODY, pair
 from density_study.workloads.ycsb.output.interval_log import client_rate
 from density_study.workloads.ycsb.variant_store import STORED_ROW_MIB as STORED_VARIANT_MIB
@@ -27,7 +27,14 @@ STORED_ROW_MIB = 1.4 / 1024  # a row with its keys and cell overhead, as HBase s
 # WAL, store files, and the output of a major compaction before the old files are deleted.
 COPIES_ON_DISK = 3
 _NO_COLUMNS = frozenset(
-    {"regions_per_server", "warm_up_daemons_s", "warm_up_client_s", "until_steady", "variants"}
+    {
+        "own_mix",
+        "regions_per_server",
+        "warm_up_daemons_s",
+        "warm_up_client_s",
+        "until_steady",
+        "variants",
+    }
 )
 _STORE_COLUMNS = ("samples", "sites", "region_sites")
 
@@ -41,7 +48,8 @@ class YcsbSetting(Setting):
     """
 
     workload: Literal["ycsb"] = "ycsb"
-    mix: Mix
+    mix: str = Field(description="name of the mix of operations")
+    own_mix: OwnMix | None = Field(None, description="the mix, where the study defines it")
     records: int = Field(gt=0, description="rows of the table before the run")
     threads: int = Field(gt=0, description="threads of all clients together")
     clients: int = Field(1, gt=0, description="client processes on all client nodes")
@@ -77,6 +85,19 @@ class YcsbSetting(Setting):
         None, description="rows and queries of a variant store; `records` counts its rows"
     )
 
+    @model_validator(mode="after")
+    def _mix_is_known(self) -> Self:
+        known = self.own_mix.name == self.mix if self.own_mix else self.mix in MIXES
+        if not known:
+            raise ValueError(f"there is no mix {self.mix!r}")
+        return self
+
+    @property
+    def mix_facts(self) -> MixFacts:
+        if self.own_mix is not None:
+            return self.own_mix.facts
+        return next(facts for name, facts in MIXES.items() if name == self.mix)
+
     @property
     def id(self) -> str:
         parts = [f"ycsb-{self.mix}-r{self.records}-t{self.threads}"]
@@ -95,7 +116,7 @@ class YcsbSetting(Setting):
     @property
     def label(self) -> str:
         """'YCSB 95/5 short scan'."""
-        label = f"YCSB {MIXES[self.mix].label}"
+        label = f"YCSB {self.mix_facts.label}"
         if self.neighbour is None:
             return label
         return (
@@ -123,7 +144,9 @@ class YcsbSetting(Setting):
     def sort_key(self) -> tuple[float, ...]:
         percent = self.target_percent or 0.0
         target = percent if self.target_percent else 1000.0 * (self.target_ops_s or 0.0)
-        return list(MIXES).index(self.mix), self.records, self.threads, target
+        names = [str(name) for name in MIXES]
+        place = names.index(self.mix) if self.mix in names else len(names)
+        return place, self.records, self.threads, target
 
     @property
     def is_load(self) -> bool:
@@ -133,7 +156,7 @@ class YcsbSetting(Setting):
     @property
     def distribution(self) -> str:
         """Distribution of requests."""
-        return MIXES[self.mix].distribution or self.request_distribution
+        return self.mix_facts.distribution or self.request_distribution
 
     @property
     def load_mix(self) -> Mix:
@@ -300,14 +323,17 @@ class YcsbSetting(Setting):
             "regions_per_server": self.regions_per_server,
             "seed": None if self.variants is None else self.variants.seed,
         }
+        if self.own_mix is not None:
+            shares = self.mix_facts.shares.items()
+            knobs["shares"] = ", ".join(f"{name} {share:g}" for name, share in shares if share)
         if not self.is_load:
             knobs["request_distribution"] = self.distribution
             if self.variants is not None:
                 knobs |= self.variants.model_dump(include={"regions", "region_sites"})
-            elif MIXES[self.mix].shares["scan"] > 0:
+            elif self.mix_facts.shares["scan"] > 0:
                 knobs["max_scan_length"] = self.max_scan_length
         return {name: value for name, value in knobs.items() if value is not None}
 
     @property
     def latency_operations(self) -> tuple[str, ...]:
-        return MIXES[self.mix].latency
+        return self.mix_facts.latency

@@ -20,7 +20,15 @@ from density_study.workloads.ycsb.knobs import (
     WarmUpClient,
     warm_up_knobs,
 )
-from density_study.workloads.ycsb.mixes import CoreMix, Mix, is_load
+from density_study.workloads.ycsb.mixes import (
+    CoreMix,
+    Mix,
+    MixChoice,
+    OwnMix,
+    VariantMix,
+    is_load,
+    name_of,
+)
 from density_study.workloads.ycsb.setting import INT_MAX, YcsbSetting
 
 Count = Annotated[int, Field(strict=True, ge=1)]
@@ -35,7 +43,9 @@ class RunsSpec(WorkloadSpec):
     table, threads and mix, and with the maximum of `threads` a latency trial per combination of table, mix
     and latency_at."""
 
-    mixes: tuple[Mix, ...] = Field(min_length=1, description="mixes of operations to run")
+    mixes: tuple[MixChoice | VariantMix, ...] = Field(
+        min_length=1, description="mixes of operations to run"
+    )
     threads: tuple[Threads, ...] = Field(
         min_length=1, description="threads of all clients together; one saturation trial each"
     )
@@ -71,9 +81,9 @@ class RunsSpec(WorkloadSpec):
     def _measures_something(self) -> Self:
         if self.warm_up >= self.duration:
             raise FaultyKeyError("warm_up leaves nothing of the duration to measure", "warm_up")
-        if self.latency_at and all(map(is_load, self.mixes)):
+        if self.latency_at and all(is_load(name_of(mix)) for mix in self.mixes):
             raise FaultyKeyError(
-                f"latency_at needs a mix besides {self.mixes[0]}: a load has no latency trial",
+                f"latency_at needs a mix besides {name_of(self.mixes[0])}: a load has no latency trial",
                 "latency_at",
             )
         # Counted before the lists are expanded.
@@ -96,16 +106,17 @@ class RunsSpec(WorkloadSpec):
 
     def _latency(self) -> Iterator[YcsbSetting]:
         for size in dict.fromkeys(self.sizes):
-            for mix in dict.fromkeys(mix for mix in self.mixes if not is_load(mix)):
+            for mix in dict.fromkeys(mix for mix in self.mixes if not is_load(name_of(mix))):
                 for target in dict.fromkeys(self.latency_at):
                     yield self.setting(size, max(self.threads), mix, target)
 
     def setting(
-        self, size: int, threads: int, mix: Mix, target: Target | None = None
+        self, size: int, threads: int, mix: Mix | OwnMix, target: Target | None = None
     ) -> YcsbSetting:
-        timed, target = not is_load(mix), target or Target()
+        timed, target = not is_load(name_of(mix)), target or Target()
         return YcsbSetting(
-            mix=mix,
+            mix=name_of(mix),
+            own_mix=mix if isinstance(mix, OwnMix) else None,
             threads=threads,
             clients=self.clients,
             duration_s=self.duration if timed else None,
@@ -146,7 +157,9 @@ class YcsbSpec(RunsSpec):
     cluster could sustain. It is the same at every density.
     """
 
-    mixes: tuple[CoreMix, ...] = Field(min_length=1, description="mixes of operations to run")
+    mixes: tuple[MixChoice, ...] = Field(
+        min_length=1, description="mixes of operations to run: names, or mixes of the study's own"
+    )
     records: tuple[Rows, ...] = Field(min_length=1, description="rows to load; one table each")
     isolation: IsolationSpec | None = Field(None, description="a noisy-neighbour pair of trials")
     request_distribution: Literal["zipfian", "uniform", "latest"] = Field(
@@ -160,6 +173,14 @@ class YcsbSpec(RunsSpec):
 
     def table_knobs(self, size: int) -> dict[str, Any]:
         return {"records": size, "max_scan_length": self.max_scan_length}
+
+    @model_validator(mode="after")
+    def _names_differ(self) -> Self:
+        own = {mix.name: mix for mix in self.mixes if isinstance(mix, OwnMix)}
+        for mix in self.mixes:
+            if isinstance(mix, OwnMix) and own[mix.name] != mix:
+                raise FaultyKeyError(f"two different mixes are named {mix.name!r}", "mixes")
+        return self
 
     @model_validator(mode="after")
     def _every_client_loads(self) -> Self:

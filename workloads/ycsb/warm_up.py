@@ -23,7 +23,7 @@ from density_study.cluster.model.cluster import Endpoints
 from density_study.cluster.model.transport import Command
 from density_study.workloads.base.client_run import GRACE_S, require_success, run_client
 from density_study.workloads.base.workload import TrialContext
-from density_study.workloads.ycsb.mixes import MIXES, WARM_UP, WARM_UP_VARIANTS
+from density_study.workloads.ycsb.mixes import WARM_UP, WARM_UP_VARIANTS
 from density_study.workloads.ycsb.properties import table_of
 from density_study.workloads.ycsb.setting import YcsbSetting
 
@@ -135,5 +135,5 @@ def _own(setting: YcsbSetting) -> Mapping[str, float]:
     """The mix with updates in place of inserts: to a RegionServer both are puts."""
     # With inserts, YCSB would draw keys from all that it might insert, far more than the table has, and
     # spend its time on this.
-    shares = dict(MIXES[setting.mix].shares)
+    shares = dict(setting.mix_facts.shares)
     return {**shares, "insert": 0.0, "update": shares["update"] + shares["insert"]}
