@@ -61,6 +61,7 @@ def print_usage_error(error: typer.TyperException) -> None:
     if not message:
         return
     hint = f" Did you mean {', '.join(similar)}?" if similar else ""
+    message = message.replace("Value error, ", "")  # Typer's word for a choice that does not exist
     sentence = message if message[-1] in ".?" else f"{message}."
     remedy = f"`{command} --help` shows its options and examples."
     print_error(InputError(f"{sentence}{hint}", command, remedy))

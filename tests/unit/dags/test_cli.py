@@ -294,3 +294,12 @@ def test_a_mistyped_command_gets_a_suggestion(arguments: list[str], meant: str) 
 
 def test_version_is_the_packages_version() -> None:
     assert study("--version") == f"study {version('density-study')}\n"
+
+
+def test_a_choice_that_does_not_exist_is_told_in_plain_words() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-m", "density_study.dags.cli.main", "run", "quickstart", "--keep", "it"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert ended.returncode == 2
+    assert "'--keep': 'it' is not one of 'on-failure', 'always'." in ended.stderr
