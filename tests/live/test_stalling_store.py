@@ -26,7 +26,7 @@ from tests.support.histograms import merge, percentile_us
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(120)]
 
-SETTING = YcsbSetting(mix="b", records=1000, threads=1, clients=2, duration_s=16, warm_up_s=5,
+SETTING = YcsbSetting(mix="b", records=1000, threads=2, clients=2, duration_s=16, warm_up_s=5,
                       target_ops_s=600)  # fmt: skip
 STALLS = ("-p", "stall.ms=500", "-p", "stall.every.ms=1000")
 
