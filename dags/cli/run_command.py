@@ -90,6 +90,7 @@ def run(
     Exit codes: 0 success, 1 failure (see the run's folder), 2 invalid input (nothing was started),
     130 Ctrl-C, 143 SIGTERM.
     """
+    need("study run", "airflow", "spark", "report")
     from density_study.cluster.state.events import KeepAsked
     from density_study.cluster.state.run_tags import parse_tags
     from density_study.dags.airflow_home.interrupt import interruptible
@@ -100,7 +101,6 @@ def run(
     request = RunRequest(fresh, add_repetitions, tuple(only or ()))
     given = parse_tags(tags or [])
     asked = KeepAsked(when=keep.value, seconds=expiry_s(expires)) if keep else None
-    need("study run", "airflow", "spark", "report")
     with interruptible():
         end = _run(spec, runs, sets or [], request, given, asked, err if as_json else out)
     if as_json:
