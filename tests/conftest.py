@@ -29,13 +29,16 @@ GROUPS = {
     "tests/dag/test_other_places": "study run",
     "tests/dag/test_study_dag": "scenarios",
     "tests/dag/": "Airflow",
+    "tests/spark/test_documented_commands": "documented commands",
+    "tests/spark/": "Spark",
     "tests/browser/": "pages",
     "tests/unit/analysis/report/test_report_": "pages",
     "tests/unit/analysis/capacity/test_size": "plans",
     "tests/unit/analysis/capacity/test_planning_section": "plans",
 }
 """Prefix of a test's path -> its group, where a group is not one file; the first one counts. One cluster
-may run at a time, one Airflow serves many tests, some pages and plans are created once per process."""
+may run at a time, one Airflow serves many tests, and an analysed run, some pages and plans are created once
+per process."""
 
 
 class ByGroup(LoadScopeScheduling):  # type: ignore[misc]

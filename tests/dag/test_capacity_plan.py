@@ -34,6 +34,7 @@ def test_a_published_study_emits_the_run_with_new_tables(results: dict[str, Any]
     ]
 
 
+@pytest.mark.slow
 def test_the_plan_is_triggered_by_the_studys_event(results: dict[str, Any]) -> None:
     assert results["listens"] == ["density_study_tables"]
 
@@ -57,6 +58,7 @@ def test_without_a_catalogue_nothing_triggers_it(tmp_path: Path) -> None:
     assert ended.stdout.splitlines()[-1:] == ["None None"], ended.stderr[-2000:]
 
 
+@pytest.mark.slow
 def test_a_plan_or_an_excuse_is_beside_the_report(results: dict[str, Any]) -> None:
     assert results["planned"]["state"] == "success"
     assert results["planned"]["tasks"] == {"runs[-1]": "success", "plan[0]": "success"}
@@ -67,6 +69,7 @@ def test_a_plan_or_an_excuse_is_beside_the_report(results: dict[str, Any]) -> No
     assert json.loads((report / "model.json").read_text())["scaling"]
 
 
+@pytest.mark.slow
 def test_a_missing_run_no_catalogue_bad_promises_and_unknown_keys_fail(
     results: dict[str, Any],
 ) -> None:

@@ -129,6 +129,7 @@ def test_a_bring_up_marked_by_hand_leaves_no_cluster_and_no_trial(web: Web, stat
     }
 
 
+@pytest.mark.slow
 def test_two_studies_at_once_wait_for_the_host_or_are_refused(web: Web, hook: Hook) -> None:
     """The first one runs again, after the capacity plan of its first run."""
     waits, refuses = Study(web, "waits"), Study(web, "refuses")

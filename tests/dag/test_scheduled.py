@@ -11,7 +11,7 @@ import pytest
 
 from density_study.dags.airflow_home.home import project_root
 
-pytestmark = pytest.mark.dag
+pytestmark = [pytest.mark.dag, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

@@ -151,7 +151,7 @@ def test_a_missing_family_stops_the_client_before_the_measurement(loaded: Standa
 
 
 def test_failures_are_reported_with_their_reason(hbase: StandaloneHBase) -> None:
-    code, output = hbase.refused("ready --regionservers 2 --deadline-s 2")
+    code, output = hbase.refused("ready --regionservers 2 --deadline-s 8")
     assert code == 1
     assert "1 of 2 RegionServers live" in output
     code, output = hbase.refused("state --table nosuch")

@@ -66,6 +66,7 @@ SIMULATED = (
     ("study shell", "--help"),
     ("study down", "--help"),
     ("python -m tests.support.chromium", "--help"),
+    ("python -m tests.bench", "--help"),
 )
 EXAMPLES = "analysis/capacity/inputs/examples"
 MADE = (

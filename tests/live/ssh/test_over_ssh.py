@@ -1,7 +1,7 @@
-"""A cluster on two hosts over SSH: stacks copied, daemons up, one trial, torn down, nothing left.
+"""A cluster on two hosts over SSH: daemons up, one trial, torn down, nothing left.
 
-The hosts are namespaces (`tests.hosts`): a master that is also the client, and a worker that has no
-stack yet. tests/live/ssh/test_physical.py has more hosts, HBase under load, and failures.
+The hosts are namespaces (`tests.hosts`): a master that is also the client, and a worker.
+tests/live/ssh/test_physical.py has more hosts, one without a stack, HBase under load, and failures.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ workloads: [testdfsio: {modes: [random], files: 2, file_size: 16 MiB}]
 def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosts]:
     if os.getuid() != 0:
         pytest.skip("hosts over SSH were not tested: only root makes network namespaces")
-    lab = Hosts(tmp_path_factory.mktemp("lab") / "hosts", ["m1", "h1"], cold=("h1",))
+    lab = Hosts(tmp_path_factory.mktemp("lab") / "hosts", ["m1", "h1"])
     yield lab
     close_channels()
     lab.close()
