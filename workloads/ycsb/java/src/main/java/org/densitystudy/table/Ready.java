@@ -20,19 +20,23 @@ import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.apache.hadoop.hbase.util.Bytes;
 
 /**
- * ready --regionservers N --deadline-s S: poll until N RegionServers are live and a row can be written
- * and read back. For that, the master must be initialized and hbase:meta assigned.
+ * ready --regionservers N --deadline-s S [--namespace NAME]: poll until N RegionServers are live and a
+ * row can be written in the namespace (default: that of HBase) and read back. For that, the master must
+ * be initialized and hbase:meta assigned.
  */
-record Ready(int regionservers, int deadlineS) implements Task {
+record Ready(int regionservers, int deadlineS, TableName probe) implements Task {
   /** Seconds from the start of this command until enough servers were live, and until its end. */
   record Answer(List<String> regionservers, double liveS, double probedS) {}
 
-  private static final TableName PROBE = TableName.valueOf("density_probe");
+  private static final String PROBE = "density_probe";
   private static final byte[] FAMILY = Bytes.toBytes("f");
   private static final long POLL_MS = 200;
 
   static Task parse(Arguments arguments) {
-    return new Ready(arguments.number("regionservers", 1), arguments.number("deadline-s", 1));
+    int regionservers = arguments.number("regionservers", 1);
+    int deadlineS = arguments.number("deadline-s", 1);
+    String namespace = arguments.has("namespace") ? arguments.option("namespace") : "default";
+    return new Ready(regionservers, deadlineS, TableName.valueOf(namespace, PROBE));
   }
 
   @Override
@@ -70,32 +74,32 @@ record Ready(int regionservers, int deadlineS) implements Task {
     return names;
   }
 
-  private static boolean probe(Session session, Attempt attempt) throws Exception {
+  private boolean probe(Session session, Attempt attempt) throws Exception {
     Admin admin = session.admin();
-    if (admin.tableExists(PROBE)) {
+    if (admin.tableExists(probe)) {
       drop(admin, attempt); // left by an attempt that timed out or by a killed process
     }
     var descriptor =
-        TableDescriptorBuilder.newBuilder(PROBE)
+        TableDescriptorBuilder.newBuilder(probe)
             .setColumnFamily(ColumnFamilyDescriptorBuilder.of(FAMILY))
             .build();
     attempt.within(admin.createTableAsync(descriptor));
-    try (Table table = session.connection().getTable(PROBE)) {
+    try (Table table = session.connection().getTable(probe)) {
       byte[] row = Bytes.toBytes("row");
       table.put(new Put(row).addColumn(FAMILY, row, row));
       if (!Bytes.equals(row, table.get(new Get(row)).getValue(FAMILY, row))) {
-        throw new IOException("the row written to " + PROBE + " was not read back");
+        throw new IOException("the row written to " + probe + " was not read back");
       }
     }
     drop(admin, attempt);
     return true;
   }
 
-  private static void drop(Admin admin, Attempt attempt) throws Exception {
-    if (admin.isTableEnabled(PROBE)) {
-      attempt.within(admin.disableTableAsync(PROBE));
+  private void drop(Admin admin, Attempt attempt) throws Exception {
+    if (admin.isTableEnabled(probe)) {
+      attempt.within(admin.disableTableAsync(probe));
     }
-    attempt.within(admin.deleteTableAsync(PROBE));
+    attempt.within(admin.deleteTableAsync(probe));
   }
 
   /** Repeats a step until it succeeds or the deadline has passed; then throws its last failure. */

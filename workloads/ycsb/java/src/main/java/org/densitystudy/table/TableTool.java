@@ -33,8 +33,10 @@ public final class TableTool {
               Map.entry("create", CreateTable::parse),
               Map.entry("drop", TableLife::drop),
               Map.entry("flush-compact-settle", Settle::parse),
+              Map.entry("namespace", Namespace::parse),
               Map.entry("ready", Ready::parse),
               Map.entry("restore", TableLife::restore),
+              Map.entry("servers", Servers::parse),
               Map.entry("snapshot", TableLife::snapshot),
               Map.entry("state", TableState::parse)));
 
