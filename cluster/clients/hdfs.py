@@ -33,6 +33,7 @@ class Hdfs:
 
     def __init__(self, cluster: Cluster) -> None:
         self._address = cluster.endpoints.namenode_http
+        self._given = cluster.topology.given
 
     @cached_property
     def _fs(self) -> Any:
@@ -40,6 +41,11 @@ class Hdfs:
         return fsspec.filesystem(
             "webhdfs", host=host, port=int(port), user=getpass.getuser(), skip_instance_cache=True
         )
+
+    @property
+    def benchmarks(self) -> str:
+        """Folder of TestDFSIO: the tool's own default; on a given cluster, below the study's folder."""
+        return self._given.benchmarks if self._given else "/benchmarks/TestDFSIO"
 
     def glob(self, pattern: str) -> list[str]:
         """Paths that match, sorted; empty if the folder does not exist."""
@@ -79,4 +85,5 @@ class Hdfs:
 
     def job_histories(self) -> list[str]:
         """Histories (.jhist) of finished MapReduce jobs."""
-        return self.glob(f"{HISTORY_DIR}/intermediate/*/*.jhist")
+        folder = self._given.history if self._given else f"{HISTORY_DIR}/intermediate"
+        return self.glob(f"{folder}/*/*.jhist")

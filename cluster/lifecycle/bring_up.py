@@ -64,7 +64,7 @@ def bring_up(
     anything is started; BringUpError when a daemon dies or is not ready by the deadline. After a
     failure the started processes keep running, for their logs: call `tear_down` in every case.
     """
-    phases = _Phases(site, journal)
+    phases = Phases(site, journal)
     with phases.timed("total"):
         build = _Build(site, topology, stacks, journal, phases)
         with build.reserve_ports():
@@ -84,7 +84,7 @@ class _Build:
     """State shared by the steps of one bring-up."""
 
     def __init__(
-        self, site: Site, topology: Topology, stacks: Stacks, journal: Journal, phases: _Phases
+        self, site: Site, topology: Topology, stacks: Stacks, journal: Journal, phases: Phases
     ) -> None:
         self.site = site
         self.topology = topology
@@ -222,7 +222,7 @@ class _Build:
 
 
 @dataclass
-class _Phases:
+class Phases:
     """Journals the phases as they end."""
 
     site: Site

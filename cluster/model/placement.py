@@ -19,6 +19,7 @@ from math import ceil, lcm
 
 from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.given import GivenCluster
 from density_study.cluster.model.host import Disk, Host, Medium, Role
 from density_study.cluster.model.memory import (
     CLIENT_RESERVE_MIB,
@@ -52,6 +53,23 @@ def place(hosts: Sequence[Host], arms: Sequence[Arm], layout: Layout) -> tuple[T
     medium, or if hosts and roles leave a topology without master, worker or client.
     """
     return tuple(_topology(hosts, order, arms, layout) for order in range(len(arms)))
+
+
+def given_topology(given: GivenCluster, client: Host) -> Topology:
+    """The topology of a cluster that stands already: the client alone, on this machine."""
+    node = Node("c1", client.name, client.address, ("client",), CLIENT_RESERVE_MIB, client.cores)
+    return Topology(
+        name="given",
+        provider="existing",
+        isolation="host",
+        medium="flash",
+        vms_per_host=0,
+        regionservers_per_node=1,
+        replication=1,
+        hosts=(client,),
+        nodes=(node,),
+        given=given,
+    )
 
 
 def _topology(hosts: Sequence[Host], order: int, arms: Sequence[Arm], layout: Layout) -> Topology:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from density_study.cluster.model.configuration import PLAIN, Configuration
+from density_study.cluster.model.given import GivenCluster
 from density_study.cluster.model.host import Disk, Host, Medium, Role
 from density_study.cluster.model.versions import VERSIONS, Versions
 
@@ -50,6 +51,9 @@ class Topology:
     """An arm placed on the hosts. Different names mean different topologies.
 
     `order`: position among the study's topologies. The first level of a factor is its baseline.
+
+    `given`: a cluster that stands already. Then the one node is the client on this machine, and isolation,
+    medium, density and replication mean nothing: its records say that they are unknown.
     """
 
     name: str
@@ -66,6 +70,7 @@ class Topology:
     configuration: Configuration = PLAIN
     levels: Mapping[str, str] = field(default_factory=dict, hash=False)
     order: int = 0
+    given: GivenCluster | None = None
 
     def with_role(self, role: Role) -> tuple[Node, ...]:
         """Nodes that carry `role`, in the order they were placed."""

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from pkgutil import resolve_name
 from typing import Any, Protocol, runtime_checkable
 
 from density_study.cluster.machine.directories import cache_dir, data_dir
-from density_study.cluster.model.cluster import Site
+from density_study.cluster.model.cluster import Endpoints, Site
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.ports import Ports
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.model.transport import Transport
+from density_study.cluster.model.versions import Versions
 from density_study.cluster.providers.stacks import Stacks
 from density_study.cluster.render.blueprint import InstallDirs, NodePaths
 from density_study.cluster.state.journal import Journal
@@ -141,10 +142,36 @@ class Guests(Protocol):
         """Each node's CPU time so far."""
 
 
+@dataclass(frozen=True)
+class Joined:
+    """A given cluster as it answers now. `client_conf`: folder with its clients' configuration. `seen`: for
+    the disclosure."""
+
+    versions: Versions
+    endpoints: Endpoints
+    client_conf: Path
+    seen: Mapping[str, Any]
+
+
+@runtime_checkable
+class Given(Protocol):
+    """The cluster stands already: nothing is rendered and no daemon is started."""
+
+    def check_given(self, topology: Topology, tag: str, needed_mib: int) -> None:
+        """StudyError if the cluster does not answer, or has no room for the study's data. Changes nothing."""
+
+    def versions(self, topology: Topology) -> Versions:
+        """The cluster's own. StudyError if it does not answer."""
+
+    def join(self, site: Site, topology: Topology) -> Joined:
+        """How to reach it, after `create`. StudyError if it does not answer."""
+
+
 _PROVIDERS = {
     "local": "density_study.cluster.providers.local.provider:LocalProvider",
     "physical": "density_study.cluster.providers.physical.provider:PhysicalProvider",
     "libvirt": "density_study.cluster.providers.libvirt.provider:LibvirtProvider",
+    "existing": "density_study.cluster.providers.existing.provider:ExistingProvider",
 }
 
 

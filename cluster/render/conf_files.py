@@ -68,6 +68,12 @@ def client_files(blueprint: Blueprint, node: Node) -> dict[str, str]:
     return files | _classpath_files(blueprint.homes, conf)
 
 
+def given_client_files(homes: InstallDirs, conf: PurePath) -> dict[str, str]:
+    """What a client of a given cluster has in its folder beside the cluster's own XML files."""
+    log4j = {"log4j.properties": _text("log4j-client.properties", {})}
+    return log4j | _classpath_files(homes, conf)
+
+
 def configuration_xml(properties: Mapping[str, str]) -> str:
     """The text of a Hadoop configuration file: properties sorted by name, values escaped."""
     root = ET.Element("configuration")

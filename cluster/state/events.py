@@ -191,6 +191,14 @@ class BuildDestroyed(Event, event="destroyed"):
     proof: Mapping[str, Any]
 
 
+class GivenRemoved(Event, event="given-removed"):
+    """What the intent of `act` made at `path` of a given cluster is gone."""
+
+    tag: str
+    act: str
+    path: str
+
+
 class Acceleration(Event, event="acceleration"):
     """How the guests of one libvirt run, and what was seen (`why`)."""
 

@@ -95,6 +95,20 @@ class ColdProof(Frozen):
     physical_write_bytes: int | None = None
 
 
+class OthersLoad(Frozen):
+    """What others did on a given cluster around a trial, by the cluster's counters. None: it did not tell.
+
+    seconds: between the two readings, a few more than the window. regionservers_gone: those that stopped or
+    restarted. faults: why something is not known.
+    """
+
+    seconds: float
+    hbase_requests: float | None = None
+    yarn_vcore_s: float | None = None
+    regionservers_gone: tuple[str, ...] | None = None
+    faults: tuple[str, ...] = ()
+
+
 class TargetRate(Frozen):
     """Origin of a latency trial's rate: a percentage of the saturation measured on the same build."""
 

@@ -17,7 +17,10 @@ def row_written_and_read(cluster: Cluster, journal: Journal) -> None:
     node = cluster.topology.client
     deadline_s = round(DEADLINE_S * timeout_scale(cluster.site.tag, journal))
     servers = str(len(cluster.endpoints.regionserver_http))
-    verb = ("ready", "--regionservers", servers, "--deadline-s", str(deadline_s))
+    given = cluster.topology.given
+    verb: tuple[str, ...] = ("ready", "--regionservers", servers, "--deadline-s", str(deadline_s))
+    if given is not None:
+        verb = (*verb, "--namespace", given.namespace)
     command = tool_command(cluster, "hbase-ready", verb)
     transport = provider_of(cluster.topology.provider).transport(cluster.site, journal)
     logs = cluster.site.root / "logs" / node.name

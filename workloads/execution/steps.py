@@ -10,11 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from density_study.cluster.lifecycle.bring_up import bring_up
+from density_study.cluster.lifecycle.join import join
 from density_study.cluster.lifecycle.tear_down import release_hosts, tear_down
 from density_study.cluster.model.cluster import Cluster, read_cluster
 from density_study.cluster.model.errors import HostLostError, StudyError
 from density_study.cluster.model.transport import Transport
-from density_study.cluster.providers.provider import provider_of
+from density_study.cluster.providers.provider import Given, provider_of
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.state import lease
 from density_study.cluster.state.events import KeepAsked, TrialState
@@ -183,13 +184,21 @@ def _up(run: Run, acts: Acts, step: Step) -> StepOutcome:
     close_unfinished(run.records, KILLED)
     site = run.site(step.build)
     topology = run.plan.topology_of(step.build)
+    provider = provider_of(topology.provider)
+
+    def check(cluster: Cluster) -> None:
+        row_written_and_read(cluster, run.journal)
+
     try:
+        if isinstance(provider, Given):
+            join(site, topology, provider, run.journal, check)
+            return StepOutcome(step, "ok")
         bring_up(
             site,
             topology,
             ensure_stacks(topology.versions),
             run.journal,
-            final_check=lambda cluster: row_written_and_read(cluster, run.journal),
+            final_check=check,
         )
     except BaseException:
         tear_down(site, run.journal)  # an incomplete cluster never stays, whatever stopped it

@@ -22,9 +22,11 @@ from density_study.workloads.base.values import ClientRun, TargetRate, Window
 from density_study.workloads.base.workload import TrialContext
 from density_study.workloads.execution.hosts_around_trial import between, full_disks, read_guests
 from density_study.workloads.execution.monitoring import Monitors
+from density_study.workloads.execution.others import others_between, read_others
 from density_study.workloads.execution.run import Run
 from density_study.workloads.monitors import MONITORS
 from density_study.workloads.planning.plan import Step
+from density_study.workloads.record.given import UNKNOWN, recorded
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import Record
 from density_study.workloads.spec.registry import kind_of
@@ -67,8 +69,8 @@ def draft_manifest(run: Run, step: Step) -> Manifest:
         setting=step.setting,
         overhead_pair=step.overhead_pair,
         monitored=step.monitored,
-        topology=topology,
-        isolation=topology.isolation,
+        topology=recorded(topology),
+        isolation=UNKNOWN if topology.given else topology.isolation,
     )
 
 
@@ -121,6 +123,7 @@ def _measure(run: Run, step: Step, context: TrialContext, progress: _Progress) -
     facts |= {"data_set_mib": prepared.data_set_mib, "cold": prepared.cold}
     facts["state_before"] = prepared.state or {}
     window_end_s = None
+    others_before = read_others(context, "others-before")
     try:
         with progress.timing("settle"):
             monitors.start()
@@ -136,6 +139,8 @@ def _measure(run: Run, step: Step, context: TrialContext, progress: _Progress) -
         with progress.timing("settle"):
             facts["monitors"] = monitors.stop(window_end_s)
             facts["clock"] = monitors.clock
+    others_after = read_others(context, "others-after")
+    facts["others"] = others_between(others_before, others_after)
     context.check_daemons()
     progress.faults += [_exit_fault(client) for client in clients if client.exit_code != 0]
     with progress.timing("settle"):

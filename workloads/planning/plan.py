@@ -15,7 +15,7 @@ from pydantic import Field
 from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.host import Host
-from density_study.cluster.model.placement import Layout, place
+from density_study.cluster.model.placement import Layout, given_topology, place
 from density_study.cluster.model.topology import Isolation, Topology
 from density_study.cluster.state.atomic import write_text
 from density_study.workloads.base.setting import Setting
@@ -174,6 +174,8 @@ def _with_repetitions(
 
 
 def _topologies(study: Study, hosts: Sequence[Host]) -> tuple[Topology, ...]:
+    if study.existing is not None:
+        return (given_topology(study.existing.cluster, hosts[0]),)
     media = tuple(dict.fromkeys(disk.medium for host in hosts for disk in host.disks))
     arms = [
         Arm(vms, servers, medium, versions, configuration, levels)

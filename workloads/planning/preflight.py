@@ -16,7 +16,13 @@ from density_study.cluster.model.host import Host
 from density_study.cluster.model.ports import allocate_ports
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.model.versions import Versions
-from density_study.cluster.providers.provider import Capacity, FreeResources, Preflight, provider_of
+from density_study.cluster.providers.provider import (
+    Capacity,
+    FreeResources,
+    Given,
+    Preflight,
+    provider_of,
+)
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.workloads.planning.arm_checks import (
     check_jvm_flags,
@@ -114,6 +120,14 @@ def _acts(
                 partial(provider.check_ports, topology, allocate_ports(topology)),
             )
     yield "dool", dool_path
+    if isinstance(provider, Given):
+        for topology in plan.topologies.values():
+            yield "the cluster answers", partial(provider.check_given, topology, tag, need_mib)
+            yield (
+                "its version of Hadoop is known",
+                partial(_check_given_version, provider, topology),
+            )
+        return
     topologies = plan.topologies.values()
     for versions in dict.fromkeys(topology.versions for topology in topologies):
         name = "Java, Hadoop, HBase and YCSB" if versions == study.stack.versions else str(versions)
@@ -124,6 +138,10 @@ def _acts(
     if isinstance(provider, Preflight):
         for topology in plan.topologies.values():
             yield f"hosts of {topology.name}", partial(provider.preflight, topology, tag)
+
+
+def _check_given_version(provider: Given, topology: Topology) -> None:
+    ensure_software(provider.versions(topology))
 
 
 def _check_room(provider: Capacity, topology: Topology, runs: Path, need_mib: int) -> None:

@@ -51,7 +51,7 @@ def resolve_hosts(study: Study, runs: Path) -> tuple[Host, ...]:
     """
     if study.provider == "libvirt":
         return declared_hosts(study, runs)
-    if study.ssh is None or study.provider == "local":
+    if study.ssh is None or study.provider in ("local", "existing"):
         try:
             runs.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -72,7 +72,7 @@ def planned_hosts(study: Study, runs: Path) -> tuple[Host, ...]:
     """
     if study.provider == "libvirt":
         return declared_hosts(study, runs)
-    if study.ssh is None or study.provider == "local":
+    if study.ssh is None or study.provider in ("local", "existing"):
         return _hosts(study, _this_machine(study, runs, None))
     with TemporaryDirectory(prefix="density-study-") as folder:
         known_hosts = write_keys(study, Path(folder) / KNOWN_HOSTS)

@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import Field
 
 from density_study.cluster.model.host import Disk, Medium, Role
-from density_study.cluster.model.topology import Isolation
+from density_study.cluster.model.topology import Isolation, Topology
 from density_study.workloads.base.values import Frozen
 
 UNKNOWN: Literal["unknown"] = "unknown"
@@ -40,9 +40,12 @@ class GivenNode:
 
 @dataclass(frozen=True)
 class GivenTopology:
-    """A cluster that others built. The attributes are those of `cluster.model.topology.Topology`."""
+    """A cluster that others built. The attributes are those of `cluster.model.topology.Topology`.
 
-    provider: Literal["imported"]
+    `imported`: others also measured on it. `existing`: this program did.
+    """
+
+    provider: Literal["imported", "existing"]
     name: str
     isolation: Isolation | Literal["unknown"] = UNKNOWN
     medium: Medium | Literal["unknown"] = UNKNOWN
@@ -61,6 +64,27 @@ class GivenTopology:
     @property
     def workers(self) -> tuple[GivenNode, ...]:
         return tuple(node for node in self.nodes if "worker" in node.roles)
+
+
+def recorded(topology: Topology) -> GivenTopology | Topology:
+    """The topology as a record has it: of a cluster of others, only what is known."""
+    if topology.given is None:
+        return topology
+    hosts = {host.name: host for host in topology.hosts}
+    return GivenTopology(
+        provider="existing",
+        name=topology.name,
+        hosts=tuple(
+            GivenHost(host.name, host.cores, host.memory_mib, host.usd_per_hour, host.roles)
+            for host in hosts.values()
+        ),
+        nodes=tuple(
+            GivenNode(node.name, node.host, node.roles, node.cores, node.memory_mib)
+            for node in topology.nodes
+        ),
+        levels=topology.levels,
+        order=topology.order,
+    )
 
 
 class GivenClient(Frozen):

@@ -15,6 +15,7 @@ from density_study.workloads.base.values import (
     Frozen,
     GuestCpu,
     MonitorRun,
+    OthersLoad,
     TargetRate,
     Window,
 )
@@ -57,6 +58,9 @@ class Manifest(Frozen):
     clock: tuple[ClockOffset, ...] = ()
     guests: tuple[GuestCpu, ...] = Field(
         (), description="CPU time that each host gave its guests, to reconcile both"
+    )
+    others: OthersLoad | None = Field(
+        None, description="load of others on a given cluster; null: the cluster is the study's own"
     )
     cold: ColdProof | None = None
     data_set_mib: float | None = None

@@ -20,6 +20,12 @@ _REPLICATION = ("stack", "replication")
 
 def check_provider(study: Study) -> None:
     """ValueError for the first rule of its provider that the study violates."""
+    if (study.existing is None) != (study.provider != "existing"):
+        missing = "provider existing needs the key existing, with configuration and folder"
+        message = missing if study.existing is None else "key existing needs provider existing"
+        raise FaultyKeyError(message, "provider" if study.existing is None else "existing")
+    if study.provider == "existing":
+        return  # what its settings may not ask for: `Setting.check_topology`
     if study.provider == "libvirt":
         _check_libvirt(study)
         return

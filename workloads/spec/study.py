@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
     ConfigDict,
@@ -18,6 +18,7 @@ from density_study.workloads.base.checked import FaultyKeyError, Name, at_most, 
 from density_study.workloads.base.quantity import Seconds
 from density_study.workloads.base.setting import Setting, WorkloadSpec
 from density_study.workloads.base.values import Frozen
+from density_study.workloads.spec.existing_spec import ExistingSpec, with_client_host
 from density_study.workloads.spec.factors import Factors, StackSpec
 from density_study.workloads.spec.hosts_spec import HostSpec, SshSpec
 from density_study.workloads.spec.hypotheses import Expectation, Slo
@@ -95,8 +96,14 @@ class Study(Frozen):
     question: str | None = Field(
         None, description="Question that the report should answer, as text."
     )
-    provider: Literal["local", "physical", "libvirt"] = Field(
-        "local", description="Where nodes run: on this machine, on hosts over SSH, or in VMs."
+    provider: Literal["local", "physical", "libvirt", "existing"] = Field(
+        "local",
+        description="Where nodes run: on this machine, on hosts over SSH, or in VMs. `existing`: a cluster "
+        "that stands already.",
+    )
+    existing: ExistingSpec | None = Field(
+        None,
+        description="The cluster, with provider `existing`, which takes no hosts and no factors.",
     )
     hosts: tuple[HostSpec, ...] = Field(
         min_length=1, max_length=256, description="Machines that the study may use."
@@ -155,6 +162,11 @@ class Study(Frozen):
         """Whether a receiver of `notify` wants to know of a run that takes too long."""
         return any("late" in receiver.events for receiver in self.notify)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _of_given_cluster(cls, value: Any) -> Any:
+        return with_client_host(value)
+
     @model_validator(mode="after")
     def _coherent(self) -> Study:
         no_duplicates("host name", [host.name for host in self.hosts], "hosts")
@@ -170,13 +182,17 @@ class Study(Frozen):
         for index, host in enumerate(self.hosts):
             what, paths = f"disk of host {host.name!r}", [disk.path for disk in host.disks]
             no_duplicates(what, paths, "hosts", index, "disks")
+        if self.provider != "existing":
+            self._check_roles()
+        check_provider(self)
+        return self
+
+    def _check_roles(self) -> None:
         for role in ("master", "worker", "client"):
             if not any(role in host.roles for host in self.hosts):
                 raise FaultyKeyError(f"no host has the role {role!r}", "hosts", 0, "roles")
         if not any(host.disks for host in self.hosts if "worker" in host.roles):
             raise FaultyKeyError("no host with the role 'worker' has a disk", "hosts", 0, "disks")
-        check_provider(self)
-        return self
 
     def _check_java(self) -> None:
         """Each version of Hadoop runs on its Java."""

@@ -11,8 +11,6 @@ from density_study.workloads.testdfsio.hdfs_policies import POLICIES
 from density_study.workloads.testdfsio.job import length_after_bytes
 from density_study.workloads.testdfsio.setting import OWN_DATA, DfsioSetting
 
-ROOT = "/benchmarks/TestDFSIO"  # the tool's own default directory on HDFS
-
 
 @dataclass(frozen=True)
 class Stored:
@@ -29,7 +27,7 @@ class DataSet:
     def __init__(self, hdfs: Hdfs, setting: DfsioSetting) -> None:
         self._hdfs = hdfs
         self._setting = setting
-        self.base = f"{ROOT}/{setting.data_set}"
+        self.base = f"{hdfs.benchmarks}/{setting.data_set}"
 
     def is_complete(self) -> bool:
         """Whether every file exists in full length. Compressed files have equal lengths: TestDFSIO writes the

@@ -57,6 +57,25 @@ def require_containers(readers: int, topology: Topology) -> None:
         )
 
 
+def require_nothing_of_given(policy: StoragePolicy | None, coding: ErasureCoding | None) -> None:
+    """InputError for what would change a given cluster, or could not be verified there."""
+    for key, asked, why in (
+        (
+            "storage_policy",
+            policy,
+            "the storage types of a given cluster's DataNodes are not known",
+        ),
+        ("erasure_coding", coding, "it would have to be enabled for all of a given cluster"),
+    ):
+        if asked is not None:
+            raise InputError(
+                f"{key} cannot be used with provider existing: {why}.",
+                f"workloads, key testdfsio.{key}",
+                "leave it out; the study's folder has the policies of its parent.",
+                ("workloads",),
+            )
+
+
 def require_datanodes(policy: ErasureCoding, topology: Topology) -> None:
     """InputError if the topology has fewer DataNodes than the policy has units."""
     data, parity = units_of(policy)

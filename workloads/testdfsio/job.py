@@ -7,6 +7,7 @@ without a unit as MB, and rejects `1M`: every size is passed in bytes, with its 
 
 from __future__ import annotations
 
+from density_study.cluster.model.given import JOB_TAG, GivenCluster
 from density_study.workloads.testdfsio.setting import READS, DfsioMode, DfsioSetting
 
 FLAGS: dict[DfsioMode, tuple[str, ...]] = {
@@ -26,12 +27,18 @@ CODECS = {
 }
 
 
-def job_arguments(setting: DfsioSetting, base: str, result_file: str) -> tuple[str, ...]:
+def job_arguments(
+    setting: DfsioSetting, base: str, result_file: str, given: GivenCluster | None = None
+) -> tuple[str, ...]:
     """The job's arguments: files below `base` on HDFS, result appended to the local `result_file`.
+
+    On a `given` cluster, all that the job leaves is in the study's folder, and it runs in the study's queue.
 
     Policies apply only to writes. Readers apply only to reads, by MapReduce's limit on running maps.
     """
     arguments = ["-D", f"test.build.data={base}"]
+    for name, value in _on_given(given).items():
+        arguments += ["-D", f"{name}={value}"]
     if setting.readers is not None and setting.mode in READS:
         arguments += ["-D", f"mapreduce.job.running.map.limit={setting.readers}"]
     arguments += [*FLAGS[setting.mode], "-nrFiles", str(setting.files)]
@@ -46,6 +53,17 @@ def job_arguments(setting: DfsioSetting, base: str, result_file: str) -> tuple[s
     if setting.mode == "write" and setting.erasure_coding:
         arguments += ["-erasureCodePolicy", setting.erasure_coding]
     return (*arguments, "-resFile", result_file)
+
+
+def _on_given(given: GivenCluster | None) -> dict[str, str]:
+    if given is None:
+        return {}
+    return {
+        "mapreduce.job.queuename": given.queue,
+        "mapreduce.job.tags": JOB_TAG,
+        "yarn.app.mapreduce.am.staging-dir": given.staging,
+        "mapreduce.jobhistory.intermediate-done-dir": given.history,
+    }
 
 
 def size_argument_bytes(setting: DfsioSetting) -> int:

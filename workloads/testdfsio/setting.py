@@ -16,6 +16,7 @@ from density_study.workloads.testdfsio.hdfs_policies import (
     StoragePolicy,
     require_containers,
     require_datanodes,
+    require_nothing_of_given,
     require_storage,
     units_of,
 )
@@ -190,6 +191,9 @@ class DfsioSetting(Setting):
         return other.mode in READS and self.data_set == other.data_set
 
     def check_topology(self, topology: Topology) -> None:
+        if topology.given is not None:
+            require_nothing_of_given(self.storage_policy, self.erasure_coding)
+            return
         if self.readers is not None:
             require_containers(self.readers, topology)
         if self.erasure_coding is not None:

@@ -26,6 +26,8 @@ NAME = "testdfsio"
 PREPARE = "testdfsio-prepare"
 MAIN = "org.apache.hadoop.fs.TestDFSIO"
 TIMEOUT_S = 3600.0
+UNKNOWN = "unknown"
+"""Of a given cluster: how its caches were emptied. They were not."""
 
 
 class DfsioWorkload:
@@ -42,6 +44,8 @@ class DfsioWorkload:
         data.clear_results()
         for history in hdfs.job_histories():
             hdfs.delete(history)
+        if context.cluster.topology.given:  # nobody here sees its disks and page caches
+            return Prepared(data_set_mib=setting.data_mib, cold=ColdProof(method=UNKNOWN))
         flush_dirty_pages(context.cluster, context.transport)
         evicted_bytes = evict_blocks(context.cluster, context.transport)
         return Prepared(
@@ -56,9 +60,7 @@ class DfsioWorkload:
     def collect(
         self, context: TrialContext, setting: DfsioSetting, prepared: Prepared
     ) -> Collected:
-        before = prepared.state["io"] if prepared.state else {}
-        now = device_bytes(context.cluster, context.transport)
-        spent = {name: count - before[name] for name, count in now.items()}
+        spent = self._device_bytes_since(context, prepared)
         hdfs = Hdfs(context.cluster)
         raw = context.record.raw
         data = DataSet(hdfs, setting)
@@ -71,14 +73,22 @@ class DfsioWorkload:
         distinct = distinct_bytes(setting, stored.bytes) if setting.mode in READS else None
         proof = {
             "distinct_bytes_asked": distinct,
-            "physical_read_bytes": spent["read_bytes"],
-            "physical_write_bytes": spent["written_bytes"],
+            "physical_read_bytes": spent.get("read_bytes"),
+            "physical_write_bytes": spent.get("written_bytes"),
         }
         return Collected(
             faults=(*faults_of(raw, setting), *storage_faults(setting, stored)),
             cold=(prepared.cold or ColdProof(method="none")).model_copy(update=proof),
             state={"io": spent, "stored": asdict(stored)},
         )
+
+    def _device_bytes_since(self, context: TrialContext, prepared: Prepared) -> dict[str, int]:
+        """Empty where nobody sees the devices."""
+        if prepared.state is None:
+            return {}
+        before = prepared.state["io"]
+        now = device_bytes(context.cluster, context.transport)
+        return {name: count - before[name] for name, count in now.items()}
 
     def _write_unmeasured(
         self, context: TrialContext, setting: DfsioSetting, data: DataSet
@@ -100,4 +110,6 @@ def _command(
 ) -> Command:
     folder = base or DataSet(Hdfs(context.cluster), setting).base
     result_file = str(context.at(context.record.root / kept / f"{name}.log"))
-    return hadoop_command(context.cluster, name, MAIN, job_arguments(setting, folder, result_file))
+    given = context.cluster.topology.given
+    arguments = job_arguments(setting, folder, result_file, given)
+    return hadoop_command(context.cluster, name, MAIN, arguments)

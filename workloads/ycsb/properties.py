@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import ceil
 
+from density_study.cluster.model.cluster import Cluster
 from density_study.workloads.ycsb.setting import INT_MAX, YcsbSetting
 
 FAMILY = "f"
@@ -30,6 +31,12 @@ def table_of(setting: YcsbSetting) -> str:
     if setting.variants is not None:
         return setting.variants.table
     return f"usertable_{setting.records}{'_confined' if setting.is_isolation else ''}"
+
+
+def table_on(cluster: Cluster, setting: YcsbSetting) -> str:
+    """`table_of`, in the namespace that a given cluster has for the study."""
+    given = cluster.topology.given
+    return f"{given.namespace}:{table_of(setting)}" if given else table_of(setting)
 
 
 def operations_at_most(setting: YcsbSetting) -> int:
@@ -77,12 +84,13 @@ def client_arguments(
     hdr_prefix: str,
     number: int = 1,
     shares: Mapping[str, float] | None = None,
+    table: str | None = None,
 ) -> tuple[str, ...]:
     """Arguments of MAIN, which are those of site.ycsb.Client. hbase-site.xml on the class path has HBase's
     address.
 
     `hdr_prefix` is the prefix of each interval log's path. `number` counts the trial's clients from 1.
-    `shares` of operations override those of the setting's mix.
+    `shares` of operations override those of the setting's mix, and `table` the name of its table.
     """
     timed = (setting.is_saturation or setting.is_load) and shares is None
     arguments = [
@@ -99,6 +107,7 @@ def client_arguments(
     mix = (shares or setting.mix_facts.shares).items()
     properties = {f"{operation}proportion": str(share) for operation, share in mix}
     properties |= {**_properties(setting, hdr_prefix), **_of_several(setting, number)}
+    properties["table"] = table or table_of(setting)
     if setting.clients > 1:
         properties["client.barrier"] = hdr_prefix
     if timed:
@@ -131,7 +140,6 @@ def _properties(setting: YcsbSetting, hdr_prefix: str) -> dict[str, str]:
         "requestdistribution": setting.distribution,
         "maxscanlength": str(setting.max_scan_length),
         "scanlengthdistribution": "uniform",
-        "table": table_of(setting),
         "columnfamily": FAMILY,
         "measurementtype": "hdrhistogram",
         "measurement.interval": "op" if setting.target_ops_s is None else "both",

@@ -33,6 +33,7 @@ from density_study.workloads.ycsb.properties import (
     client_arguments,
     client_name,
     table_of,
+    table_on,
 )
 from density_study.workloads.ycsb.setting import YcsbSetting
 from density_study.workloads.ycsb.table_tool import table_tool
@@ -58,7 +59,7 @@ class YcsbWorkload:
             return _run_all(context, setting, "raw")
 
     def collect(self, context: TrialContext, setting: YcsbSetting, prepared: Prepared) -> Collected:
-        facts = table_tool(context, "table-after", ("state", *_table(setting)))
+        facts = table_tool(context, "table-after", ("state", *_table(context, setting)))
         faults = faults_of_all(context.record.raw, setting)
         tables = Tables.of(context.cluster)
         if setting.is_load and not faults and tables.known(table_of(setting)) == "there":
@@ -76,17 +77,18 @@ def _create(context: TrialContext, setting: YcsbSetting) -> list[dict[str, Any]]
     tables, name = Tables.of(context.cluster), table_of(setting)
     known = tables.known(name)
     keys = () if setting.variants is None else ("--variants", setting.variants.splits)
-    create = ("create", *_table(setting), "--family", FAMILY, "--regions", regions, *keys)
-    acts: list[tuple[str, ...]] = [("balancer", "off")]
+    create = ("create", *_table(context, setting), "--family", FAMILY, "--regions", regions, *keys)
+    # A given cluster's switches are not ours: its tables may be moved, and `state` shows where regions are.
+    acts: list[tuple[str, ...]] = [] if context.cluster.topology.given else [("balancer", "off")]
     if known is not None:
-        acts.append(("drop", *_table(setting)))
+        acts.append(("drop", *_table(context, setting)))
     elif _wants_warm_inserts(setting) and not tables.inserts_are_warm:
         table_tool(context, "warm-up-table", *acts, create)
         tables.remember(name, "there")
         warm_up_inserts(context, setting, partial(_warm_up_client, context))
         tables.remember_warm_inserts()
-        acts.append(("drop", *_table(setting)))
-    acts += [create, *_confined(context, setting), ("state", *_table(setting))]
+        acts.append(("drop", *_table(context, setting)))
+    acts += [create, *_confined(context, setting), ("state", *_table(context, setting))]
     facts = table_tool(context, "table-before", *acts)
     if known != "snapshot":  # a snapshot survives its table, and contains the same rows
         tables.remember(name, "there")
@@ -96,16 +98,16 @@ def _create(context: TrialContext, setting: YcsbSetting) -> list[dict[str, Any]]
 def _restore(context: TrialContext, setting: YcsbSetting) -> list[dict[str, Any]]:
     """Restore the loaded, compacted table from its snapshot, which is created first if necessary."""
     tables, name = Tables.of(context.cluster), table_of(setting)
-    snapshot = f"{name}-loaded"
+    snapshot = f"{table_on(context.cluster, setting).replace(':', '-')}-loaded"
     if tables.known(name) in (None, "there"):
         _create(context, setting)
         _load_unmeasured(context, setting)
         tables.remember(name, "loaded")
-    restore = ("restore", snapshot, *_table(setting))
+    restore = ("restore", snapshot, *_table(context, setting))
     acts: list[tuple[str, ...]] = []
     if tables.known(name) == "loaded":
-        settle = ("flush-compact-settle", *_table(setting))
-        acts = [settle, ("snapshot", snapshot, *_table(setting))]
+        settle = ("flush-compact-settle", *_table(context, setting))
+        acts = [settle, ("snapshot", snapshot, *_table(context, setting))]
     if setting.warm_up_daemons_s > 0 and not tables.is_warm(name, warmed_by(setting)):
         if setting.until_steady:
             acts.append(restore)
@@ -115,7 +117,7 @@ def _restore(context: TrialContext, setting: YcsbSetting) -> list[dict[str, Any]
             acts = []
         compiling_share = warm_up_mix(context, setting, partial(_warm_up_client, context))
         tables.remember_warm(name, warmed_by(setting), compiling_share)
-    acts += [restore, *_confined(context, setting), ("state", *_table(setting))]
+    acts += [restore, *_confined(context, setting), ("state", *_table(context, setting))]
     facts = table_tool(context, "table-before", *acts)
     tables.remember(name, "snapshot")
     return facts
@@ -131,7 +133,7 @@ def _confined(context: TrialContext, setting: YcsbSetting) -> list[tuple[str, ..
     """The command that moves a noisy-neighbour trial's whole table to the victim's node."""
     if not setting.is_isolation:
         return []
-    return [("confine", *_table(setting), "--info", victims_servers(context))]
+    return [("confine", *_table(context, setting), "--info", victims_servers(context))]
 
 
 def _load_unmeasured(context: TrialContext, setting: YcsbSetting) -> None:
@@ -155,8 +157,8 @@ def _warm_up_client(
     context: TrialContext, work: YcsbSetting, name: str, shares: Mapping[str, float] | None
 ) -> Command:
     node = context.cluster.topology.client
-    prefix = _prefix(context, node, "logs", name)
-    return _command(context, node, name, client_arguments(work, prefix, 1, shares))
+    prefix, table = _prefix(context, node, "logs", name), table_on(context.cluster, work)
+    return _command(context, node, name, client_arguments(work, prefix, 1, shares, table))
 
 
 def _run_all(context: TrialContext, setting: YcsbSetting, folder: str) -> tuple[ClientRun, ...]:
@@ -178,7 +180,8 @@ def client_commands(
     commands = []
     for number in range(1, setting.clients + 1):
         node, name = nodes[(number - 1) % len(nodes)], client_name(number)
-        arguments = client_arguments(setting, _prefix(context, node, folder, name), number)
+        prefix, table = _prefix(context, node, folder, name), table_on(context.cluster, setting)
+        arguments = client_arguments(setting, prefix, number, table=table)
         commands.append((node, _command(context, node, name, arguments)))
     return commands
 
@@ -192,8 +195,8 @@ def _command(context: TrialContext, node: Node, name: str, arguments: tuple[str,
     return java_command(context.cluster, name, path, MAIN, arguments, node=node)
 
 
-def _table(setting: YcsbSetting) -> tuple[str, str]:
-    return ("--table", table_of(setting))
+def _table(context: TrialContext, setting: YcsbSetting) -> tuple[str, str]:
+    return ("--table", table_on(context.cluster, setting))
 
 
 def _state(facts: list[dict[str, Any]]) -> dict[str, Any]:

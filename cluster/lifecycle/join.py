@@ -1,0 +1,69 @@
+"""Joining a given cluster: in place of bring-up, the study's folder and namespace on a cluster of others."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from pathlib import Path
+
+from density_study.cluster.lifecycle.bring_up import FinalCheck, Phases
+from density_study.cluster.model.cluster import CLUSTER, Cluster, Site, cluster_json
+from density_study.cluster.model.topology import Topology
+from density_study.cluster.providers.provider import Given, Provider
+from density_study.cluster.providers.stacks import ensure_stacks
+from density_study.cluster.state import atomic
+from density_study.cluster.state.events import BuildReady
+from density_study.cluster.state.journal import Journal
+
+
+def join(
+    site: Site, topology: Topology, provider: Provider, journal: Journal, final_check: FinalCheck
+) -> Cluster:
+    """Make what the study may use of the cluster, and prove that it can be used. Saved as
+    <site.root>/cluster.json.
+
+    Phases in seconds: `create`, `check` and `total`. StudyError if the cluster does not answer or refuses.
+    Call `tear_down` in every case.
+    """
+    assert isinstance(provider, Given)
+    phases = Phases(site, journal)
+    with phases.timed("total"):
+        journal.intend(
+            "build", site.tag, build=site.root.name, provider=topology.provider, ports=[]
+        )
+        with phases.timed("create"):
+            provider.create(site, topology, journal)
+        joined = provider.join(site, topology)
+        stacks = ensure_stacks(joined.versions)
+        homes = stacks.install_dirs()
+        cluster = Cluster(
+            site=site,
+            topology=topology,
+            endpoints=joined.endpoints,
+            phases=(),
+            processes=(),  # none is ours: nobody here sees whether a daemon restarts
+            hadoop_home=Path(homes.hadoop),
+            java_home=Path(homes.java),
+            client_java_home=Path(homes.client_java),
+            client_conf=joined.client_conf,
+            disclosure={
+                "provider": topology.provider,
+                "given": dict(joined.seen),
+                "client_stacks": stacks.disclose(),
+                # by hash alone: a client's configuration may hold passwords
+                "files": {
+                    path.name: _file(path) for path in sorted(joined.client_conf.glob("*.xml"))
+                },
+                **provider.disclose(topology),
+            },
+        )
+        with phases.timed("check"):
+            final_check(cluster)
+    cluster = dataclasses.replace(cluster, phases=tuple(phases.ended))
+    atomic.write_text(site.root / CLUSTER, cluster_json(cluster) + "\n")
+    journal.record(BuildReady(build=site.root.name, tag=site.tag))
+    return cluster
+
+
+def _file(path: Path) -> dict[str, str]:
+    return {"sha256": hashlib.sha256(path.read_bytes()).hexdigest()}

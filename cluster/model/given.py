@@ -1,0 +1,36 @@
+"""`GivenCluster`: a cluster that stands already, and the parts of it that a study may use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+JOB_TAG = "density-study"
+"""Of the study's YARN applications, which all others lack."""
+
+
+@dataclass(frozen=True)
+class GivenCluster:
+    """`configuration`: folder with the client's XML files, as the cluster's administrators hand it out.
+
+    `folder` of HDFS, absolute, and `namespace` of HBase exist only while a build stands. `queue`: of YARN.
+    """
+
+    configuration: str
+    folder: str
+    namespace: str
+    queue: str
+
+    @property
+    def benchmarks(self) -> str:
+        """Where TestDFSIO has its files."""
+        return f"{self.folder}/benchmarks"
+
+    @property
+    def history(self) -> str:
+        """Where ApplicationMasters leave the histories of their jobs."""
+        return f"{self.folder}/history"
+
+    @property
+    def staging(self) -> str:
+        """Where job clients put what a job needs."""
+        return f"{self.folder}/staging"

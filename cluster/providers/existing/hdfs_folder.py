@@ -1,0 +1,128 @@
+"""The study's folder on a given HDFS: made, marked and removed over WebHDFS."""
+
+from __future__ import annotations
+
+import getpass
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+from urllib.parse import quote
+
+import requests
+
+from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.providers.existing.configuration import TIMEOUT_S
+
+MARKER = ".density-study"
+"""Holds the tag of the build that made the folder."""
+
+
+@dataclass(frozen=True)
+class HdfsFolder:
+    """`path` on the HDFS whose NameNode has the web server `namenode`."""
+
+    namenode: str
+    path: str
+
+    def make(self, tag: str) -> None:
+        """Make the folder, and mark it. InputError if it exists, or may not be made."""
+        if self._exists(self.path):
+            raise InputError(
+                "the folder exists already; a study makes its own, and removes it.",
+                f"HDFS {self.path}",
+                "name another folder in existing.folder, or remove this one if it is a study's; "
+                "`study reap` removes what killed runs left.",
+            )
+        parent = str(PurePosixPath(self.path).parent)
+        if not self._exists(parent):
+            raise InputError(
+                f"the folder {parent} does not exist.",
+                f"HDFS {self.path}",
+                "make it, or name a folder in existing.folder whose parent exists.",
+            )
+        self._put(self.path, op="MKDIRS", permission="700")
+        self._write(f"{self.path}/{MARKER}", tag)
+
+    def check_room(self, needed_mib: int) -> None:
+        """InputError if a space quota of a folder above leaves less, replicas included."""
+        for folder in PurePosixPath(self.path).parents:
+            usage = self._get(str(folder), "GETQUOTAUSAGE", may_be_missing=True)
+            quota = usage["QuotaUsage"]["spaceQuota"] if usage else -1
+            if quota >= 0:
+                left_mib = (quota - usage["QuotaUsage"]["spaceConsumed"]) // 2**20
+                if left_mib < needed_mib:
+                    raise InputError(
+                        f"its space quota leaves {left_mib:,} MiB, and the study writes up to "
+                        f"{needed_mib:,} MiB.",
+                        f"HDFS {folder}",
+                        "ask for a larger quota, or reduce files, file_size or records.",
+                    )
+
+    def check_free(self) -> None:
+        """InputError as in `make`, without making anything."""
+        if self._exists(self.path):
+            HdfsFolder.make(self, "")  # raises: the folder exists
+
+    def tag(self) -> str | None:
+        """The tag of the build that made the folder; empty if it has none; None if there is no folder."""
+        if not self._exists(self.path):
+            return None
+        answer = self._call("GET", f"{self.path}/{MARKER}", op="OPEN")
+        return answer.text.strip() if answer.ok else ""
+
+    def remove(self, tag: str) -> None:
+        """Remove the folder with all in it, if it has the tag. A folder without a tag, which an interrupted
+        `make` leaves, only if it is empty."""
+        held = self.tag()
+        if held == tag or (held == "" and not self._children()):
+            self._checked(self._call("DELETE", self.path, op="DELETE", recursive="true"))
+
+    def _children(self) -> list[dict[str, Any]]:
+        listed = self._get(self.path, "LISTSTATUS")
+        found: list[dict[str, Any]] = listed["FileStatuses"]["FileStatus"]
+        return found
+
+    def _exists(self, path: str) -> bool:
+        return bool(self._get(path, "GETFILESTATUS", may_be_missing=True))
+
+    def _get(self, path: str, op: str, may_be_missing: bool = False) -> dict[str, Any]:
+        answer = self._call("GET", path, op=op)
+        if may_be_missing and answer.status_code == requests.codes.not_found:
+            return {}
+        found: dict[str, Any] = self._checked(answer).json()
+        return found
+
+    def _put(self, path: str, **parameters: str) -> None:
+        self._checked(self._call("PUT", path, **parameters))
+
+    def _write(self, path: str, text: str) -> None:
+        # The NameNode answers with the address of a DataNode, which takes the bytes.
+        told = self._checked(self._call("PUT", path, op="CREATE", noredirect="true"))
+        self._checked(self._sent("PUT", told.json()["Location"], data=text.encode()))
+
+    def _call(self, method: str, path: str, **parameters: str) -> requests.Response:
+        url = f"http://{self.namenode}/webhdfs/v1{quote(path)}"
+        return self._sent(method, url, params={**parameters, "user.name": getpass.getuser()})
+
+    def _sent(self, method: str, url: str, **given: Any) -> requests.Response:
+        try:
+            return requests.request(method, url, timeout=TIMEOUT_S, **given)
+        except requests.RequestException as error:
+            raise StudyError(
+                f"WebHDFS does not answer: {error}.",
+                f"HDFS {self.path}",
+                "check that WebHDFS is enabled, and that this machine reaches NameNodes and DataNodes.",
+            ) from error
+
+    def _checked(self, answer: requests.Response) -> requests.Response:
+        if answer.ok:
+            return answer
+        try:
+            said = answer.json()["RemoteException"]["message"].splitlines()[0]
+        except (ValueError, LookupError, TypeError):
+            said = f"HTTP {answer.status_code}"
+        raise InputError(
+            f"HDFS refuses: {said.rstrip('.')}.",
+            f"HDFS {self.path}",
+            f"name a folder in existing.folder below one that {getpass.getuser()} may write.",
+        )

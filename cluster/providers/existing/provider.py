@@ -1,0 +1,203 @@
+"""Provider `existing`: the study's folder, namespace and jobs on a cluster that others built.
+
+Nothing else of the cluster is ever written, moved, flushed, balanced or restarted. The one node is the client
+on this machine.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+from density_study.cluster.machine import directories
+from density_study.cluster.machine.describe import describe_machine
+from density_study.cluster.machine.host_commands import HOST_COMMANDS
+from density_study.cluster.model.cluster import Endpoints, Site
+from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.model.given import GivenCluster
+from density_study.cluster.model.topology import Topology
+from density_study.cluster.model.versions import Versions
+from density_study.cluster.providers.existing.configuration import (
+    ask,
+    read_configuration,
+    require_queue,
+)
+from density_study.cluster.providers.existing.hdfs_folder import HdfsFolder
+from density_study.cluster.providers.existing.tables import table_tool
+from density_study.cluster.providers.local.transport import LocalTransport
+from density_study.cluster.providers.provider import GRACE_S, Given, Joined, Leftovers, Provider
+from density_study.cluster.providers.stacks import ensure_stacks
+from density_study.cluster.render.conf_files import given_client_files
+from density_study.cluster.state import atomic
+from density_study.cluster.state.events import Event, GivenRemoved, Intent
+from density_study.cluster.state.journal import Journal
+from density_study.cluster.state.tags import tagged
+
+FOLDER, NAMESPACE = "make-hdfs-folder", "make-namespace"
+
+
+class ExistingProvider(Provider, Given):
+    def check_given(self, topology: Topology, tag: str, needed_mib: int) -> None:
+        given = _given(topology)
+        configuration = read_configuration(Path(given.configuration))
+        answers = ask(configuration)
+        require_queue(answers.resourcemanager, given.queue)
+        folder = HdfsFolder(answers.namenode, given.folder)
+        folder.check_free()
+        folder.check_room(needed_mib)
+        if answers.free_mib < needed_mib:
+            raise InputError(
+                f"HDFS has {answers.free_mib:,} MiB left, and the study writes up to {needed_mib:,} MiB.",
+                f"HDFS at {answers.namenode}",
+                "reduce files, file_size or records.",
+            )
+
+    def versions(self, topology: Topology) -> Versions:
+        """The cluster's Hadoop. HBase's client is that of the YCSB stack."""
+        configuration = read_configuration(Path(_given(topology).configuration))
+        return Versions(hadoop=ask(configuration).hadoop)
+
+    def create(self, site: Site, topology: Topology, journal: Journal) -> None:
+        given = _given(topology)
+        configuration = read_configuration(Path(given.configuration))
+        answers = ask(configuration)
+        for node in topology.nodes:
+            directories.make(site, node, journal)
+        conf = _conf(site)
+        conf.mkdir(parents=True, exist_ok=True)
+        for path in Path(given.configuration).glob("*.xml"):
+            shutil.copyfile(path, conf / path.name)
+        homes = ensure_stacks(Versions(hadoop=answers.hadoop)).install_dirs()
+        for name, text in given_client_files(homes, conf).items():
+            atomic.write_text(conf / name, text)
+        journal.intend(FOLDER, site.tag, path=given.folder)
+        HdfsFolder(answers.namenode, given.folder).make(site.tag)
+        held = table_tool(conf, "namespace", "state", given.namespace, "--tag", site.tag)
+        if held["tag"] is not None:
+            raise InputError(
+                f"HBase has the namespace {given.namespace} already; a study makes its own, and removes it.",
+                f"HBase of {given.configuration}",
+                "name another one in existing.namespace; `study reap` removes what killed runs left.",
+            )
+        journal.intend(NAMESPACE, site.tag, path=given.namespace)
+        table_tool(conf, "namespace", "create", given.namespace, "--tag", site.tag)
+
+    def join(self, site: Site, topology: Topology) -> Joined:
+        given = _given(topology)
+        configuration = read_configuration(Path(given.configuration))
+        answers = ask(configuration)
+        hbase = table_tool(_conf(site), "servers", "--namespace", given.namespace)
+        endpoints = Endpoints(
+            namenode_rpc=configuration.get("fs.defaultFS"),
+            namenode_http=answers.namenode,
+            resourcemanager_rpc="",
+            resourcemanager_http=answers.resourcemanager,
+            zookeeper=configuration.get("hbase.zookeeper.quorum"),
+            hmaster_http="",
+            regionserver_http={
+                server["name"]: server["info"] for server in hbase["servers"] if server["info"]
+            },
+        )
+        seen = {
+            "hadoop": answers.hadoop,
+            "hbase": hbase["version"],
+            "datanodes": answers.datanodes,
+            "regionservers": [server["name"] for server in hbase["servers"]],
+        }
+        return Joined(Versions(hadoop=answers.hadoop), endpoints, _conf(site), seen)
+
+    def transport(self, site: Site, journal: Journal) -> LocalTransport:
+        return LocalTransport(site.tag, journal)
+
+    def disclose(self, topology: Topology) -> dict[str, Any]:
+        return {"machine": describe_machine()}
+
+    def memory_mib(self, topology: Topology) -> int:
+        memory: int = describe_machine()["memory_mib"]
+        return memory
+
+    def destroy(self, site: Site, journal: Journal) -> Leftovers:
+        for process in HOST_COMMANDS["stop-tagged"](site.tag, GRACE_S):
+            pid, ticks = process["pid"], process["start_ticks"]
+            journal.write("process-stopped", pid=pid, start_ticks=ticks)
+        faults = []
+        for intent in _standing(site, journal):
+            try:
+                self._remove(site, intent)
+            except StudyError as error:
+                faults.append(f"{_what(intent)} ({error.what.rstrip('.')})")
+                continue
+            journal.record(GivenRemoved(tag=site.tag, act=intent.act, path=intent.path))
+        directories.remove(site, journal)
+        deadline = time.monotonic() + 1.0
+        while (left := _here(site, journal)) and time.monotonic() < deadline:
+            time.sleep(0.05)  # a killed process may take a moment to go
+        return (*left, *faults)
+
+    def leftovers(self, site: Site, journal: Journal) -> Leftovers:
+        found = (self._found(site, intent) for intent in _standing(site, journal))
+        return (*_here(site, journal), *filter(None, found))
+
+    def _found(self, site: Site, intent: Intent) -> str:
+        """What the intent made and still exists, or may exist; empty if it does not."""
+        try:
+            tag = self._tag(site, intent)
+        except StudyError as error:
+            return f"{_what(intent)}, perhaps: {error.what}"
+        return _what(intent) if tag in (site.tag, "") else ""  # with another tag, it is of others
+
+    def _tag(self, site: Site, intent: Intent) -> str | None:
+        if intent.act == FOLDER:
+            return HdfsFolder(_namenode(site), intent.path).tag()
+        held = table_tool(_conf(site), "namespace", "state", intent.path, "--tag", site.tag)
+        tag: str | None = held["tag"]
+        return tag
+
+    def _remove(self, site: Site, intent: Intent) -> None:
+        """Remove what the intent made, and nothing that has another tag. StudyError if it is still there."""
+        if self._tag(site, intent) not in (site.tag, ""):
+            return
+        if intent.act == FOLDER:
+            HdfsFolder(_namenode(site), intent.path).remove(site.tag)
+        else:
+            table_tool(_conf(site), "namespace", "drop", intent.path, "--tag", site.tag)
+        if self._tag(site, intent) == site.tag:
+            raise StudyError("it is still there.", _what(intent), "remove it.")
+
+
+def _given(topology: Topology) -> GivenCluster:
+    if topology.given is None:
+        raise ValueError(f"{topology.name} is not a given cluster")
+    return topology.given
+
+
+def _conf(site: Site) -> Path:
+    """The client's configuration as it was when the build began; tear-down uses it, too."""
+    return site.root.absolute() / "conf" / "client"
+
+
+def _namenode(site: Site) -> str:
+    return ask(read_configuration(_conf(site))).namenode
+
+
+def _standing(site: Site, journal: Journal) -> list[Intent]:
+    """What the build intended to make on the cluster, and did not remove since; the last one first."""
+    standing: dict[tuple[str, str], Intent] = {}
+    for event in journal.events(Event):
+        if isinstance(event, Intent) and event.tag == site.tag and event.act in (FOLDER, NAMESPACE):
+            standing[event.act, event.path] = event
+        elif isinstance(event, GivenRemoved) and event.tag == site.tag:
+            standing.pop((event.act, event.path), None)
+    return list(reversed(standing.values()))
+
+
+def _what(intent: Intent) -> str:
+    kind = "HDFS folder" if intent.act == FOLDER else "HBase namespace"
+    return f"{kind} {intent.path}"
+
+
+def _here(site: Site, journal: Journal) -> list[str]:
+    """Processes and directories on this machine."""
+    return [*map(str, tagged(site.tag)), *map(str, directories.made(site, journal))]

@@ -1,0 +1,37 @@
+"""Asks a given HBase by the table tool of the YCSB stack, in a JVM of its own on this machine."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.render.conf_files import log_flags
+from density_study.cluster.render.jvm import ADD_OPENS, FAST_START, NETTY, heap_flags
+from density_study.cluster.stack import classpath, ensure, find_java
+
+MAIN = "org.densitystudy.table.TableTool"
+HEAP_MIB = 128
+TIMEOUT_S = 150.0  # the tool's own limit of an operation is 120 s
+
+
+def table_tool(conf: Path, *words: str) -> Any:
+    """The result of one command. `conf`: folder with the client's configuration. StudyError if it fails."""
+    path = ":".join((*classpath(ensure("ycsb")), str(conf)))
+    flags = (*heap_flags(HEAP_MIB), *FAST_START, *ADD_OPENS, *NETTY, *log_flags(str(conf)))
+    argv = [str(find_java().command), *flags, "-cp", path, MAIN, *words]
+    try:
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+        said = done.stderr.strip().splitlines()[-1:]
+    except subprocess.TimeoutExpired:
+        done, said = None, [f"no answer within {TIMEOUT_S:.0f} s"]
+    if done is None or done.returncode != 0:
+        raise StudyError(
+            f"HBase: {' '.join(said).removeprefix('table-tool: ')}.",
+            f"hbase-site.xml in {conf}",
+            "check that HBase runs, and that this machine reaches ZooKeeper, its HMaster and RegionServers.",
+        )
+    line = next(line for line in done.stdout.splitlines() if line.startswith("{"))
+    return json.loads(line)["result"]

@@ -1,0 +1,67 @@
+"""The key `existing` of a study: a cluster that stands already, and what of it the study may use."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field
+
+from density_study.cluster.model.given import GivenCluster
+from density_study.workloads.base.checked import FaultyKeyError, like
+from density_study.workloads.base.values import Frozen
+
+CLIENT_HOST = "here"
+
+
+def _no_other_name(path: str) -> str:
+    if {".", ".."} & set(path.split("/")):
+        raise ValueError(f"{path} has . or .. in it: write the folder's own name")
+    return path
+
+
+class ExistingSpec(Frozen):
+    """A cluster that stands already. The study makes and removes one HDFS folder and one HBase namespace."""
+
+    configuration: Annotated[str, like(r"[/~][^\n]*", "an absolute path")] = Field(
+        description="Folder on this machine with the client's `core-site.xml`, `hdfs-site.xml`, "
+        "`yarn-site.xml`, `mapred-site.xml` and `hbase-site.xml`."
+    )
+    folder: Annotated[
+        str,
+        like(r"/[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)+", "an absolute path below another folder"),
+        AfterValidator(_no_other_name),
+    ] = Field(
+        description="HDFS folder for the study's files, for example `/user/me/density-study`. It must not "
+        "exist; its parent must."
+    )
+    namespace: Annotated[
+        str, like(r"[A-Za-z0-9][A-Za-z0-9_]{0,47}", "a name: letters, digits and underscores")
+    ] = Field(
+        "density_study", description="HBase namespace for the study's tables. It must not exist."
+    )
+    queue: Annotated[str, like(r"[A-Za-z0-9._-]{1,100}", "the name of a queue")] = Field(
+        "default", description="YARN queue for the study's jobs."
+    )
+
+    @property
+    def cluster(self) -> GivenCluster:
+        folder = Path(self.configuration).expanduser()
+        return GivenCluster(str(folder), self.folder, self.namespace, self.queue)
+
+
+def with_client_host(value: Any) -> Any:
+    """The keys that other providers need, for a study of an existing cluster: this machine is the client."""
+    if not isinstance(value, dict) or value.get("provider") != "existing":
+        return value
+    for key, why in (
+        ("hosts", "the client runs on this machine, and the cluster's hosts are not seen"),
+        ("factors", "nothing of the cluster may be changed, so nothing can be compared"),
+        ("stack", "the cluster has its own versions and settings"),
+        ("vms", "nothing is built"),
+        ("ssh", "the cluster's hosts are not seen"),
+    ):
+        if key in value:
+            raise FaultyKeyError(f"provider existing takes no key {key}: {why}", key)
+    client = {"name": CLIENT_HOST, "memory": "auto", "roles": ["client"], "disks": []}
+    return {**value, "hosts": [client], "factors": {"vms_per_host": [0]}}
