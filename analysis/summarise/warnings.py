@@ -39,6 +39,7 @@ def warnings(
     process = any(topology.isolation == "process" for topology in run.topologies.values())
     return (
         *import_warnings(imported, trials),
+        *_given_cluster(run.topologies.values()),
         *_missing_records(trials, planned),
         *repetition_warnings(earlier),
         *trial_warnings(trials),
@@ -49,6 +50,17 @@ def warnings(
         *comparability_warnings(run.unexpected_differences()),
         *_overhead(overhead),
     )
+
+
+def _given_cluster(topologies: Iterable[GivenTopology | Topology]) -> Iterator[SummaryWarning]:
+    if any(topology.provider == "existing" for topology in topologies):
+        yield SummaryWarning(
+            code="given-cluster",
+            message="The cluster was given, not built by this program. Unknown: CPU use of its hosts, what "
+            "its page caches hold, and whether daemons of HDFS and YARN restarted. The load of others is "
+            "counted around each trial, and a trial with such a load is flagged.",
+            remedy="Measure when others are idle. Nothing here is a claim about density or media.",
+        )
 
 
 def trial_warnings(trials: Sequence[TrialSummary]) -> Iterator[SummaryWarning]:

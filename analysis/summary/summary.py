@@ -235,6 +235,7 @@ WarningCode = Literal[
     "incomparable-builds",
     "monitoring-overhead",
     "imported",
+    "given-cluster",
     "unknown-trials",
     "accepted-unknown",
 ]

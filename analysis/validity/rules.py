@@ -22,6 +22,7 @@ class Rule:
 
     broken: the trial's verdict if it does not; a `flag` is reported but does not change the verdict.
     null: a null in the column makes the trial unknown; `pass` if a null is normal.
+    unseen: a given cluster may not show it: then a null weighs no more than in a record that others made.
     reason, missing: the cause, with {column} for the trial's value. remedy: what to do about it.
     """
 
@@ -37,6 +38,7 @@ class Rule:
     equal: str | bool | None = None
     broken: Outcome = "invalid"
     null: IfNull = "unknown"
+    unseen: bool = False
 
 
 _DECLARED = Path(__file__).with_name("rules.toml").read_text(encoding="utf-8")

@@ -6,7 +6,8 @@ unknown; it never passes.
 In a record of this program, a missing fact means that something broke. In a record that others made, nobody
 may have recorded the fact. There it weighs no more than the violation that it could hide: it is a flag where
 a violation is a flag, and otherwise the verdict is unknown. Such a trial is counted (its numbers are shown)
-but supports no claim, unless the map accepts the check as unknown.
+but supports no claim, unless the map accepts the check as unknown. The same holds for what a given cluster
+(provider `existing`) does not show.
 """
 
 from __future__ import annotations
@@ -35,12 +36,14 @@ SEVERITY = ("valid", "unknown", "invalid")  # a verdict outranks those before it
 
 @dataclass(frozen=True)
 class RuleViolation:
-    """A rule that a trial violates, or that could not be checked."""
+    """A rule that a trial violates, or that could not be checked. excused: nobody could have recorded the
+    fact that is missing."""
 
     trial: str
     verdict: str
     reason: str
     missing: bool = False
+    excused: bool = False
 
 
 def decide(
@@ -56,15 +59,11 @@ def decide(
     for violation in _violations(_typed(checks), rules, docs):
         found[violation.trial].append(violation)
     relevant = [_relevant(violations) for violations in found.values()]
-    imported = dict(zip(checks["trial"], checks["imported"], strict=True))
     return pd.DataFrame(
         {
             "trial": list(found),
             "verdict": [_worst(violations) for violations in relevant],
-            "counted": [
-                _is_counted(bool(imported[trial]), violations)
-                for trial, violations in zip(found, relevant, strict=True)
-            ],
+            "counted": [_is_counted(violations) for violations in relevant],
             "reasons": [[violation.reason for violation in each] for each in relevant],
         }
     )
@@ -87,21 +86,20 @@ def _worst(violations: Iterable[RuleViolation]) -> str:
     return max((violation.verdict for violation in violations), key=SEVERITY.index, default="valid")
 
 
-def _is_counted(imported: bool, violations: Sequence[RuleViolation]) -> bool:
+def _is_counted(violations: Sequence[RuleViolation]) -> bool:
     deciding = [violation for violation in violations if violation.verdict != "valid"]
-    return not deciding or (imported and all(one.missing for one in deciding))
+    return all(one.excused for one in deciding)
 
 
 def _missing(row: Mapping[Any, Any], rule: Rule) -> RuleViolation:
     """A fact that the rule needs and the record lacks."""
-    trial = row["trial"]
-    if not row["imported"]:
-        return RuleViolation(trial, "unknown", rule.missing, missing=True)
-    if rule.check in row["accepted"]:
-        return RuleViolation(trial, "valid", f"accepted: {rule.missing}", missing=True)
-    if rule.broken == "flag":
-        return RuleViolation(trial, "valid", f"unchecked: {rule.missing}", missing=True)
-    return RuleViolation(trial, "unknown", rule.missing, missing=True)
+    verdict, reason = "unknown", rule.missing
+    excused = bool(row["imported"] or (row["given"] and rule.unseen))
+    if excused and rule.check in row["accepted"]:
+        verdict, reason = "valid", f"accepted: {rule.missing}"
+    elif excused and rule.broken == "flag":
+        verdict, reason = "valid", f"unchecked: {rule.missing}"
+    return RuleViolation(row["trial"], verdict, reason, missing=True, excused=excused)
 
 
 def suites(rules: Sequence[Rule]) -> dict[str, list[gxe.Expectation]]:

@@ -77,6 +77,12 @@ def _of_manifests(inputs: Inputs) -> DataFrame:
         F.coalesce("mode", "mix").alias("mode"),
         "imported",
         "accepted",
+        "given",
+        "others_requests_s",
+        "others_vcores",
+        "regionservers_gone",
+        F.lit(None).cast("double").alias("cluster_cpu"),
+        F.lit(None).cast("int").alias("daemons_gone"),
         "monitored",
         cold.alias("must_be_cold"),
         F.col("target_ops_s").isNotNull().alias("has_target"),
@@ -120,7 +126,8 @@ def _cold_share() -> Column:
     """Bytes read from disks over distinct bytes requested (method 5). Bytes read are the record's count,
     else dool's rate for the whole machine times the window."""
     asked = F.col("distinct_bytes_asked")
-    by_dool = F.col("disk_read_mib_s") * MIB * F.col("window_s")
+    # of a given cluster, dool watches the client's disks alone
+    by_dool = F.when(~F.col("given"), F.col("disk_read_mib_s") * MIB * F.col("window_s"))
     read = F.coalesce("physical_read_bytes", by_dool)
     return F.when(F.col("window_s").isNotNull() & (asked > 0), read / asked)
 

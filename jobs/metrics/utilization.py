@@ -23,7 +23,9 @@ CLIENTS = "client:"
 
 def transform(inputs: Inputs) -> DataFrame:
     """Rows of `metrics`: cpu_* and disk_* by scope. See `analysis.tables` for the scopes."""
-    hosts = inputs[tables.HOST_USE].where("measured_s > 0")
+    # The one host of a given cluster that is watched is the client's: its use says nothing of the cluster.
+    built = inputs[tables.TRIALS].where("NOT given").select("trial")
+    hosts = inputs[tables.HOST_USE].where("measured_s > 0").join(built, "trial")
     # Stolen time was never ours, and waiting for a disk is not work: both would inflate the VM arms.
     used = F.lit(100.0) - F.col("cpu_idle") - F.col("cpu_iowait") - F.col("cpu_steal")
     shares = [f"cpu_{part}" for part in ("user", "system", "iowait", "steal", "idle")]

@@ -63,6 +63,7 @@ def trial_row(manifest: Manifest) -> Row:
         "state_reasons": list(manifest.reasons),
         "imported": manifest.imported is not None,
         "accepted": sorted(manifest.imported.accepted) if manifest.imported else [],
+        **_of_given(manifest),
         "topology": topology.name,
         **_fields(topology, _OF_TOPOLOGY),
         "levels": list(topology.levels.values()),
@@ -83,6 +84,19 @@ def trial_row(manifest: Manifest) -> Row:
         "compactions": _counted(manifest, "compactions"),
         "splits": _counted(manifest, "splits"),
         "compiling_share": manifest.state_before.get("compiling_share"),
+    }
+
+
+def _of_given(manifest: Manifest) -> Row:
+    others = manifest.others
+    per_s = 1.0 / others.seconds if others else 0.0
+    gone = others.regionservers_gone if others else None
+    requests, vcore_s = (others.hbase_requests, others.yarn_vcore_s) if others else (None, None)
+    return {
+        "given": manifest.topology.provider == "existing",
+        "others_requests_s": None if requests is None else requests * per_s,
+        "others_vcores": None if vcore_s is None else vcore_s * per_s,
+        "regionservers_gone": None if gone is None else len(gone),
     }
 
 

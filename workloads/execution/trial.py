@@ -176,7 +176,7 @@ def _with_cluster(draft: Manifest, cluster: Cluster) -> Manifest:
         update={
             "bring_up": cluster.phases,
             "disclosure": cluster.disclosure,
-            "total_ram_mib": float(memory_mib),
+            "total_ram_mib": None if cluster.topology.given else float(memory_mib),
         }
     )
 

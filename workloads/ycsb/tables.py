@@ -30,9 +30,9 @@ class Tables:
     @classmethod
     def of(cls, cluster: Cluster) -> Tables:
         processes = sorted(f"{p.node} {p.pid} {p.start_ticks}" for p in cluster.processes)
-        phases = [f"{phase.name} {phase.seconds}" for phase in cluster.phases]
         # a given cluster has no processes of ours, and its phases never take the same milliseconds again
-        identity = hashlib.sha256("\n".join(processes or phases).encode()).hexdigest()[:16]
+        known = processes or [f"{phase.name} {phase.seconds}" for phase in cluster.phases]
+        identity = hashlib.sha256("\n".join(known).encode()).hexdigest()[:16]
         return cls(cluster.site.root / FILE, identity)
 
     def known(self, table: str) -> Known | None:

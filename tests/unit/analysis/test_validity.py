@@ -21,6 +21,8 @@ TYPES = {column.name: column.type for column in CHECKS.columns}
 SOUND: dict[str, Any] = {
     **{column.name: None for column in CHECKS.columns},
     "workload": "ycsb", "mode": "load", "imported": False, "accepted": [], "monitored": True,
+    "given": True, "others_requests_s": 0.0, "others_vcores": 0.0, "regionservers_gone": 0,
+    "cluster_cpu": 50.0, "daemons_gone": 0,
     "must_be_cold": True, "has_target": True,
     "state": "complete", "state_reason": "", "window_s": 20.0, "clients_failed": 0,
     "failed_operations": 0, "work_share": 1.0, "monitor_coverage": 1.0, "monitor_worst": "dool on h1",
@@ -43,6 +45,8 @@ def _broken(rule: Rule) -> Any:
 
 
 NEEDED = [rule for rule in RULES if rule.null == "unknown"]
+UNSEEN = [rule for rule in NEEDED if rule.unseen]
+OURS: dict[str, Any] = {"given": False}
 IMPORTED: dict[str, Any] = {"imported": True}
 FLAG, UNKNOWN, INVALID = {"clock_periods": 2.0}, {"rate_error": None}, {"failed_operations": 4}
 ROWS: dict[str, list[dict[str, Any]]] = {
@@ -54,7 +58,8 @@ ROWS: dict[str, list[dict[str, Any]]] = {
         for limit in (rule.low, rule.high)
         if limit is not None
     ],
-    "null": [{rule.check: None} for rule in NEEDED],
+    "null": [{**OURS, rule.check: None} for rule in NEEDED if rule.only != "given"],
+    "given, null": [{rule.check: None} for rule in NEEDED],
     "imported, null": [{**IMPORTED, rule.check: None} for rule in NEEDED],
     "imported, broken": [{**IMPORTED, rule.check: _broken(rule)} for rule in RULES],
     "accepted": [{**IMPORTED, "accepted": [rule.check], rule.check: None} for rule in NEEDED],
@@ -139,7 +144,8 @@ def test_the_limits_themselves_are_allowed() -> None:
 
 def test_a_check_that_could_not_run_is_unknown_not_valid() -> None:
     assert len(NEEDED) > 10
-    for rule, (verdict, reasons) in zip(NEEDED, _decided("null"), strict=True):
+    rules = [rule for rule in NEEDED if rule.only != "given"]
+    for rule, (verdict, reasons) in zip(rules, _decided("null"), strict=True):
         assert (verdict, reasons) == ("unknown", [rule.missing]), rule.check
         assert rule.missing, rule.check
 
@@ -149,6 +155,16 @@ def test_a_missing_fact_of_others_weighs_no_more_than_the_violation_it_may_hide(
         flag = rule.broken == "flag"
         expected = [f"unchecked: {rule.missing}"] if flag else [rule.missing]
         assert (verdict, reasons) == ("valid" if flag else "unknown", expected), rule.check
+
+
+def test_what_a_given_cluster_does_not_show_weighs_no_more_either() -> None:
+    assert {rule.check for rule in UNSEEN} > {"cold_share", "cluster_cpu", "others_requests_s"}
+    for rule, (verdict, reasons) in zip(NEEDED, _decided("given, null"), strict=True):
+        flag = rule.unseen and rule.broken == "flag"
+        expected = [f"unchecked: {rule.missing}"] if flag else [rule.missing]
+        assert (verdict, reasons) == ("valid" if flag else "unknown", expected), rule.check
+    counted = [_counted()[f"given, null {number}"] for number in range(len(NEEDED))]
+    assert counted == [rule.unseen for rule in NEEDED]
 
 
 def test_a_violation_by_others_has_the_same_outcome() -> None:
@@ -166,7 +182,7 @@ def test_trials_of_others_count_if_only_facts_are_missing() -> None:
     assert verdicts == ["unknown", "unknown", "invalid"]
     counted = _counted()
     assert [counted[f"imported, several {number}"] for number in range(3)] == [True, False, False]
-    assert not any(counted[f"null {number}"] for number in range(len(NEEDED)))
+    assert not any(counted[f"null {number}"] for number in range(len(ROWS["null"])))
     assert all(counted[f"imported, null {number}"] for number in range(len(NEEDED)))
     for number, (verdict, _) in enumerate(_decided("broken")):
         assert counted[f"broken {number}"] == (verdict == "valid")

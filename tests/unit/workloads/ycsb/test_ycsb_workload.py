@@ -34,7 +34,7 @@ class World:
             site=SimpleNamespace(root=folder),
             processes=(ProcessId("w1", "regionserver-1", pid, 77),),
             endpoints=endpoints,
-            topology=SimpleNamespace(client="c1", clients=("c1",)),
+            topology=SimpleNamespace(client="c1", clients=("c1",), given=None),
         )
         record = SimpleNamespace(root=folder, raw=folder / "raw")
         self.bench: Any = SimpleNamespace(cluster=cluster, record=record, journal=self.journal,

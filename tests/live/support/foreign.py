@@ -1,0 +1,286 @@
+"""A cluster that others built: HDFS, YARN and HBase on loopback, from XML as a stock installation has it.
+
+Its daemons belong to the user `hdfs`, so that the user of the tests may write to /user/<name> alone. It
+holds canaries: a file and a table that no study may touch.
+"""
+
+from __future__ import annotations
+
+import getpass
+import json
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import requests
+
+from density_study.cluster.render.conf_files import configuration_xml
+from density_study.cluster.render.jvm import ADD_OPENS
+from density_study.cluster.stack import classpath, ensure, find_java
+from tests.live.support.java_client import MORTAL
+
+OWNER, USER = "hdfs", getpass.getuser()
+FOLDER, NAMESPACE = f"/user/{USER}/density-study", "density_study"
+CANARY_ROWS = 1000
+HOST = "127.0.0.1"
+HDFS, YARN = "org.apache.hadoop.hdfs.server", "org.apache.hadoop.yarn.server"
+_LOG4J = """\
+log4j.rootLogger=WARN,stderr
+log4j.appender.stderr=org.apache.log4j.ConsoleAppender
+log4j.appender.stderr.target=System.err
+log4j.appender.stderr.layout=org.apache.log4j.PatternLayout
+log4j.appender.stderr.layout.ConversionPattern=%d %p %c{2}: %m%n
+"""
+
+
+class ForeignCluster:
+    """`conf`: the configuration that its administrators hand to clients."""
+
+    def __init__(self, root: Path) -> None:
+        self.root, self.conf, self.java = root, root / "conf", find_java()
+        self.conf.mkdir(parents=True)
+        self.namenode = f"{HOST}:{_free_port()}"
+        self.manager = f"{HOST}:{_free_port()}"
+        (self.conf / "log4j.properties").write_text(_LOG4J)
+        for site, properties in self._sites().items():
+            (self.conf / f"{site}.xml").write_text(configuration_xml(properties))
+        self.processes: list[subprocess.Popen[bytes]] = []
+
+    def start(self) -> None:
+        self._run("hadoop", f"{HDFS}.namenode.NameNode", "-format", "-force", "-nonInteractive")
+        for stack, main in (
+            ("hadoop", f"{HDFS}.namenode.NameNode"),
+            ("hadoop", f"{HDFS}.datanode.DataNode"),
+            ("hadoop", f"{YARN}.resourcemanager.ResourceManager"),
+            ("hadoop", f"{YARN}.nodemanager.NodeManager"),
+            ("hbase", "org.apache.hadoop.hbase.zookeeper.HQuorumPeer"),
+        ):
+            self._daemon(stack, main)
+        _until(lambda: self._nodes() == 1, "a DataNode registers")
+        for path in ("/hbase", f"/user/{USER}", "/canary"):
+            self.webhdfs("PUT", path, op="MKDIRS", permission="755")
+        self.webhdfs("PUT", f"/user/{USER}", op="SETOWNER", owner=USER)
+        self._daemon("hbase", "org.apache.hadoop.hbase.master.HMaster", "start")
+        self._daemon("hbase", "org.apache.hadoop.hbase.regionserver.HRegionServer", "start")
+        self.tool("ready", "--regionservers", "1", "--deadline-s", "90")
+        _until(lambda: self._node_managers() == 1, "a NodeManager registers")
+        self._plant()
+
+    def stop(self) -> None:
+        for process in reversed(self.processes):
+            process.kill()
+        for process in self.processes:
+            process.wait(timeout=20)
+
+    def canaries(self) -> dict[str, Any]:
+        """What must be the same after a study: a file, a table, and every path outside of HBase's own."""
+        checksum = self.webhdfs("GET", "/canary/file", op="GETFILECHECKSUM").json()
+        (count,) = self.tool("count", "--table", "canary")
+        return {
+            "file": checksum,
+            "rows": count["rows"],
+            "paths": sorted(self._paths("/")),
+            "namespaces": sorted(p for p in self._children("/hbase/data")),
+            "snapshots": self.tool("namespace", "state", "default", "--tag", "x")[0]["snapshots"],
+        }
+
+    def read_canary(self, seconds: int, ops_s: int) -> subprocess.Popen[bytes]:
+        """Somebody else's load on the table."""
+        words = ["-t", "-target", str(ops_s), "-p", f"recordcount={CANARY_ROWS}", "-p", "table=canary",
+                 "-p", "operationcount=100000000", "-p", f"maxexecutiontime={seconds}",
+                 "-p", "readproportion=1", "-p", "updateproportion=0"]  # fmt: skip
+        return self._client(*words)
+
+    def tool(self, *words: str) -> list[dict[str, Any]]:
+        main = "org.densitystudy.table.TableTool"
+        done = subprocess.run(
+            self._argv("ycsb", main, *words),
+            capture_output=True,
+            text=True,
+            timeout=150,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
+        return [json.loads(line)["result"] for line in lines]
+
+    def webhdfs(self, method: str, path: str, **parameters: str) -> requests.Response:
+        url = f"http://{self.namenode}/webhdfs/v1{path}"
+        given = {"user.name": OWNER, **parameters}
+        answer = requests.request(method, url, params=given, timeout=20)
+        assert answer.ok, answer.text
+        return answer
+
+    def left_of_studies(self) -> list[str]:
+        """The study's folder and namespace, if they are there."""
+        held = self.tool("namespace", "state", NAMESPACE, "--tag", "x")[0]
+        folder = f"/user/{USER}"
+        return [
+            *(f"{folder}/{name}" for name in self._children(folder)),
+            *([] if held["tag"] is None else [NAMESPACE]),
+            *held["snapshots"],
+        ]
+
+    def _plant(self) -> None:
+        told = self.webhdfs("PUT", "/canary/file", op="CREATE", noredirect="true").json()
+        assert requests.put(told["Location"], data=os.urandom(2**20), timeout=20).ok
+        self.tool("create", "--table", "canary", "--family", "f", "--regions", "2")
+        load = self._client("-load", "-p", f"recordcount={CANARY_ROWS}", "-p", "table=canary")
+        assert load.wait(timeout=120) == 0
+
+    def _client(self, *words: str) -> subprocess.Popen[bytes]:
+        common = ["-db", "org.densitystudy.ycsb.HBaseClient", "-p", "columnfamily=f",
+                  "-p", "workload=site.ycsb.workloads.CoreWorkload"]  # fmt: skip
+        argv = self._argv("ycsb", "site.ycsb.Client", *common, *words)
+        with (self.root / "client.log").open("ab") as log:
+            return subprocess.Popen(argv, stdout=log, stderr=log)
+
+    def _daemon(self, stack: str, main: str, *words: str) -> None:
+        with (self.root / f"{main.rpartition('.')[2]}.log").open("ab") as log:
+            argv = [*MORTAL, *self._argv(stack, main, *words)]
+            self.processes.append(subprocess.Popen(argv, stdout=log, stderr=log, env=self._env()))
+
+    def _run(self, stack: str, main: str, *words: str) -> None:
+        argv = self._argv(stack, main, *words)
+        done = subprocess.run(argv, capture_output=True, text=True, env=self._env(), check=False)
+        assert done.returncode == 0, done.stderr[-2000:]
+
+    def _argv(self, stack: str, main: str, *words: str) -> list[str]:
+        path = ":".join((*classpath(ensure(stack)), str(self.conf)))
+        log4j = f"-Dlog4j.configuration=file:{self.conf}/log4j.properties"
+        flags = (
+            "-Xmx320m",
+            "-XX:+UseSerialGC",
+            "-Djava.net.preferIPv4Stack=true",
+            log4j,
+            *ADD_OPENS,
+        )
+        return [str(self.java.command), *flags, "-cp", path, main, *words]
+
+    def _env(self) -> dict[str, str]:
+        home = {"HOME": str(self.root), "JAVA_HOME": str(self.java.home)}
+        return {"PATH": "/usr/bin:/bin", "HADOOP_USER_NAME": OWNER, **home}
+
+    def _nodes(self) -> int:
+        query = {"qry": "Hadoop:service=NameNode,name=FSNamesystemState"}
+        (bean,) = requests.get(f"http://{self.namenode}/jmx", query, timeout=5).json()["beans"]
+        return int(bean["NumLiveDataNodes"])
+
+    def _node_managers(self) -> int:
+        url = f"http://{self.manager}/ws/v1/cluster/metrics"
+        return int(requests.get(url, timeout=5).json()["clusterMetrics"]["activeNodes"])
+
+    def _children(self, path: str) -> list[str]:
+        listed = self.webhdfs("GET", path, op="LISTSTATUS").json()
+        return [entry["pathSuffix"] for entry in listed["FileStatuses"]["FileStatus"]]
+
+    def _paths(self, folder: str) -> Iterator[str]:
+        """Below HBase's folder, those of its default namespace alone: it writes logs at any time."""
+        listed = self.webhdfs("GET", folder, op="LISTSTATUS").json()["FileStatuses"]["FileStatus"]
+        for entry in listed:
+            path = f"{folder.rstrip('/')}/{entry['pathSuffix']}"
+            yield path
+            if entry["type"] == "DIRECTORY" and path not in ("/hbase", "/tmp"):
+                yield from self._paths(path)
+
+    def _sites(self) -> dict[str, dict[str, str]]:
+        root, opens = str(self.root), " ".join(ADD_OPENS)
+        jars = {name: f"{ensure(name).home}/lib/*" for name in ("hadoop", "hbase")}
+        zookeeper, filesystem = str(_free_port()), f"hdfs://{_address()}"
+        return {
+            "core-site": {"fs.defaultFS": filesystem, "hadoop.tmp.dir": f"{root}/tmp"},
+            "hdfs-site": {
+                "dfs.replication": "1",
+                "dfs.namenode.http-address": self.namenode,
+                "dfs.datanode.address": _address(),
+                "dfs.datanode.http.address": _address(),
+                "dfs.datanode.ipc.address": _address(),
+                "dfs.namenode.safemode.extension": "0",
+            },
+            "yarn-site": {
+                "yarn.resourcemanager.hostname": HOST,
+                "yarn.resourcemanager.address": _address(),
+                "yarn.resourcemanager.scheduler.address": _address(),
+                "yarn.resourcemanager.resource-tracker.address": _address(),
+                "yarn.resourcemanager.admin.address": _address(),
+                "yarn.resourcemanager.webapp.address": self.manager,
+                "yarn.nodemanager.address": _address(),
+                "yarn.nodemanager.localizer.address": _address(),
+                "yarn.nodemanager.webapp.address": _address(),
+                "yarn.nodemanager.aux-services": "mapreduce_shuffle",
+                "yarn.nodemanager.resource.memory-mb": "2048",
+                "yarn.nodemanager.vmem-check-enabled": "false",
+                "yarn.nodemanager.disk-health-checker.enable": "false",
+                "yarn.scheduler.minimum-allocation-mb": "256",
+                "yarn.application.classpath": f"{self.conf},{jars['hadoop']}",
+                "mapreduce.shuffle.port": str(_free_port()),
+            },
+            "capacity-scheduler": {
+                "yarn.scheduler.capacity.root.queues": "default",
+                "yarn.scheduler.capacity.root.default.capacity": "100",
+                "yarn.scheduler.capacity.maximum-am-resource-percent": "0.5",
+            },
+            "mapred-site": {
+                "mapreduce.framework.name": "yarn",
+                "mapreduce.application.classpath": f"{self.conf}:{jars['hadoop']}",
+                "yarn.app.mapreduce.am.resource.mb": "384",
+                "yarn.app.mapreduce.am.command-opts": f"-Xmx256m {opens}",
+                "mapreduce.map.memory.mb": "256",
+                "mapreduce.map.java.opts": f"-Xmx176m {opens}",
+                "mapreduce.reduce.memory.mb": "256",
+                "mapreduce.reduce.java.opts": f"-Xmx176m {opens}",
+            },
+            "hbase-site": {
+                "hbase.cluster.distributed": "true",
+                "hbase.rootdir": f"{filesystem}/hbase",
+                "hbase.tmp.dir": f"{root}/tmp/hbase",
+                "hbase.zookeeper.quorum": HOST,
+                "hbase.zookeeper.property.clientPort": zookeeper,
+                "hbase.zookeeper.property.dataDir": f"{root}/zookeeper",
+                "hbase.wal.provider": "filesystem",
+                "hbase.unsafe.stream.capability.enforce": "false",
+                "hbase.master.hostname": HOST,
+                "hbase.master.port": str(_free_port()),
+                "hbase.master.info.port": str(_free_port()),
+                "hbase.regionserver.hostname": HOST,
+                "hbase.regionserver.port": str(_free_port()),
+                "hbase.regionserver.info.port": str(_free_port()),
+            },
+        }
+
+
+def _until(holds: Callable[[], bool], what: str, within_s: float = 90.0) -> None:
+    deadline = time.monotonic() + within_s
+    while time.monotonic() < deadline:
+        with suppress(requests.RequestException, ValueError, KeyError):
+            if holds():
+                return
+        time.sleep(0.3)
+    raise TimeoutError(what)
+
+
+def _address() -> str:
+    return f"{HOST}:{_free_port()}"
+
+
+def _free_port() -> int:
+    with socket.create_server((HOST, 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+@contextmanager
+def foreign_cluster(root: Path) -> Iterator[ForeignCluster]:
+    """One that runs, with its canaries; killed and removed on exit."""
+    cluster = ForeignCluster(root)
+    try:
+        cluster.start()
+        yield cluster
+    finally:
+        cluster.stop()
+        shutil.rmtree(root / "tmp", ignore_errors=True)
