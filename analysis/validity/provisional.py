@@ -32,7 +32,9 @@ def judge(facts: Facts, rules: Sequence[Rule] = RULES) -> Provisional:
             continue
         value = facts[rule.check]
         if value is None:
-            found += [("unknown", rule.missing)] if rule.null == "unknown" else []
+            excused = rule.unseen and facts.get("given") and rule.broken == "flag"
+            outcome = "flag" if excused else "unknown"
+            found += [(outcome, rule.missing)] if rule.null == "unknown" else []
         elif not _allows(rule, value):
             found.append((rule.broken, rule.reason.format(**facts)))
     judged = [(outcome, reason) for outcome, reason in found if outcome != "flag"]

@@ -83,7 +83,9 @@ def _drives(topology: Topology, plan: Plan) -> tuple[int, int]:
 
     def used(one: Topology) -> int:
         drives = {(node.host, disk.path) for node in one.workers for disk in node.disks}
-        return max(sum(host == name for host, _ in drives) for name in {h for h, _ in drives})
+        hosts = {host for host, _ in drives}
+        # a given cluster shows none
+        return max((sum(host == name for host, _ in drives) for name in hosts), default=0)
 
     same = [one for one in plan.topologies.values() if one.medium == topology.medium]
     return used(topology), max(used(one) for one in same)
@@ -118,7 +120,9 @@ def _topologies_table(plan: Plan) -> Table:
             rows.append((
                 topology.name,
                 f"{host.name} ({host.cores} cores, {host.memory_mib:,} MiB)",
-                f"{sum('worker' in node.roles for node in nodes)} {_NOUNS[topology.isolation]}",
+                "the client of a given cluster"
+                if topology.given
+                else f"{sum('worker' in node.roles for node in nodes)} {_NOUNS[topology.isolation]}",
                 ", ".join(f"{node.name} {node.memory_mib:,} MiB" for node in nodes),
             ))  # fmt: skip
     return rows_table(("topology", "host", "nodes", "memory"), rows)

@@ -21,6 +21,10 @@ _SAMPLES = ("dool", "nodecpu")
 _NO_NUMBERS = ("ycsb-status",)  # other lines of a client's standard error are messages of its JVM
 
 
+_OF_TRIAL = ("state", "workload", "monitored", "compiling_share", "given", "others_requests_s",
+             "others_vcores", "regionservers_gone")  # fmt: skip
+
+
 @dataclass(frozen=True)
 class FirstLook:
     """rate: in `rate_unit`. p99_ms: of the slowest operation, which `p99_of` names, with the kind of latency.
@@ -63,14 +67,15 @@ def first_look(record: Path) -> FirstLook:
         return FirstLook(record.name, reasons=(f"the record cannot be read: {error}",))
     judged = judge(known)
     p99_ms, p99_of = _slowest_p99(rows)
+    hosts = [] if rows.trial["given"] else rows.hosts  # else the client's, not the cluster's
     return FirstLook(
         trial=rows.manifest.trial,
         rate=known["rate"],
         rate_unit=kind_of(rows.trial["workload"]).rate_unit,
         p99_ms=p99_ms,
         p99_of=p99_of,
-        cpu_used_percent=_mean([host["used"] for host in rows.hosts]),
-        cpu_iowait_percent=_mean([host["cpu_iowait"] for host in rows.hosts]),
+        cpu_used_percent=_mean([host["used"] for host in hosts]),
+        cpu_iowait_percent=_mean([host["cpu_iowait"] for host in hosts]),
         verdict=judged.verdict,
         reasons=judged.reasons,
         flags=judged.flags,
@@ -84,7 +89,7 @@ def facts(rows: RecordRows) -> dict[str, Any]:
     background = if_all([trial["compactions"], trial["splits"]])
     exit_codes = if_all([client["exit_code"] for client in rows.clients])
     return {
-        **{name: trial[name] for name in ("state", "workload", "monitored", "compiling_share")},
+        **{name: trial[name] for name in _OF_TRIAL},
         "state_reason": "; ".join(trial["state_reasons"]),
         "window_s": rows.window_s,
         "clients_failed": None if exit_codes is None else sum(code != 0 for code in exit_codes),
@@ -163,4 +168,4 @@ def _slowest_p99(rows: RecordRows) -> tuple[float | None, str]:
 
 def _mean(values: list[float | None]) -> float | None:
     known = if_all(values)
-    return None if known is None else sum(known) / len(known)
+    return sum(known) / len(known) if known else None

@@ -63,6 +63,7 @@ def _on_given(given: GivenCluster | None) -> dict[str, str]:
         "mapreduce.job.tags": JOB_TAG,
         "yarn.app.mapreduce.am.staging-dir": given.staging,
         "mapreduce.jobhistory.intermediate-done-dir": given.history,
+        "mapreduce.jobhistory.jhist.format": "json",  # else binary, which only Hadoop reads
     }
 
 

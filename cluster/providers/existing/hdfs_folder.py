@@ -25,7 +25,13 @@ class HdfsFolder:
     path: str
 
     def make(self, tag: str) -> None:
-        """Make the folder, and mark it. InputError if it exists, or may not be made."""
+        """Make the folder, and mark it. InputError as in `check_free`."""
+        self.check_free()
+        self._put(self.path, op="MKDIRS", permission="700")
+        self._write(f"{self.path}/{MARKER}", tag)
+
+    def check_free(self) -> None:
+        """InputError if the folder exists, or may not be made. Changes nothing."""
         if self._exists(self.path):
             raise InputError(
                 "the folder exists already; a study makes its own, and removes it.",
@@ -40,13 +46,16 @@ class HdfsFolder:
                 f"HDFS {self.path}",
                 "make it, or name a folder in existing.folder whose parent exists.",
             )
-        self._put(self.path, op="MKDIRS", permission="700")
-        self._write(f"{self.path}/{MARKER}", tag)
+        self._checked(self._call("GET", parent, op="CHECKACCESS", fsaction="-wx"))
 
     def check_room(self, needed_mib: int) -> None:
-        """InputError if a space quota of a folder above leaves less, replicas included."""
+        """InputError if a space quota of a folder above leaves less, replicas included.
+
+        HDFS tells a folder's quota only to those who may read all of it: then it refuses the write itself.
+        """
         for folder in PurePosixPath(self.path).parents:
-            usage = self._get(str(folder), "GETQUOTAUSAGE", may_be_missing=True)
+            answer = self._call("GET", str(folder), op="GETQUOTAUSAGE")
+            usage = answer.json() if answer.ok else {}
             quota = usage["QuotaUsage"]["spaceQuota"] if usage else -1
             if quota >= 0:
                 left_mib = (quota - usage["QuotaUsage"]["spaceConsumed"]) // 2**20
@@ -57,11 +66,6 @@ class HdfsFolder:
                         f"HDFS {folder}",
                         "ask for a larger quota, or reduce files, file_size or records.",
                     )
-
-    def check_free(self) -> None:
-        """InputError as in `make`, without making anything."""
-        if self._exists(self.path):
-            HdfsFolder.make(self, "")  # raises: the folder exists
 
     def tag(self) -> str | None:
         """The tag of the build that made the folder; empty if it has none; None if there is no folder."""

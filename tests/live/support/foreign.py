@@ -215,6 +215,7 @@ class ForeignCluster:
                 "yarn.nodemanager.webapp.address": _address(),
                 "yarn.nodemanager.aux-services": "mapreduce_shuffle",
                 "yarn.nodemanager.resource.memory-mb": "2048",
+                "yarn.nodemanager.log-dirs": f"{root}/userlogs",
                 "yarn.nodemanager.vmem-check-enabled": "false",
                 "yarn.nodemanager.disk-health-checker.enable": "false",
                 "yarn.scheduler.minimum-allocation-mb": "256",

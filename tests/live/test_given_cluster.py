@@ -1,0 +1,112 @@
+"""Provider `existing` on a cluster that others built: measured, killed, and everything foreign untouched."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from density_study.workloads.record.given import GivenTopology
+from density_study.workloads.record.record import closed_records
+from tests.live.support.command import study, study_run, wait_for
+from tests.live.support.foreign import FOLDER, USER, ForeignCluster, foreign_cluster
+
+pytestmark = [pytest.mark.live, pytest.mark.slow, pytest.mark.timeout(900)]
+OTHERS_OPS_S = 50
+
+STUDY = """
+study: live-given
+question: What does this cluster do?
+provider: existing
+existing: {configuration: CONF, folder: FOLDER}
+workloads:
+  - testdfsio: {modes: [write, read], files: 2, file_size: 32 MiB}
+  - ycsb: {records: [5_000], mixes: [load, read45-insert55], threads: [2], duration: 6 s, warm_up: 2 s,
+           warm_up_client: off, warm_up_daemons: off}
+"""
+
+
+@pytest.fixture(scope="module")
+def foreign(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForeignCluster]:
+    with foreign_cluster(tmp_path_factory.mktemp("foreign")) as cluster:
+        yield cluster
+
+
+def spec_of(foreign: ForeignCluster, folder: Path, hdfs_folder: str = FOLDER) -> Path:
+    spec = folder / "given.yaml"
+    spec.write_text(STUDY.replace("CONF", str(foreign.conf)).replace("FOLDER", hdfs_folder))
+    return spec
+
+
+def summary_of(run: Path) -> dict[str, Any]:
+    value: dict[str, Any] = json.loads((run / "report" / "summary.json").read_text())
+    return value
+
+
+def test_a_study_measures_what_it_can_see_and_touches_nothing_else(
+    foreign: ForeignCluster, tmp_path: Path
+) -> None:
+    before = foreign.canaries()
+    others = foreign.read_canary(300, OTHERS_OPS_S)
+    try:
+        ended = study("run", str(spec_of(foreign, tmp_path)), "--runs", str(tmp_path / "runs"),
+                      runs=tmp_path / "runs")  # fmt: skip
+    finally:
+        others.kill()
+        others.wait()
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    (run,) = (tmp_path / "runs").glob("live-given/2*")
+    trials = {trial["setting"]: trial for trial in summary_of(run)["trials"]}
+    verdicts = {setting: trial["verdict"] for setting, trial in trials.items()}
+    # a read may be served from page caches, which nobody sees
+    assert verdicts == {
+        "testdfsio-write-n2": "valid", "testdfsio-read-n2": "unknown",
+        "ycsb-load-r5000-t2": "valid", "ycsb-read45-insert55-r5000-t2": "valid",
+    }  # fmt: skip
+    for trial in trials.values():
+        reasons = "; ".join(trial["reasons"])
+        assert "the CPU use of the cluster's hosts is unknown" in reasons
+        assert "others: tables outside the study got" in reasons
+        assert (trial["vms_per_host"], trial["medium"]) == (None, "unknown")
+    records = closed_records(run / "records").values()
+    assert all(isinstance(record.topology, GivenTopology) for record in records)
+    rates = [r.others.hbase_requests / r.others.seconds for r in records
+             if r.others and r.others.hbase_requests]  # fmt: skip
+    assert len(rates) == 4 and all(0.8 < rate / OTHERS_OPS_S < 1.2 for rate in rates), rates
+    assert foreign.left_of_studies() == []
+    assert foreign.canaries() == before
+
+
+def test_kill_9_leaves_nothing_after_reap(foreign: ForeignCluster, tmp_path: Path) -> None:
+    before, runs = foreign.canaries(), tmp_path / "runs"
+    with study_run(runs, spec=spec_of(foreign, tmp_path)) as child:
+        wait_for(runs, lambda entry: entry.get("state") == "running", 200)
+        child.kill()
+        child.wait()
+        left = foreign.left_of_studies()
+        dry = study("reap", "--dry-run", "--runs", str(runs), runs=runs)
+        assert "HDFS folder" in dry.stdout and "HBase namespace" in dry.stdout, dry.stdout
+        reaped = study("reap", "--runs", str(runs), runs=runs)
+    assert len(left) >= 2, left
+    assert reaped.returncode == 0, reaped.stdout + reaped.stderr
+    assert foreign.left_of_studies() == []
+    assert foreign.canaries() == before
+
+
+def test_a_folder_that_is_not_ours_to_make_is_refused_before_anything_starts(
+    foreign: ForeignCluster, tmp_path: Path
+) -> None:
+    runs = tmp_path / "runs"
+    for folder, said in (
+        ("/canary/density-study", "Permission denied"),
+        (f"/user/{USER}", "exists already"),
+        ("/nowhere/density-study", "/nowhere does not exist"),
+    ):
+        ended = study(
+            "run", str(spec_of(foreign, tmp_path, folder)), "--runs", str(runs), runs=runs
+        )
+        assert ended.returncode != 0 and said in ended.stdout + ended.stderr, ended.stdout
+    assert foreign.left_of_studies() == []
