@@ -37,6 +37,9 @@ def require_yarn(build: Path, cluster: Cluster) -> None:
     that is gone. Where nothing listens, Hadoop's own client would retry for minutes.
     """
     build, address = build.absolute(), cluster.endpoints.resourcemanager_rpc
+    if cluster.topology.given is not None:
+        what = "a given cluster has one queue for the study, which the analysis does not use."
+        raise InputError(what, str(build), "name a build of a cluster that a study built.")
     if build.name not in _ready(build.parent.parent / JOURNAL):
         raise InputError("its cluster was taken down, or was never ready.", str(build), _REMEDY)
     host, _, port = address.rpartition(":")

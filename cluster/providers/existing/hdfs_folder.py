@@ -72,7 +72,9 @@ class HdfsFolder:
         if not self._exists(self.path):
             return None
         answer = self._call("GET", f"{self.path}/{MARKER}", op="OPEN")
-        return answer.text.strip() if answer.ok else ""
+        if answer.status_code == requests.codes.not_found:
+            return ""
+        return self._checked(answer).text.strip()
 
     def remove(self, tag: str) -> None:
         """Remove the folder with all in it, if it has the tag. A folder without a tag, which an interrupted

@@ -72,8 +72,10 @@ class ExistingProvider(Provider, Given):
         homes = ensure_stacks(Versions(hadoop=answers.hadoop)).install_dirs()
         for name, text in given_client_files(homes, conf).items():
             atomic.write_text(conf / name, text)
+        folder = HdfsFolder(answers.namenode, given.folder)
+        folder.check_free()  # before the intent: what was there is not ours to remove
         journal.intend(FOLDER, site.tag, path=given.folder)
-        HdfsFolder(answers.namenode, given.folder).make(site.tag)
+        folder.make(site.tag)
         held = table_tool(conf, "namespace", "state", given.namespace, "--tag", site.tag)
         if held["tag"] is not None:
             raise InputError(
@@ -146,7 +148,7 @@ class ExistingProvider(Provider, Given):
             tag = self._tag(site, intent)
         except StudyError as error:
             return f"{_what(intent)}, perhaps: {error.what}"
-        return _what(intent) if tag in (site.tag, "") else ""  # with another tag, it is of others
+        return _what(intent) if _is_ours(site, intent, tag) else ""
 
     def _tag(self, site: Site, intent: Intent) -> str | None:
         if intent.act == FOLDER:
@@ -157,7 +159,7 @@ class ExistingProvider(Provider, Given):
 
     def _remove(self, site: Site, intent: Intent) -> None:
         """Remove what the intent made, and nothing that has another tag. StudyError if it is still there."""
-        if self._tag(site, intent) not in (site.tag, ""):
+        if not _is_ours(site, intent, self._tag(site, intent)):
             return
         if intent.act == FOLDER:
             HdfsFolder(_namenode(site), intent.path).remove(site.tag)
@@ -191,6 +193,11 @@ def _standing(site: Site, journal: Journal) -> list[Intent]:
         elif isinstance(event, GivenRemoved) and event.tag == site.tag:
             standing.pop((event.act, event.path), None)
     return list(reversed(standing.values()))
+
+
+def _is_ours(site: Site, intent: Intent, tag: str | None) -> bool:
+    """Judged by the tag. A namespace gets it as it is made, but a folder a moment later."""
+    return tag == site.tag or (tag == "" and intent.act == FOLDER)
 
 
 def _what(intent: Intent) -> str:
