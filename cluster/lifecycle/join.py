@@ -49,7 +49,7 @@ def join(
             disclosure={
                 "provider": topology.provider,
                 "given": dict(joined.seen),
-                "client_stacks": stacks.disclose(),
+                "clients": {name: stacks.disclose()[name] for name in ("java", "hadoop")},
                 # by hash alone: a client's configuration may hold passwords
                 "files": {
                     path.name: _file(path) for path in sorted(joined.client_conf.glob("*.xml"))
