@@ -1,0 +1,1 @@
+"""Given clusters: provider `existing` on a cluster that others built."""
