@@ -157,7 +157,7 @@ class Joined:
 class Given(Protocol):
     """The cluster stands already: nothing is rendered and no daemon is started."""
 
-    def check_given(self, topology: Topology, tag: str, needed_mib: int) -> None:
+    def check_given(self, topology: Topology, needed_mib: int) -> None:
         """StudyError if the cluster does not answer, or has no room for the study's data. Changes nothing."""
 
     def versions(self, topology: Topology) -> Versions:

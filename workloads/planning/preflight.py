@@ -122,7 +122,7 @@ def _acts(
     yield "dool", dool_path
     if isinstance(provider, Given):
         for topology in plan.topologies.values():
-            yield "the cluster answers", partial(provider.check_given, topology, tag, need_mib)
+            yield "the cluster answers", partial(provider.check_given, topology, need_mib)
             yield (
                 "its version of Hadoop is known",
                 partial(_check_given_version, provider, topology),

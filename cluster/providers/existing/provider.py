@@ -39,7 +39,7 @@ FOLDER, NAMESPACE = "make-hdfs-folder", "make-namespace"
 
 
 class ExistingProvider(Provider, Given):
-    def check_given(self, topology: Topology, tag: str, needed_mib: int) -> None:
+    def check_given(self, topology: Topology, needed_mib: int) -> None:
         given = _given(topology)
         configuration = read_configuration(Path(given.configuration))
         answers = ask(configuration)

@@ -82,9 +82,12 @@ class ForeignCluster:
         """What must be the same after a study: a file, a table, and every path outside of HBase's own."""
         checksum = self.webhdfs("GET", "/canary/file", op="GETFILECHECKSUM").json()
         (count,) = self.tool("count", "--table", "canary")
+        (state,) = self.tool("state", "--table", "canary")
         return {
             "file": checksum,
             "rows": count["rows"],
+            # a region that was moved or reopened counts its writes from nothing
+            "regions": [(r["name"], r["server"], r["write_requests"]) for r in state["regions"]],
             "paths": sorted(self._paths("/")),
             "namespaces": sorted(p for p in self._children("/hbase/data")),
             "snapshots": self.tool("namespace", "state", "default", "--tag", "x")[0]["snapshots"],
