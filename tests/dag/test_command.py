@@ -167,6 +167,7 @@ def test_the_child_ends_when_the_command_is_killed(command: Command) -> None:
     assert command.nothing_left()
 
 
+@pytest.mark.slow
 def test_a_child_that_dies_fails_the_run_and_leaves_no_process(command: Command) -> None:
     break_down(command.folder / "runs" / "small", {TRIAL: "die"})
     process = command.start()

@@ -56,9 +56,10 @@ def test_a_run_is_followed_by_a_capacity_plan(web: Web) -> None:
     assert status_of(study.run).state == "ok"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("measuring", "state"),
-    [("failed", "failed"), pytest.param("success", "success", marks=pytest.mark.slow)],
+    [("failed", "failed"), ("success", "success")],
     indirect=["measuring"],
 )
 def test_a_run_marked_by_hand_is_torn_down_ended_and_resumed(

@@ -8,7 +8,7 @@ from density_study.dags.airflow_home.home import REFRESH_EVERY_S
 from tests.dag.backend import SMALL, wait_until
 from tests.dag.web import Study, Web
 
-pytestmark = pytest.mark.dag
+pytestmark = [pytest.mark.dag, pytest.mark.slow]
 NAMES = ("edited",)
 # Twice, because the test's machine may be busy.
 WITHIN_S = 2 * 60
