@@ -134,7 +134,8 @@ def test_a_misspelt_key_of_that_workload_is_an_error_with_its_line(packages: Pat
 
 
 def test_its_manifest_is_written_and_read_with_every_knob(packages: Path) -> None:
-    before = draft("t1")  # Study's model has the keys that were registered when it was imported
+    before = draft("t1")  # of a study whose model was built without the package
+    registry.kinds.cache_clear()
     install(packages, "sleep = sleep_workload:SLEEP")
     setting = registry.kind_of("sleep").setting.model_validate({"seconds": 10})
     manifest = before.model_copy(update={"setting": setting, "setting_id": setting.id})
