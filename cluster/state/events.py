@@ -131,6 +131,17 @@ class TrialState(Event, event="trial-state"):
     outcome: str | None = None
 
 
+class SearchEnded(Event, event="search-ended"):
+    """A search of a build is over. `answer`: the load that it found, None: none. `spared`: the trials of the
+    probes that it did not need; they leave no record."""
+
+    build: str
+    setting: str
+    answer: float | None
+    why: str
+    spared: tuple[str, ...]
+
+
 class TornDown(Event, event="tear-down"):
     """The last step of a run: everything it made is gone, or `message` says what is not."""
 

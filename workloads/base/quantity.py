@@ -64,6 +64,11 @@ def seconds(value: object) -> float:
     return number
 
 
+def milliseconds(value: object) -> float:
+    """ "20 ms" to 20.0. ValueError as `magnitude`."""
+    return _positive(value, "ms", "20 ms")
+
+
 def written_in(unit: str) -> WithJsonSchema:
     """JSON Schema of a quantity: text. `unit` is the unit of the model's value, and so of a default."""
     return WithJsonSchema({"type": "string", "x-unit": unit})

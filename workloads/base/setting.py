@@ -7,12 +7,13 @@ a setting, and the defaults below answer for workloads that do not care.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.topology import Topology
+from density_study.workloads.base.search import Probe, Search
 from density_study.workloads.base.values import ClientFiles, Frozen
 
 
@@ -105,6 +106,22 @@ class Setting(Frozen):
         Called only for settings that measure for others. StudyError if the output does not tell.
         """
         raise NotImplementedError(f"{self.workload} measures no rate for other settings")
+
+    @property
+    def sought(self) -> Search | None:
+        """What a sequence of probes of this setting searches for; None: it runs as it is."""
+        return None
+
+    def at_probe(self, probe: Probe) -> Self:
+        """This setting as one probe runs it. InputError if the load is too low to run at."""
+        raise NotImplementedError(f"{self.workload} has no searches")
+
+    def latency_ms(
+        self, raw: Path, from_epoch_s: Mapping[str, float], operation: str, percentile: float
+    ) -> float | None:
+        """Percentile of intended latency over all clients, from their output in `raw` since `from_epoch_s`
+        (by client, in its clock); None with too few operations. Called for probes alone."""
+        raise NotImplementedError(f"{self.workload} has no searches")
 
     @property
     def warmed(self) -> Hashable | None:

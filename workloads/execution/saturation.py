@@ -13,34 +13,50 @@ from pathlib import Path
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.workloads.base.setting import Setting
 from density_study.workloads.base.values import ClientRun, TargetRate
+from density_study.workloads.planning.plan import Step
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import is_closed, read_manifest
 
 
-def resolve(setting: Setting, planned: Iterable[str], records: Path) -> tuple[Setting, TargetRate]:
-    """`setting` with its target in ops/s. `planned`: the build's saturation trials that it depends on.
+def resolve(
+    setting: Setting, planned: Iterable[Step], build: str, records: Path
+) -> tuple[Setting, TargetRate]:
+    """`setting` with its target in ops/s.
 
     StudyError names the trial that has no rate.
     """
     if setting.target_share is None:
         raise ValueError(f"{setting.id} has no relative target")
-    rates = {trial: _measured_ops_s(records / trial) for trial in planned}
-    if not rates:
-        raise _unknown(setting.id, "no saturation trial of its mix is planned on this build")
-    # Saturation is a maximum: with too few threads the client is the limit, with too many, queues are.
-    highest = max(rates, key=rates.__getitem__)
-    ops_s = rates[highest] * setting.target_share / 100
+    highest, rate = saturation(setting, planned, build, records)
+    ops_s = rate * setting.target_share / 100
     target = TargetRate(
         percent=setting.target_share,
         saturation_trial=highest,
-        saturation_ops_s=rates[highest],
+        saturation_ops_s=rate,
         ops_s=ops_s,
     )
     try:
         return setting.at_rate(ops_s), target
     except InputError as error:
-        why = f"its rate was {rates[highest]:.1f} ops/s, and {error.what.rstrip('.')}"
+        why = f"its rate was {rate:.1f} ops/s, and {error.what.rstrip('.')}"
         raise _unknown(highest, why) from error
+
+
+def saturation(
+    setting: Setting, planned: Iterable[Step], build: str, records: Path
+) -> tuple[str, float]:
+    """The trial of `build` with the highest rate of those that measure for `setting`, and its rate in ops/s.
+    `planned`: the run's trials. StudyError names the trial that has no rate."""
+    rates = {
+        str(step.trial): _measured_ops_s(records / str(step.trial))
+        for step in planned
+        if step.build == build and step.setting and step.setting.measures_for(setting)
+    }
+    if not rates:
+        raise _unknown(setting.id, "no saturation trial of its mix is planned on this build")
+    # Saturation is a maximum: with too few threads the client is the limit, with too many, queues are.
+    highest = max(rates, key=rates.__getitem__)
+    return highest, rates[highest]
 
 
 def _measured_ops_s(record: Path) -> float:
@@ -55,21 +71,29 @@ def _measured_ops_s(record: Path) -> float:
 def measured_ops_s(record: Path, manifest: Manifest) -> float:
     """Successful operations per second after the ramp-up, of all clients together. StudyError if the output
     of a client does not show it."""
+    setting, raw = manifest.setting, record / "raw"
+    try:
+        return sum(
+            setting.client_rate(raw, client, from_s)
+            for client, from_s in starts_s(manifest).items()
+        )
+    except StudyError as error:
+        raise _unknown(error.where, error.what.rstrip(".")) from error
+
+
+def starts_s(manifest: Manifest) -> dict[str, float]:
+    """When each client's ramp-up ended, in its host's clock. StudyError if the trial has no window."""
     if manifest.window is None:
         raise _unknown(manifest.trial, "it has no window")
     from_s = manifest.window.start_epoch_s + manifest.setting.cut_s
     hosts_s = {entry.host: (entry.before_s + entry.after_s) / 2 for entry in manifest.clock}
     # to the controller's clock
     offsets_s = {node.name: hosts_s.get(node.host, 0.0) for node in manifest.topology.nodes}
-    setting, raw = manifest.setting, record / "raw"
-    try:
-        return sum(
-            setting.client_rate(raw, client.name, from_s + offsets_s.get(client.node, 0.0))
-            for client in manifest.clients
-            if isinstance(client, ClientRun)  # as every client of a running study
-        )
-    except StudyError as error:
-        raise _unknown(error.where, error.what.rstrip(".")) from error
+    return {
+        client.name: from_s + offsets_s.get(client.node, 0.0)
+        for client in manifest.clients
+        if isinstance(client, ClientRun)  # as every client of a running study
+    }
 
 
 def _unknown(where: str, why: str) -> StudyError:

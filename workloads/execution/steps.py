@@ -18,12 +18,14 @@ from density_study.cluster.model.transport import Transport
 from density_study.cluster.providers.provider import Given, provider_of
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.state import lease
-from density_study.cluster.state.events import KeepAsked, TrialState
+from density_study.cluster.state.events import KeepAsked, SearchEnded, TrialState
+from density_study.workloads.base.search import Ended, Probe
 from density_study.workloads.base.values import TargetRate
 from density_study.workloads.execution.acts import Acts, Outcome, began, ended
 from density_study.workloads.execution.hbase_ready import row_written_and_read
 from density_study.workloads.execution.run import Run
 from density_study.workloads.execution.saturation import resolve
+from density_study.workloads.execution.searching import prepared
 from density_study.workloads.execution.trial import draft_manifest, run_trial
 from density_study.workloads.planning.plan import Step
 from density_study.workloads.record.record import (
@@ -151,7 +153,8 @@ def _not_due(run: Run, acts: Acts, step: Step) -> StepOutcome | None:
     due = _due(run, acts)
     if step.kind == "trial":
         if step.trial not in due:
-            return StepOutcome(step, "skipped", "it has its record, and was not cleared")
+            why = "it has its record or was not needed, and was not cleared"
+            return StepOutcome(step, "skipped", why)
         if killed := acts.killed(step.build):
             why = f"{killed.label!r} was killed, and its client may still load the cluster"
             return StepOutcome(step, "skipped", why)
@@ -215,7 +218,13 @@ def _down(run: Run, step: Step) -> StepOutcome:
 def _trial(run: Run, acts: Acts, step: Step) -> StepOutcome:
     if not acts.is_ready(step.build):
         return _not_run(run, step, f"{step.build} does not stand: its bring-up failed")
+    probe: Probe | None = None
     try:
+        if step.probe is not None:
+            found = prepared(run, step)
+            if isinstance(found, Ended):
+                return StepOutcome(step, "skipped", f"the search has ended: {found.why}")
+            step, probe = found
         step, target = _with_target(run, step)
     except StudyError as error:  # the trial cannot begin: it is incomplete, not failed
         return _not_run(run, step, str(error))
@@ -224,9 +233,9 @@ def _trial(run: Run, acts: Acts, step: Step) -> StepOutcome:
     lost = _lost(cluster, transport)
     if lost:
         return _not_run(run, step, lost)
-    manifest = run_trial(run, step, cluster, transport, target)
+    manifest = run_trial(run, step, cluster, transport, target, probe)
     if manifest.state == "complete":
-        return StepOutcome(step, "ok")
+        return StepOutcome(step, "ok", manifest.probe.verdict if manifest.probe else "")
     return StepOutcome(step, "failed", "; ".join(manifest.reasons))
 
 
@@ -235,13 +244,7 @@ def _with_target(run: Run, step: Step) -> tuple[Step, TargetRate | None]:
     setting = step.setting
     if setting is None or setting.target_share is None:
         return step, None
-    planned = [
-        str(other.trial)
-        for other in run.plan.trials
-        if other.build == step.build
-        if other.setting is not None and other.setting.measures_for(setting)
-    ]
-    resolved, target = resolve(setting, planned, run.records)
+    resolved, target = resolve(setting, run.plan.trials, step.build, run.records)
     run.journal.write("target-resolved", trial=step.trial, **target.model_dump())
     return step.model_copy(update={"setting": resolved}), target
 
@@ -275,7 +278,7 @@ def _due(run: Run, acts: Acts) -> set[str]:
 
 
 def _final(run: Run) -> set[str]:
-    """Trials with a complete or failed record.
+    """Trials with a complete or failed record, and probes that their search did not need.
 
     The journal knows the state of nearly all of them. A manifest is read only if the journal does not: of an
     incomplete record, or after a crash between closing a record and writing the journal.
@@ -286,8 +289,9 @@ def _final(run: Run) -> set[str]:
         for trial, entry in last.items()
         if entry.state == "closed" and entry.outcome != "incomplete"
     }
-    return {
+    recorded = {
         trial
         for trial in closed_trials(run.records)
         if trial in final or read_manifest(run.records / trial).state != "incomplete"
     }
+    return recorded.union(*(ended.spared for ended in run.journal.events(SearchEnded)))

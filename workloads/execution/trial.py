@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from density_study.cluster.model.cluster import Cluster
@@ -17,6 +18,7 @@ from density_study.cluster.model.errors import HostLostError, StudyError
 from density_study.cluster.model.transport import Transport
 from density_study.cluster.providers.provider import Guests, machines_of_hosts, provider_of
 from density_study.cluster.state.events import TrialState
+from density_study.workloads.base.search import Probe
 from density_study.workloads.base.setting import Setting
 from density_study.workloads.base.values import ClientRun, TargetRate, Window
 from density_study.workloads.base.workload import TrialContext
@@ -24,6 +26,7 @@ from density_study.workloads.execution.hosts_around_trial import between, full_d
 from density_study.workloads.execution.monitoring import Monitors
 from density_study.workloads.execution.others import others_between, read_others
 from density_study.workloads.execution.run import Run
+from density_study.workloads.execution.searching import judged
 from density_study.workloads.monitors import MONITORS
 from density_study.workloads.planning.plan import Step
 from density_study.workloads.record.given import UNKNOWN, recorded
@@ -80,12 +83,15 @@ def run_trial(
     cluster: Cluster,
     transport: Transport,
     target: TargetRate | None = None,
+    probe: Probe | None = None,
 ) -> Manifest:
     """Run the trial of `step` on `cluster`; returns the manifest of its closed record.
 
-    target: the resolved rate of its setting, if the plan has a relative target.
+    target: the resolved rate of its setting, if the plan has a relative target. probe: the probe of a search
+    that the trial is.
     """
-    draft = _with_cluster(draft_manifest(run, step), cluster).model_copy(update={"target": target})
+    draft = _with_cluster(draft_manifest(run, step), cluster)
+    draft = draft.model_copy(update={"target": target, "probe": probe})
     record = Record.open(run.records, draft)
     context = TrialContext(cluster, transport, record, run.journal)
     progress = _Progress()
@@ -100,9 +106,19 @@ def run_trial(
         progress.faults[:0] = full_disks(cluster)  # a full disk explains the faults that follow
     ended = {"state": progress.state, "reasons": tuple(progress.faults)}
     manifest = Manifest.model_validate({**draft.model_dump(), **progress.facts, **ended})
+    if probe is not None:
+        manifest = manifest.model_copy(update={"probe": _judged(manifest, record.root)})
     record.close(manifest)
     _journal(run, step, "closed", outcome=manifest.state)
     return manifest
+
+
+def _judged(manifest: Manifest, record: Path) -> Probe | None:
+    """A trial that did not complete leaves its probe without a result."""
+    if manifest.state == "complete":
+        return judged(manifest, record)
+    assert manifest.probe is not None
+    return manifest.probe.model_copy(update={"why": "; ".join(manifest.reasons)})
 
 
 def _measure(run: Run, step: Step, context: TrialContext, progress: _Progress) -> None:

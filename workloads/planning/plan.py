@@ -18,9 +18,15 @@ from density_study.cluster.model.host import Host
 from density_study.cluster.model.placement import Layout, given_topology, place
 from density_study.cluster.model.topology import Isolation, Topology
 from density_study.cluster.state.atomic import write_text
+from density_study.workloads.base.search import stretch_after
 from density_study.workloads.base.setting import Setting
 from density_study.workloads.base.values import Frozen
-from density_study.workloads.planning.trial_order import PlannedTrial, overhead_trials, random_order
+from density_study.workloads.planning.trial_order import (
+    PlannedTrial,
+    overhead_trials,
+    random_order,
+    trials_of,
+)
 from density_study.workloads.spec.factors import named_levels
 from density_study.workloads.spec.libvirt_hosts import densities
 from density_study.workloads.spec.registry import AnySetting
@@ -50,6 +56,10 @@ class Step(Frozen):
         None, description="number of the monitoring-overhead pair; null: a regular trial"
     )
     monitored: bool = Field(True, description="whether the monitors run during the trial")
+    probe: int | None = Field(
+        None,
+        description="number of a search's probe, from 1; null: no search. The last ones may not run",
+    )
 
 
 class Extension(Frozen):
@@ -74,6 +84,14 @@ class Plan(Frozen):
 
     def topology_of(self, build: str) -> Topology:
         return self.topologies[self.builds[build]]
+
+    def probes(self, build: str, setting_id: str) -> tuple[Step, ...]:
+        """The steps of one search, in their order."""
+        return tuple(
+            step
+            for step in self.trials
+            if step.build == build and step.probe and step.setting and step.setting.id == setting_id
+        )
 
     @property
     def trials(self) -> tuple[Step, ...]:
@@ -141,7 +159,7 @@ def _check_topologies(settings: Sequence[Setting], topologies: Sequence[Topology
 def _with_repetitions(
     plan: Plan, repetitions: int, settings: Sequence[Setting], overhead_pairs: int = 0
 ) -> Plan:
-    trials = repetitions * len(plan.topologies) * len(settings)
+    trials = repetitions * len(plan.topologies) * len(list(trials_of(settings)))
     trials += 2 * overhead_pairs + len(plan.trials)
     if trials > MAX_TRIALS:
         raise InputError(
@@ -162,7 +180,7 @@ def _with_repetitions(
             builds[build] = name
             topology = plan.topologies[name]
             possible = tuple(setting for setting in settings if not setting.obstacle(topology))
-            regular = map(PlannedTrial, random_order(possible, rng))
+            regular = trials_of(random_order(possible, rng))
             _append_build(steps, repetition, build, (*regular, *overhead))
     return plan.model_copy(
         update={
@@ -208,14 +226,24 @@ def _append_build(
         append(
             "trial",
             f"{build} {trial.name}",
-            trial.setting.estimate_s + _warm_up_s(trial.setting, warmed),
+            _trial_s(trial) + _warm_up_s(trial.setting, warmed),
             trial=f"{build}-{order:03d}-{trial.name}",
             order=order,
             setting=trial.setting,
             overhead_pair=trial.pair,
             monitored=trial.monitored,
+            probe=trial.probe,
         )
     append("down", build, DOWN_ESTIMATE_S)
+
+
+def _trial_s(trial: PlannedTrial) -> float:
+    """Estimated duration. Of a probe the longest: as if all probes before it were rejected."""
+    search = trial.setting.sought
+    longer = 0.0
+    if search is not None and trial.probe is not None:
+        longer = (stretch_after(trial.probe - 1) - 1) * search.duration_s
+    return trial.setting.estimate_s + longer
 
 
 def _warm_up_s(setting: Setting, warmed: set[Hashable]) -> float:

@@ -7,7 +7,7 @@ nothing else differs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from random import Random
@@ -18,18 +18,31 @@ from density_study.workloads.base.setting import Setting
 @dataclass(frozen=True)
 class PlannedTrial:
     """A setting to run. `pair`: number of its monitoring-overhead pair in the run, from 1; None: a regular
-    trial."""
+    trial. `probe`: number of a search's probe, from 1; None: no search."""
 
     setting: Setting
     pair: int | None = None
     monitored: bool = True
+    probe: int | None = None
 
     @property
     def name(self) -> str:
         """End of the trial's name."""
+        if self.probe is not None:
+            return f"{self.setting.id}-probe{self.probe:02d}"
         if self.pair is None:
             return self.setting.id
         return f"{self.setting.id}-cost{self.pair}-{'on' if self.monitored else 'off'}"
+
+
+def trials_of(settings: Iterable[Setting]) -> Iterator[PlannedTrial]:
+    """One trial per setting, in their order; of a search, as many probes as it may take."""
+    for setting in settings:
+        if setting.sought is None:
+            yield PlannedTrial(setting)
+        else:
+            for probe in range(1, setting.sought.probes + 1):
+                yield PlannedTrial(setting, probe=probe)
 
 
 def random_order(settings: tuple[Setting, ...], rng: Random) -> tuple[Setting, ...]:
@@ -65,8 +78,9 @@ def _predecessors(settings: tuple[Setting, ...]) -> tuple[frozenset[int], ...]:
 
 def _cheapest(settings: Sequence[Setting]) -> Setting:
     """The shortest setting with a steady rate; the shortest of all if none has one."""
-    steady = [setting for setting in settings if setting.has_steady_rate]
-    return min(steady or settings, key=lambda setting: setting.estimate_s)
+    able = [setting for setting in settings if setting.sought is None] or settings
+    steady = [setting for setting in able if setting.has_steady_rate]
+    return min(steady or able, key=lambda setting: setting.estimate_s)
 
 
 def overhead_trials(

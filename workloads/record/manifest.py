@@ -8,6 +8,7 @@ from pydantic import Field
 
 from density_study.cluster.model.cluster import Phase
 from density_study.cluster.model.topology import Isolation, Topology
+from density_study.workloads.base.search import Probe
 from density_study.workloads.base.values import (
     ClientRun,
     ClockOffset,
@@ -46,6 +47,10 @@ class Manifest(Frozen):
     monitored: bool = Field(True, description="whether the monitors ran")
     target: TargetRate | None = Field(
         None, description="resolved rate, if the target is relative to a measured saturation"
+    )
+    probe: Probe | None = Field(
+        None,
+        description="the probe of a search that the trial is, with its result; null: no search",
     )
     topology: GivenTopology | Topology
     isolation: Isolation | Literal["unknown"]

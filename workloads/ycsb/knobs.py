@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -31,7 +32,7 @@ def target_of(value: object) -> Target:
     if isinstance(value, Target):
         return value
     if isinstance(value, str) and value.strip().endswith("%"):
-        return Target(percent=_percent(value))
+        return Target(percent=percent(value, _EXAMPLE))
     ops_s = magnitude(value, "1/s", _EXAMPLE)
     if not ops_s >= 1:
         raise ValueError(
@@ -42,16 +43,17 @@ def target_of(value: object) -> Target:
     return Target(ops_s=ops_s)
 
 
-def _percent(value: str) -> float:
-    try:
-        percent = float(value.strip().removesuffix("%"))
-    except ValueError:
-        percent = float("nan")
-    if not 0 < percent <= 100:
+def percent(value: object, example: str) -> float:
+    """ "70%" to 70.0. ValueError describes the fault and shows an example."""
+    found = float("nan")
+    if isinstance(value, str) and value.strip().endswith("%"):
+        with suppress(ValueError):
+            found = float(value.strip().removesuffix("%"))
+    if not 0 < found <= 100:
         raise ValueError(
-            f"{value!r} is not a percentage above 0 and up to 100; write, for example, {_EXAMPLE}"
+            f"{value!r} is not a percentage above 0 and up to 100; write, for example, {example}"
         )
-    return percent
+    return found
 
 
 LatencyTarget = Annotated[Target, BeforeValidator(target_of), WithJsonSchema({"type": "string"})]

@@ -145,5 +145,9 @@ MixChoice = Annotated[
 """An element of `mixes` of a study: the name of a mix, or a mix of its own."""
 
 
+def facts_of(mix: Mix | OwnMix) -> MixFacts:
+    return mix.facts if isinstance(mix, OwnMix) else MIXES[mix]
+
+
 def name_of(mix: Mix | OwnMix) -> str:
     return mix.name if isinstance(mix, OwnMix) else mix

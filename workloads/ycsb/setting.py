@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
+from math import inf
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -10,12 +11,14 @@ from pydantic import Field, model_validator
 
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.topology import Topology
+from density_study.workloads.base.search import Probe, Search
 from density_study.workloads.base.setting import Setting
 from density_study.workloads.base.values import ClientFiles
 from density_study.workloads.ycsb.knobs import STEADY_ESTIMATE_S
 from density_study.workloads.ycsb.mixes import MIXES, Mix, MixFacts, OwnMix, is_load
 from density_study.workloads.ycsb.noisy_neighbour.neighbour import NOBODY, pair
 from density_study.workloads.ycsb.output.interval_log import client_rate
+from density_study.workloads.ycsb.output.latency import percentile_ms
 from density_study.workloads.ycsb.variant_store import STORED_ROW_MIB as STORED_VARIANT_MIB
 from density_study.workloads.ycsb.variant_store import VALUE_MIB, VariantStore
 
@@ -29,6 +32,7 @@ COPIES_ON_DISK = 3
 _NO_COLUMNS = frozenset(
     {
         "own_mix",
+        "search",
         "regions_per_server",
         "warm_up_daemons_s",
         "warm_up_client_s",
@@ -72,6 +76,9 @@ class YcsbSetting(Setting):
     target_ops_s: float | None = Field(
         None, description="target rate of all clients together, in operations per second"
     )
+    search: Search | None = Field(
+        None, description="what a sequence of probes searches for; null: the trial is no probe"
+    )
     request_distribution: Literal["zipfian", "uniform", "latest"] = "zipfian"
     max_scan_length: int = Field(100, description="maximum rows per scan")
     regions_per_server: int = 10
@@ -100,18 +107,26 @@ class YcsbSetting(Setting):
 
     @property
     def id(self) -> str:
-        parts = [f"ycsb-{self.mix}-r{self.records}-t{self.threads}"]
+        threads = self._own_threads
+        parts = [f"ycsb-{self.mix}-r{self.records}-t{threads}"]
         if self.variants is not None:
-            parts = [f"genomics-{self.mix}-{self.variants.name}-t{self.threads}"]
+            parts = [f"genomics-{self.mix}-{self.variants.name}-t{threads}"]
         if self.clients > 1:
             parts.append(f"c{self.clients}")
-        if self.target_percent is not None:  # keeps its name once its rate is known
+        if self.search is not None:  # keeps its name whatever its probe
+            parts.append(self.search.id)
+        elif self.target_percent is not None:  # keeps its name once its rate is known
             parts.append(f"at{self.target_percent:g}pct")
         elif self.target_ops_s is not None:
             parts.append(f"at{self.target_ops_s:g}ps")
         if self.is_isolation:
             parts.append(f"beside{self.neighbour_threads or '-nobody'}")
         return "-".join(parts)
+
+    @property
+    def _own_threads(self) -> int:
+        """Those of the setting in the plan; a probe may have more."""
+        return (self.search.start_threads if self.search else None) or self.threads
 
     @property
     def label(self) -> str:
@@ -132,9 +147,11 @@ class YcsbSetting(Setting):
         rows = f"{self.records:,} records"
         if self.variants is not None:
             rows = f"{self.variants.samples:,} samples at {self.variants.sites:,} sites"
-        size = f"{rows}, {self.threads} threads"
+        size = f"{rows}, {self._own_threads} threads"
         if self.clients > 1:
             size += f" in {self.clients} clients"
+        if self.search is not None:
+            return f"{size}, {self.search.goal}"
         if self.target_percent is not None:  # its rate differs from build to build
             return f"{size}, at {self.target_percent:g} % of saturation"
         target = self.target_ops_s
@@ -146,6 +163,8 @@ class YcsbSetting(Setting):
         target = percent if self.target_percent else 1000.0 * (self.target_ops_s or 0.0)
         names = [str(name) for name in MIXES]
         place = names.index(self.mix) if self.mix in names else len(names)
+        if self.search is not None:  # after the targets
+            return place, self.records, self._own_threads, inf
         return place, self.records, self.threads, target
 
     @property
@@ -178,10 +197,14 @@ class YcsbSetting(Setting):
     @property
     def is_saturation(self) -> bool:
         """Whether clients run as fast as they can."""
+        if self.search is not None:
+            return self.search.of_threads
         return not self.is_load and not self.is_paced
 
     @property
     def is_paced(self) -> bool:
+        if self.search is not None:  # the rate that it finds is a result
+            return False
         return self.target_percent is not None or self.target_ops_s is not None
 
     @property
@@ -238,7 +261,11 @@ class YcsbSetting(Setting):
         return (self.records, self.variants) == (other.records, other.variants)
 
     def measures_for(self, other: Setting) -> bool:
-        if not isinstance(other, YcsbSetting) or other.target_percent is None:
+        if not isinstance(other, YcsbSetting) or self.search is not None:
+            return False
+        if other.target_percent is None and (
+            other.search is None or not other.search.start_percent
+        ):
             return False
         alike = (self.mix, self.clients) == (other.mix, other.clients)
         return (
@@ -254,9 +281,27 @@ class YcsbSetting(Setting):
             raise InputError(
                 f"the target of {ops_s:.1f} ops/s is below one operation per second and client.",
                 self.id,
-                "raise the percentage in latency_at, or use fewer clients.",
+                "raise the percentage in latency_at, or the limits of search; or use fewer clients.",
             )
         return self.model_copy(update={"target_ops_s": ops_s})
+
+    @property
+    def sought(self) -> Search | None:
+        return self.search
+
+    def at_probe(self, probe: Probe) -> Self:
+        if self.search is None or self.duration_s is None:
+            raise ValueError(f"{self.id} is no search")
+        measured_s = (self.search.duration_s - self.warm_up_s) * probe.stretch
+        same = self.model_copy(update={"duration_s": float(round(self.warm_up_s + measured_s))})
+        if self.search.of_threads:
+            return same.model_copy(update={"threads": round(probe.load)})
+        return same.at_rate(probe.load)
+
+    def latency_ms(
+        self, raw: Path, from_epoch_s: Mapping[str, float], operation: str, percentile: float
+    ) -> float | None:
+        return percentile_ms(raw, from_epoch_s, operation, percentile)
 
     def client_rate(self, raw: Path, client: str, from_epoch_s: float) -> float:
         return client_rate(raw, client, from_epoch_s)
@@ -305,7 +350,10 @@ class YcsbSetting(Setting):
         store = self.variants
         return {
             "mode": self.mix,
-            **self.model_dump(include={"records", "threads", "target_ops_s"}),
+            **self.model_dump(include={"records"}),
+            "threads": self._own_threads,
+            "target_ops_s": None if self.search else self.target_ops_s,
+            "sought": self.search.goal if self.search else None,
             "samples": store.samples if store else None,
             "sites": store.sites if store else None,
             "unnamed_knobs": self.unnamed_knobs(),
@@ -316,7 +364,7 @@ class YcsbSetting(Setting):
         """Knobs that influence the results but are not part of the id, by their key in a study. Only knobs
         that affect the mix: a load draws no keys, and only scans have a length."""
         knobs: dict[str, str | float | None] = {
-            "duration": self.duration_s,
+            "duration": self.search.duration_s if self.search else self.duration_s,
             "warm_up": None if self.is_load else self.warm_up_s,
             "warm_up_client": None if self.is_load else self.warm_up_client_s,
             "warm_up_daemons": "steady" if self.until_steady else self.warm_up_daemons_s,

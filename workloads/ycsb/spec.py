@@ -29,6 +29,7 @@ from density_study.workloads.ycsb.mixes import (
     is_load,
     name_of,
 )
+from density_study.workloads.ycsb.search_spec import SearchSpec
 from density_study.workloads.ycsb.setting import INT_MAX, YcsbSetting
 
 Count = Annotated[int, Field(strict=True, ge=1)]
@@ -54,6 +55,9 @@ class RunsSpec(WorkloadSpec):
     )
     latency_at: tuple[LatencyTarget, ...] = Field(
         (), description="target rates of latency trials: 70% of the measured saturation, or 2000/s"
+    )
+    search: SearchSpec | None = Field(
+        None, description="search on each build for the highest load that keeps its limits"
     )
     duration: Seconds = Field(600.0, description="length of a run, ramp-up included: 10 min")
     warm_up: Seconds = Field(60.0, description="ramp-up that is excluded from every metric: 60 s")
@@ -86,8 +90,10 @@ class RunsSpec(WorkloadSpec):
                 f"latency_at needs a mix besides {name_of(self.mixes[0])}: a load has no latency trial",
                 "latency_at",
             )
+        if self.search is not None:
+            self._check_search(self.search)
         # Counted before the lists are expanded.
-        per_size_and_mix = len(set(self.threads)) + len(set(self.latency_at))
+        per_size_and_mix = len(set(self.threads)) + len(set(self.latency_at)) + bool(self.search)
         settings = len(set(self.sizes)) * len(set(self.mixes)) * per_size_and_mix
         if settings > MAX_SETTINGS:
             raise FaultyKeyError(
@@ -95,8 +101,22 @@ class RunsSpec(WorkloadSpec):
             )
         return self
 
+    def _check_search(self, search: SearchSpec) -> None:
+        runs = [mix for mix in self.mixes if not is_load(name_of(mix))]
+        if not runs:
+            raise FaultyKeyError(
+                f"search needs a mix besides {name_of(self.mixes[0])}: a load has no rate to vary",
+                "search",
+            )
+        if search.duration is not None and search.duration <= self.warm_up:
+            raise FaultyKeyError(
+                "warm_up leaves nothing of the search's duration to measure", "search", "duration"
+            )
+        for mix in runs:
+            search.search(mix, 1, self.duration)
+
     def settings(self) -> tuple[YcsbSetting, ...]:
-        return (*self._saturation(), *self._latency())
+        return (*self._saturation(), *self._latency(), *self._searches())
 
     def _saturation(self) -> Iterator[YcsbSetting]:
         for size in dict.fromkeys(self.sizes):
@@ -109,6 +129,19 @@ class RunsSpec(WorkloadSpec):
             for mix in dict.fromkeys(mix for mix in self.mixes if not is_load(name_of(mix))):
                 for target in dict.fromkeys(self.latency_at):
                     yield self.setting(size, max(self.threads), mix, target)
+
+    def _searches(self) -> Iterator[YcsbSetting]:
+        """One per table and mix. A rate is offered by the maximum of `threads`, so that their number does not
+        limit it; a search for threads begins with the minimum."""
+        if self.search is None:
+            return
+        pick = min if self.search.max_threads_gain is not None else max
+        for size in dict.fromkeys(self.sizes):
+            for mix in dict.fromkeys(mix for mix in self.mixes if not is_load(name_of(mix))):
+                setting = self.setting(size, pick(self.threads), mix)
+                search = self.search.search(mix, pick(self.threads), self.duration)
+                updates = {"search": search, "duration_s": search.duration_s}
+                yield setting.model_copy(update=updates)
 
     def setting(
         self, size: int, threads: int, mix: Mix | OwnMix, target: Target | None = None

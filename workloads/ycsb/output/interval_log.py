@@ -206,19 +206,25 @@ def client_rate(folder: Path, client: str, from_epoch_s: float) -> float:
     return (sum(row.operations for row in rows) - 2 * repeated) / seconds
 
 
-def _of_users(folder: Path, client: str) -> Iterator[IntervalRow]:
-    """The intervals of successful operations of all logs of a client."""
-    for path in sorted(folder.glob(f"{client}-*.hdr")):
+def rows_of(folder: Path, client: str, name: str = "*") -> Iterator[IntervalRow]:
+    """The intervals of the client's logs, or of one with the name of its measurement. StudyError if one
+    cannot be read whole."""
+    for path in sorted(folder.glob(f"{client}-{name}.hdr")):
         try:
             parsed = parse_hdr(path.read_bytes(), path.name)
         except ParseError as error:
             raise _unreadable(str(path), str(error)) from error
         if parsed.quarantined:
             raise _unreadable(str(path), f"{path.name}: {parsed.quarantined[0].reason}")
-        for row in parsed.rows:
-            what = row.measurement
-            if not what.intended and what.outcome is None and what.operation not in NOT_OF_USERS:
-                yield row
+        yield from parsed.rows
+
+
+def _of_users(folder: Path, client: str) -> Iterator[IntervalRow]:
+    """The intervals of successful operations of all logs of a client."""
+    for row in rows_of(folder, client):
+        what = row.measurement
+        if not what.intended and what.outcome is None and what.operation not in NOT_OF_USERS:
+            yield row
 
 
 def _unreadable(where: str, why: str) -> StudyError:

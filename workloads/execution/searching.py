@@ -1,0 +1,182 @@
+"""Carries a search on: chooses the load of its next probe from the records of those before, and judges a
+probe by its record.
+
+Both are functions of the records, so that a run that was killed goes on with the same search.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.state.events import SearchEnded
+from density_study.workloads.base.search import SUSTAINED, Ended, Probe, Search, next_probe
+from density_study.workloads.execution.run import Run
+from density_study.workloads.execution.saturation import measured_ops_s, saturation, starts_s
+from density_study.workloads.monitors.dool import parse_dool
+from density_study.workloads.planning.plan import Step
+from density_study.workloads.record.manifest import Manifest
+from density_study.workloads.record.record import is_closed, read_manifest
+
+
+def prepared(run: Run, step: Step) -> tuple[Step, Probe] | Ended:
+    """The step with the setting as its probe runs it, or the end of its search, which spares its other
+    probes. StudyError if the first load is unknown, or no load can be run."""
+    search = _search(step)
+    probe = _next(run, step, search)
+    if isinstance(probe, Ended):
+        probes = run.plan.probes(step.build, _id(step))
+        spared = tuple(str(each.trial) for each in probes if each.index >= step.index)
+        answer = probe.answer.load if probe.answer else None
+        run.journal.record(
+            SearchEnded(
+                build=step.build,
+                setting=_id(step),
+                answer=answer,
+                why=probe.why,
+                spared=spared,
+            )
+        )
+        return probe
+    assert step.setting is not None
+    try:
+        setting = step.setting.at_probe(probe)
+    except InputError as error:
+        raise StudyError(error.what, error.where, error.remedy) from error
+    return step.model_copy(update={"setting": setting}), probe
+
+
+def judged(manifest: Manifest, record: Path) -> Probe:
+    """The manifest's probe with what it measured, and whether its load is kept. Without a result, `why`
+    says what is missing."""
+    probe, search = manifest.probe, manifest.setting.sought
+    assert probe is not None and search is not None
+    try:
+        rate = measured_ops_s(record, manifest)
+    except StudyError as error:
+        return probe.model_copy(update={"why": error.what})
+    found = probe.model_copy(update={"rate_ops_s": rate})
+    if search.of_threads:
+        return _of_threads(found, rate)
+    if rate < SUSTAINED * probe.load:
+        why = f"{rate:,.0f} ops/s are {rate / probe.load:.1%} of {probe.load:,.0f}, less than 98 %"
+        return found.model_copy(update={"kept": False, "why": why})
+    return _within_limits(search, found, manifest, record)
+
+
+def _search(step: Step) -> Search:
+    if step.setting is None or step.setting.sought is None:
+        raise ValueError(f"step {step.index} is no probe")
+    return step.setting.sought
+
+
+def _id(step: Step) -> str:
+    return step.setting.id if step.setting else ""
+
+
+def _next(run: Run, step: Step, search: Search) -> Probe | Ended:
+    before = [
+        manifest.probe
+        for each in run.plan.probes(step.build, _id(step))
+        if each.index < step.index and is_closed(run.records / str(each.trial))
+        if (manifest := read_manifest(run.records / str(each.trial))).probe is not None
+    ]
+    first, because = (0.0, "") if before else _first(run, step, search)
+    found = next_probe(search, before, first)
+    if isinstance(found, Ended):
+        return found
+    kept = [probe.rate_ops_s for probe in before if probe.kept and probe.rate_ops_s]
+    least_gain = 1 + (search.gain_percent or 0.0) / 100
+    return Probe(
+        number=step.probe or 0,
+        load=found.load,
+        stretch=found.stretch,
+        because=because or found.because,
+        to_beat_ops_s=least_gain * max(kept) if search.of_threads and kept else None,
+    )
+
+
+def _first(run: Run, step: Step, search: Search) -> tuple[float, str]:
+    """Load of the first probe, and why."""
+    if search.of_threads:
+        return float(search.start_threads or 1), "the least of the study's threads"
+    if search.start_percent is None:
+        return float(search.start_ops_s or 1), "the start that the study names"
+    assert step.setting is not None
+    trial, ops_s = saturation(step.setting, run.plan.trials, step.build, run.records)
+    share = f"{search.start_percent:g} % of the saturation of {ops_s:,.0f} ops/s in {trial}"
+    return ops_s * search.start_percent / 100, share
+
+
+def _of_threads(probe: Probe, rate: float) -> Probe:
+    if probe.to_beat_ops_s is None:
+        return probe.model_copy(update={"kept": True, "why": f"{rate:,.0f} ops/s, to be exceeded"})
+    kept = rate >= probe.to_beat_ops_s
+    words = "at least" if kept else "less than"
+    why = f"{rate:,.0f} ops/s, {words} the {probe.to_beat_ops_s:,.0f} that are worth the threads"
+    return probe.model_copy(update={"kept": kept, "why": why})
+
+
+def _within_limits(search: Search, probe: Probe, manifest: Manifest, record: Path) -> Probe:
+    """Compare with every limit; one that is exceeded rejects the load, one that is unknown leaves it open."""
+    latency_ms: dict[str, float] = {}
+    exceeded: list[str] = []
+    unknown: list[str] = []
+    within: list[str] = []
+    for limit in search.limits:
+        name = f"{limit.operation} p{limit.percentile:g}"
+        ms = manifest.setting.latency_ms(
+            record / "raw", starts_s(manifest), limit.operation, limit.percentile
+        )
+        if ms is None:
+            unknown.append(f"too few operations for {name}: use a longer duration")
+            continue
+        latency_ms[name] = ms
+        (exceeded if ms > limit.ms else within).append(f"{name} {ms:.3g} ms, limit {limit.ms:g} ms")
+    cpu = None
+    if search.cpu_percent is not None:
+        cpu = cpu_used_percent(manifest, record)
+        if cpu is None:
+            unknown.append("no monitor shows the CPU use of the cluster's hosts")
+        else:
+            words = f"CPU {cpu:.0f} %, limit {search.cpu_percent:g} %"
+            (exceeded if cpu > search.cpu_percent else within).append(words)
+    return probe.model_copy(
+        update={
+            "latency_ms": latency_ms,
+            "cpu_percent": cpu,
+            "kept": False if exceeded else None if unknown else True,
+            "why": "; ".join(exceeded or unknown or within),
+        }
+    )
+
+
+def cpu_used_percent(manifest: Manifest, record: Path) -> float | None:
+    """Mean CPU use of the hosts with masters or workers, after the ramp-up, a client on them included: 100
+    less idle, iowait and steal (method 19). None if a host has no samples."""
+    if manifest.window is None:
+        return None
+    offsets_s = {entry.host: (entry.before_s + entry.after_s) / 2 for entry in manifest.clock}
+    from_s, until_s = (
+        manifest.window.start_epoch_s + manifest.setting.cut_s,
+        manifest.window.end_epoch_s,
+    )
+    files = {monitor.host: monitor.file for monitor in manifest.monitors if monitor.kind == "dool"}
+    means = []
+    for host in sorted(
+        {node.host for node in manifest.topology.nodes if set(node.roles) != {"client"}}
+    ):
+        if host not in files:
+            return None
+        data = (record / files[host]).read_bytes()
+        used = [
+            100.0 - row.cpu_idle - row.cpu_iowait - (row.cpu_steal or 0.0)
+            for row in parse_dool(data, files[host]).rows
+            if not row.since_boot and row.epoch_s is not None
+            if row.cpu_idle is not None and row.cpu_iowait is not None
+            if from_s < row.epoch_s - offsets_s.get(host, 0.0) <= until_s
+        ]
+        if not used:
+            return None
+        means.append(sum(used) / len(used))
+    return sum(means) / len(means) if means else None
