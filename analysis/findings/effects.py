@@ -116,6 +116,8 @@ def _measured(
         return MEASURES[what], rate_points(first), rate_points(later)
     if what == "cpu":
         return MEASURES[what], cpu_points(first), cpu_points(later)
+    if first.sought is not None:  # its latency is near the limit of the search
+        return None
     operation = main_operation(first) or ""
     found = latency_arms(first, later, operation, TAIL)
     return (f"{found[0]} {operation} p{TAIL:g}", *found[1:]) if found else None

@@ -72,6 +72,7 @@ def plain(evidence: Evidence, mode: str) -> tuple[SettingSummary, ...]:
         if entry.mode == mode
         and entry.neighbour is None
         and entry.target_ops_s is None
+        and entry.sought is None
         and not _SPECIAL_DFSIO.fullmatch(entry.setting)
         and is_baseline(entry, evidence.settings, *baselines)
     )

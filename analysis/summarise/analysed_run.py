@@ -52,7 +52,7 @@ class AnalysedRun:
         trials = read_table(run_root, tables.TRIALS).sort_values("order")
         verdicts = read_table(run_root, tables.VERDICTS).set_index("trial")
         steady = read_series.steadiness(run_root)
-        counted = trials[trials["trial"].map(verdicts["counted"])]
+        counted = trials[trials["trial"].map(verdicts["counted"]) & trials["studied"]]
         counted = counted[["trial", "topology", "setting", "repetition", "build"]]
         return cls(
             manifests=manifests,

@@ -14,9 +14,12 @@ from density_study.analysis.summary.summary import (
     UNKNOWN_LEVEL,
     Metric,
     MetricName,
+    ProbeSummary,
+    SearchSummary,
     SettingSummary,
     TrialSummary,
 )
+from density_study.workloads.record.searches import searches
 
 _ORDER = {name: place for place, name in enumerate(get_args(MetricName))}
 _OF_TRIAL = (
@@ -37,6 +40,7 @@ def trial_summaries(run: AnalysedRun) -> tuple[TrialSummary, ...]:
             measure_s=_number(row["measure_s"]),
             overhead_pair=None if pd.isna(row["overhead_pair"]) else int(row["overhead_pair"]),
             monitored=bool(row["monitored"]),
+            probe=None if pd.isna(row["probe"]) else int(row["probe"]),
             metrics=_metrics(metrics.get(row["trial"])),
             warm_up_s=_number(row["warm_up_s"]),
         )
@@ -47,7 +51,7 @@ def trial_summaries(run: AnalysedRun) -> tuple[TrialSummary, ...]:
 def setting_summaries(run: AnalysedRun) -> tuple[SettingSummary, ...]:
     """Every setting on every topology where it ran, including those without a valid trial."""
     is_counted = run.trials["trial"].map(run.verdicts["counted"])
-    counted = run.trials[is_counted & run.trials["overhead_pair"].isna()]
+    counted = run.trials[is_counted & run.trials["studied"]]
     arm = ["setting", "topology"]
     builds = counted.groupby(arm)["build"].nunique().to_dict()
     unknown = counted[counted["trial"].map(run.verdicts["verdict"]) == "unknown"]
@@ -79,6 +83,28 @@ def setting_summaries(run: AnalysedRun) -> tuple[SettingSummary, ...]:
         return place[entry.setting], entry.medium, entry.vms_per_host, order, entry.topology
 
     return tuple(sorted(entries, key=key))
+
+
+def search_summaries(run: AnalysedRun) -> tuple[SearchSummary, ...]:
+    """Every search, in the order of the settings and of their trials."""
+    place = {setting: number for number, setting in enumerate(run.labels)}
+    found = sorted(searches(run.manifests), key=lambda one: place[one.setting])
+    return tuple(
+        SearchSummary(
+            setting=one.setting,
+            topology=one.topology,
+            build=one.build,
+            goal=one.search.goal,
+            unit=one.search.unit,
+            probes=tuple(ProbeSummary(trial=t, **p.model_dump()) for t, p in one.probes.items()),
+            answer=one.answer,
+            answer_load=one.ended.answer.load if one.ended.answer else None,
+            rejected_load=one.ended.rejected,
+            exact=one.ended.exact,
+            why=one.ended.why,
+        )
+        for one in found
+    )
 
 
 def _with_interval(metric: Metric) -> Metric:

@@ -120,12 +120,14 @@ def _with(evidence: Evidence, factor: Factor, pair: Pair) -> str:
 
 def _doing(entry: SettingSummary) -> str:
     known = (words for start, words in _DOING.items() if entry.setting.startswith(start))
-    return next(known, entry.label)
+    doing = next(known, entry.label.split(",")[0])
+    return f"{doing} ({entry.sought})" if entry.sought else doing
 
 
-def _place(entry: SettingSummary) -> int:
+def _place(entry: SettingSummary) -> tuple[bool, int]:
+    """The answer of a search first: it is what the study was made for."""
     known = (i for i, start in enumerate(_HEADLINES) if entry.setting.startswith(start))
-    return next(known, len(_HEADLINES))
+    return entry.sought is None, next(known, len(_HEADLINES))
 
 
 def _unit(entry: SettingSummary) -> str:

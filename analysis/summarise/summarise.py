@@ -13,7 +13,11 @@ from density_study.analysis.capacity.plan.plan import plan_beside
 from density_study.analysis.findings import Evidence, findings
 from density_study.analysis.summarise import read_series
 from density_study.analysis.summarise.analysed_run import AnalysedRun
-from density_study.analysis.summarise.entries import setting_summaries, trial_summaries
+from density_study.analysis.summarise.entries import (
+    search_summaries,
+    setting_summaries,
+    trial_summaries,
+)
 from density_study.analysis.summarise.headline import headline
 from density_study.analysis.summarise.imports import import_summary
 from density_study.analysis.summarise.monitoring_overhead import monitoring_overhead
@@ -24,8 +28,8 @@ from density_study.analysis.summary.disclosure import guests_are_emulated, merge
 from density_study.analysis.summary.summary import BuildSummary, Summary
 from density_study.analysis.tables.store import read_table
 from density_study.cluster.state.atomic import write_text
-from density_study.cluster.state.events import Event
-from density_study.cluster.state.journal import Journal
+from density_study.cluster.state.events import Event, SearchEnded
+from density_study.cluster.state.journal import JOURNAL, Journal
 from density_study.workloads.planning.plan import read_plan
 from density_study.workloads.record.record import earlier_attempts
 from density_study.workloads.spec.hypotheses import read_hypotheses
@@ -68,7 +72,7 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
     answer = headline(evidence, len(trials), found)
     limits = warnings(run, trials, _planned(run_root), overhead, earlier, imported)
     spent = time_spent(
-        Journal(run_root / "journal.jsonl").events(Event),
+        Journal(run_root / JOURNAL).events(Event),
         sum(m.times_s.get("measure", 0.0) for m in chain(run.manifests, *earlier.values())),
         now_s,
     )
@@ -87,6 +91,7 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         warnings=limits,
         settings=settings,
         findings=found,
+        searches=search_summaries(run),
         trials=trials,
         builds=_builds(at),
         time=spent,
@@ -116,6 +121,12 @@ def _builds(run_root: Path) -> tuple[BuildSummary, ...]:
 
 
 def _planned(run_root: Path) -> Sequence[str]:
-    """Names of the planned trials; none where the run has no plan.json."""
+    """Names of the planned trials without the probes that their search did not need; none where the run has
+    no plan.json."""
     path = run_root / "plan.json"
-    return [step.trial for step in read_plan(path).trials if step.trial] if path.exists() else []
+    if not path.exists():
+        return []
+    ends = Journal(run_root / JOURNAL).events(SearchEnded)
+    spared = {trial for ended in ends for trial in ended.spared}
+    trials = (step.trial for step in read_plan(path).trials)
+    return [trial for trial in trials if trial and trial not in spared]

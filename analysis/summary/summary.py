@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema
 
 from density_study.analysis.capacity.plan.plan import PlanOrExcuse
 from density_study.analysis.summary.series import TrialSeries
+from density_study.workloads.base.search import Probe
 from density_study.workloads.base.values import Frozen
 
 FORMAT: Literal[3] = 3
@@ -24,6 +25,7 @@ MetricName = Literal[
     "throughput_job",  # bytes over the whole job with YARN start-up, MiB/s
     "concurrent_maps",  # maps that really ran at once, count
     "throughput",  # YCSB operations that succeeded, ops/s
+    "rate_at_slo",  # the same, of the highest load that a search kept, ops/s
     "client_throughput",  # of one client node, where there are several, ops/s
     "latency",  # percentile of merged histograms, ms
     "cpu_used",  # 100 - idle - iowait - steal, percent of the scope's cores
@@ -99,6 +101,7 @@ class TrialSummary(Frozen):
     measure_s: float | None
     metrics: tuple[Metric, ...]
     warm_up_s: float | None = Field(None, description="cut from the start of the workload's window")
+    probe: int | None = Field(None, description="number of the search's probe; null: no search")
     overhead_pair: int | None = Field(
         None, description="pair that measures the monitoring overhead; null: a trial of the study"
     )
@@ -154,6 +157,9 @@ class SettingSummary(Frozen):
         None, description="variant store: sites; each sample has a row per site"
     )
     threads: int | None = Field(None, description="YCSB: threads per client")
+    sought: str | None = Field(
+        None, description="YCSB: what its probes search for; null: the setting ran as it is"
+    )
     target_ops_s: float | None = Field(None, description="YCSB: target rate; null: unthrottled")
     unnamed_knobs: dict[str, str | float] = Field(
         default_factory=dict,
@@ -264,6 +270,28 @@ class ImportSummary(Frozen):
     )
 
 
+class ProbeSummary(Probe):
+    """One probe of a search, and its trial."""
+
+    trial: str
+
+
+class SearchSummary(Frozen):
+    """A search on one build, with its probes in their order."""
+
+    setting: str
+    topology: str
+    build: str
+    goal: str = Field(description="for people: 'highest rate with READ p99 <= 20 ms'")
+    unit: Literal["ops/s", "threads"]
+    probes: tuple[ProbeSummary, ...]
+    answer: str | None = Field(description="the trial that is the answer; null: none")
+    answer_load: float | None = Field(description="the highest load kept")
+    rejected_load: float | None = Field(description="the lowest load rejected; null: none was")
+    exact: bool = Field(description="whether both are one step apart")
+    why: str = Field(description="why the search ended")
+
+
 class Summary(Frozen):
     format: Literal[3] = FORMAT
     study: str
@@ -284,6 +312,7 @@ class Summary(Frozen):
     warnings: tuple[SummaryWarning, ...]
     settings: tuple[SettingSummary, ...]
     findings: tuple[Finding, ...]
+    searches: tuple[SearchSummary, ...] = ()
     trials: tuple[TrialSummary, ...]
     builds: tuple[BuildSummary, ...]
     time: TimeSummary

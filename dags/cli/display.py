@@ -46,7 +46,7 @@ def plan_page(
         Text(""),
         _topologies_table(plan),
         Text(""),
-        Text(f"time     about {clock(plan.estimate_s + analysis_s)}, of which analysis {clock(analysis_s)}"),
+        Text(f"time     {_about(plan, analysis_s)}, of which analysis {clock(analysis_s)}"),
         Text(f"disk     up to {need_mib:,} MiB at once; the data of a build are deleted with it"),
         *(Text(f"shows    {line}") for line in design_notes),
         *(
@@ -54,6 +54,12 @@ def plan_page(
             for warning in (*warnings_of(plan), *design_warnings)
         ),
     )  # fmt: skip
+
+
+def _about(plan: Plan, analysis_s: float) -> str:
+    """A search ends when it has its answer: its probes are the most that it may take."""
+    most = "at most about" if any(step.probe for step in plan.trials) else "about"
+    return f"{most} {clock(plan.estimate_s + analysis_s)}"
 
 
 _NOUNS = {"process": "worker(s)", "host": "worker(s) on the bare host", "vm": "worker VM(s)"}
@@ -109,7 +115,13 @@ def _what(step: Step) -> str:
     pair = (
         f", overhead pair {step.overhead_pair}, {monitors} monitors" if step.overhead_pair else ""
     )
-    return step.setting.id + pair
+    probe = f", probe {step.probe} of at most {_probes(step)}" if step.probe else ""
+    return step.setting.id + pair + probe
+
+
+def _probes(step: Step) -> int:
+    search = step.setting.sought if step.setting else None
+    return search.probes if search else 0
 
 
 def _topologies_table(plan: Plan) -> Table:

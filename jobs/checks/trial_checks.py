@@ -85,8 +85,9 @@ def _of_manifests(inputs: Inputs) -> DataFrame:
         F.lit(None).cast("int").alias("daemons_gone"),
         "monitored",
         cold.alias("must_be_cold"),
-        F.col("target_ops_s").isNotNull().alias("has_target"),
-        "target_ops_s",
+        # a search rejects probes because they miss their target: this is no fault of theirs
+        (F.col("target_ops_s").isNotNull() & _is_answer()).alias("has_target"),
+        F.when(_is_answer(), F.col("target_ops_s")).alias("target_ops_s"),
         "state",
         F.concat_ws("; ", "state_reasons").alias("state_reason"),
         window_s().alias("window_s"),
@@ -95,6 +96,11 @@ def _of_manifests(inputs: Inputs) -> DataFrame:
         (F.col("compactions") + F.col("splits")).alias("background_work"),
         "compiling_share",
     )
+
+
+def _is_answer() -> Column:
+    """Whether the trial is no probe, or the answer of its search."""
+    return F.col("probe").isNull() | F.col("studied")
 
 
 def _exit_codes(inputs: Inputs) -> DataFrame:

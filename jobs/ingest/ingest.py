@@ -45,6 +45,7 @@ from density_study.jobs.raw.raw_files import RawFile, raw_files_of
 from density_study.jobs.spark.run_tables import describe
 from density_study.jobs.spark.session import cause_of
 from density_study.workloads.record.manifest import Manifest
+from density_study.workloads.record.searches import answers
 
 log = logging.getLogger(__name__)
 
@@ -172,7 +173,8 @@ def _kept_rows(run_root: Path, table: Table, kept: Set[str]) -> Iterable[pa.Reco
 
 
 def _from_manifests(manifests: Sequence[Manifest]) -> Iterator[tuple[Table, list[Row]]]:
-    yield tables.TRIALS, [trial_row(manifest) for manifest in manifests]
+    answering = answers(manifests)
+    yield tables.TRIALS, [trial_row(manifest, answering) for manifest in manifests]
     yield tables.NODES, [row for manifest in manifests for row in node_rows(manifest)]
     yield tables.CLIENTS, [row for manifest in manifests for row in client_rows(manifest)]
     yield tables.MONITORS, [row for manifest in manifests for row in monitor_rows(manifest)]

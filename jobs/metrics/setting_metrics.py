@@ -19,10 +19,11 @@ _WHICH = ("name", "unit", "operation", "latency_kind", "percentile", "scope")
 
 
 def transform(inputs: Inputs) -> DataFrame:
-    """Rows of `setting_metrics`. A metric that no trial has is null, without points. Trials that measure the
-    monitoring overhead are excluded, because half of them ran without monitors."""
+    """Rows of `setting_metrics`. A metric that no trial has is null, without points. Excluded are trials
+    that measure the monitoring overhead, because half of them ran without monitors, and probes of a search
+    other than its answer."""
     counted = inputs[tables.VERDICTS].where("counted").select("trial")
-    studied = inputs[tables.TRIALS].where("overhead_pair IS NULL")
+    studied = inputs[tables.TRIALS].where("studied")
     placed = studied.select("trial", "topology", "setting", "repetition", "build")
     mean = exact_sum(F.col("value")) / F.count("value")
     builds = (

@@ -27,8 +27,8 @@ SUCCESSES = ("Return=OK", "Return=BATCHED_OK", "Return=0")
 
 def transform(inputs: Inputs) -> DataFrame:
     """Rows of `metrics`: throughput* and concurrent_maps, one row of each per trial with a window, or of
-    others; null if the number could not be computed. Where several nodes are clients, client_throughput of
-    each."""
+    others; null if the number could not be computed. Of a search's answer also rate_at_slo. Where several
+    nodes are clients, client_throughput of each."""
     dfsio = metric_rows(
         dfsio_rates(inputs),
         {
@@ -39,6 +39,9 @@ def transform(inputs: Inputs) -> DataFrame:
         },
     )
     ycsb = metric_rows(ycsb_rates(inputs), {"throughput": ("ops/s", F.col("ops_s"))})
+    answers = inputs[tables.TRIALS].where("studied AND probe_kept").select("trial")
+    found = ycsb_rates(inputs).join(answers, "trial")
+    ycsb = ycsb.unionByName(metric_rows(found, {"rate_at_slo": ("ops/s", F.col("ops_s"))}))
     of_clients = {"client_throughput": ("ops/s", F.col("ops_s"))}
     return dfsio.unionByName(ycsb).unionByName(metric_rows(_by_client_node(inputs), of_clients))
 

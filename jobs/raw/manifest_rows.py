@@ -6,7 +6,7 @@ A manifest has kilobytes, and a run has hundreds of them, so Spark's executors a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -53,8 +53,8 @@ def manifests_of(run_root: Path) -> tuple[Manifest, ...]:
     return tuple(sorted(manifests.values(), key=lambda manifest: (manifest.order, manifest.trial)))
 
 
-def trial_row(manifest: Manifest) -> Row:
-    """A row of `trials`."""
+def trial_row(manifest: Manifest, answers: Collection[str] = ()) -> Row:
+    """A row of `trials`. answers: the trials that are the answers of the run's searches."""
     topology = manifest.topology
     window = manifest.window
     setting = manifest.setting
@@ -64,6 +64,10 @@ def trial_row(manifest: Manifest) -> Row:
         "imported": manifest.imported is not None,
         "accepted": sorted(manifest.imported.accepted) if manifest.imported else [],
         **_of_given(manifest),
+        "probe": manifest.probe.number if manifest.probe else None,
+        "probe_kept": manifest.probe.kept if manifest.probe else None,
+        "studied": manifest.overhead_pair is None
+        and (manifest.probe is None or manifest.trial in answers),
         "topology": topology.name,
         **_fields(topology, _OF_TOPOLOGY),
         "levels": list(topology.levels.values()),

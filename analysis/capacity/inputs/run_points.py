@@ -40,6 +40,8 @@ def run_points(run_root: Path) -> tuple[Point, ...]:
     # imported records may lack them, and a point without its place in the model is none
     valid = valid[valid["vms_per_host"].notna() & (valid["medium"] != "unknown")]
     valid = valid[valid.index.isin(hosts)]
+    if "studied" in valid:  # tables of earlier versions, which had no searches, lack it
+        valid = valid[valid["studied"] | valid["overhead_pair"].notna()]
     by_trial = {str(trial): rows for trial, rows in metrics.groupby("trial")}
     points = [
         point

@@ -173,6 +173,7 @@ def _seen(view: View, metric: str, modes: Collection[str]) -> list[Observation]:
         for one in view.observations({metric})
         if one.setting.mode in modes
         and one.setting.target_ops_s is None
+        and one.setting.sought is None
         and one.metric.value is not None
     ]
 

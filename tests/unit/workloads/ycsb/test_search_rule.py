@@ -85,8 +85,8 @@ def test_noise_of_ten_percent_moves_it_by_five_at_most(
     capacity: float, every_s: float, near: int
 ) -> None:
     """Noise lowers the answer itself: a slow second makes operations wait. Around their median, all of 40
-    answers lie within 5 % where the capacity varies every tenth of a second. Where it varies for whole seconds
-    and one in a hundred decides a p99, at least 34 do."""
+    answers lie within 5 % where the capacity varies every tenth of a second. Where it varies for whole
+    seconds, and one in a hundred decides a p99, at least 34 do."""
     loads = []
     for seed in range(40):
         store = token_bucket(capacity, 0.1, seed, every_s)
