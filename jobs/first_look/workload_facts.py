@@ -23,7 +23,9 @@ def ycsb_facts(rows: RecordRows) -> dict[str, Any]:
         for run in runs
     ]
     failed, done = if_all([run["failed"] for run in runs]), if_all(shares)
-    rate, target = _ycsb_rate(rows, runs), rows.trial["target_ops_s"]
+    rate = _ycsb_rate(rows, runs)
+    # a search rejects probes because they miss their target; which one is the answer is not known yet
+    target = None if rows.trial["probe"] else rows.trial["target_ops_s"]
     return {
         "rate": rate,
         "failed_operations": None if failed is None else sum(failed),

@@ -137,7 +137,8 @@ class RunFactory:
         """A plan with these trials."""
         steps = tuple(
             Step(index=order, kind="trial", repetition=1, build=self._builds[truth.trial], label=truth.trial,
-                 trial=truth.trial, order=order, setting=truth.setting, estimate_s=1.0)
+                 trial=truth.trial, order=order, setting=truth.setting, estimate_s=1.0,
+                 probe=truth.probe.number if truth.probe else None)
             for order, truth in enumerate(self.truths)
         )  # fmt: skip
         return self.plan.model_copy(update={"steps": steps})
@@ -164,7 +165,7 @@ class RunFactory:
             study="quickstart", run=RUN, trial=truth.trial, repetition=int(build[1]), build=build,
             order=order, seed=20130226, state=truth.state, reasons=truth.reasons,
             setting_id=truth.setting.id, setting=truth.setting,
-            overhead_pair=truth.overhead_pair, monitored=truth.monitored,
+            overhead_pair=truth.overhead_pair, monitored=truth.monitored, probe=truth.probe,
             topology=topology, isolation=topology.isolation,
             window=None if begun else window,
             clients=() if begun else _clients(truth),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from density_study.workloads.base.search import Probe
 from density_study.workloads.base.setting import Setting
 from density_study.workloads.base.values import ColdProof
 from tests.support import record_texts as texts
@@ -39,6 +40,7 @@ class Truth:
     state: str = "complete"
     reasons: tuple[str, ...] = ()
     overhead_pair: int | None = None
+    probe: Probe | None = None
     monitored: bool = True
     late_s: float = 0.0
     """Time from the common start of several clients to their first operations."""

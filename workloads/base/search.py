@@ -143,11 +143,11 @@ def next_probe(search: Search, probes: Sequence[Probe], first: float = 0.0) -> N
     stretch = stretch_after(sum(not probe.kept for probe in probes))
     if [probe.kept for probe in probes[-2:]] == [None, None]:
         return Ended(None, None, False, f"two probes have no result: {probes[-1].why}")
-    at = f"{low.load:g}" if low else ""
+    at = f"{low.load:,.0f}" if low else ""
     if low and _apart(search, low.load, high):
         confirmed = max(p.stretch for p in probes if p.kept and p.load == low.load)
         if confirmed >= stretch or search.of_threads:
-            return Ended(low, high, True, f"{at} {search.unit} kept, {high:g} rejected")
+            return Ended(low, high, True, f"{at} {search.unit} kept, {high:,.0f} rejected")
     if len(probes) >= search.probes:
         return Ended(
             low, None if high == inf else high, False, f"its {len(probes)} probes are used up"
@@ -156,14 +156,16 @@ def next_probe(search: Search, probes: Sequence[Probe], first: float = 0.0) -> N
         return Next(probes[-1].load, stretch, "again, because the last probe has no result")
     if low is None:
         if high <= 1:
-            return Ended(None, high, True, f"even {high:g} {search.unit} is rejected")
-        return Next(_whole(high / 2), stretch, f"half of {high:g}, because no load was kept so far")
+            return Ended(None, high, True, f"even {high:,.0f} {search.unit} is rejected")
+        return Next(
+            _whole(high / 2), stretch, f"half of {high:,.0f}, because no load was kept so far"
+        )
     if high == inf:
         return Next(_whole(2 * low.load), stretch, f"twice {at}, which was kept")
     if _apart(search, low.load, high):
         return Next(low.load, stretch, f"{at} again, for longer")
     middle = _whole(sqrt(low.load * high))  # halves the distance of the logarithms
-    return Next(middle, stretch, f"between {at}, kept, and {high:g}, rejected")
+    return Next(middle, stretch, f"between {at}, kept, and {high:,.0f}, rejected")
 
 
 def answer_of(search: Search, probes: Sequence[Probe]) -> Ended:

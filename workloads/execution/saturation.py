@@ -13,21 +13,18 @@ from pathlib import Path
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.workloads.base.setting import Setting
 from density_study.workloads.base.values import ClientRun, TargetRate
-from density_study.workloads.planning.plan import Step
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import is_closed, read_manifest
 
 
-def resolve(
-    setting: Setting, planned: Iterable[Step], build: str, records: Path
-) -> tuple[Setting, TargetRate]:
-    """`setting` with its target in ops/s.
+def resolve(setting: Setting, planned: Iterable[str], records: Path) -> tuple[Setting, TargetRate]:
+    """`setting` with its target in ops/s. `planned`: the build's saturation trials that it depends on.
 
     StudyError names the trial that has no rate.
     """
     if setting.target_share is None:
         raise ValueError(f"{setting.id} has no relative target")
-    highest, rate = saturation(setting, planned, build, records)
+    highest, rate = saturation(setting, planned, records)
     ops_s = rate * setting.target_share / 100
     target = TargetRate(
         percent=setting.target_share,
@@ -42,16 +39,10 @@ def resolve(
         raise _unknown(highest, why) from error
 
 
-def saturation(
-    setting: Setting, planned: Iterable[Step], build: str, records: Path
-) -> tuple[str, float]:
-    """The trial of `build` with the highest rate of those that measure for `setting`, and its rate in ops/s.
-    `planned`: the run's trials. StudyError names the trial that has no rate."""
-    rates = {
-        str(step.trial): _measured_ops_s(records / str(step.trial))
-        for step in planned
-        if step.build == build and step.setting and step.setting.measures_for(setting)
-    }
+def saturation(setting: Setting, planned: Iterable[str], records: Path) -> tuple[str, float]:
+    """The trial of `planned` with the highest rate, and its rate in ops/s, for a setting that depends on
+    them. StudyError names the trial that has no rate."""
+    rates = {trial: _measured_ops_s(records / trial) for trial in planned}
     if not rates:
         raise _unknown(setting.id, "no saturation trial of its mix is planned on this build")
     # Saturation is a maximum: with too few threads the client is the limit, with too many, queues are.

@@ -103,7 +103,9 @@ def _first(run: Run, step: Step, search: Search) -> tuple[float, str]:
     if search.start_percent is None:
         return float(search.start_ops_s or 1), "the start that the study names"
     assert step.setting is not None
-    trial, ops_s = saturation(step.setting, run.plan.trials, step.build, run.records)
+    trial, ops_s = saturation(
+        step.setting, run.plan.measuring_for(step.setting, step.build), run.records
+    )
     share = f"{search.start_percent:g} % of the saturation of {ops_s:,.0f} ops/s in {trial}"
     return ops_s * search.start_percent / 100, share
 
@@ -132,7 +134,9 @@ def _within_limits(search: Search, probe: Probe, manifest: Manifest, record: Pat
             unknown.append(f"too few operations for {name}: use a longer duration")
             continue
         latency_ms[name] = ms
-        (exceeded if ms > limit.ms else within).append(f"{name} {ms:.3g} ms, limit {limit.ms:g} ms")
+        (exceeded if ms > limit.ms else within).append(
+            f"{name} {_shown(ms)} ms, limit {limit.ms:g} ms"
+        )
     cpu = None
     if search.cpu_percent is not None:
         cpu = cpu_used_percent(manifest, record)
@@ -149,6 +153,10 @@ def _within_limits(search: Search, probe: Probe, manifest: Manifest, record: Pat
             "why": "; ".join(exceeded or unknown or within),
         }
     )
+
+
+def _shown(ms: float) -> str:
+    return f"{ms:,.0f}" if ms >= 100 else f"{ms:.3g}"
 
 
 def cpu_used_percent(manifest: Manifest, record: Path) -> float | None:

@@ -244,7 +244,7 @@ def _with_target(run: Run, step: Step) -> tuple[Step, TargetRate | None]:
     setting = step.setting
     if setting is None or setting.target_share is None:
         return step, None
-    resolved, target = resolve(setting, run.plan.trials, step.build, run.records)
+    resolved, target = resolve(setting, run.plan.measuring_for(setting, step.build), run.records)
     run.journal.write("target-resolved", trial=step.trial, **target.model_dump())
     return step.model_copy(update={"setting": resolved}), target
 

@@ -85,6 +85,14 @@ class Plan(Frozen):
     def topology_of(self, build: str) -> Topology:
         return self.topologies[self.builds[build]]
 
+    def measuring_for(self, setting: Setting, build: str) -> tuple[str, ...]:
+        """The trials of the build whose rate `setting` targets a share of."""
+        return tuple(
+            str(step.trial)
+            for step in self.trials
+            if step.build == build and step.setting and step.setting.measures_for(setting)
+        )
+
     def probes(self, build: str, setting_id: str) -> tuple[Step, ...]:
         """The steps of one search, in their order."""
         return tuple(
