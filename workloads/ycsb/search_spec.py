@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from density_study.workloads.base.checked import FaultyKeyError
 from density_study.workloads.base.quantity import Seconds, milliseconds, written_in
@@ -26,11 +26,16 @@ def _limit(name: str) -> str:
     return name
 
 
-Percent = Annotated[
-    float, BeforeValidator(lambda value: percent(value, "70%")), WithJsonSchema({"type": "string"})
+Share = Annotated[
+    float, BeforeValidator(lambda value: percent(value, "70%") / 100), written_in("%")
 ]
+"""A share written as `70%`, kept as 0.7."""
 Milliseconds = Annotated[float, BeforeValidator(milliseconds), written_in("ms")]
 LimitName = Annotated[str, AfterValidator(_limit)]
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else round(100 * share, 6)
 
 
 class SearchSpec(Frozen):
@@ -42,17 +47,17 @@ class SearchSpec(Frozen):
         description="limits of intended latency that the rate keeps: read_p99: 20 ms. Operations: read, "
         "update, insert, scan; percentiles: p50, p90, p95, p99, p99.9",
     )
-    until_cpu: Percent | None = Field(
+    until_cpu: Share | None = Field(
         None, description="most CPU used on the cluster's hosts on average: 70%"
     )
-    max_threads_gain: Percent | None = Field(
+    max_threads_gain: Share | None = Field(
         None, description="instead of a rate: double the threads until they gain less than this: 5%"
     )
     start: LatencyTarget = Field(
         Target(percent=25.0), description="first rate: 25% of the measured saturation, or 500/s"
     )
-    step: Percent = Field(
-        5.0, description="distance of the answer to the next rate that is rejected: 5%"
+    step: Share = Field(
+        0.05, description="distance of the answer to the next rate that is rejected: 5%"
     )
     probes: Annotated[int, Field(strict=True, ge=3, le=50)] = Field(
         12, description="most probes on each build"
@@ -92,18 +97,18 @@ class SearchSpec(Frozen):
                 "max_rate",
             )
         of_threads: dict[str, Any] = {
-            "gain_percent": self.max_threads_gain,
+            "gain_percent": _percent(self.max_threads_gain),
             "start_threads": threads,
         }
         of_rates: dict[str, Any] = {
             "limits": limits,
-            "cpu_percent": self.until_cpu,
+            "cpu_percent": _percent(self.until_cpu),
             "start_percent": self.start.percent,
             "start_ops_s": self.start.ops_s,
         }
         return Search(
             **(of_threads if self.max_threads_gain is not None else of_rates),
-            step_percent=self.step,
+            step_percent=100 * self.step,
             probes=self.probes,
             duration_s=self.duration or duration_s,
         )

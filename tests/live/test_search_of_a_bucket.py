@@ -1,0 +1,79 @@
+"""A known answer: the search finds the capacity of a token bucket, under the real YCSB client."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from density_study.workloads.base.search import (
+    LatencyLimit,
+    Next,
+    Probe,
+    Search,
+    answer_of,
+    next_probe,
+)
+from density_study.workloads.base.values import ClientRun, Window
+from density_study.workloads.execution.searching import judged
+from density_study.workloads.ycsb.properties import client_arguments
+from density_study.workloads.ycsb.setting import YcsbSetting
+from tests.live.support.java_client import YCSB, compiled, instead, java_argv
+from tests.support.drafts import draft
+
+pytestmark = [pytest.mark.live, pytest.mark.slow, pytest.mark.timeout(600)]
+
+CAPACITY = 1500.0
+SEARCH = Search(
+    limits=(LatencyLimit(operation="READ", percentile=99, ms=20),), start_ops_s=150, duration_s=9
+)
+SETTING = YcsbSetting(mix="c", records=1000, threads=16, duration_s=9, warm_up_s=3, search=SEARCH)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.1])
+def test_the_capacity_is_found_within_five_percent_in_twelve_probes(
+    tmp_path: Path, noise: float
+) -> None:
+    path = compiled(tmp_path, "BucketDb")
+    probes: list[Probe] = []
+    while isinstance(found := next_probe(SEARCH, probes, 150), Next):
+        probe = Probe(number=len(probes) + 1, kept=None, **vars(found))
+        probes.append(_measured(tmp_path / f"p{probe.number}", path, probe, noise))
+    ended = answer_of(SEARCH, probes)
+    assert ended.answer is not None, [probe.verdict for probe in probes]
+    print([(probe.load, probe.verdict) for probe in probes])
+    assert ended.exact
+    assert len(probes) <= 12
+    # capacity that varies makes operations wait below its mean: within 5 % of what a tenth less noise allows
+    assert 0.95 * CAPACITY * (1 - noise / 2) <= ended.answer.load <= 1.02 * CAPACITY
+
+
+def _measured(record: Path, path: list[str], probe: Probe, noise: float) -> Probe:
+    """The probe after one run of a client, judged from its files as a trial's is."""
+    raw = record / "raw"
+    raw.mkdir(parents=True)
+    setting = SETTING.at_probe(probe)
+    words = instead(
+        client_arguments(setting, f"{raw}/ycsb-1-"), "-db", "org.densitystudy.ycsb.BucketDb"
+    )
+    bucket = ("-p", f"bucket.rate={CAPACITY}", "-p", f"bucket.noise={noise}")
+    begun_s = time.time()
+    with (raw / "out").open("wb") as out, (raw / "err").open("wb") as err:
+        command = java_argv(path, YCSB, *words, *bucket)
+        subprocess.run(command, stdout=out, stderr=err, check=True, timeout=60)
+    ended_s = time.time()
+    client = ClientRun(
+        name="ycsb-1", node="c1", argv=tuple(words), exit_code=0, stdout="raw/out", stderr="raw/err",
+        start_epoch_s=begun_s, end_epoch_s=ended_s,
+    )  # fmt: skip
+    manifest = draft("t").model_copy(
+        update={
+            "setting": setting,
+            "probe": probe,
+            "window": Window(start_epoch_s=begun_s, end_epoch_s=ended_s),
+            "clients": (client,),
+        }
+    )
+    return judged(manifest, record)
