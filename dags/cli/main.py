@@ -26,6 +26,7 @@ from density_study.dags.cli import (
     report_command,
     run_command,
     stack_command,
+    watch_command,
 )
 from density_study.dags.cli.arguments import (
     RUNS,
@@ -66,6 +67,7 @@ app.add_typer(stack_command.app)
 app.command(epilog=airflow_commands.SETUP_EXAMPLES)(airflow_commands.setup)
 app.command(epilog=airflow_commands.AIRFLOW_EXAMPLES)(airflow_commands.airflow)
 app.command(epilog=run_command.EXAMPLES)(run_command.run)
+app.command(epilog=watch_command.EXAMPLES)(watch_command.watch)
 app.command("list", epilog=list_command.LIST_EXAMPLES)(list_command.list_runs)
 app.command("rm", epilog=list_command.REMOVE_EXAMPLES)(list_command.remove)
 app.command(epilog=compare_command.EXAMPLES)(compare_command.compare)

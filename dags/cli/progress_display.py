@@ -82,7 +82,7 @@ class _Display:
         if is_new:
             self._print(seen, Text(f"{headline(seen)}  (about {clock(seen.remaining_s)} left)"))
         elif what is not None and seen.elapsed_s - self.printed_s >= LINE_EVERY_S:
-            self._print(seen, Text(f"    {seen.live or seen.activity or headline(seen)}"))
+            self._print(seen, Text(f"    {_now(seen)}"))
         else:
             return
         self.printed, self.printed_s = what, seen.elapsed_s
@@ -91,6 +91,12 @@ class _Display:
         if self.live is None:
             line = Text(f"[{clock(seen.elapsed_s):>7}] ") + line
         self.console.print(line, soft_wrap=True)
+
+
+def _now(seen: Progress) -> str:
+    if not seen.live:
+        return seen.activity or headline(seen)
+    return f"{seen.live} · {seen.nodes}" if seen.nodes else seen.live
 
 
 def headline(seen: Progress) -> str:
@@ -167,6 +173,7 @@ def progress_panel(seen: Progress) -> RenderableType:
         Text(f"{seen.study} {seen.run}{where}", style="bold"),
         Text(headline(seen) + activity),
         *([Text(seen.live, style="cyan", no_wrap=True)] if seen.live else []),
+        *([Text(f"CPU of nodes: {seen.nodes}", style="cyan", no_wrap=True)] if seen.nodes else []),
         bar,
         Text(f"elapsed {clock(done_s)} · about {clock(left_s)} left", style="dim"),
     )

@@ -15,6 +15,7 @@ from density_study.jobs.first_look.look import FirstLook, first_look
 from density_study.workloads.base.parsing import ParseError
 from density_study.workloads.monitors.dool import parse_dool
 from density_study.workloads.monitors.dool_cells import HostSample
+from density_study.workloads.monitors.nodecpu import NodeCpuSample, parse_nodecpu
 from density_study.workloads.planning.plan import Plan, Step
 from density_study.workloads.record.record import OPEN, is_closed
 from density_study.workloads.ycsb.output.measurement import NOT_OF_USERS
@@ -52,6 +53,7 @@ class LiveTrial:
         self._rates: deque[float] = deque(maxlen=WIDTH)
         self._read_t = 0.0
         self._line = ""
+        self._nodes = ""
         self._looks: dict[str, FirstLook] = {}
 
     def added_to(self, seen: Progress, now: float) -> Progress:
@@ -63,7 +65,12 @@ class LiveTrial:
                 self._looks[trial] = first_look(self.records / trial)
         if now - self._read_t >= 1.0 or seen.current is None:
             self._read_t, self._line = now, self._newest(seen, now)
-        return replace(seen, live=self._line, looks=self._looks)
+            step = seen.current
+            is_open = step is not None and step.trial is not None
+            self._nodes = (
+                nodes_cpu(self.records / f"{step.trial}{OPEN}") if step and is_open else ""
+            )
+        return replace(seen, live=self._line, nodes=self._nodes, looks=self._looks)
 
     def _newest(self, seen: Progress, now: float) -> str:
         step = seen.current
@@ -110,6 +117,27 @@ def sample(record: Path, now: float, folder: str) -> Sample:
         cpu_iowait_percent=sum(waiting) / len(waiting) if waiting else None,
         disk_mib_s=sum(disks) / MIB if disks else None,
     )
+
+
+def nodes_cpu(record: Path) -> str:
+    """'w1 41 %, w2 38 %': CPU of each node's processes in the last round of an open record, in percent of its
+    host's cores."""
+    shares = {}
+    for file in sorted(record.glob("monitor/*.nodecpu.csv")):
+        rounds: dict[str, list[NodeCpuSample]] = {}
+        try:
+            with file.open("rb") as stream:
+                first = stream.readline()
+            rows = parse_nodecpu(first + _whole_lines(file, _TAIL_BYTES), file.name).rows
+        except (ParseError, OSError):
+            continue
+        for row in rows:
+            rounds.setdefault(row.node, []).append(row)
+        for node, (before, last) in ((n, r[-2:]) for n, r in rounds.items() if len(r) > 1):
+            ticks = last.user_ticks + last.system_ticks - before.user_ticks - before.system_ticks
+            capacity = (last.epoch_s - before.epoch_s) * last.ticks_per_s * last.cores
+            shares[node] = 100.0 * ticks / capacity
+    return ", ".join(f"{node} {share:.0f} %" for node, share in sorted(shares.items()))
 
 
 def sparkline(values: Sequence[float]) -> str:

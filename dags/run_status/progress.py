@@ -53,7 +53,7 @@ class Ended:
 class Progress:
     """Seconds are wall time from the last opening of the run to its first end. `current` is the running
     step, `topology` the topology it builds or measures. `finished`: the run ended with no steps left.
-    `live`, and the first `looks` at closed trials by name, come from the trials' files: see
+    `live`, the CPU of `nodes`, and first `looks` at closed trials by name come from the trials' files: see
     `dags.run_status.live`."""
 
     study: str
@@ -73,6 +73,7 @@ class Progress:
     message: str = ""
     kept: ClusterKept | None = None
     live: str = ""
+    nodes: str = ""
     looks: Mapping[str, FirstLook] = field(default_factory=dict)
 
     @property

@@ -147,6 +147,35 @@ def test_status_of_a_stopped_run_shows_reason_and_remedy(spec: Path) -> None:
     assert not runs.has_ended(run)
 
 
+def test_watch_shows_the_steps_until_the_run_ends(spec: Path) -> None:
+    run = open_run(spec)
+    run.journal.write("step-started", index=0, kind="up", build="b", label="up b", trial=None)
+    run.journal.write(
+        "step-ended", index=0, kind="up", build="b", trial=None, outcome="ok", message=""
+    )
+    runs.end_run(run, "failed", "somebody stopped it.", finished=False)
+    before = {path: path.stat().st_mtime_ns for path in run.root.rglob("*")}
+    result = CliRunner().invoke(main.app, ["watch"], catch_exceptions=False)
+    assert result.exit_code == 1, "the run failed"
+    assert f"step 1/{len(run.plan.steps)}: up " in result.output
+    assert "failed   somebody stopped it." in result.output
+    assert {path: path.stat().st_mtime_ns for path in run.root.rglob("*")} == before, (
+        "it only reads"
+    )
+
+
+def test_watch_ends_when_the_runs_owner_is_dead(spec: Path) -> None:
+    owner = subprocess.Popen(["sleep", "60"])
+    try:
+        open_run(spec, owner=Owner.of_process(owner.pid))
+    finally:
+        owner.kill()
+        owner.wait()
+    result = CliRunner().invoke(main.app, ["watch"], catch_exceptions=False)
+    assert result.exit_code == 1
+    assert "interrupted" in result.output
+
+
 @pytest.mark.parametrize("form", ["markdown", "csv", "json"])
 def test_a_report_in_another_format_is_the_only_standard_output(
     spec: Path, monkeypatch: pytest.MonkeyPatch, form: str

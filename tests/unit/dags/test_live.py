@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from density_study.dags.run_status.live import BARS, LiveTrial, sample, sparkline
+from density_study.dags.run_status.live import BARS, LiveTrial, nodes_cpu, sample, sparkline
 from density_study.dags.run_status.progress import Ended, Progress
+from density_study.workloads.monitors.nodecpu import HEADER, title
 from density_study.workloads.planning.plan import Step, read_plan
 from density_study.workloads.ycsb.setting import YcsbSetting
 from tests.support import drafts
@@ -125,6 +126,18 @@ def test_clients_that_prepare_a_trial_are_no_measurement(tmp_path: Path) -> None
     line = of.added_to(shown(STEP), NOW + 1).live
     assert line.startswith("measured · CPU ") and "3,370" not in line
     assert line.endswith(" · " + BARS[0]), "the bars of another quantity are gone"
+
+
+def test_cpu_of_nodes_is_that_of_the_last_round(tmp_path: Path) -> None:
+    file = tmp_path / "monitor" / "h1.nodecpu.csv"
+    file.parent.mkdir()
+    rows = [title("h1", 100, 2), HEADER]
+    rows += [f"{1795200000 + second}.0,w1,{50 * second},{30 * second},9" for second in range(200)]
+    rows += ["1795200200.0,w1,10050,6050,9", "1795200200.0,m1,5,5,1"]
+    file.write_text("\n".join(rows) + "\n1795200201.0,w1,100")
+    assert nodes_cpu(tmp_path) == "w1 90 %"
+    file.write_text("")
+    assert nodes_cpu(tmp_path) == ""
 
 
 def test_a_sparkline_starts_at_zero() -> None:

@@ -1,0 +1,69 @@
+"""`study watch`: a run under way, second by second, whoever drives it. Thin, like dags/cli/main.py."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import typer
+
+from density_study.dags.cli.arguments import RUNS, Named, Runs, examples
+from density_study.dags.cli.console import out
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from density_study.dags.run_status.progress import Progress
+    from density_study.workloads.execution.run import Run
+
+EXAMPLES = examples("study watch", "study watch runs/quickstart/20261120T201530Z")
+EVERY_S = 1.0
+ALIVE_EVERY_S = 10.0
+"""How often the owner of the run is asked for: a killed one writes no end."""
+
+
+def watch(run: Named = None, runs: Runs = RUNS) -> None:
+    """Watch a run: its step, and each second rate, p99, CPU of hosts and nodes; results as trials end.
+
+    Reads the run's files, so it works for a run of `study run` and of Airflow alike, and may start and stop
+    at any time. Ctrl-C ends the view, not the run. Without RUN: the newest.
+
+    Exit codes: 0 the run succeeded, 1 it failed or was interrupted, 2 invalid input.
+    """
+    from density_study.dags.cli.display import status_page
+    from density_study.dags.cli.progress_display import progress_display
+    from density_study.dags.run_status.status import find_run, status_of
+
+    found = find_run(run, runs)
+    try:
+        with progress_display(out, found.plan) as show:
+            for seen in _seen(found):
+                show(seen)
+    except KeyboardInterrupt:
+        return
+    ended = status_of(found)
+    out.print(status_page(ended))
+    if ended.state != "ok":
+        raise typer.Exit(1)
+
+
+def _seen(run: Run) -> Iterator[Progress]:
+    """The progress each second, until the run ends or its owner is dead."""
+    from density_study.cluster.state.journal import JOURNAL
+    from density_study.dags.run_status.live import LiveTrial
+    from density_study.dags.run_status.progress import Tail, progress
+    from density_study.dags.run_status.status import status_of
+
+    tail, live = Tail(run.root / JOURNAL), LiveTrial(run.plan, run.records)
+    asked_t = 0.0
+    while True:
+        now = time.time()
+        seen = live.added_to(progress(run.plan, tail.read(), now), now)
+        yield seen
+        if seen.state == "ended":
+            return
+        if now - asked_t >= ALIVE_EVERY_S:
+            asked_t = now
+            if status_of(run).state not in ("running", "unknown"):
+                return
+        time.sleep(EVERY_S)
