@@ -28,8 +28,9 @@ from density_study.analysis.summary.disclosure import guests_are_emulated, merge
 from density_study.analysis.summary.summary import BuildSummary, Summary
 from density_study.analysis.tables.store import read_table
 from density_study.cluster.state.atomic import write_text
-from density_study.cluster.state.events import Event, SearchEnded
+from density_study.cluster.state.events import Event
 from density_study.cluster.state.journal import JOURNAL, Journal
+from density_study.workloads.execution.run import spared_trials
 from density_study.workloads.planning.plan import read_plan
 from density_study.workloads.record.record import earlier_attempts
 from density_study.workloads.spec.hypotheses import read_hypotheses
@@ -126,7 +127,6 @@ def _planned(run_root: Path) -> Sequence[str]:
     path = run_root / "plan.json"
     if not path.exists():
         return []
-    ends = Journal(run_root / JOURNAL).events(SearchEnded)
-    spared = {trial for ended in ends for trial in ended.spared}
+    spared = spared_trials(Journal(run_root / JOURNAL))
     trials = (step.trial for step in read_plan(path).trials)
     return [trial for trial in trials if trial and trial not in spared]

@@ -125,8 +125,10 @@ def ended_line(ended: Ended, seen: Progress) -> Text:
 
 
 def first_table(plan: Plan, looks: Mapping[str, FirstLook]) -> RenderableType:
-    """A row per setting and topology, with means over its trials that are valid so far."""
+    """A row per setting and topology, with means over its trials that are valid so far; of a search the probe
+    with the highest rate that was kept on each build."""
     groups: dict[tuple[str, str], list[FirstLook]] = {}
+    answers: dict[tuple[str, str, str], FirstLook] = {}
     steps = [step for step in plan.trials if step.setting and step.overhead_pair is None]
     settings = {step.setting.id: step.setting for step in steps if step.setting}
     alike = Counter(setting.label for setting in settings.values())
@@ -137,7 +139,13 @@ def first_table(plan: Plan, looks: Mapping[str, FirstLook]) -> RenderableType:
     for step in sorted(steps, key=lambda one: (_place(one), plan.builds[one.build])):
         if step.setting and (look := looks.get(str(step.trial))):
             key = (names[step.setting.id], plan.builds[step.build])
-            groups.setdefault(key, []).append(look)
+            if look.probe is None:
+                groups.setdefault(key, []).append(look)
+            elif look.probe_kept:
+                best = answers.setdefault((*key, step.build), look)
+                answers[*key, step.build] = max(best, look, key=lambda one: one.rate or 0.0)
+    for (setting, topology, _), look in answers.items():
+        groups.setdefault((setting, topology), []).append(look)
     header = ("Setting", "Topology", "Throughput", "p99", "Host CPU", "Trials")
     return rows_table(header, [(*key, *_means(group)) for key, group in groups.items()])
 

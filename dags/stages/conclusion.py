@@ -21,7 +21,7 @@ from density_study.cluster.state.owner import Owner
 from density_study.dags.stages.study_stages import analyse, tear_down
 from density_study.dags.stages.task_names import STAGES
 from density_study.workloads.execution.keeping import hold
-from density_study.workloads.execution.run import Run, end_run, load_run
+from density_study.workloads.execution.run import Run, end_run, load_run, spared_trials
 from density_study.workloads.execution.steps import what_is_left
 from density_study.workloads.record.record import closed_records
 
@@ -115,9 +115,12 @@ def failures(run: Run) -> list[str]:
 def _bad_trials(run: Run) -> Iterator[str]:
     """One line per reason, with the trials that are not complete because of it."""
     records = closed_records(run.records)
+    spared = spared_trials(run.journal)
     trials: dict[str, list[str]] = {}
     for step in run.plan.trials:
         record = records.get(str(step.trial))
+        if record is None and step.trial in spared:
+            continue
         if record is None:
             trials.setdefault("not run", []).append(step.label)
         elif record.state != "complete":

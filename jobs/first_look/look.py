@@ -29,7 +29,8 @@ _OF_TRIAL = ("state", "workload", "monitored", "compiling_share", "given", "othe
 class FirstLook:
     """rate: in `rate_unit`. p99_ms: of the slowest operation, which `p99_of` names, with the kind of latency.
     CPU: means over the hosts after the ramp-up. None: unknown. verdict: provisional; reasons: why the trial
-    is not valid. flags: what to know about it, whatever its verdict."""
+    is not valid. flags: what to know about it, whatever its verdict. probe: its number in a search;
+    probe_kept: whether its load was."""
 
     trial: str
     rate: float | None = None
@@ -41,6 +42,8 @@ class FirstLook:
     verdict: str = "unknown"
     reasons: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
+    probe: int | None = None
+    probe_kept: bool | None = None
 
     @property
     def outcome(self) -> str:
@@ -79,6 +82,8 @@ def first_look(record: Path) -> FirstLook:
         verdict=judged.verdict,
         reasons=judged.reasons,
         flags=judged.flags,
+        probe=rows.trial["probe"],
+        probe_kept=rows.trial["probe_kept"],
     )
 
 

@@ -13,7 +13,7 @@ from typing import Literal
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.state import lease
-from density_study.cluster.state.events import RunEnded, RunImported, RunOpened
+from density_study.cluster.state.events import RunEnded, RunImported, RunOpened, SearchEnded
 from density_study.cluster.state.journal import JOURNAL, Journal, run_folders
 from density_study.workloads.planning.plan import Plan, read_plan
 from density_study.workloads.spec.study import Study
@@ -81,6 +81,11 @@ def load_run(root: Path) -> Run:
         plan=read_plan(root / "plan.json"),
         journal=Journal(root / JOURNAL),
     )
+
+
+def spared_trials(journal: Journal) -> frozenset[str]:
+    """The probes that the searches of a run did not need: they do not run, and leave no record."""
+    return frozenset(trial for ended in journal.events(SearchEnded) for trial in ended.spared)
 
 
 def end_run(

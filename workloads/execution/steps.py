@@ -18,12 +18,12 @@ from density_study.cluster.model.transport import Transport
 from density_study.cluster.providers.provider import Given, provider_of
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.state import lease
-from density_study.cluster.state.events import KeepAsked, SearchEnded, TrialState
+from density_study.cluster.state.events import KeepAsked, TrialState
 from density_study.workloads.base.search import Ended, Probe
 from density_study.workloads.base.values import TargetRate
 from density_study.workloads.execution.acts import Acts, Outcome, began, ended
 from density_study.workloads.execution.hbase_ready import row_written_and_read
-from density_study.workloads.execution.run import Run
+from density_study.workloads.execution.run import Run, spared_trials
 from density_study.workloads.execution.saturation import resolve
 from density_study.workloads.execution.searching import prepared
 from density_study.workloads.execution.trial import draft_manifest, run_trial
@@ -294,4 +294,4 @@ def _final(run: Run) -> set[str]:
         for trial in closed_trials(run.records)
         if trial in final or read_manifest(run.records / trial).state != "incomplete"
     }
-    return recorded.union(*(ended.spared for ended in run.journal.events(SearchEnded)))
+    return recorded | spared_trials(run.journal)

@@ -17,6 +17,7 @@ PLANNED = {
     "collectors": (10, 20, "3db9192e3bb3"),
     "density-curve": (5, 35, "d85e63ef8cc9"),
     "genomics": (2, 26, "c5b30097f059"),
+    "knee": (3, 24, "624124330530"),
     "quickstart": (2, 10, "852070355da5"),
     "quickstart-full": (2, 12, "bca0fcda27ca"),
     "short-circuit": (2, 10, "8cd44a279b68"),
