@@ -109,7 +109,18 @@ def headline(seen: Progress) -> str:
 
 
 def ended_line(ended: Ended, seen: Progress) -> Text:
-    """Outcome, step and duration; of a trial its numbers and provisional verdict, and why it is not valid."""
+    """One line, and one for each reason or flag."""
+    outcome, text, notes = ended_parts(ended, seen)
+    return Text.assemble(
+        (f"{outcome:<{len(_INDENT)}}", STYLES.get(outcome, "")),
+        text,
+        *(f"\n{_INDENT}{note}" for note in notes),
+    )
+
+
+def ended_parts(ended: Ended, seen: Progress) -> tuple[str, str, tuple[str, ...]]:
+    """Outcome; step and duration, of a trial its numbers; and notes: why it is not valid, and its flags. The
+    outcome of a trial is its provisional verdict."""
     look = seen.looks.get(ended.step.trial or "") if ended.outcome != "skipped" else None
     outcome = look.outcome if look and ended.outcome == "ok" else ended.outcome
     line = f"step {ended.step.index + 1}/{seen.total}: {ended.step.label} in {clock(ended.seconds)}"
@@ -117,11 +128,7 @@ def ended_line(ended: Ended, seen: Progress) -> Text:
     reasons = (*look.reasons, *look.flags) if look else ()
     if ended.message and not any(ended.message in reason for reason in reasons):
         reasons = (ended.message, *reasons)
-    return Text.assemble(
-        (f"{outcome:<{len(_INDENT)}}", STYLES.get(outcome, "")),
-        line + numbers,
-        *(f"\n{_INDENT}{reason}" for reason in reasons),
-    )
+    return outcome, line + numbers, reasons
 
 
 def first_table(plan: Plan, looks: Mapping[str, FirstLook]) -> RenderableType:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,13 +17,28 @@ if TYPE_CHECKING:
     from density_study.dags.run_status.progress import Progress
     from density_study.workloads.execution.run import Run
 
-EXAMPLES = examples("study watch", "study watch runs/quickstart/20261120T201530Z")
+EXAMPLES = examples(
+    "study watch", "study watch runs/quickstart/20261120T201530Z", "study watch --web 8090"
+)
 EVERY_S = 1.0
 ALIVE_EVERY_S = 10.0
 """How often the owner of the run is asked for: a killed one writes no end."""
 
 
-def watch(run: Named = None, runs: Runs = RUNS) -> None:
+def watch(
+    run: Named = None,
+    runs: Runs = RUNS,
+    web: Annotated[
+        int | None,
+        typer.Option(
+            "--web",
+            metavar="PORT",
+            min=0,
+            max=65535,
+            help="Serve a page with the same view on this machine's loopback address; 0: a free port.",
+        ),
+    ] = None,
+) -> None:
     """Watch a run: its step, and each second rate, p99, CPU of hosts and nodes; results as trials end.
 
     Reads the run's files, so it works for a run of `study run` and of Airflow alike, and may start and stop
@@ -32,13 +48,21 @@ def watch(run: Named = None, runs: Runs = RUNS) -> None:
     """
     from density_study.dags.cli.display import status_page
     from density_study.dags.cli.progress_display import progress_display
+    from density_study.dags.cli.watch_page import Page
     from density_study.dags.run_status.status import find_run, status_of
 
     found = find_run(run, runs)
+    page = Page(web) if web is not None else None
     try:
-        with progress_display(out, found.plan) as show:
+        with ExitStack() as stack:
+            if page:
+                stack.enter_context(page.served())
+                out.print(f"page     {page.url}", markup=False)
+            show = stack.enter_context(progress_display(out, found.plan))
             for seen in _seen(found):
                 show(seen)
+                if page:
+                    page.show(seen)
     except KeyboardInterrupt:
         return
     ended = status_of(found)

@@ -11,7 +11,8 @@ from rich.console import Console
 from density_study.dags.cli.progress_display import PROVISIONAL, progress_display
 from density_study.dags.run_status.progress import Ended, Progress
 from density_study.jobs.first_look.look import FirstLook
-from density_study.workloads.planning.plan import Plan
+from density_study.workloads.planning.plan import Plan, make_plan
+from density_study.workloads.spec.study_file import parse_study
 from tests.support import drafts
 
 VALID = {"rate": 12_345.0, "rate_unit": "ops/s", "p99_ms": 2.2, "p99_of": "READ, closed-loop",
@@ -106,3 +107,23 @@ def test_the_table_takes_no_numbers_from_invalid_trials(plan: Plan) -> None:
     analysing = replace(SEEN, stage="ingest", looks=looks(plan, verdict="invalid"))
     text = printed(plan, analysing)
     assert "1 invalid" in text and "ops/s" not in text
+
+
+def test_the_table_shows_a_search_by_its_highest_rate_kept() -> None:
+    plan = searching("search: {max_rate: {read_p99: 20 ms}, probes: 3}")
+    found = looks(plan)
+    for step in (one for one in plan.trials if one.probe):
+        look = found[str(step.trial)]
+        kept = {1: (400.0, True), 2: (900.0, False), 3: (600.0, True)}[step.probe or 0]
+        found[str(step.trial)] = replace(look, probe=step.probe, rate=kept[0], probe_kept=kept[1])
+    text = printed(plan, replace(SEEN, stage="ingest", looks=found))
+    rows = [line for line in text.splitlines() if "max-read" in line or "600" in line]
+    assert any("600\N{NO-BREAK SPACE}ops/s" in row for row in rows)
+    assert "900\N{NO-BREAK SPACE}ops/s" not in text
+    assert "400\N{NO-BREAK SPACE}ops/s" not in text
+
+
+def searching(search: str) -> Plan:
+    text = drafts.QUICKSTART.read_text().replace("threads: [8]", f"threads: [8]\n      {search}")
+    text = text.replace("[load, read45-insert55, scan95-insert5]", "[read45-insert55]")
+    return make_plan(parse_study(text, "q.yaml").study, [drafts.host()])
