@@ -30,7 +30,8 @@ def table_of(setting: YcsbSetting) -> str:
     one node and have a table of their own; so does each variant store."""
     if setting.variants is not None:
         return setting.variants.table
-    return f"usertable_{setting.records}{'_confined' if setting.is_isolation else ''}"
+    row = f"_{setting.row.name}" if setting.row.name else ""
+    return f"usertable_{setting.records}{row}{'_confined' if setting.is_isolation else ''}"
 
 
 def table_on(cluster: Cluster, setting: YcsbSetting) -> str:
@@ -136,6 +137,8 @@ def _properties(setting: YcsbSetting, hdr_prefix: str) -> dict[str, str]:
     properties = {
         "workload": CORE,
         "recordcount": str(setting.records),
+        "fieldcount": str(setting.row.fields),
+        "fieldlength": str(setting.row.field_length),
         "operationcount": str(operations_at_most(setting)),
         "requestdistribution": setting.distribution,
         "maxscanlength": str(setting.max_scan_length),

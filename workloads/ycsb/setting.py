@@ -19,19 +19,19 @@ from density_study.workloads.ycsb.mixes import MIXES, Mix, MixFacts, OwnMix, is_
 from density_study.workloads.ycsb.noisy_neighbour.neighbour import NOBODY, pair
 from density_study.workloads.ycsb.output.interval_log import client_rate
 from density_study.workloads.ycsb.output.latency import percentile_ms
+from density_study.workloads.ycsb.row import Row
 from density_study.workloads.ycsb.variant_store import STORED_ROW_MIB as STORED_VARIANT_MIB
 from density_study.workloads.ycsb.variant_store import VALUE_MIB, VariantStore
 
 INT_MAX = 2**31 - 1
 LOAD_ESTIMATE_OPS_S = 6000.0
 AROUND_ESTIMATE_S = 15.0  # estimated time of a trial before and after its window
-ROW_MIB = 1000 / 2**20  # YCSB's row: 10 fields of 100 bytes
-STORED_ROW_MIB = 1.4 / 1024  # a row with its keys and cell overhead, as HBase stores it
 # WAL, store files, and the output of a major compaction before the old files are deleted.
 COPIES_ON_DISK = 3
 _NO_COLUMNS = frozenset(
     {
         "own_mix",
+        "row",
         "search",
         "regions_per_server",
         "warm_up_daemons_s",
@@ -55,6 +55,7 @@ class YcsbSetting(Setting):
     mix: str = Field(description="name of the mix of operations")
     own_mix: OwnMix | None = Field(None, description="the mix, where the study defines it")
     records: int = Field(gt=0, description="rows of the table before the run")
+    row: Row = Field(Row(), description="fields of a row; a variant store has rows of its own")
     threads: int = Field(gt=0, description="threads of all clients together")
     clients: int = Field(1, gt=0, description="client processes on all client nodes")
     duration_s: float | None = Field(None, description="length of the run in s; null: a load")
@@ -111,6 +112,8 @@ class YcsbSetting(Setting):
         parts = [f"ycsb-{self.mix}-r{self.records}-t{threads}"]
         if self.variants is not None:
             parts = [f"genomics-{self.mix}-{self.variants.name}-t{threads}"]
+        if self.row.name:
+            parts.append(self.row.name)
         if self.clients > 1:
             parts.append(f"c{self.clients}")
         if self.search is not None:  # keeps its name whatever its probe
@@ -145,6 +148,8 @@ class YcsbSetting(Setting):
     @property
     def size_label(self) -> str:
         rows = f"{self.records:,} records"
+        if self.row.name:
+            rows += f" of {self.row.fields} x {self.row.field_length} B"
         if self.variants is not None:
             rows = f"{self.variants.samples:,} samples at {self.variants.sites:,} sites"
         size = f"{rows}, {self._own_threads} threads"
@@ -218,16 +223,16 @@ class YcsbSetting(Setting):
     @property
     def data_mib(self) -> float:
         """Size of the data set before the run: one replica, without HBase's overhead."""
-        return self.records * (ROW_MIB if self.variants is None else VALUE_MIB)
+        return self.records * (self.row.size_mib if self.variants is None else VALUE_MIB)
 
     def disk_use(self, replication: int) -> tuple[str, float]:
-        row_mib = STORED_ROW_MIB if self.variants is None else STORED_VARIANT_MIB
+        row_mib = self.row.stored_mib if self.variants is None else STORED_VARIANT_MIB
         return self.workload, self.records * row_mib * COPIES_ON_DISK * replication
 
     @property
     def estimate_s(self) -> float:
         """A rough estimate, which a run replaces by what it observes."""
-        work_s = self.duration_s or self.records / LOAD_ESTIMATE_OPS_S
+        work_s = self.duration_s or self._load_s
         return AROUND_ESTIMATE_S + self.warm_up_client_s + work_s
 
     @property
@@ -237,15 +242,20 @@ class YcsbSetting(Setting):
     @property
     def warmed(self) -> Hashable:
         """Servers are warmed up once per table, and in mode `steady` once per table and mix."""
-        table = (self.records, self.variants, self.is_isolation)
+        table = (self.records, self.row, self.variants, self.is_isolation)
         return (*table, self.mix) if self.until_steady else table
 
     @property
     def warm_up_estimate_s(self) -> float:
         if not self.until_steady:
             return 2 * self.warm_up_daemons_s
-        load_s = self.records / LOAD_ESTIMATE_OPS_S
-        return min(STEADY_ESTIMATE_S, load_s) if self.is_load else STEADY_ESTIMATE_S
+        return min(STEADY_ESTIMATE_S, self._load_s) if self.is_load else STEADY_ESTIMATE_S
+
+    @property
+    def _load_s(self) -> float:
+        """Estimated time to load the table. Large rows take as much longer as they are larger."""
+        larger = max(1.0, self.row.size_mib / Row().size_mib)
+        return larger * self.records / LOAD_ESTIMATE_OPS_S
 
     @property
     def has_steady_rate(self) -> bool:
@@ -258,7 +268,8 @@ class YcsbSetting(Setting):
 
     def shares_table_with(self, other: YcsbSetting) -> bool:
         """Whether both run on the same rows."""
-        return (self.records, self.variants) == (other.records, other.variants)
+        mine = (self.records, self.row, self.variants)
+        return mine == (other.records, other.row, other.variants)
 
     def measures_for(self, other: Setting) -> bool:
         if not isinstance(other, YcsbSetting) or self.search is not None:

@@ -29,6 +29,7 @@ from density_study.workloads.ycsb.mixes import (
     is_load,
     name_of,
 )
+from density_study.workloads.ycsb.row import Row
 from density_study.workloads.ycsb.search_spec import SearchSpec
 from density_study.workloads.ycsb.setting import INT_MAX, YcsbSetting
 
@@ -194,6 +195,7 @@ class YcsbSpec(RunsSpec):
         min_length=1, description="mixes of operations to run: names, or mixes of the study's own"
     )
     records: tuple[Rows, ...] = Field(min_length=1, description="rows to load; one table each")
+    row: Row = Field(Row(), description="fields of a row")
     isolation: IsolationSpec | None = Field(None, description="a noisy-neighbour pair of trials")
     request_distribution: Literal["zipfian", "uniform", "latest"] = Field(
         "zipfian", description="distribution of keys, where the mix does not fix it"
@@ -205,7 +207,7 @@ class YcsbSpec(RunsSpec):
         return self.records
 
     def table_knobs(self, size: int) -> dict[str, Any]:
-        return {"records": size, "max_scan_length": self.max_scan_length}
+        return {"records": size, "row": self.row, "max_scan_length": self.max_scan_length}
 
     @model_validator(mode="after")
     def _names_differ(self) -> Self:
