@@ -84,7 +84,7 @@ reference: setup ## generate docs/reference/ from the code
 	$(BIN)/python -m docs.generator
 
 pictures: packages-test setup ## the pictures of docs/, of a real study in Airflow (8 min)
-	$(BIN)/python -m tests.support.pictures
+	$(BIN)/python -m tests.browser.pictures
 
 docs: setup ## the documentation as a web site, site/index.html; fails on a dead link or an orphan page
 	$(BIN)/properdocs build --strict

@@ -26,7 +26,6 @@ from density_study.dags.cli import (
     report_command,
     run_command,
     stack_command,
-    watch_command,
 )
 from density_study.dags.cli.arguments import (
     RUNS,
@@ -41,6 +40,7 @@ from density_study.dags.cli.arguments import (
 )
 from density_study.dags.cli.capacity import command as capacity_command
 from density_study.dags.cli.console import err, out, print_error, print_json, print_usage_error
+from density_study.dags.cli.watch import command as watch_command
 
 app = typer.Typer(
     name="study",

@@ -20,9 +20,11 @@ from density_study.analysis.report.charts.quantity import quantity
 from density_study.dags.cli.layout import clock, rows_table
 from density_study.dags.run_status.progress import Ended, Progress
 from density_study.dags.stages.task_names import STAGES
+from density_study.workloads.base.search import answer_of
 
 if TYPE_CHECKING:
     from density_study.jobs.first_look.look import FirstLook
+    from density_study.workloads.base.search import Search
     from density_study.workloads.planning.plan import Plan, Step
 
 Show = Callable[[Progress], None]
@@ -132,10 +134,10 @@ def ended_parts(ended: Ended, seen: Progress) -> tuple[str, str, tuple[str, ...]
 
 
 def first_table(plan: Plan, looks: Mapping[str, FirstLook]) -> RenderableType:
-    """A row per setting and topology, with means over its trials that are valid so far; of a search the probe
-    with the highest rate that was kept on each build."""
+    """A row per setting and topology, with means over its trials that are valid so far; of a search its
+    answer on each build."""
     groups: dict[tuple[str, str], list[FirstLook]] = {}
-    answers: dict[tuple[str, str, str], FirstLook] = {}
+    searches: dict[tuple[str, str, str], tuple[Search, list[FirstLook]]] = {}
     steps = [step for step in plan.trials if step.setting and step.overhead_pair is None]
     settings = {step.setting.id: step.setting for step in steps if step.setting}
     alike = Counter(setting.label for setting in settings.values())
@@ -146,13 +148,16 @@ def first_table(plan: Plan, looks: Mapping[str, FirstLook]) -> RenderableType:
     for step in sorted(steps, key=lambda one: (_place(one), plan.builds[one.build])):
         if step.setting and (look := looks.get(str(step.trial))):
             key = (names[step.setting.id], plan.builds[step.build])
-            if look.probe is None:
+            search = step.setting.sought
+            if search is None:
                 groups.setdefault(key, []).append(look)
-            elif look.probe_kept:
-                best = answers.setdefault((*key, step.build), look)
-                answers[*key, step.build] = max(best, look, key=lambda one: one.rate or 0.0)
-    for (setting, topology, _), look in answers.items():
-        groups.setdefault((setting, topology), []).append(look)
+            else:
+                searches.setdefault((*key, step.build), (search, []))[1].append(look)
+    for (setting, topology, _), (search, probed) in searches.items():
+        answer = answer_of(search, [look.probe for look in probed if look.probe]).answer
+        groups.setdefault((setting, topology), []).extend(
+            look for look in probed if look.probe and look.probe == answer
+        )
     header = ("Setting", "Topology", "Throughput", "p99", "Host CPU", "Trials")
     return rows_table(header, [(*key, *_means(group)) for key, group in groups.items()])
 

@@ -14,6 +14,7 @@ from density_study.cluster.model.errors import StudyError
 from density_study.jobs.first_look.record_rows import RecordRows, if_all
 from density_study.jobs.first_look.workload_facts import dfsio_facts, ycsb_facts
 from density_study.jobs.raw.manifest_rows import monitor_rows
+from density_study.workloads.base.search import Probe
 from density_study.workloads.record.record import read_manifest
 from density_study.workloads.spec.registry import kind_of
 
@@ -29,8 +30,7 @@ _OF_TRIAL = ("state", "workload", "monitored", "compiling_share", "given", "othe
 class FirstLook:
     """rate: in `rate_unit`. p99_ms: of the slowest operation, which `p99_of` names, with the kind of latency.
     CPU: means over the hosts after the ramp-up. None: unknown. verdict: provisional; reasons: why the trial
-    is not valid. flags: what to know about it, whatever its verdict. probe: its number in a search;
-    probe_kept: whether its load was."""
+    is not valid. flags: what to know about it, whatever its verdict. probe: its part in a search."""
 
     trial: str
     rate: float | None = None
@@ -42,8 +42,7 @@ class FirstLook:
     verdict: str = "unknown"
     reasons: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
-    probe: int | None = None
-    probe_kept: bool | None = None
+    probe: Probe | None = None
 
     @property
     def outcome(self) -> str:
@@ -82,8 +81,7 @@ def first_look(record: Path) -> FirstLook:
         verdict=judged.verdict,
         reasons=judged.reasons,
         flags=judged.flags,
-        probe=rows.trial["probe"],
-        probe_kept=rows.trial["probe_kept"],
+        probe=rows.manifest.probe,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_serializer, model_validator
 
 from density_study.workloads.base.checked import FaultyKeyError, at_most
 from density_study.workloads.base.quantity import SizeBytes
@@ -33,6 +33,10 @@ class Row(Frozen):
                 "field_length",
             )
         return self
+
+    @field_serializer("field_length")
+    def _with_unit(self, length: int) -> str:
+        return f"{length} B"  # as in a study file, because plans and manifests are read by the same rules
 
     @property
     def size_mib(self) -> float:

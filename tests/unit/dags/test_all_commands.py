@@ -30,6 +30,7 @@ WITHOUT_JSON = {
     "study stack add": "downloads, with progress",
     "study setup": "downloads, with progress",
     "study airflow": "serves until Ctrl-C",
+    "study watch": "shows a run under way, until it ends",
 }
 
 

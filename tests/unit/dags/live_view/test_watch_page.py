@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from density_study.cluster.model.errors import InputError
-from density_study.dags.cli.watch_page import LOOPBACK, Page, state
+from density_study.dags.cli.watch.page import LOOPBACK, Page, state
 from density_study.dags.run_status.progress import Ended, Progress
 from density_study.jobs.first_look.look import FirstLook
 from tests.support.drafts import plan

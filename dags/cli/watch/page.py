@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from density_study.dags.run_status.progress import Progress
 
 LOOPBACK = "127.0.0.1"
-_PAGE = Path(__file__).with_name("watch.html")
+_PAGE = Path(__file__).with_name("page.html")
 
 
 class Page:

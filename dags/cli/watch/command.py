@@ -48,7 +48,7 @@ def watch(
     """
     from density_study.dags.cli.display import status_page
     from density_study.dags.cli.progress_display import progress_display
-    from density_study.dags.cli.watch_page import Page
+    from density_study.dags.cli.watch.page import Page
     from density_study.dags.run_status.status import find_run, status_of
 
     found = find_run(run, runs)

@@ -16,7 +16,7 @@ from density_study.workloads.ycsb.setting import YcsbSetting
 from tests.support import drafts
 from tests.support.record_factory import RUN, RunFactory
 
-SAMPLES = Path(__file__).parents[2] / "samples"
+SAMPLES = Path(__file__).parents[3] / "samples"
 STATUS = (SAMPLES / "ycsb-0.17.0_hdr.err").read_text()
 DOOL = (SAMPLES / "dool-1.3.8.csv").read_text()
 TRIAL = "b1-v1-flash-000-ycsb-c"

@@ -1,0 +1,1 @@
+"""`study watch`: in the terminal, or on a page."""

@@ -1,0 +1,1 @@
+"""Trials with latency targets and searches."""

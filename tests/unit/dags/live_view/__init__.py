@@ -1,0 +1,1 @@
+"""A run under way: what the terminal and the page show."""
