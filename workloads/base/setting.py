@@ -116,6 +116,11 @@ class Setting(Frozen):
         """This setting as one probe runs it. InputError if the load is too low to run at."""
         raise NotImplementedError(f"{self.workload} has no searches")
 
+    @property
+    def last_turns_ops_s(self) -> float:
+        """Most that a probe's rate loses at its end, when each thread waits for a turn that does not come."""
+        return 0.0
+
     def latency_ms(
         self, raw: Path, from_epoch_s: Mapping[str, float], operation: str, percentile: float
     ) -> float | None:

@@ -58,7 +58,7 @@ def judged(manifest: Manifest, record: Path) -> Probe:
     found = probe.model_copy(update={"rate_ops_s": rate})
     if search.of_threads:
         return _of_threads(found, rate)
-    if rate < SUSTAINED * probe.load:
+    if rate + manifest.setting.last_turns_ops_s < SUSTAINED * probe.load:
         why = f"{rate:,.0f} ops/s are {rate / probe.load:.1%} of {probe.load:,.0f}, less than 98 %"
         return found.model_copy(update={"kept": False, "why": why})
     return _within_limits(search, found, manifest, record)

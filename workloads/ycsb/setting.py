@@ -309,6 +309,10 @@ class YcsbSetting(Setting):
             return same.model_copy(update={"threads": round(probe.load)})
         return same.at_rate(probe.load)
 
+    @property
+    def last_turns_ops_s(self) -> float:
+        return self.threads / ((self.duration_s or self.estimate_s) - self.warm_up_s)
+
     def latency_ms(
         self, raw: Path, from_epoch_s: Mapping[str, float], operation: str, percentile: float
     ) -> float | None:

@@ -27,9 +27,11 @@ pytestmark = [pytest.mark.live, pytest.mark.slow, pytest.mark.timeout(600)]
 
 CAPACITY = 1500.0
 SEARCH = Search(
-    limits=(LatencyLimit(operation="READ", percentile=99, ms=20),), start_ops_s=150, duration_s=9
+    limits=(LatencyLimit(operation="READ", percentile=99, ms=100),), start_ops_s=400, duration_s=12
 )
-SETTING = YcsbSetting(mix="c", records=1000, threads=16, duration_s=9, warm_up_s=3, search=SEARCH)
+"""The limit is far above the queue that varying capacity causes below its mean: tighter ones are exceeded at
+a lower rate, and that rate is then the answer."""
+SETTING = YcsbSetting(mix="c", records=1000, threads=16, duration_s=12, warm_up_s=3, search=SEARCH)
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.1])
@@ -38,16 +40,14 @@ def test_the_capacity_is_found_within_five_percent_in_twelve_probes(
 ) -> None:
     path = compiled(tmp_path, "BucketDb")
     probes: list[Probe] = []
-    while isinstance(found := next_probe(SEARCH, probes, 150), Next):
+    while isinstance(found := next_probe(SEARCH, probes, 400), Next):
         probe = Probe(number=len(probes) + 1, kept=None, **vars(found))
         probes.append(_measured(tmp_path / f"p{probe.number}", path, probe, noise))
     ended = answer_of(SEARCH, probes)
     assert ended.answer is not None, [probe.verdict for probe in probes]
-    print([(probe.load, probe.verdict) for probe in probes])
-    assert ended.exact
+    assert ended.exact, [(probe.load, probe.verdict) for probe in probes]
     assert len(probes) <= 12
-    # capacity that varies makes operations wait below its mean: within 5 % of what a tenth less noise allows
-    assert 0.95 * CAPACITY * (1 - noise / 2) <= ended.answer.load <= 1.02 * CAPACITY
+    assert ended.answer.load == pytest.approx(CAPACITY, rel=0.05)
 
 
 def _measured(record: Path, path: list[str], probe: Probe, noise: float) -> Probe:

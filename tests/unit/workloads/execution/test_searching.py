@@ -57,6 +57,20 @@ def test_a_rate_that_is_not_sustained_is_rejected_before_any_limit(tmp_path: Pat
     assert "less than 98 %" in found.why
 
 
+def test_a_turn_that_each_thread_waits_for_at_the_end_is_no_rejection(tmp_path: Path) -> None:
+    factory = RunFactory(tmp_path / RUN)
+    truth = add_probe(factory, BUILD, probe_of(1, 350))
+    record = factory.close() / "records" / truth.trial
+    manifest = read_manifest(record)
+    rate = judged(manifest, record).rate_ops_s
+    a_turn_each = manifest.setting.last_turns_ops_s
+    assert rate and a_turn_each > 0
+    for missing, kept in ((0.9 * a_turn_each, True), (1.2 * a_turn_each, False)):
+        requested = probe_of(1, (rate + missing) / 0.98)
+        found = judged(manifest.model_copy(update={"probe": requested}), record)
+        assert found.kept is kept, found.why
+
+
 def test_too_few_operations_for_a_percentile_leave_the_probe_without_a_result(
     tmp_path: Path,
 ) -> None:
