@@ -27,7 +27,7 @@ def findings(evidence: Evidence, hypotheses: Hypotheses) -> tuple[Finding, ...]:
     evidence = replace(evidence, settings=placed(evidence.settings))
     questions = (*effects.questions(evidence), *effects.expected(evidence, hypotheses.expect))
     return (
-        *decide(questions, evidence.repetitions),
+        *decide(questions, evidence.repetitions, evidence.sequential),
         *best_density(evidence, hypotheses.slo),
         *claims.findings(evidence),
     )

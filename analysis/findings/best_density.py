@@ -19,8 +19,7 @@ from typing import Any, Literal
 from density_study.analysis.findings.arms import latency, points_of, rate_points
 from density_study.analysis.findings.decide import decide
 from density_study.analysis.findings.factors import is_baseline
-from density_study.analysis.findings.question import RISES, Evidence, Question
-from density_study.analysis.statistics.interval import mean_interval
+from density_study.analysis.findings.question import RISES, Evidence, IntervalOf, Question
 from density_study.analysis.statistics.power import MIN_UNITS
 from density_study.analysis.summary.summary import Finding, SettingSummary
 from density_study.workloads.spec.hypotheses import latency_name
@@ -42,7 +41,7 @@ def best_density(evidence: Evidence, slo: Mapping[str, float]) -> Iterator[Findi
     """One finding per mix and medium with at least two densities; none if no limit applies."""
     entries = [e for e in evidence.settings if e.neighbour is None and _limited(e, slo)]
     for _, group in groupby(sorted(entries, key=_group), key=_group):
-        densities = _arms(list(group), slo)
+        densities = _arms(list(group), slo, evidence.interval)
         if len(densities) > 1:
             yield _finding(evidence, densities, slo)
 
@@ -61,14 +60,16 @@ def _limited(entry: SettingSummary, slo: Mapping[str, float]) -> bool:
     return any(latency_name(name)[0] in seen for name in slo)
 
 
-def _arms(entries: Sequence[SettingSummary], slo: Mapping[str, float]) -> list[_Arm]:
+def _arms(
+    entries: Sequence[SettingSummary], slo: Mapping[str, float], interval: IntervalOf
+) -> list[_Arm]:
     """One per density, ascending, with the fewest RegionServers per node in the run."""
     # the control arm would compete with the density that it explains
     plain = [entry for entry in entries if is_baseline(entry, entries, "regionservers_per_node")]
     plain.sort(key=lambda entry: entry.vms_per_host)
     return [
         max(
-            (_Arm(entry, _compliance(entry, slo)) for entry in same),
+            (_Arm(entry, _compliance(entry, slo, interval)) for entry in same),
             key=lambda arm: (arm.slo != "violated", _middle(arm.entry)),
         )
         for _, same in groupby(plain, key=lambda entry: entry.vms_per_host)
@@ -79,7 +80,9 @@ def _middle(entry: SettingSummary) -> float:
     return median(rate_points(entry) or (0.0,))  # one slow build must not change which is the best
 
 
-def _compliance(entry: SettingSummary, slo: Mapping[str, float]) -> Compliance:
+def _compliance(
+    entry: SettingSummary, slo: Mapping[str, float], interval: IntervalOf
+) -> Compliance:
     """unsure: an interval contains its limit. With few builds, the range of the points replaces it."""
     judged: set[Compliance] = set()
     for name, limit_ms in slo.items():
@@ -90,7 +93,7 @@ def _compliance(entry: SettingSummary, slo: Mapping[str, float]) -> Compliance:
             continue
         low, high = min(points), max(points)
         if len(points) >= MIN_UNITS:
-            low, high = astuple(mean_interval(points))
+            low, high = astuple(interval(points))
         judged.add("met" if high <= limit_ms else "violated" if low > limit_ms else "unsure")
     if "violated" in judged:
         return "violated"
@@ -120,7 +123,8 @@ def _finding(evidence: Evidence, densities: Sequence[_Arm], slo: Mapping[str, fl
     words = evidence.density(best.entry.vms_per_host)
     begun = f"{words[:1].upper()}{words[1:]}"
     statement = f"{begun} is the best density for {subject}, {among}, under the SLO ({limits})"
-    pairs = decide([_question(evidence, best, other) for other in others], evidence.repetitions)
+    compared = [_question(evidence, best, other) for other in others]
+    pairs = decide(compared, evidence.repetitions, evidence.sequential)
     verdict, why = _verdict(evidence, best, pairs)
     # "above every other" is an intersection of tests: as uncertain as its least certain comparison
     worst = max(pairs, key=lambda pair: pair.p_adjusted or 1.0, default=None)

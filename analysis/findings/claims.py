@@ -60,7 +60,7 @@ def is_whole(finding: Finding) -> bool:
 
 def _claim(claim: Claim, evidence: Evidence) -> tuple[Finding, ...]:
     questions = tuple(_QUESTIONS[claim.id](evidence))
-    parts = decide(questions, evidence.repetitions)
+    parts = decide(questions, evidence.repetitions, evidence.sequential)
     verdict, why = _verdict(claim, questions, parts)
     whole = Finding(
         id=claim.id,

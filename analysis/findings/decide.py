@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from math import log
 from typing import Any
 
 import scipy
@@ -16,12 +17,19 @@ from density_study.analysis.findings.arms import ratio
 from density_study.analysis.findings.question import Question, Rule
 from density_study.analysis.statistics.interval import CONFIDENCE, ratio_interval, spread
 from density_study.analysis.statistics.power import ALPHA, MIN_UNITS, detectable_ratio
+from density_study.analysis.statistics.sequential import (
+    paired_logs,
+    sequence_interval,
+    sequence_p,
+    sequence_ratio,
+)
 from density_study.analysis.statistics.significance import equivalence_p, holm, least_p, rank_p
 from density_study.analysis.summary.summary import Finding, FindingVerdict
 
 RANK_TEST = "Mann-Whitney, exact"
 EQUIVALENCE_TEST = "two one-sided t tests"
 LEVEL_TEST = "one-sample t"
+SEQUENCE_TEST = "confidence sequence"
 _OF_QUESTION = ("id", "statement", "subject", "measure", "arms", "among", "family", "unit",
                 "declared")  # fmt: skip
 
@@ -37,10 +45,13 @@ class _Tested:
     test: str
 
 
-def decide(questions: Sequence[Question], repetitions: int) -> tuple[Finding, ...]:
-    """A finding for each question, in their order."""
+def decide(
+    questions: Sequence[Question], repetitions: int, sequential: bool = False
+) -> tuple[Finding, ...]:
+    """A finding for each question, in their order. `sequential`: the number of repetitions depends on the
+    data."""
     # Holm adjusts over the questions of a family that can become a claim: the others would only cost power.
-    tested = [_test(question) for question in questions]
+    tested = [_test(question, sequential) for question in questions]
     families: dict[str, list[int]] = {}
     for place, (question, one) in enumerate(zip(questions, tested, strict=True)):
         if one is not None and not question.obstacles:
@@ -70,11 +81,13 @@ def _effect(question: Question) -> float | None:
     return ratio(question.first, question.later)
 
 
-def _test(question: Question) -> _Tested | None:
+def _test(question: Question, sequential: bool) -> _Tested | None:
     """None with fewer than 5 units per arm, or if a value is not positive."""
     effect = _effect(question)
     if effect is None or min(_units(question)) < MIN_UNITS:
         return None
+    if sequential:
+        return _at_a_look(question)
     if question.reference:
         return _level(question, question.reference)
     rule, first, later = question.rule, question.first, question.later
@@ -98,13 +111,33 @@ def _level(question: Question, reference: float) -> _Tested:
     return _Tested(effect, float(ends.low), float(ends.high), float(result.pvalue), LEVEL_TEST)
 
 
+def _at_a_look(question: Question) -> _Tested:
+    """Interval and p that stay valid however often the study looked before it stopped."""
+    if question.reference:
+        shares = [value / question.reference for value in question.later]
+        effect, ends = sum(shares) / len(shares), sequence_interval(shares)
+        p = sequence_p(shares, question.rule.nearest(effect))
+        return _Tested(effect, ends.low, ends.high, p, SEQUENCE_TEST)
+    rule, logs = question.rule, paired_logs(question.first, question.later)
+    effect, ends = sequence_ratio(question.first, question.later)
+    # inside two bounds, both must be rejected; otherwise the bound that the effect exceeds, as in `_test`
+    within = rule.low is not None and rule.high is not None and rule.holds(effect)
+    bounds = (rule.low, rule.high) if within else (rule.nearest(effect),)
+    p = max(sequence_p(logs, log(bound)) for bound in bounds if bound)
+    return _Tested(effect, ends.low, ends.high, p, SEQUENCE_TEST)
+
+
 def _finding(
     question: Question, tested: _Tested | None, p: float | None, family_size: int, repetitions: int
 ) -> Finding:
     verdict, why = _verdict(question, tested, p, family_size, repetitions)
     measured: dict[str, Any] = {"effect": _effect(question)}
     if tested:
-        measured = {**asdict(tested), "detectable": _detectable(question, family_size)}
+        measured = asdict(tested)
+        if (
+            tested.test != SEQUENCE_TEST
+        ):  # power belongs to a number of builds that is fixed beforehand
+            measured["detectable"] = _detectable(question, family_size)
     return Finding(
         **{name: getattr(question, name) for name in _OF_QUESTION},
         **measured,
@@ -141,7 +174,7 @@ def _verdict(
         return "reproduced", f"the ratio is {rule.words}: {ends}, {holm_words}"
     if p <= ALPHA and not rule.holds(tested.effect) and _outside(tested, rule):
         return "contradicted", f"the ratio is not {rule.words}: {ends}, {holm_words}"
-    return "no claim", f"{_undecided(question, p, family_size)}: {ends}, {holm_words}"
+    return "no claim", f"{_undecided(question, tested, p, family_size)}: {ends}, {holm_words}"
 
 
 def _too_few(question: Question, repetitions: int) -> list[str]:
@@ -170,8 +203,10 @@ def _outside(tested: _Tested, rule: Rule) -> bool:
     return below or (rule.high is not None and tested.low > rule.high)
 
 
-def _undecided(question: Question, p: float, family_size: int) -> str:
-    least = least_p(*_units(question)) if not question.reference else 0.0  # t has no least p
+def _undecided(question: Question, tested: _Tested, p: float, family_size: int) -> str:
+    # t and the confidence sequence have no least p
+    of_ranks = not question.reference and tested.test != SEQUENCE_TEST
+    least = least_p(*_units(question)) if of_ranks else 0.0
     if least * family_size > ALPHA:
         never = f"{family_size} comparisons can never be significant"
         return f"{never} with n = {min(_units(question))}"

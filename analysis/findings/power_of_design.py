@@ -13,6 +13,7 @@ from math import inf
 
 from density_study.analysis.findings import effects
 from density_study.analysis.findings.question import Evidence
+from density_study.analysis.findings.sharpness import compared
 from density_study.analysis.statistics.power import (
     ALPHA,
     ASSUMED_SPREAD,
@@ -45,14 +46,29 @@ class Noise:
 
 def families(study: Study, plan: Plan) -> Mapping[str, int]:
     """Comparisons in each family that this plan will test, effects first, then `expect:`."""
+    evidence = _imagined(study, plan)
+    asked = (*effects.questions(evidence), *effects.expected(evidence, study.expect))
+    return Counter(question.family for question in asked)
+
+
+def _imagined(study: Study, plan: Plan) -> Evidence:
     settings = tuple(
-        _made_up(topology, setting, plan.repetitions)
+        made_up(topology, setting, (1.0,) * plan.repetitions)  # only how many there are matters
         for setting in study.settings()
         for topology in plan.topologies.values()
     )
-    evidence = Evidence(settings, plan.repetitions, "vm")
-    asked = (*effects.questions(evidence), *effects.expected(evidence, study.expect))
-    return Counter(question.family for question in asked)
+    return Evidence(settings, plan.repetitions, "vm")
+
+
+def check_can_be_sharp(study: Study, plan: Plan, where: str) -> None:
+    """InputError if repetitions should end once comparisons are sharp, and there is none."""
+    if plan.sharp is None or compared(_imagined(study, plan), study.expect):
+        return
+    raise InputError(
+        "no throughput is compared, so no repetition would ever be the last one needed.",
+        f"{where}, key repetitions.until",
+        "compare at least two levels of a factor, without target rates, or give a number of repetitions.",
+    )
 
 
 def check_can_claim(study: Study, plan: Plan, where: str) -> None:
@@ -75,7 +91,8 @@ def check_can_detect(study: Study, plan: Plan, where: str, noise: Noise) -> None
     """InputError if the study's runs cannot detect a change as large as its tolerance."""
     if study.compare is None:
         return
-    compare, repetitions = study.compare, plan.repetitions
+    compare = study.compare
+    repetitions = plan.sharp.at_least if plan.sharp else plan.repetitions
     window = compare.baseline.rolling or 1
     free = sum(not setting.is_paced for setting in study.settings())  # a target rate is no result
     size = len(plan.topologies) * max(1, free)
@@ -104,6 +121,10 @@ def notes(
     found: Mapping[str, int], plan: Plan, noise: Noise, wanted: float = WANTED_RATIO
 ) -> Iterator[str]:
     """What each family that was found can detect, one line per family."""
+    if plan.sharp is not None and plan.sharp.until is not None:
+        reach = f"{100 * plan.sharp.until:g} %"
+        yield f"repetitions end once each ratio of throughput is decided, or known to within {reach}"
+        return
     for family, size in found.items():
         name = f"{family} ({size} comparison{'s' if size > 1 else ''})"
         if not _can(plan, size):
@@ -120,7 +141,7 @@ def notes(
 
 def warnings(found: Mapping[str, int], plan: Plan) -> Iterator[str]:
     """A family that can never be significant at this number of repetitions."""
-    if plan.repetitions < MIN_UNITS:
+    if plan.repetitions < MIN_UNITS or plan.sharp is not None:
         return
     never = [f"{name} ({size})" for name, size in found.items() if not _can(plan, size)]
     if never:
@@ -147,8 +168,8 @@ def _fewest_repetitions(size: int) -> int:
     return next(n for n in range(MIN_UNITS, MAX_UNITS) if can_claim(n, n, size))
 
 
-def _made_up(topology: Topology, setting: Setting, repetitions: int) -> SettingSummary:
-    points = (1.0,) * repetitions  # only how many there are matters
+def made_up(topology: Topology, setting: Setting, points: tuple[float, ...]) -> SettingSummary:
+    """A setting with these points of every measure, of which only the rate's may be meant."""
     kind = kind_of(setting.workload)
     fields = {"name": kind.rate, "value": 1.0, "unit": kind.rate_unit, "points": points}
     rate = Metric.model_validate(fields)
@@ -162,10 +183,11 @@ def _made_up(topology: Topology, setting: Setting, repetitions: int) -> SettingS
         setting=setting.id,
         workload=setting.workload,
         label=setting.id,
-        n_builds=repetitions,
+        n_builds=len(points),
         metrics=(rate, cpu, *_latencies(setting, points)),
         mode=setting.mode_name,
         neighbour=setting.summary_fields().get("neighbour"),
+        sought=setting.summary_fields().get("sought"),
         target_ops_s=1.0 if setting.is_paced else None,  # only its presence matters here
     )
 

@@ -5,13 +5,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from density_study.analysis.findings.arms import Points
+from density_study.analysis.statistics.interval import Interval, mean_interval
+from density_study.analysis.statistics.sequential import sequence_mean
 from density_study.analysis.summary.summary import SettingSummary
 
+IntervalOf = Callable[[Sequence[float]], Interval]
 Differences = Callable[[SettingSummary, SettingSummary], tuple[str, ...]]
 
 
@@ -50,7 +53,7 @@ SIMILAR = Rule(0.8, 1.25)  # method 2's margins of equivalence
 @dataclass(frozen=True)
 class Evidence:
     """The input of all findings. `emulated`: the emulated media; `emulated_guests`: VMs ran without
-    hardware virtualization.
+    hardware virtualization. `sequential`: the repetitions ended when the answer was sharp.
 
     differences: how two arms' disclosures differ beyond what the study declares (method 23).
     declared: how they differ by what it declares.
@@ -63,6 +66,12 @@ class Evidence:
     emulated_guests: bool = False
     differences: Differences = lambda _first, _later: ()
     declared: Differences = lambda _first, _later: ()
+    sequential: bool = False
+
+    @property
+    def interval(self) -> IntervalOf:
+        """What computes the interval of an arm's mean."""
+        return sequence_mean if self.sequential else mean_interval
 
     def about_vms(self, *arms: SettingSummary) -> tuple[str, ...]:
         """Why these arms support no claim about VMs (method 24)."""

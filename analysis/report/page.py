@@ -20,7 +20,13 @@ from markupsafe import Markup
 
 from density_study.analysis.capacity.plan.plan import facts, plan_sentence, spread
 from density_study.analysis.report import trials
-from density_study.analysis.report.charts import findings_table, inside, searches, seconds
+from density_study.analysis.report.charts import (
+    findings_table,
+    inside,
+    searches,
+    seconds,
+    sharpness,
+)
 from density_study.analysis.report.charts.answer import answer
 from density_study.analysis.report.charts.datatable import other_table
 from density_study.analysis.report.charts.figure import DATA, vega_bundle
@@ -74,6 +80,7 @@ def render(summary: Summary) -> str:
         cpu_kinds=CPU,
         others=other_table(view),
         findings=findings_table.findings_table(summary),
+        sharpness=sharpness.figure(view),
         found=searches.found_table(view),
         probes=searches.probes_table(view),
         trials=sorted(summary.trials, key=lambda trial: trial.order),

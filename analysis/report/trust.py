@@ -62,6 +62,8 @@ def _intervals(summary: Summary) -> Badge:
     if not enough:
         return Badge("doubt", f"no intervals: {max(builds)} of {MIN_BUILDS} builds", "findings")
     method = "95 % t intervals over builds"
+    if summary.sharpness is not None:
+        method = "95 % confidence sequences over builds"
     if enough == len(builds):
         fewest, most = min(builds), max(builds)
         counted = f"{most}" if fewest == most else f"{fewest} to {most}"

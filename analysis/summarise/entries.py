@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import get_args
 
 import pandas as pd
 
 from density_study.analysis.findings import MIN_BUILDS
-from density_study.analysis.statistics.interval import mean_interval
+from density_study.analysis.statistics.interval import Interval, mean_interval
+from density_study.analysis.statistics.sequential import sequence_mean
 from density_study.analysis.summarise.analysed_run import AnalysedRun
 from density_study.analysis.summary.summary import (
     UNKNOWN_LEVEL,
@@ -48,8 +50,10 @@ def trial_summaries(run: AnalysedRun) -> tuple[TrialSummary, ...]:
     )
 
 
-def setting_summaries(run: AnalysedRun) -> tuple[SettingSummary, ...]:
-    """Every setting on every topology where it ran, including those without a valid trial."""
+def setting_summaries(run: AnalysedRun, sequential: bool = False) -> tuple[SettingSummary, ...]:
+    """Every setting on every topology where it ran, including those without a valid trial. `sequential`: the
+    number of repetitions depended on the data."""
+    interval = sequence_mean if sequential else mean_interval
     is_counted = run.trials["trial"].map(run.verdicts["counted"])
     counted = run.trials[is_counted & run.trials["studied"]]
     arm = ["setting", "topology"]
@@ -72,7 +76,10 @@ def setting_summaries(run: AnalysedRun) -> tuple[SettingSummary, ...]:
             n_builds=builds.get((setting, topology.name), 0),
             n_unknown=unknown_builds.get((setting, topology.name), 0),
             usd_per_hour=run.usd_per_hour.get(topology.name),
-            metrics=tuple(map(_with_interval, _metrics(metrics.get((setting, topology.name))))),
+            metrics=tuple(
+                _with_interval(metric, interval)
+                for metric in _metrics(metrics.get((setting, topology.name)))
+            ),
             **run.settings[setting].summary_fields(),
         )
         for setting, topology in ((setting, run.topologies[name]) for setting, name in tried)
@@ -107,11 +114,11 @@ def search_summaries(run: AnalysedRun) -> tuple[SearchSummary, ...]:
     )
 
 
-def _with_interval(metric: Metric) -> Metric:
+def _with_interval(metric: Metric, interval: Callable[[Sequence[float]], Interval]) -> Metric:
     """With an interval from 5 units on (method 2)."""
     if len(metric.points) < MIN_BUILDS or metric.value is None:
         return metric
-    ends = mean_interval(metric.points)
+    ends = interval(metric.points)
     # the value is the median, the interval that of the mean: extended, so that it includes the median
     low, high = min(ends.low, metric.value), max(ends.high, metric.value)
     return metric.model_copy(update={"low": low, "high": high})

@@ -11,6 +11,7 @@ from pathlib import Path
 from density_study.analysis import tables
 from density_study.analysis.capacity.plan.plan import plan_beside
 from density_study.analysis.findings import Evidence, findings
+from density_study.analysis.findings.sharpness import compared, path
 from density_study.analysis.summarise import read_series
 from density_study.analysis.summarise.analysed_run import AnalysedRun
 from density_study.analysis.summarise.entries import (
@@ -25,15 +26,15 @@ from density_study.analysis.summarise.time_spent import time_spent
 from density_study.analysis.summarise.undecided import undecided
 from density_study.analysis.summarise.warnings import warnings
 from density_study.analysis.summary.disclosure import guests_are_emulated, merge
-from density_study.analysis.summary.summary import BuildSummary, Summary
+from density_study.analysis.summary.summary import BuildSummary, Sharpness, Summary
 from density_study.analysis.tables.store import read_table
 from density_study.cluster.state.atomic import write_text
-from density_study.cluster.state.events import Event
+from density_study.cluster.state.events import Event, RepetitionsEnded
 from density_study.cluster.state.journal import JOURNAL, Journal
 from density_study.workloads.execution.run import spared_trials
-from density_study.workloads.planning.plan import read_plan
+from density_study.workloads.planning.plan import Plan, read_plan
 from density_study.workloads.record.record import earlier_attempts
-from density_study.workloads.spec.hypotheses import read_hypotheses
+from density_study.workloads.spec.hypotheses import Hypotheses, read_hypotheses
 
 SUMMARY = "summary.json"
 DATA_DOCS = "data_docs/index.html"  # Great Expectations' pages, beside the report
@@ -53,9 +54,10 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
     """
     at = data or run_root
     run = AnalysedRun.read(at)
+    plan = _plan(run_root)
     first = run.manifests[0]
     trials = trial_summaries(run)
-    settings = setting_summaries(run)
+    settings = setting_summaries(run, sequential=plan is not None and plan.sharp is not None)
     overhead = monitoring_overhead(run.trials, run.verdicts, run.metrics)
     imported = import_summary(run.manifests)
     evidence = Evidence(
@@ -66,12 +68,13 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         any(guests_are_emulated(disclosure) for disclosure in run.disclosures.values()),
         run.incomparable_arms,
         run.declared_between,
+        sequential=plan is not None and plan.sharp is not None,
     )
     earlier = earlier_attempts(run_root / "records")
     asked = read_hypotheses(run_root / "study.yaml")
     found = findings(evidence, asked)
     answer = headline(evidence, len(trials), found)
-    limits = warnings(run, trials, _planned(run_root), overhead, earlier, imported)
+    limits = warnings(run, trials, _planned(plan, run_root), overhead, earlier, imported)
     spent = time_spent(
         Journal(run_root / JOURNAL).events(Event),
         sum(m.times_s.get("measure", 0.0) for m in chain(run.manifests, *earlier.values())),
@@ -93,6 +96,7 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         settings=settings,
         findings=found,
         searches=search_summaries(run),
+        sharpness=_sharpness(plan, run_root, evidence, asked),
         trials=trials,
         builds=_builds(at),
         time=spent,
@@ -121,12 +125,37 @@ def _builds(run_root: Path) -> tuple[BuildSummary, ...]:
     )
 
 
-def _planned(run_root: Path) -> Sequence[str]:
-    """Names of the planned trials without the probes that their search did not need; none where the run has
-    no plan.json."""
+def _plan(run_root: Path) -> Plan | None:
     path = run_root / "plan.json"
-    if not path.exists():
-        return []
+    return read_plan(path) if path.exists() else None
+
+
+def _planned(plan: Plan | None, run_root: Path) -> Sequence[str]:
+    """Names of the planned trials without those that the run did not need; none where it has no plan."""
     spared = spared_trials(Journal(run_root / JOURNAL))
-    trials = (step.trial for step in read_plan(path).trials)
+    trials = (step.trial for step in (plan.trials if plan else ()))
     return [trial for trial in trials if trial and trial not in spared]
+
+
+def _sharpness(
+    plan: Plan | None, run_root: Path, evidence: Evidence, asked: Hypotheses
+) -> Sharpness | None:
+    """None if the repetitions were fixed."""
+    if plan is None or plan.sharp is None or plan.sharp.until is None:
+        return None
+    sharp, until = plan.sharp, plan.sharp.until
+    ended = Journal(run_root / JOURNAL).last(RepetitionsEnded)
+    have = evidence.repetitions
+    why = "the run has not ended its repetitions"
+    if ended is not None:
+        why = f"after {ended.repetition} repetitions {ended.why}"
+    elif have >= sharp.at_most:
+        why = f"{have} repetitions are the most that the study allows"
+    questions = compared(evidence, asked.expect)
+    return Sharpness(
+        at_least=sharp.at_least,
+        at_most=sharp.at_most,
+        until=until,
+        why=why,
+        looks=tuple(path(questions, until)),
+    )

@@ -52,7 +52,10 @@ def undecided(
     counted = f"{count} {len(compared)} comparisons" if len(compared) > 1 else "the only comparison"
     imported = any(warning.code == "imported" for warning in warnings)
     so_far = _Repetitions(evidence.repetitions, total_s, imported)
-    needs = [*_arms(open_ones, evidence, warnings), *_repetitions(open_ones, found, so_far)]
+    repetitions = _repetitions(open_ones, found, so_far)
+    if evidence.sequential:
+        repetitions = iter(["a smaller `repetitions.until` or a larger `repetitions.at_most`"])
+    needs = [*_arms(open_ones, evidence, warnings), *repetitions]
     text = f"Not decided: {counted}."
     return (
         f"{text} To decide {'them' if len(open_ones) > 1 else 'it'}: {'; '.join(needs)}."

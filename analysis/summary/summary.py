@@ -292,6 +292,30 @@ class SearchSummary(Frozen):
     why: str = Field(description="why the search ended")
 
 
+class Look(Frozen):
+    """One comparison as it stood when the study looked at it after a repetition."""
+
+    comparison: str = Field(description="the finding's statement")
+    n: int = Field(description="builds per arm")
+    effect: float | None = Field(description="ratio of throughput; null: not known")
+    low: float | None = Field(description="lower end of the interval; null with too few builds")
+    high: float | None
+    sharp: Literal["decided", "narrow"] | None = Field(
+        description="decided: the whole interval is on one side of the rule's bound; narrow: it is as "
+        "narrow as the study wants; null: neither"
+    )
+
+
+class Sharpness(Frozen):
+    """Repetitions that end once the comparisons of throughput are sharp."""
+
+    at_least: int
+    at_most: int
+    until: float = Field(description="how far an interval may reach from its ratio: 0.05")
+    why: str = Field(description="why the repetitions ended")
+    looks: tuple[Look, ...] = Field(description="every comparison at each look, in time's order")
+
+
 class Summary(Frozen):
     format: Literal[3] = FORMAT
     study: str
@@ -313,6 +337,9 @@ class Summary(Frozen):
     settings: tuple[SettingSummary, ...]
     findings: tuple[Finding, ...]
     searches: tuple[SearchSummary, ...] = ()
+    sharpness: Sharpness | None = Field(
+        None, description="null: the number of repetitions was fixed beforehand"
+    )
     trials: tuple[TrialSummary, ...]
     builds: tuple[BuildSummary, ...]
     time: TimeSummary

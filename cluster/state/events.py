@@ -142,6 +142,15 @@ class SearchEnded(Event, event="search-ended"):
     spared: tuple[str, ...]
 
 
+class RepetitionsEnded(Event, event="repetitions-ended"):
+    """After this repetition the comparisons were sharp. `spared`: the trials of those that are not needed;
+    they leave no record."""
+
+    repetition: int
+    why: str
+    spared: tuple[str, ...]
+
+
 class TornDown(Event, event="tear-down"):
     """The last step of a run: everything it made is gone, or `message` says what is not."""
 

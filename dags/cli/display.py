@@ -37,7 +37,7 @@ def plan_page(
     """The steps in order with their estimates, the topologies, and what the study can and cannot show."""
     return Group(
         Text(
-            f"study {plan.study}: {plan.repetitions} repetition(s), {len(plan.builds)} build(s), "
+            f"study {plan.study}: {_repetitions(plan)}, {len(plan.builds)} build(s), "
             f"{len(plan.trials)} trial(s), seed {plan.seed}",
             style="bold",
         ),
@@ -56,9 +56,15 @@ def plan_page(
     )  # fmt: skip
 
 
+def _repetitions(plan: Plan) -> str:
+    return str(plan.sharp) if plan.sharp else f"{plan.repetitions} repetition(s)"
+
+
 def _about(plan: Plan, analysis_s: float) -> str:
-    """A search ends when it has its answer: its probes are the most that it may take."""
-    most = "at most about" if any(step.probe for step in plan.trials) else "about"
+    """A search ends when it has its answer, and repetitions may end when comparisons are sharp: what is
+    planned is the most that they may take."""
+    bounded = plan.sharp or any(step.probe for step in plan.trials)
+    most = "at most about" if bounded else "about"
     return f"{most} {clock(plan.estimate_s + analysis_s)}"
 
 

@@ -16,6 +16,7 @@ WINDOW = 5
 
 def check_plan(study: Study, plan: Plan, spec: Path, runs: Path) -> None:
     """InputError if a hypothesis of the study, or its comparison over time, can never be decided."""
+    power_of_design.check_can_be_sharp(study, plan, str(spec))
     if study.expect or study.compare:
         power_of_design.check_can_claim(study, plan, str(spec))
         power_of_design.check_can_detect(study, plan, str(spec), noise(study, runs))

@@ -21,6 +21,7 @@ from density_study.cluster.state.owner import here
 from density_study.cluster.state.presence import present
 from density_study.dags.airflow_home.home import ONE_PROCESS, base_folder
 from density_study.dags.stages.comparison import compare_run, comparison_lines, format_change
+from density_study.dags.stages.sharpness import look
 from density_study.workloads.execution import steps
 from density_study.workloads.execution.run import Run, load_run
 from density_study.workloads.execution.steps import StepOutcome, close_run
@@ -36,6 +37,8 @@ def carry_out(root: str, kind: StepKind, name: str) -> StepOutcome:
     _check_machine(run)
     with present(run.root):
         step = _step(run, kind, name)
+        if kind == "up":
+            look(run, step)
         if ONE_PROCESS in os.environ and step == run.plan.steps[-1]:
             _prepare_analysis()  # nothing is measured any more
         if ONE_PROCESS in os.environ and kind == "up":

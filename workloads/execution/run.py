@@ -7,13 +7,20 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.state import lease
-from density_study.cluster.state.events import RunEnded, RunImported, RunOpened, SearchEnded
+from density_study.cluster.state.events import (
+    RepetitionsEnded,
+    RunEnded,
+    RunImported,
+    RunOpened,
+    SearchEnded,
+)
 from density_study.cluster.state.journal import JOURNAL, Journal, run_folders
 from density_study.workloads.planning.plan import Plan, read_plan
 from density_study.workloads.spec.study import Study
@@ -84,8 +91,11 @@ def load_run(root: Path) -> Run:
 
 
 def spared_trials(journal: Journal) -> frozenset[str]:
-    """The probes that the searches of a run did not need: they do not run, and leave no record."""
-    return frozenset(trial for ended in journal.events(SearchEnded) for trial in ended.spared)
+    """Trials that a run did not need: probes of searches, and repetitions after its answer was sharp. They
+    do not run, and leave no record."""
+    searches = (ended.spared for ended in journal.events(SearchEnded))
+    repetitions = (ended.spared for ended in journal.events(RepetitionsEnded))
+    return frozenset(chain.from_iterable((*searches, *repetitions)))
 
 
 def end_run(

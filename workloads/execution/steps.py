@@ -160,7 +160,8 @@ def _not_due(run: Run, acts: Acts, step: Step) -> StepOutcome | None:
             return StepOutcome(step, "skipped", why)
     elif step.kind == "up":
         if not any(each.build == step.build and each.trial in due for each in run.plan.trials):
-            return StepOutcome(step, "skipped", "all trials of this build have their records")
+            why = "all trials of this build have their records, or were not needed"
+            return StepOutcome(step, "skipped", why)
         if acts.is_ready(step.build):
             return StepOutcome(step, "ok", "it stands already")
     elif step.build not in acts.standing:
@@ -278,7 +279,7 @@ def _due(run: Run, acts: Acts) -> set[str]:
 
 
 def _final(run: Run) -> set[str]:
-    """Trials with a complete or failed record, and probes that their search did not need.
+    """Trials with a complete or failed record, and those that the run did not need.
 
     The journal knows the state of nearly all of them. A manifest is read only if the journal does not: of an
     incomplete record, or after a crash between closing a record and writing the journal.

@@ -30,6 +30,7 @@ from density_study.workloads.planning.trial_order import (
 from density_study.workloads.spec.factors import named_levels
 from density_study.workloads.spec.libvirt_hosts import densities
 from density_study.workloads.spec.registry import AnySetting
+from density_study.workloads.spec.repetitions import Repetitions
 from density_study.workloads.spec.study import Study
 
 FORMAT: Literal[1] = 1
@@ -81,6 +82,10 @@ class Plan(Frozen):
     steps: tuple[Step, ...]
     only: tuple[str, ...] = Field((), description="globs of setting ids that the run started with")
     extensions: tuple[Extension, ...] = ()
+    sharp: Repetitions | None = Field(
+        None,
+        description="bounds of the repetitions; null: they are fixed. The last ones may not run",
+    )
 
     def topology_of(self, build: str) -> Topology:
         return self.topologies[self.builds[build]]
@@ -130,8 +135,12 @@ def make_plan(study: Study, hosts: Sequence[Host], only: Sequence[str] = ()) -> 
         builds={},
         steps=(),
         only=tuple(only),
+        sharp=None if study.repetitions.is_fixed else study.repetitions,
     )
-    return _with_repetitions(empty, study.repetitions, settings, study.monitor.overhead_trials)
+    pairs = study.monitor.overhead_trials
+    # pairs belong to repetitions that run in any case
+    first = _with_repetitions(empty, study.repetitions.at_least, settings, pairs)
+    return _with_repetitions(first, study.repetitions.at_most - first.repetitions, settings)
 
 
 def extended(plan: Plan, study: Study, extension: Extension) -> Plan:

@@ -25,6 +25,7 @@ from density_study.workloads.spec.hypotheses import Expectation, Slo
 from density_study.workloads.spec.notify import MAX_RECEIVERS, Receiver
 from density_study.workloads.spec.provider_rules import check_provider
 from density_study.workloads.spec.registry import kinds
+from density_study.workloads.spec.repetitions import Repetitions
 from density_study.workloads.spec.schedule import CompareSpec, Schedule
 from density_study.workloads.spec.vms_spec import VmsSpec
 
@@ -121,10 +122,11 @@ class Study(Frozen):
     stack: StackSpec = Field(StackSpec(), description="Software versions and settings.")
     workloads: tuple[WorkloadEntry, ...] = Field(min_length=1, description="Workloads to run.")
     monitor: MonitorSpec = Field(MonitorSpec(), description="Monitoring of the hosts.")
-    repetitions: Annotated[int, Field(strict=True, ge=1, le=1000)] = Field(
-        1,
+    repetitions: Repetitions = Field(
+        Repetitions(at_least=1, at_most=1),
         description="Repetitions. Each one builds every topology once, in random order. A claim needs at "
-        "least 5.",
+        "least 5. A number (default: 1), or bounds between which the study stops once its comparisons are "
+        "sharp.",
     )
     seed: Annotated[int, Field(strict=True, ge=0, le=2**63 - 1)] = Field(
         20130226, description="Seed of every random order."

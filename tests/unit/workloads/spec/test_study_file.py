@@ -153,7 +153,7 @@ def test_two_hosts_with_one_name_are_refused() -> None:
 
 def test_overrides_replace_values_of_the_file_and_are_stored_with_the_run() -> None:
     file = parse_study(TEXT, "q.yaml", {"repetitions": 3, "stack.base_port": 22000})
-    assert (file.study.repetitions, file.study.stack.base_port) == (3, 22000)
+    assert (file.study.repetitions.at_most, file.study.stack.base_port) == (3, 22000)
     assert parse_study(file.text, "kept.yaml").study == file.study
 
 

@@ -1,0 +1,41 @@
+"""Looks at a run that is under way: how sharp its comparisons are, from the records alone."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from density_study.analysis.findings.power_of_design import made_up
+from density_study.analysis.findings.question import Evidence
+from density_study.analysis.findings.sharpness import compared, looks
+from density_study.jobs.first_look.look import first_look
+from density_study.workloads.record.record import closed_records
+from density_study.workloads.record.searches import answers
+
+if TYPE_CHECKING:
+    from density_study.analysis.summary.summary import Look
+    from density_study.workloads.execution.run import Run
+
+
+def looks_of(run: Run, until: float) -> tuple[Look, ...]:
+    """Every comparison of throughput with the trials that are valid so far."""
+    records = closed_records(run.records)
+    answered = answers(records.values())
+    settings = {setting.id: setting for setting in run.study.settings()}
+    points: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for step in run.plan.trials:
+        manifest = records.get(str(step.trial))
+        is_regular = step.setting and step.overhead_pair is None
+        if step.setting and is_regular and step.setting.id in settings:
+            found = points[step.setting.id, run.plan.builds[step.build]]
+            if manifest and (not step.probe or step.trial in answered):
+                look = first_look(run.records / str(step.trial))
+                if look.verdict == "valid" and look.rate:
+                    found.append(look.rate)
+    arms = tuple(
+        made_up(run.plan.topologies[topology], settings[setting], tuple(rates))
+        for (setting, topology), rates in points.items()
+    )
+    isolation = next(iter(run.plan.topologies.values())).isolation
+    questions = compared(Evidence(arms, run.plan.repetitions, isolation), run.study.expect)
+    return looks(questions, until)

@@ -1,0 +1,62 @@
+"""The key `repetitions`: a number, or bounds."""
+
+from __future__ import annotations
+
+import pytest
+
+from density_study.cluster.model.errors import InputError
+from density_study.workloads.planning.plan import read_plan, write_plan
+from density_study.workloads.spec.repetitions import Repetitions
+from tests.support.drafts import plan, study
+
+BOUNDS = {"at_least": 5, "at_most": 9, "until": "5%"}
+
+
+def test_a_number_is_both_bounds() -> None:
+    found = study(repetitions=3).repetitions
+    assert (found.at_least, found.at_most, found.until, str(found)) == (3, 3, None, "3 repetitions")
+    assert found.is_fixed
+
+
+def test_bounds_have_a_width() -> None:
+    found = study(repetitions=BOUNDS).repetitions
+    assert (found.at_least, found.at_most, found.until) == (5, 9, 0.05)
+    assert str(found) == "5 to 9 repetitions, until ±5 %"
+    assert Repetitions.model_validate_json(found.model_dump_json()) == found
+    assert study(repetitions={"until": "3%"}).repetitions.at_most == 30
+
+
+@pytest.mark.parametrize(
+    ("value", "key", "message"),
+    [
+        (0, "repetitions", "1 to 1,000"),
+        (True, "repetitions", "write a whole number"),
+        ("two", "repetitions", "write a whole number, not 'two'"),
+        ({"at_least": 5, "at_most": 9}, "repetitions.until", "bounds need `until`"),
+        ({**BOUNDS, "at_least": 3}, "repetitions.at_least", "5 repetitions or more"),
+        ({**BOUNDS, "at_most": 5}, "repetitions.at_most", "more than at_least"),
+        ({**BOUNDS, "until": "0%"}, "repetitions.until", "above 0"),
+        ({**BOUNDS, "untill": "5%"}, "repetitions.untill", "did you mean until"),
+    ],
+)
+def test_a_faulty_value_is_named_with_its_key(value: object, key: str, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        study(repetitions=value)
+    assert str(caught.value.where).endswith(f"key {key}")
+    assert message in str(caught.value)
+
+
+def test_the_plan_has_every_repetition_that_may_run(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    bounded, fixed = plan(repetitions=BOUNDS), plan(repetitions=9)
+    assert bounded.steps == fixed.steps
+    assert (bounded.repetitions, fixed.sharp) == (9, None)
+    write_plan(bounded, tmp_path / "plan.json")
+    assert read_plan(tmp_path / "plan.json") == bounded
+
+
+def test_overhead_pairs_are_in_repetitions_that_run_in_any_case() -> None:
+    monitor = {"tool": "dool", "period": "1 s", "overhead_trials": 20}
+    found = plan(repetitions=BOUNDS, monitor=monitor)
+    pairs = [step for step in found.trials if step.overhead_pair is not None]
+    assert len(pairs) == 40
+    assert max(step.repetition for step in pairs) <= 5
