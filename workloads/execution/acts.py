@@ -38,9 +38,13 @@ class Acts:
                     acts._end(event)
                 case TrialsCleared():
                     acts.cleared.update(event.trials)
-                case BuildDestroyed():
+                case BuildDestroyed() if not acts._comes_up(event.build):
                     acts.standing.discard(event.build)
         return acts
+
+    def _comes_up(self, build: str) -> bool:
+        """Whether its bring-up is under way: it removes what an earlier one left, and then makes its own."""
+        return any((event.kind, event.build) == ("up", build) for event in self.open.values())
 
     def killed(self, build: str) -> StepStarted | None:
         """A step of the build that was killed since its last bring-up: a client that outlived it may still

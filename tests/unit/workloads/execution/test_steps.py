@@ -12,11 +12,18 @@ import pytest
 
 from density_study.cluster.model.errors import BringUpError, StudyError, TearDownError
 from density_study.cluster.model.transport import ProcessId
-from density_study.cluster.state.events import RunOpened, StepStarted, TrialsCleared, TrialState
+from density_study.cluster.state.events import (
+    BuildDestroyed,
+    RunOpened,
+    StepStarted,
+    TrialsCleared,
+    TrialState,
+)
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.owner import Owner
 from density_study.workloads.base.values import TargetRate
 from density_study.workloads.execution import steps
+from density_study.workloads.execution.acts import began
 from density_study.workloads.execution.run import Run
 from density_study.workloads.execution.steps import (
     StepOutcome,
@@ -49,17 +56,22 @@ class World:
     fail_up: Callable[[str], BaseException | None] = lambda _: None
     fail_trial: Callable[[str], bool] = lambda _: False
     fail_down: bool = False
+    made: set[str] = dataclasses.field(default_factory=set)
 
     def bring_up(self, site: Any, *_: Any, **__: Any) -> None:
         self.acts.append(f"up {site.root.name}")
+        self.made.add(site.root.name)
         error = self.fail_up(site.root.name)
         if error is not None:
             raise error
 
-    def tear_down(self, site: Any, _: Any) -> None:
-        self.acts.append(f"down {site.root.name}")
+    def tear_down(self, site: Any, journal: Journal) -> None:
+        build = site.root.name
+        self.acts.append(f"down {build}")
         if self.fail_down:
             raise TearDownError("still there.", site.tag, "look.")
+        if build in self.made:  # as the real one: not for what never was
+            journal.record(BuildDestroyed(build=build, tag=site.tag, proof={}))
 
     def run_trial(self, run: Run, step: Step, *_: Any) -> Manifest:
         self.acts.append(f"trial {step.trial}")
@@ -169,6 +181,22 @@ def test_an_interrupted_bring_up_is_torn_down_and_its_step_stays_open(
     assert closed_records(run.records) == {}
     open_again(run)
     assert steps_left(run)[0] == first
+
+
+def test_a_build_that_was_killed_and_made_again_is_torn_down_before_the_next(
+    run: Run, world: World
+) -> None:
+    first, second = list(run.plan.builds)[:2]
+    up, trial, *_ = run.plan.steps
+    carry_out(run, up)
+    began(run.journal, trial)  # and killed: nothing ends it
+    open_again(run)
+    for step in run.plan.steps:
+        carry_out(run, step)
+    again = world.acts.index(f"up {first}", world.acts.index(f"up {first}") + 1)
+    between = world.acts[again : world.acts.index(f"up {second}")]
+    assert f"down {first}" in between
+    assert in_use(run) == []
 
 
 def test_the_build_of_a_killed_step_is_torn_down_and_its_trials_stay_open(
