@@ -189,3 +189,13 @@ class WorkloadSpec(Frozen):
     @abstractmethod
     def settings(self) -> tuple[Setting, ...]:
         """One setting per trial of a repetition on one topology."""
+
+    @classmethod
+    def has_memory_size(cls, keys: Mapping[str, Any]) -> bool:
+        """Whether its keys, as written, have a size in multiples of memory."""
+        return False
+
+    @classmethod
+    def sized_by_memory(cls, keys: Mapping[str, Any], memory_mib: int) -> dict[str, Any]:
+        """The keys with such sizes as numbers; memory_mib: of all worker hosts."""
+        return dict(keys)

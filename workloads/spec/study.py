@@ -22,6 +22,7 @@ from density_study.workloads.spec.existing_spec import ExistingSpec, with_client
 from density_study.workloads.spec.factors import Factors, StackSpec
 from density_study.workloads.spec.hosts_spec import HostSpec, SshSpec
 from density_study.workloads.spec.hypotheses import Expectation, Slo
+from density_study.workloads.spec.memory_sizes import sized_by_memory
 from density_study.workloads.spec.notify import MAX_RECEIVERS, Receiver
 from density_study.workloads.spec.provider_rules import check_provider
 from density_study.workloads.spec.registry import kinds
@@ -168,6 +169,11 @@ class Study(Frozen):
     @classmethod
     def _of_given_cluster(cls, value: Any) -> Any:
         return with_client_host(value)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _sized(cls, value: Any) -> Any:
+        return sized_by_memory(value, _spec_models())
 
     @model_validator(mode="after")
     def _coherent(self) -> Study:

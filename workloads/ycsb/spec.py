@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from math import ceil
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, WithJsonSchema, model_validator
 
 from density_study.workloads.base.checked import FaultyKeyError, at_most
 from density_study.workloads.base.quantity import Seconds
@@ -36,8 +38,23 @@ from density_study.workloads.ycsb.setting import INT_MAX, YcsbSetting
 Count = Annotated[int, Field(strict=True, ge=1)]
 MAX_SETTINGS = 500  # as for a whole study
 Rows = Annotated[Count, at_most(INT_MAX, "YCSB counts in 32 bits")]
+RowsOrMemory = Annotated[
+    Rows,
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "integer", "minimum": 1, "maximum": INT_MAX},
+                {"type": "string", "pattern": r"^\d{1,4}(\.\d{1,3})?x memory$"},
+            ]
+        }
+    ),
+]
 Threads = Annotated[Count, at_most(10_000, "the limit of one client's JVM")]
 RegionsPerServer = Annotated[Count, at_most(1000, "the limit of one RegionServer")]
+
+
+def _of_memory(size: object) -> re.Match[str] | None:
+    return re.fullmatch(r"(\d{1,4}(?:\.\d{1,3})?)x memory", size) if isinstance(size, str) else None
 
 
 class RunsSpec(WorkloadSpec):
@@ -194,13 +211,34 @@ class YcsbSpec(RunsSpec):
     mixes: tuple[MixChoice, ...] = Field(
         min_length=1, description="mixes of operations to run: names, or mixes of the study's own"
     )
-    records: tuple[Rows, ...] = Field(min_length=1, description="rows to load; one table each")
+    records: tuple[RowsOrMemory, ...] = Field(
+        min_length=1,
+        description="rows to load; one table each. A number, or `4x memory`: so many that one replica takes "
+        "four times the `memory` of all worker hosts",
+    )
     row: Row = Field(Row(), description="fields of a row")
     isolation: IsolationSpec | None = Field(None, description="a noisy-neighbour pair of trials")
     request_distribution: Literal["zipfian", "uniform", "latest"] = Field(
         "zipfian", description="distribution of keys, where the mix does not fix it"
     )
     max_scan_length: Rows = Field(100, description="maximum rows per scan")
+
+    @classmethod
+    def has_memory_size(cls, keys: Mapping[str, Any]) -> bool:
+        records = keys.get("records")
+        return isinstance(records, list) and any(_of_memory(size) for size in records)
+
+    @classmethod
+    def sized_by_memory(cls, keys: Mapping[str, Any], memory_mib: int) -> dict[str, Any]:
+        try:
+            row_mib = Row.model_validate(keys.get("row", {})).stored_mib
+        except ValueError:
+            row_mib = Row().stored_mib  # the row is faulty, which is reported where it is
+        rows = [
+            ceil(float(match[1]) * memory_mib / row_mib) if (match := _of_memory(size)) else size
+            for size in keys["records"]
+        ]
+        return {**keys, "records": rows}
 
     @property
     def sizes(self) -> tuple[int, ...]:
