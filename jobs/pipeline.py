@@ -34,6 +34,7 @@ from density_study.jobs.ingest import ingest as ingesting
 from density_study.jobs.metrics import (
     latency,
     price_performance,
+    recovery,
     setting_metrics,
     throughput,
     utilization,
@@ -115,7 +116,8 @@ def ingest(_: Path, data: Path) -> None:
 
 def metrics(_: Path, data: Path) -> None:
     """Compute the metrics of every trial."""
-    _write(_session(data), data, *METRIC_JOBS)
+    of_faults = read_table(data, tables.TRIALS)["fault"].notna().any()
+    _write(_session(data), data, *METRIC_JOBS, *((recovery,) if of_faults else ()))
 
 
 def verdicts(run_root: Path, data: Path) -> None:

@@ -43,6 +43,12 @@ def rate_points(entry: SettingSummary) -> Points:
     return next((points_of(metric) for metric in entry.metrics if metric.name in MAIN_RATES), ())
 
 
+def recovery_points(entry: SettingSummary) -> Points:
+    """Seconds to recover of each build that did."""
+    found = (points_of(metric) for metric in entry.metrics if metric.name == "time_to_recover")
+    return next(found, ())
+
+
 def used_cpu(entry: SettingSummary) -> float | None:
     """Mean used CPU of the hosts, percent of their cores (each host counts once)."""
     values = [metric.value for metric in entry.metrics if _is_host(metric, "cpu_used")]

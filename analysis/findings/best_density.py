@@ -39,7 +39,9 @@ class _Arm:
 
 def best_density(evidence: Evidence, slo: Mapping[str, float]) -> Iterator[Finding]:
     """One finding per mix and medium with at least two densities; none if no limit applies."""
-    entries = [e for e in evidence.settings if e.neighbour is None and _limited(e, slo)]
+    entries = [
+        e for e in evidence.settings if e.neighbour is None and not e.fault and _limited(e, slo)
+    ]
     for _, group in groupby(sorted(entries, key=_group), key=_group):
         densities = _arms(list(group), slo, evidence.interval)
         if len(densities) > 1:

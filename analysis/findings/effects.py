@@ -20,6 +20,7 @@ from density_study.analysis.findings.arms import (
     latency_arms,
     main_operation,
     rate_points,
+    recovery_points,
 )
 from density_study.analysis.findings.factors import (
     FACTORS,
@@ -34,7 +35,11 @@ from density_study.analysis.summary.summary import SettingSummary
 from density_study.workloads.spec.hypotheses import Expectation, latency_name
 from density_study.workloads.ycsb.noisy_neighbour.neighbour import NOBODY
 
-MEASURES = {"rate": "throughput", "cpu": "used CPU of the hosts"}
+MEASURES = {
+    "rate": "throughput",
+    "cpu": "used CPU of the hosts",
+    "recovery": "time to recover from a fault",
+}
 TAIL = 99.0  # the percentile of latency effects
 SLOWER = {"rate": FALLS, "latency": RISES}
 
@@ -116,6 +121,10 @@ def _measured(
         return MEASURES[what], rate_points(first), rate_points(later)
     if what == "cpu":
         return MEASURES[what], cpu_points(first), cpu_points(later)
+    if what == "recovery":
+        if first.fault is None:
+            return None
+        return MEASURES[what], recovery_points(first), recovery_points(later)
     if first.sought is not None:  # its latency is near the limit of the search
         return None
     operation = main_operation(first) or ""

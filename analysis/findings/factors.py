@@ -15,9 +15,9 @@ from density_study.analysis.summary.summary import UNKNOWN_LEVEL, Level, Setting
 from density_study.workloads.spec.factors import FACTORS as NAMES
 from density_study.workloads.spec.factors import FactorName
 
-FASTER = {"rate": RISES, "cpu": RISES, "latency": FALLS}
-BUSIER = {"rate": RISES, "cpu": RISES}
-CHEAPER = {"rate": RISES, "cpu": FALLS, "latency": FALLS}
+FASTER = {"rate": RISES, "cpu": RISES, "latency": FALLS, "recovery": FALLS}
+BUSIER = {"rate": RISES, "cpu": RISES, "recovery": FALLS}
+CHEAPER = {"rate": RISES, "cpu": FALLS, "latency": FALLS, "recovery": FALLS}
 _MEDIA = ("hdd", "flash")
 
 

@@ -174,6 +174,7 @@ def made_up(topology: Topology, setting: Setting, points: tuple[float, ...]) -> 
     fields = {"name": kind.rate, "value": 1.0, "unit": kind.rate_unit, "points": points}
     rate = Metric.model_validate(fields)
     cpu = Metric(name="cpu_used", value=1.0, unit="percent", points=points, scope="host:any")
+    recovery = Metric(name="time_to_recover", value=1.0, unit="s", points=points)
     return SettingSummary(
         topology=topology.name,
         vms_per_host=topology.vms_per_host,
@@ -184,9 +185,10 @@ def made_up(topology: Topology, setting: Setting, points: tuple[float, ...]) -> 
         workload=setting.workload,
         label=setting.id,
         n_builds=len(points),
-        metrics=(rate, cpu, *_latencies(setting, points)),
+        metrics=(rate, cpu, recovery, *_latencies(setting, points)),
         mode=setting.mode_name,
         neighbour=setting.summary_fields().get("neighbour"),
+        fault=setting.summary_fields().get("fault"),
         sought=setting.summary_fields().get("sought"),
         target_ops_s=1.0 if setting.is_paced else None,  # only its presence matters here
     )

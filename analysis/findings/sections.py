@@ -73,6 +73,7 @@ def plain(evidence: Evidence, mode: str) -> tuple[SettingSummary, ...]:
         and entry.neighbour is None
         and entry.target_ops_s is None
         and entry.sought is None
+        and entry.fault is None
         and not _SPECIAL_DFSIO.fullmatch(entry.setting)
         and is_baseline(entry, evidence.settings, *baselines)
     )

@@ -21,6 +21,7 @@ from markupsafe import Markup
 from density_study.analysis.capacity.plan.plan import facts, plan_sentence, spread
 from density_study.analysis.report import trials
 from density_study.analysis.report.charts import (
+    faults,
     findings_table,
     inside,
     searches,
@@ -81,6 +82,7 @@ def render(summary: Summary) -> str:
         others=other_table(view),
         findings=findings_table.findings_table(summary),
         sharpness=sharpness.figure(view),
+        faults=faults.table(view),
         found=searches.found_table(view),
         probes=searches.probes_table(view),
         trials=sorted(summary.trials, key=lambda trial: trial.order),

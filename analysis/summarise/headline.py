@@ -124,10 +124,10 @@ def _doing(entry: SettingSummary) -> str:
     return f"{doing} ({entry.sought})" if entry.sought else doing
 
 
-def _place(entry: SettingSummary) -> tuple[bool, int]:
-    """The answer of a search first: it is what the study was made for."""
+def _place(entry: SettingSummary) -> tuple[bool, bool, int]:
+    """The answer of a search first: it is what the study was made for. That of a fault last."""
     known = (i for i, start in enumerate(_HEADLINES) if entry.setting.startswith(start))
-    return entry.sought is None, next(known, len(_HEADLINES))
+    return entry.sought is None, entry.fault is not None, next(known, len(_HEADLINES))
 
 
 def _unit(entry: SettingSummary) -> str:

@@ -26,6 +26,10 @@ MetricName = Literal[
     "concurrent_maps",  # maps that really ran at once, count
     "throughput",  # YCSB operations that succeeded, ops/s
     "rate_at_slo",  # the same, of the highest load that a search kept, ops/s
+    "time_to_recover",  # from a fault to the first second of a sustained rate, s
+    "failed_operations",  # of a trial with a fault, count
+    "worst_latency",  # longest intended latency of a trial with a fault, ms
+    "rows_missing",  # rows that clients know to be in the table, and that are not, count
     "client_throughput",  # of one client node, where there are several, ops/s
     "latency",  # percentile of merged histograms, ms
     "cpu_used",  # 100 - idle - iowait - steal, percent of the scope's cores
@@ -41,7 +45,9 @@ MetricName = Literal[
 ]
 MAIN_RATES: tuple[MetricName, ...] = ("throughput", "throughput_map_phase")
 """The rate of a setting: of YCSB, and of TestDFSIO."""
-Unit = Literal["MiB/s", "ops/s", "ms", "percent", "count", "ops/s per USD/h", "MiB/s per USD/h"]
+Unit = Literal[
+    "MiB/s", "ops/s", "ms", "s", "percent", "count", "ops/s per USD/h", "MiB/s per USD/h"
+]
 
 
 UNKNOWN_MEDIUM = "unknown"
@@ -166,6 +172,9 @@ class SettingSummary(Frozen):
         description="YCSB: settings that the id omits, by their key in a study; times in s",
     )
     usd_per_hour: float | None = Field(None, description="price of the topology's hosts")
+    fault: str | None = Field(
+        None, description="YCSB: what was done to the cluster: 'RegionServer killed after 60 s'"
+    )
     neighbour: str | None = Field(
         None,
         description="noisy-neighbour trial: what ran on another node of the same host, or nobody",

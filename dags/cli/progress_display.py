@@ -61,6 +61,7 @@ class _Display:
         self.live = live
         self.ended = 0
         self.has_table = False
+        self.has_ended_repetitions = False
         self.printed: object = None
         self.printed_s = 0.0
 
@@ -68,6 +69,9 @@ class _Display:
         for ended in seen.ended[self.ended :]:
             self._print(seen, ended_line(ended, seen))
         self.ended = len(seen.ended)
+        if seen.sharp and not self.has_ended_repetitions:
+            self.has_ended_repetitions = True
+            self._print(seen, Text(seen.sharp, style="bold"))
         if seen.stage and not self.has_table:
             self.has_table = True
             if seen.looks:

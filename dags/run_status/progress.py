@@ -17,6 +17,7 @@ from density_study.cluster.state.events import (
     ClusterKept,
     Event,
     PhaseEnded,
+    RepetitionsEnded,
     RunEnded,
     RunOpened,
     StepEnded,
@@ -53,6 +54,7 @@ class Ended:
 class Progress:
     """Seconds are wall time from the last opening of the run to its first end. `current` is the running
     step, `topology` the topology it builds or measures. `finished`: the run ended with no steps left.
+    `sharp`: why its repetitions ended before the most that it may take.
     `live`, the CPU of `nodes`, and first `looks` at closed trials by name come from the trials' files: see
     `dags.run_status.live`."""
 
@@ -74,6 +76,7 @@ class Progress:
     kept: ClusterKept | None = None
     live: str = ""
     nodes: str = ""
+    sharp: str = ""
     looks: Mapping[str, FirstLook] = field(default_factory=dict)
 
     @property
@@ -105,6 +108,7 @@ def progress(plan: Plan, events: Iterable[Event], now: float) -> Progress:
         remaining_s = max(0.0, ANALYSIS_ESTIMATE_S - (now - stages[0].t))
     else:
         closed = {e.trial for e in every[:begin] if isinstance(e, StepEnded) and e.trial}
+        closed |= {trial for e in every if isinstance(e, RepetitionsEnded) for trial in e.spared}
         remaining_s = steps.remaining_s(closed, now) + ANALYSIS_ESTIMATE_S
     state: State = "running" if steps.current or steps.ended else "starting"
     started_t = opened.t if opened else now
@@ -126,7 +130,12 @@ def progress(plan: Plan, events: Iterable[Event], now: float) -> Progress:
         finished=end is not None and end.finished,
         message=end.message if end else "",
         kept=None if end else kept_in(every),
+        sharp=next((_sharp(e) for e in every if isinstance(e, RepetitionsEnded)), ""),
     )
+
+
+def _sharp(ended: RepetitionsEnded) -> str:
+    return f"after {ended.repetition} repetitions {ended.why}: no more are needed"
 
 
 class _Steps:

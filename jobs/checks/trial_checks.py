@@ -55,6 +55,9 @@ def transform(inputs: Inputs) -> DataFrame:
         .withColumn(
             "clients_cpu_share", F.when(F.col("started_together"), F.col("client_cpu_share"))
         )
+        .withColumn(
+            "failed_operations", F.when(F.col("faulted"), 0).otherwise(F.col("failed_operations"))
+        )
         .withColumn("target_share", F.col("ops_s") / F.col("target_ops_s"))
         .withColumn("cold_share", _cold_share())
         .withColumn("rates_unknown", F.when(moves_bytes, _rates_unknown()).otherwise(0))
@@ -86,7 +89,11 @@ def _of_manifests(inputs: Inputs) -> DataFrame:
         "monitored",
         cold.alias("must_be_cold"),
         # a search rejects probes because they miss their target: this is no fault of theirs
-        (F.col("target_ops_s").isNotNull() & _is_answer()).alias("has_target"),
+        # nor is it a fault of a trial that breaks its cluster
+        (F.col("target_ops_s").isNotNull() & _is_answer() & F.col("fault").isNull()).alias(
+            "has_target"
+        ),
+        F.col("fault").isNotNull().alias("faulted"),
         F.when(_is_answer(), F.col("target_ops_s")).alias("target_ops_s"),
         "state",
         F.concat_ws("; ", "state_reasons").alias("state_reason"),

@@ -25,10 +25,11 @@ def ycsb_facts(rows: RecordRows) -> dict[str, Any]:
     failed, done = if_all([run["failed"] for run in runs]), if_all(shares)
     rate = _ycsb_rate(rows, runs)
     # a search rejects probes because they miss their target; which one is the answer is not known yet
-    target = None if rows.trial["probe"] else rows.trial["target_ops_s"]
+    no_fault_of_it = rows.trial["probe"] or rows.trial["fault"]
+    target = None if no_fault_of_it else rows.trial["target_ops_s"]
     return {
         "rate": rate,
-        "failed_operations": None if failed is None else sum(failed),
+        "failed_operations": 0 if rows.trial["fault"] else None if failed is None else sum(failed),
         "work_share": None if done is None else min(1.0, *done),
         "has_target": target is not None,
         "target_share": over(rate, target),

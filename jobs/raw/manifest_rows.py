@@ -66,6 +66,7 @@ def trial_row(manifest: Manifest, answers: Collection[str] = ()) -> Row:
         **_of_given(manifest),
         "probe": manifest.probe.number if manifest.probe else None,
         "probe_kept": manifest.probe.kept if manifest.probe else None,
+        **_of_fault(manifest),
         "studied": manifest.overhead_pair is None
         and (manifest.probe is None or manifest.trial in answers),
         "topology": topology.name,
@@ -88,6 +89,17 @@ def trial_row(manifest: Manifest, answers: Collection[str] = ()) -> Row:
         "compactions": _counted(manifest, "compactions"),
         "splits": _counted(manifest, "splits"),
         "compiling_share": manifest.state_before.get("compiling_share"),
+    }
+
+
+def _of_fault(manifest: Manifest) -> Row:
+    fault, window = manifest.fault, manifest.window
+    rows = manifest.state_after.get("rows", {})
+    return {
+        "fault": fault.kill if fault else None,
+        "fault_s": fault.epoch_s - window.start_epoch_s if fault and window else None,
+        "rows_acknowledged": rows.get("acknowledged"),
+        "rows_found": rows.get("found"),
     }
 
 

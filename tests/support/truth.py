@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from density_study.workloads.base.fault import InjectedFault
 from density_study.workloads.base.search import Probe
 from density_study.workloads.base.setting import Setting
 from density_study.workloads.base.values import ColdProof
@@ -41,6 +42,9 @@ class Truth:
     reasons: tuple[str, ...] = ()
     overhead_pair: int | None = None
     probe: Probe | None = None
+    fault: InjectedFault | None = None
+    rows: dict[str, int] = field(default_factory=dict)
+    """Rows acknowledged and found after a fault."""
     monitored: bool = True
     late_s: float = 0.0
     """Time from the common start of several clients to their first operations."""

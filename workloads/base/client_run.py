@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import inf
 
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.topology import Node
@@ -17,6 +19,18 @@ _RETRY = "Retrying connect to server: "
 TAIL_LINES = 15
 GRACE_S = 120.0
 """Time that a client may take to start and close, in addition to its own run time."""
+
+
+@dataclass(frozen=True)
+class Deed:
+    """Something to do once while the clients run. `after_s`: seconds from the start of their schedule;
+    `warm_up_s`: how long a client that waits for no others takes until then."""
+
+    do: Callable[[], None]
+    after_s: float
+    warm_up_s: float
+
+
 POLL_S = 0.05
 """Period of polling several clients in turn: the precision of their end times."""
 LOOK_EVERY_S = 5.0
@@ -47,11 +61,12 @@ def run_clients(
     folder: str = "raw",
     enough: Callable[[], bool] | None = None,
     ready_within_s: float | None = None,
+    deed: Deed | None = None,
 ) -> tuple[ClientRun, ...]:
     """Start each command on its node, and wait for each as `run_client` does.
 
-    ready_within_s: the commands wait at a barrier (`workloads.base.barrier`), and this is how long they may
-    take to reach it.
+    deed: done meanwhile. ready_within_s: the commands wait at a barrier (`workloads.base.barrier`), and this
+    is how long they may take to reach it.
     """
     started: list[tuple[Node, Command, ProcessId, float]] = []
     output = context.record.root / folder
@@ -66,7 +81,12 @@ def run_clients(
             waiting = [(node, process) for node, _, process, _ in started]
             begin_s = start_together(context, waiting, output, ready_within_s)
         limit_s = timeout_s * context.timeout_scale
-        ends = _waited(context, [process for _, _, process, _ in started], limit_s, enough)
+        due_s = inf
+        if deed is not None:
+            begun_s = begin_s or started[0][3] + deed.warm_up_s
+            due_s = time.monotonic() + begun_s + deed.after_s - time.time()
+        processes = [process for _, _, process, _ in started]
+        ends = _waited(context, processes, limit_s, enough, deed, due_s)
     finally:
         for _, _, process, _ in started:
             context.transport.stop(process)  # no effect on a process that has exited
@@ -93,6 +113,8 @@ def _waited(
     processes: Sequence[ProcessId],
     timeout_s: float,
     enough: Callable[[], bool] | None,
+    deed: Deed | None,
+    due_s: float,
 ) -> dict[ProcessId, tuple[int | None, float]]:
     """Exit code and end time of each process; no code after the timeout or an early stop. StudyError as soon
     as a daemon has died: a client of a broken cluster may wait for minutes, and its results are useless."""
@@ -101,13 +123,16 @@ def _waited(
     deadline, look_s = now_s + timeout_s, now_s + LOOK_EVERY_S
     while (left := [p for p in processes if p not in ends]) and now_s < deadline:
         for process in left:
-            until_s = min(deadline, look_s) if len(left) == 1 else now_s + POLL_S
+            until_s = min(deadline, look_s, due_s) if len(left) == 1 else now_s + POLL_S
             try:
                 exit_code = context.transport.wait(process, max(0.0, until_s - now_s))
                 ends[process] = (exit_code, time.time())
             except TimeoutError:
                 pass
         now_s = time.monotonic()
+        if deed is not None and now_s >= due_s:
+            deed.do()
+            deed, due_s = None, inf
         if now_s >= look_s:
             context.check_daemons()
             if enough is not None and enough():

@@ -139,6 +139,11 @@ class Setting(Frozen):
         return 0.0
 
     @property
+    def breaks_cluster(self) -> bool:
+        """Whether its trial leaves the cluster without one of its daemons: it is the build's last one."""
+        return False
+
+    @property
     def has_steady_rate(self) -> bool:
         """Whether the rate is steady enough to measure monitoring overhead by it."""
         return False
@@ -191,11 +196,11 @@ class WorkloadSpec(Frozen):
         """One setting per trial of a repetition on one topology."""
 
     @classmethod
-    def has_memory_size(cls, keys: Mapping[str, Any]) -> bool:
+    def has_memory_size(cls, _keys: Mapping[str, Any]) -> bool:
         """Whether its keys, as written, have a size in multiples of memory."""
         return False
 
     @classmethod
-    def sized_by_memory(cls, keys: Mapping[str, Any], memory_mib: int) -> dict[str, Any]:
-        """The keys with such sizes as numbers; memory_mib: of all worker hosts."""
+    def sized_by_memory(cls, keys: Mapping[str, Any], _memory_mib: int) -> dict[str, Any]:
+        """The keys with such sizes as numbers, for this much memory of all worker hosts."""
         return dict(keys)

@@ -8,7 +8,7 @@ To add a workload, write one folder like `workloads/testdfsio` and register its 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any, Protocol, TypeVar
 
@@ -18,6 +18,7 @@ from density_study.cluster.model.topology import Node
 from density_study.cluster.model.transport import Transport
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.timeout_scale import timeout_scale
+from density_study.workloads.base.fault import InjectedFault
 from density_study.workloads.base.setting import Setting, WorkloadSpec
 from density_study.workloads.base.values import ClientRun, ColdProof
 
@@ -49,6 +50,8 @@ class TrialContext:
     transport: Transport
     record: RecordFolder
     journal: Journal
+    injected: list[InjectedFault] = field(default_factory=list)
+    """What the trial did to the cluster."""
 
     def at(self, path: Path, node: Node | None = None) -> PurePath:
         """Path of a record file as `node` sees it (default: the first client), for arguments of a client."""
@@ -60,8 +63,11 @@ class TrialContext:
         return timeout_scale(self.cluster.site.tag, self.journal)
 
     def check_daemons(self) -> None:
-        """StudyError that names the daemons that have died; HostLostError if a host does not respond."""
+        """StudyError that names the daemons that have died, except for those that the trial killed;
+        HostLostError if a host does not respond."""
+        killed = {(fault.node, fault.name) for fault in self.injected}
         dead = self.transport.dead(self.cluster.processes)
+        dead = [process for process in dead if (process.node, process.name) not in killed]
         if dead:
             names = ", ".join(f"{process.name} on {process.node}" for process in dead)
             raise StudyError(

@@ -147,6 +147,7 @@ def _measure(run: Run, step: Step, context: TrialContext, progress: _Progress) -
         guests_before = read_guests(context.cluster)
         with progress.timing("measure"):
             facts["clients"] = clients = workload.run(context, setting)
+        facts["fault"] = next(iter(context.injected), None)
         facts["guests"] = between(context.cluster, guests_before, read_guests(context.cluster))
         window_end_s = max(client.end_epoch_s for client in clients)
         facts["window"] = window_of(clients, setting)

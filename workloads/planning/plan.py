@@ -176,11 +176,11 @@ def _check_topologies(settings: Sequence[Setting], topologies: Sequence[Topology
 def _with_repetitions(
     plan: Plan, repetitions: int, settings: Sequence[Setting], overhead_pairs: int = 0
 ) -> Plan:
-    trials = repetitions * len(plan.topologies) * len(list(trials_of(settings)))
-    trials += 2 * overhead_pairs + len(plan.trials)
-    if trials > MAX_TRIALS:
+    count = repetitions * len(plan.topologies) * len(list(trials_of(settings)))
+    count += 2 * overhead_pairs + len(plan.trials)
+    if count > MAX_TRIALS:
         raise InputError(
-            f"the plan has {trials:,} trials; the maximum is {MAX_TRIALS:,}.",
+            f"the plan has {count:,} trials; the maximum is {MAX_TRIALS:,}.",
             f"{len(settings)} settings on {len(plan.topologies)} topologies",
             "reduce the repetitions or the settings.",
             ("repetitions",),
@@ -198,7 +198,8 @@ def _with_repetitions(
             topology = plan.topologies[name]
             possible = tuple(setting for setting in settings if not setting.obstacle(topology))
             regular = trials_of(random_order(possible, rng))
-            _append_build(steps, repetition, build, (*regular, *overhead))
+            trials = sorted((*regular, *overhead), key=lambda trial: trial.setting.breaks_cluster)
+            _append_build(steps, repetition, build, trials)
     return plan.model_copy(
         update={
             "repetitions": plan.repetitions + repetitions,

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from density_study.cluster.model.cluster import Phase
 from density_study.cluster.model.topology import Isolation, Topology
+from density_study.workloads.base.fault import InjectedFault
 from density_study.workloads.base.search import Probe
 from density_study.workloads.base.values import (
     ClientRun,
@@ -66,6 +67,9 @@ class Manifest(Frozen):
     )
     others: OthersLoad | None = Field(
         None, description="load of others on a given cluster; null: the cluster is the study's own"
+    )
+    fault: InjectedFault | None = Field(
+        None, description="what the trial did to its cluster; null: nothing"
     )
     cold: ColdProof | None = None
     data_set_mib: float | None = None

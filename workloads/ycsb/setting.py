@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.topology import Topology
+from density_study.workloads.base.fault import Fault
 from density_study.workloads.base.search import Probe, Search
 from density_study.workloads.base.setting import Setting
 from density_study.workloads.base.values import ClientFiles
@@ -33,6 +34,7 @@ _NO_COLUMNS = frozenset(
         "own_mix",
         "row",
         "search",
+        "fault",
         "regions_per_server",
         "warm_up_daemons_s",
         "warm_up_client_s",
@@ -80,6 +82,9 @@ class YcsbSetting(Setting):
     search: Search | None = Field(
         None, description="what a sequence of probes searches for; null: the trial is no probe"
     )
+    fault: Fault | None = Field(
+        None, description="what is done to the cluster while the clients run; null: nothing"
+    )
     request_distribution: Literal["zipfian", "uniform", "latest"] = "zipfian"
     max_scan_length: int = Field(100, description="maximum rows per scan")
     regions_per_server: int = 10
@@ -122,6 +127,8 @@ class YcsbSetting(Setting):
             parts.append(f"at{self.target_percent:g}pct")
         elif self.target_ops_s is not None:
             parts.append(f"at{self.target_ops_s:g}ps")
+        if self.fault is not None:
+            parts.append(self.fault.id)
         if self.is_isolation:
             parts.append(f"beside{self.neighbour_threads or '-nobody'}")
         return "-".join(parts)
@@ -158,9 +165,10 @@ class YcsbSetting(Setting):
         if self.search is not None:
             return f"{size}, {self.search.goal}"
         if self.target_percent is not None:  # its rate differs from build to build
-            return f"{size}, at {self.target_percent:g} % of saturation"
-        target = self.target_ops_s
-        return size if target is None else f"{size}, {target:g} ops/s requested"
+            size += f", at {self.target_percent:g} % of saturation"
+        elif self.target_ops_s is not None:
+            size += f", {self.target_ops_s:g} ops/s requested"
+        return size if self.fault is None else f"{size}, {self.fault.words}"
 
     @property
     def sort_key(self) -> tuple[float, ...]:
@@ -168,7 +176,7 @@ class YcsbSetting(Setting):
         target = percent if self.target_percent else 1000.0 * (self.target_ops_s or 0.0)
         names = [str(name) for name in MIXES]
         place = names.index(self.mix) if self.mix in names else len(names)
-        if self.search is not None:  # after the targets
+        if self.search is not None or self.fault is not None:  # after the targets
             return place, self.records, self._own_threads, inf
         return place, self.records, self.threads, target
 
@@ -258,6 +266,10 @@ class YcsbSetting(Setting):
         return larger * self.records / LOAD_ESTIMATE_OPS_S
 
     @property
+    def breaks_cluster(self) -> bool:
+        return self.fault is not None
+
+    @property
     def has_steady_rate(self) -> bool:
         return not self.is_load
 
@@ -340,12 +352,42 @@ class YcsbSetting(Setting):
                 )
 
     def obstacle(self, topology: Topology) -> InputError | None:
+        if self.fault is not None:
+            return self._cannot_recover(self.fault, topology)
         if not self.is_isolation or pair(topology):
             return None
         return InputError(
             f"{self.id}: no topology has two workers on one host, so the victim has no neighbour.",
             "isolation",
             "add a density of 2 or more, or remove `isolation`.",
+            ("factors", "vms_per_host"),
+        )
+
+    def _cannot_recover(self, fault: Fault, topology: Topology) -> InputError | None:
+        """Why the cluster could not work without the daemon that is killed."""
+        if topology.given:
+            return InputError(
+                f"{self.id}: nothing of a given cluster is killed.",
+                "fault",
+                "remove `fault`, or let the study build a cluster.",
+                ("workloads",),
+            )
+        servers = sum(len(worker.regionserver_names) for worker in topology.workers)
+        if fault.kill == "regionserver" and servers < 2:
+            why = "no topology has a second RegionServer, which would take the regions over"
+            remedy = "add a density of 2 or more, or regionservers_per_node: [2]"
+        elif fault.kill == "datanode" and (topology.replication < 2 or len(topology.workers) < 3):
+            why = (
+                "no topology has two replicas of each block on three or more workers, so that writes "
+                "go on without one"
+            )
+            remedy = "set stack.replication: 2, and add a density with three or more workers"
+        else:
+            return None
+        return InputError(
+            f"{self.id}: {why}.",
+            "fault",
+            f"{remedy}; or remove `fault`.",
             ("factors", "vms_per_host"),
         )
 
@@ -373,6 +415,7 @@ class YcsbSetting(Setting):
             "sites": store.sites if store else None,
             "unnamed_knobs": self.unnamed_knobs(),
             "neighbour": self.neighbour,
+            "fault": self.fault.words if self.fault else None,
         }
 
     def unnamed_knobs(self) -> dict[str, str | float]:

@@ -14,6 +14,7 @@ from density_study.workloads.base.checked import FaultyKeyError, at_most
 from density_study.workloads.base.quantity import Seconds
 from density_study.workloads.base.setting import WorkloadSpec
 from density_study.workloads.base.values import Frozen
+from density_study.workloads.ycsb.fault_spec import RECOVERY_S, FaultSpec
 from density_study.workloads.ycsb.knobs import (
     WARM_UP_CLIENT_S,
     LatencyTarget,
@@ -218,6 +219,9 @@ class YcsbSpec(RunsSpec):
     )
     row: Row = Field(Row(), description="fields of a row")
     isolation: IsolationSpec | None = Field(None, description="a noisy-neighbour pair of trials")
+    fault: FaultSpec | None = Field(
+        None, description="a trial in which a daemon is killed under load"
+    )
     request_distribution: Literal["zipfian", "uniform", "latest"] = Field(
         "zipfian", description="distribution of keys, where the mix does not fix it"
     )
@@ -263,8 +267,36 @@ class YcsbSpec(RunsSpec):
             )
         return self
 
+    @model_validator(mode="after")
+    def _fault_leaves_time(self) -> Self:
+        if self.fault is None:
+            return self
+        if self._fault_mix is None:
+            raise FaultyKeyError("a fault needs a mix besides load", "fault", "mix")
+        measured_s = (self.fault.duration or self.duration) - self.warm_up
+        if self.fault.at + RECOVERY_S > measured_s:
+            raise FaultyKeyError(
+                f"{measured_s:g} s are measured: {self.fault.at:g} s leave less than {RECOVERY_S:g} s to "
+                "recover in",
+                *("fault", "at"),
+            )
+        return self
+
+    @property
+    def _fault_mix(self) -> MixChoice | None:
+        if self.fault is not None and self.fault.mix is not None:
+            return None if is_load(self.fault.mix) else self.fault.mix
+        return next((mix for mix in self.mixes if not is_load(name_of(mix))), None)
+
     def settings(self) -> tuple[YcsbSetting, ...]:
-        return (*super().settings(), *self._isolation())
+        return (*super().settings(), *self._isolation(), *self._fault())
+
+    def _fault(self) -> Iterator[YcsbSetting]:
+        mix = self._fault_mix
+        if self.fault is not None and mix is not None:
+            run = self.setting(self.records[0], max(self.threads), mix, self.fault.rate)
+            duration_s = self.fault.duration or self.duration
+            yield run.model_copy(update={"fault": self.fault.fault, "duration_s": duration_s})
 
     def _isolation(self) -> Iterator[YcsbSetting]:
         if self.isolation is None:

@@ -21,6 +21,7 @@ from density_study.cluster.stack import classpath, ensure
 from density_study.workloads.base.client_run import GRACE_S, require_success, run_clients
 from density_study.workloads.base.values import ClientRun
 from density_study.workloads.base.workload import Collected, Prepared, TrialContext
+from density_study.workloads.ycsb.fault_under_load import killing, rows_after
 from density_study.workloads.ycsb.faults import faults_of_all
 from density_study.workloads.ycsb.noisy_neighbour.neighbour import (
     noise,
@@ -56,7 +57,14 @@ class YcsbWorkload:
 
     def run(self, context: TrialContext, setting: YcsbSetting) -> tuple[ClientRun, ...]:
         with noise(context, setting.neighbour_threads or 0):
-            return _run_all(context, setting, "raw")
+            clients = _run_all(context, setting, "raw")
+        if setting.fault is not None and not context.injected:
+            raise StudyError(
+                f"the clients ended before {setting.fault.words}.",
+                context.record.root.name,
+                "see the clients' output in raw/.",
+            )
+        return clients
 
     def collect(self, context: TrialContext, setting: YcsbSetting, prepared: Prepared) -> Collected:
         facts = table_tool(context, "table-after", ("state", *_table(context, setting)))
@@ -65,9 +73,10 @@ class YcsbWorkload:
         if setting.is_load and not faults and tables.known(table_of(setting)) == "there":
             tables.remember(table_of(setting), "loaded")
         made = noise_made(context.record.raw)
-        return Collected(
-            faults=faults, state={**_state(facts), **({"neighbour": made} if made else {})}
-        )
+        more = {"neighbour": made} if made else {}
+        if setting.fault is not None:
+            more = {"rows": rows_after(context, setting)}
+        return Collected(faults=faults, state={**_state(facts), **more})
 
 
 def _create(context: TrialContext, setting: YcsbSetting) -> list[dict[str, Any]]:
@@ -138,8 +147,8 @@ def _confined(context: TrialContext, setting: YcsbSetting) -> list[tuple[str, ..
 
 def _load_unmeasured(context: TrialContext, setting: YcsbSetting) -> None:
     load = setting.model_copy(
-        update={"mix": setting.load_mix, "duration_s": None, "warm_up_s": 0.0, "warm_up_client_s": 0.0,
-                "target_percent": None, "target_ops_s": None}
+        update={"mix": setting.load_mix, "duration_s": None, "fault": None, "warm_up_s": 0.0,
+                "warm_up_client_s": 0.0, "target_percent": None, "target_ops_s": None}
     )  # fmt: skip
     runs = _run_all(context, load, "logs")
     for run in runs:
@@ -168,7 +177,10 @@ def _run_all(context: TrialContext, setting: YcsbSetting, folder: str) -> tuple[
         timeout_s = setting.warm_up_client_s + setting.duration_s + GRACE_S
     ready_within_s = setting.warm_up_client_s + GRACE_S if setting.clients > 1 else None
     commands = client_commands(context, setting, folder)
-    return run_clients(context, commands, timeout_s, folder, ready_within_s=ready_within_s)
+    deed = None if setting.fault is None else killing(context, setting, setting.fault)
+    return run_clients(
+        context, commands, timeout_s, folder, ready_within_s=ready_within_s, deed=deed
+    )
 
 
 def client_commands(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from density_study.cluster.model.host import Disk, Host
-from density_study.cluster.state.events import Event, PhaseEnded, event_of
+from density_study.cluster.state.events import Event, PhaseEnded, RepetitionsEnded, event_of
 from density_study.cluster.state.journal import Journal
 from density_study.dags.run_status.progress import ANALYSIS_ESTIMATE_S, Tail, progress
 from density_study.workloads.planning.plan import Plan, Step, make_plan
@@ -203,3 +203,13 @@ def test_a_trial_cleared_while_a_later_build_runs_is_still_to_come(plan: Plan) -
     more = [s for s in plan.steps if s.build == first.build and s.trial in (None, first.trial)]
     after = progress(plan, story.events, now=story.t).remaining_s
     assert after - before == pytest.approx(sum(step.estimate_s for step in more))
+
+
+def test_repetitions_that_are_not_needed_take_no_time(plan: Plan) -> None:
+    story = Story(plan)
+    before = progress(plan, story.events, story.t).remaining_s
+    second = [str(step.trial) for step in plan.trials if step.build != plan.steps[0].build]
+    ended = RepetitionsEnded(repetition=5, why="all were sharp", spared=tuple(second))
+    after = progress(plan, [*story.events, ended], story.t)
+    assert after.remaining_s < before
+    assert after.sharp == "after 5 repetitions all were sharp: no more are needed"

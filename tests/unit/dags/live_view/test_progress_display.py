@@ -130,3 +130,9 @@ def searching(search: str) -> Plan:
     text = drafts.QUICKSTART.read_text().replace("threads: [8]", f"threads: [8]\n      {search}")
     text = text.replace("[load, read45-insert55, scan95-insert5]", "[read45-insert55]")
     return make_plan(parse_study(text, "q.yaml").study, [drafts.host()])
+
+
+def test_the_end_of_repetitions_is_told_once(plan: Plan) -> None:
+    sharp = replace(SEEN, sharp="after 5 repetitions all 3 comparisons were sharp")
+    text = printed(plan, SEEN, sharp, replace(sharp, elapsed_s=99.0))
+    assert text.count("after 5 repetitions all 3 comparisons were sharp") == 1

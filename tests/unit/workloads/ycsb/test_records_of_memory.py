@@ -44,7 +44,9 @@ def test_larger_rows_are_fewer_and_numbers_stay() -> None:
 
 def test_only_worker_hosts_count() -> None:
     spec = text("[1x memory]").replace("provider: local", "provider: physical")
-    spec = spec.replace("127.0.0.1", "10.0.0.1").replace("vms_per_host: [1, 2]", "vms_per_host: [0]")
+    spec = spec.replace("127.0.0.1", "10.0.0.1").replace(
+        "vms_per_host: [1, 2]", "vms_per_host: [0]"
+    )
     spec = spec.replace("hosts:\n", f"ssh: {{user: me}}\nhosts:\n  - {HOST}\n")
     (rows,) = records(parse_study(spec, "q.yaml").study)
     assert rows * Row().stored_mib == pytest.approx(6144, rel=1e-6)

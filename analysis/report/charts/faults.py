@@ -1,0 +1,62 @@
+"""Trials in which a daemon was killed under load, as a table."""
+
+from __future__ import annotations
+
+from density_study.analysis.report.charts.figure import Column, DataTable
+from density_study.analysis.report.charts.observations import View
+from density_study.analysis.report.charts.quantity import digits, quantity
+from density_study.analysis.summary.summary import Metric, TrialSummary
+
+UNKNOWN = "unknown"
+
+
+def table(view: View) -> DataTable:
+    """One row per trial, in the order of the settings' topologies and their builds."""
+    faults = {one.setting: one.fault for one in view.summary.settings if one.fault}
+    return DataTable(
+        (
+            Column("Fault"),
+            Column("Topology"),
+            Column("Build"),
+            Column("Verdict"),
+            Column("Rate was back after", numeric=True),
+            Column("Failed operations", numeric=True),
+            Column("Longest intended latency", numeric=True),
+            Column("Acknowledged rows missing", numeric=True),
+        ),
+        tuple(
+            (
+                faults[trial.setting],
+                trial.topology,
+                trial.build,
+                trial.verdict,
+                _recovered(trial),
+                _count(trial, "failed_operations"),
+                _value(trial, "worst_latency"),
+                _count(trial, "rows_missing"),
+            )
+            for trial in sorted(view.summary.trials, key=lambda one: (one.topology, one.order))
+            if trial.setting in faults
+        ),
+    )
+
+
+def _recovered(trial: TrialSummary) -> str:
+    found = _metric(trial, "time_to_recover")
+    if found is None:
+        return UNKNOWN
+    return "not within the trial" if found.value is None else quantity(found.value, "s")
+
+
+def _value(trial: TrialSummary, name: str) -> str:
+    found = _metric(trial, name)
+    return UNKNOWN if found is None or found.value is None else quantity(found.value, found.unit)
+
+
+def _count(trial: TrialSummary, name: str) -> str:
+    found = _metric(trial, name)
+    return UNKNOWN if found is None or found.value is None else digits(found.value)
+
+
+def _metric(trial: TrialSummary, name: str) -> Metric | None:
+    return next((one for one in trial.metrics if one.name == name), None)

@@ -1,0 +1,111 @@
+"""A deed is done once while the clients run, at its time, and its victim's death is no surprise."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.model.transport import Command, ProcessId
+from density_study.cluster.state.journal import Journal
+from density_study.workloads.base.client_run import Deed, run_clients
+from density_study.workloads.base.fault import Fault
+from density_study.workloads.base.workload import RecordFolder, TrialContext
+from density_study.workloads.ycsb.fault_under_load import killing, victim_of
+from density_study.workloads.ycsb.setting import YcsbSetting
+from tests.support.topologies import local
+
+SERVERS = (
+    ProcessId("w1", "regionserver", 11, 1),
+    ProcessId("w2", "regionserver", 12, 1),
+    ProcessId("w2", "datanode", 13, 1),
+)
+
+
+class Transport:
+    """Clients that run for a while, and daemons that die when they are stopped."""
+
+    def __init__(self, runs_s: float) -> None:
+        self.runs_s = runs_s
+        self.began_s = 0.0
+        self.stopped: list[tuple[ProcessId, float]] = []
+
+    def start(self, *_: Any) -> ProcessId:
+        self.began_s = time.monotonic()
+        return ProcessId("c1", "ycsb-1", 99, 1)
+
+    def wait(self, _: ProcessId, timeout_s: float) -> int:
+        left_s = self.began_s + self.runs_s - time.monotonic()
+        time.sleep(max(0.0, min(left_s, timeout_s)))
+        if left_s > timeout_s:
+            raise TimeoutError
+        return 0
+
+    def stop(self, process: ProcessId, grace_s: float = 10.0) -> None:
+        if process.name != "ycsb-1":
+            assert grace_s == 0.0
+            self.stopped.append((process, time.monotonic() - self.began_s))
+
+    def dead(self, processes: Any) -> list[ProcessId]:
+        return [one for one in processes if one in [victim for victim, _ in self.stopped]]
+
+    def collect(self, *_: Any) -> None:
+        pass
+
+
+class Cluster:
+    topology = local()
+    processes = SERVERS
+
+    class site:  # noqa: N801  an attribute of the real one
+        root = Path("b1")
+        tag = "made/b1"
+
+
+def context(folder: Path, transport: Transport) -> TrialContext:
+    journal = Journal(folder / "journal.jsonl")
+    return TrialContext(Cluster(), transport, RecordFolder(folder), journal)  # type: ignore[arg-type]
+
+
+def test_the_last_server_is_killed_at_its_time(tmp_path: Path) -> None:
+    transport = Transport(runs_s=1.2)
+    at = context(tmp_path, transport)
+    fault = Fault(kill="regionserver", at_s=0.3)
+    setting = YcsbSetting(
+        mix="a",
+        records=1,
+        threads=1,
+        duration_s=2,
+        warm_up_s=0.1,
+        warm_up_client_s=0.2,
+        fault=fault,
+    )
+    command = (at.cluster.topology.client, Command("ycsb-1", ()))
+    (run,) = run_clients(at, [command], 60.0, deed=killing(at, setting, fault))
+    assert run.exit_code == 0
+    ((victim, when_s),) = transport.stopped
+    assert victim == SERVERS[1]
+    assert when_s == pytest.approx(0.6, abs=0.25)
+    (injected,) = at.injected
+    assert (injected.kill, injected.node, injected.name) == ("regionserver", "w2", "regionserver")
+    assert injected.epoch_s - run.start_epoch_s == pytest.approx(0.6, abs=0.25)
+    at.check_daemons()  # its death is expected
+    transport.stopped.append((SERVERS[2], 0.0))
+    with pytest.raises(StudyError, match="datanode on w2 died"):
+        at.check_daemons()
+
+
+def test_a_deed_that_is_not_due_is_not_done(tmp_path: Path) -> None:
+    done: list[int] = []
+    at = context(tmp_path, Transport(runs_s=0.1))
+    command = (at.cluster.topology.client, Command("ycsb-1", ()))
+    run_clients(at, [command], 60.0, deed=Deed(lambda: done.append(1), 5.0, 0.0))
+    assert done == []
+
+
+def test_a_cluster_without_the_daemon_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match="no process of a nodemanager"):
+        victim_of(context(tmp_path, Transport(0.1)), Fault(kill="nodemanager", at_s=1))
