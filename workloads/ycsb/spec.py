@@ -214,8 +214,8 @@ class YcsbSpec(RunsSpec):
     )
     records: tuple[RowsOrMemory, ...] = Field(
         min_length=1,
-        description="rows to load; one table each. A number, or `4x memory`: so many that one replica takes "
-        "four times the `memory` of all worker hosts",
+        description="rows to load; one table each. A number, or `4x memory`: one replica then takes four "
+        "times the `memory` of all worker hosts",
     )
     row: Row = Field(Row(), description="fields of a row")
     isolation: IsolationSpec | None = Field(None, description="a noisy-neighbour pair of trials")

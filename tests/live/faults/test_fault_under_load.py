@@ -46,7 +46,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
 def test_the_server_is_killed_at_its_time_on_the_topology_with_another(finished: Finished) -> None:
     manifest = finished.broken
     assert manifest.fault is not None and manifest.window is not None
-    assert (manifest.fault.node, manifest.fault.name) == ("w2", "regionserver")
+    assert (manifest.fault.node, manifest.fault.name) == ("w2", "regionserver-1")
     assert manifest.topology.name == "v2-flash"
     after_ramp_up_s = (
         manifest.fault.epoch_s - manifest.window.start_epoch_s - manifest.setting.cut_s
