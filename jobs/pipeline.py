@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
@@ -59,10 +60,13 @@ class Job(Protocol):
 
 
 METRIC_JOBS: tuple[Job, ...] = (utilization, latency, throughput)
-# These need no verdict: Spark computes them while Great Expectations, which is Python, decides.
-# Here and below, a job reads tables of those before it.
-UNJUDGED_JOBS: tuple[Job, ...] = (rate_series, steadiness, bring_up_times)
-SERIES_JOBS: tuple[Job, ...] = (setting_metrics, price_performance)
+# The second row reads the tables of the first.
+SERIES_JOBS: tuple[tuple[Job, ...], ...] = (
+    (rate_series, setting_metrics, bring_up_times),
+    (steadiness, price_performance),
+)
+# Concurrent jobs: Spark plans one table while it computes another. Tasks still run one per core.
+AT_ONCE = 2
 
 
 def analyse(run_root: Path, data: Path | None = None, stages: Sequence[str] | None = None) -> None:
@@ -118,26 +122,22 @@ def metrics(_: Path, data: Path) -> None:
 
 def verdicts(run_root: Path, data: Path) -> None:
     """Compute one row of checks per trial, from its metrics and its record, and let Great Expectations
-    decide on it. Meanwhile, compute the tables that no verdict changes."""
-    spark = _session(data)
-    _write(spark, data, trial_checks)
-    with ThreadPoolExecutor(1) as beside:
-        written = [beside.submit(_write, spark, data, job) for job in UNJUDGED_JOBS]
-        from density_study.analysis.validity.verdicts import decide
+    decide on it."""
+    _write(_session(data), data, trial_checks)
+    from density_study.analysis.validity.verdicts import decide
 
-        docs = run_root / "report" / "data_docs" if is_local(run_root) else None
-        if docs is not None:
-            docs.parent.mkdir(exist_ok=True)
-        write_table(data, tables.VERDICTS, decide(read_table(data, tables.CHECKS), docs=docs))
-    for each in written:
-        each.result()
+    docs = run_root / "report" / "data_docs" if is_local(run_root) else None
+    if docs is not None:
+        docs.parent.mkdir(exist_ok=True)
+    write_table(data, tables.VERDICTS, decide(read_table(data, tables.CHECKS), docs=docs))
 
 
 def series(_: Path, data: Path) -> None:
-    """Compute the metrics of every setting over its valid trials."""
+    """Compute time series within each trial, and the metrics of every setting over its valid trials."""
     spark = _session(data)
-    for job in SERIES_JOBS:
-        _write(spark, data, job)
+    for jobs in SERIES_JOBS:
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            list(pool.map(partial(_write, spark, data), jobs))
 
 
 def report(run_root: Path, data: Path) -> None:

@@ -18,7 +18,7 @@ from density_study.jobs.checks.ycsb_facts import drift, ycsb_facts
 from density_study.jobs.metrics.throughput import MIB
 from density_study.jobs.metrics.window import window_s
 from density_study.jobs.spark.columns import exact_sum, of_all
-from density_study.jobs.spark.run_tables import Inputs, computed
+from density_study.jobs.spark.run_tables import Inputs
 
 TABLE = tables.CHECKS
 SHARE_TOLERANCE = 1.0  # points
@@ -30,25 +30,21 @@ NO_NUMBER_KINDS = ("ycsb-status",)
 
 def transform(inputs: Inputs) -> DataFrame:
     """Rows of `checks`."""
-    checks, *facts_of_trials = computed(
-        (
-            _of_manifests,
-            _exit_codes,
-            ycsb_facts,
-            dfsio_facts,
-            worst_coverage,
-            _clock,
-            _cpu_sum,
-            processes_cpu,
-            _quarantined,
-            _numbers,
-            drift,
-            littles_law,
-            client_facts,
-        ),
-        inputs,
-    )
-    for facts in facts_of_trials:
+    checks = _of_manifests(inputs)
+    for facts in (
+        _exit_codes(inputs),
+        ycsb_facts(inputs),
+        dfsio_facts(inputs),
+        worst_coverage(inputs),
+        _clock(inputs),
+        _cpu_sum(inputs),
+        processes_cpu(inputs),
+        _quarantined(inputs),
+        _numbers(inputs),
+        drift(inputs),
+        littles_law(inputs),
+        client_facts(inputs),
+    ):
         checks = checks.join(facts, "trial", "left")
     moves_bytes = F.col("mode") != "truncate"
     return (

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
@@ -42,27 +41,6 @@ class RunTables(dict[Table, DataFrame]):
         else:
             self[table] = self._spark.read.schema(struct(table)).parquet(str(path))
         return self[table]
-
-
-AT_ONCE = 2
-"""Concurrent Spark queries: Spark plans one while it computes another. Tasks still run one per core."""
-
-
-def computed(
-    transforms: Sequence[Callable[[Inputs], DataFrame]], inputs: Inputs
-) -> list[DataFrame]:
-    """The rows of each transform, computed now and kept by the driver. For a few rows per trial.
-
-    A join of such frames is planned in a fraction of the time that Spark takes to plan it together with
-    everything that they are computed from.
-    """
-
-    def rows(transform: Callable[[Inputs], DataFrame]) -> DataFrame:
-        frame = transform(inputs)
-        return frame.sparkSession.createDataFrame(frame.toArrow(), frame.schema)
-
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        return list(pool.map(rows, transforms))
 
 
 def struct(table: Table) -> StructType:
