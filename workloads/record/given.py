@@ -70,17 +70,26 @@ def recorded(topology: Topology) -> GivenTopology | Topology:
     """The topology as a record has it: of a cluster of others, only what is known."""
     if topology.given is None:
         return topology
-    hosts = {host.name: host for host in topology.hosts}
+    given, hosts = topology.given, {host.name: host for host in topology.hosts}
     return GivenTopology(
         provider="existing",
         name=topology.name,
-        hosts=tuple(
-            GivenHost(host.name, host.cores, host.memory_mib, host.usd_per_hour, host.roles)
-            for host in hosts.values()
+        medium=given.medium or UNKNOWN,
+        vms_per_host=given.vms_per_host,
+        regionservers_per_node=given.regionservers_per_node,
+        hosts=(
+            *(
+                GivenHost(host.name, host.cores, host.memory_mib, host.usd_per_hour, host.roles)
+                for host in hosts.values()
+            ),
+            *(GivenHost(host.name, host.cores, roles=host.roles) for host in given.watched),
         ),
-        nodes=tuple(
-            GivenNode(node.name, node.host, node.roles, node.cores, node.memory_mib)
-            for node in topology.nodes
+        nodes=(
+            *(
+                GivenNode(node.name, node.host, node.roles, node.cores, node.memory_mib)
+                for node in topology.nodes
+            ),
+            *(GivenNode(host.name, host.name, host.roles, host.cores) for host in given.watched),
         ),
         levels=topology.levels,
         order=topology.order,

@@ -19,6 +19,7 @@ from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.given import GivenCluster
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.model.versions import Versions
+from density_study.cluster.providers.existing import watched
 from density_study.cluster.providers.existing.configuration import (
     ask,
     read_configuration,
@@ -27,7 +28,16 @@ from density_study.cluster.providers.existing.configuration import (
 from density_study.cluster.providers.existing.hdfs_folder import HdfsFolder
 from density_study.cluster.providers.existing.tables import table_tool
 from density_study.cluster.providers.local.transport import LocalTransport
-from density_study.cluster.providers.provider import GRACE_S, Given, Joined, Leftovers, Provider
+from density_study.cluster.providers.provider import (
+    GRACE_S,
+    Given,
+    Joined,
+    Leftovers,
+    Machine,
+    Provider,
+    Watched,
+)
+from density_study.cluster.providers.ssh.build import SshBuild
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.render.conf_files import given_client_files
 from density_study.cluster.state import atomic
@@ -38,7 +48,7 @@ from density_study.cluster.state.tags import tagged
 FOLDER, NAMESPACE = "make-hdfs-folder", "make-namespace"
 
 
-class ExistingProvider(Provider, Given):
+class ExistingProvider(Provider, Given, Watched):
     def check_given(self, topology: Topology, needed_mib: int) -> None:
         given = _given(topology)
         configuration = read_configuration(Path(given.configuration))
@@ -65,6 +75,7 @@ class ExistingProvider(Provider, Given):
         answers = ask(configuration)
         for node in topology.nodes:
             directories.make(site, node, journal)
+        watched.reach(site, given, journal)
         conf = _conf(site)
         conf.mkdir(parents=True, exist_ok=True)
         for path in Path(given.configuration).glob("*.xml"):
@@ -107,14 +118,22 @@ class ExistingProvider(Provider, Given):
             "hbase": hbase["version"],
             "datanodes": answers.datanodes,
             "regionservers": [server["name"] for server in hbase["servers"]],
+            "unwatched": watched.unwatched(
+                given, (*answers.workers, *(_host(server["name"]) for server in hbase["servers"]))
+            ),
         }
         return Joined(Versions(hadoop=answers.hadoop), endpoints, _conf(site), seen)
 
     def transport(self, site: Site, journal: Journal) -> LocalTransport:
         return LocalTransport(site.tag, journal)
 
+    def machines(self, site: Site, topology: Topology, journal: Journal) -> tuple[Machine, ...]:
+        client = Machine(topology.client.host, topology.client, self.transport(site, journal))
+        return (client, *watched.machines(site, _given(topology), journal))
+
     def disclose(self, topology: Topology) -> dict[str, Any]:
-        return {"machine": describe_machine()}
+        machines = watched.describe(_given(topology))
+        return {"machine": describe_machine(), **({"machines": machines} if machines else {})}
 
     def memory_mib(self, topology: Topology) -> int:
         memory: int = describe_machine()["memory_mib"]
@@ -124,7 +143,8 @@ class ExistingProvider(Provider, Given):
         for process in HOST_COMMANDS["stop-tagged"](site.tag, GRACE_S):
             pid, ticks = process["pid"], process["start_ticks"]
             journal.write("process-stopped", pid=pid, start_ticks=ticks)
-        faults = []
+        build = SshBuild.of(site, journal)
+        faults = list(build.destroy() if build else ())
         for intent in _standing(site, journal):
             try:
                 self._remove(site, intent)
@@ -140,7 +160,9 @@ class ExistingProvider(Provider, Given):
 
     def leftovers(self, site: Site, journal: Journal) -> Leftovers:
         found = (self._found(site, intent) for intent in _standing(site, journal))
-        return (*_here(site, journal), *filter(None, found))
+        build = SshBuild.of(site, journal)
+        there = build.leftovers() if build else ()
+        return (*_here(site, journal), *there, *filter(None, found))
 
     def _found(self, site: Site, intent: Intent) -> str:
         """What the intent made and still exists, or may exist; empty if it does not."""
@@ -198,6 +220,11 @@ def _standing(site: Site, journal: Journal) -> list[Intent]:
 def _is_ours(site: Site, intent: Intent, tag: str | None) -> bool:
     """Judged by the tag. A namespace gets it as it is made, but a folder a moment later."""
     return tag == site.tag or (tag == "" and intent.act == FOLDER)
+
+
+def _host(server: str) -> str:
+    """Of a RegionServer named <host>,<port>,<start>."""
+    return server.partition(",")[0]
 
 
 def _what(intent: Intent) -> str:
