@@ -39,7 +39,7 @@ def warnings(
     process = any(topology.isolation == "process" for topology in run.topologies.values())
     return (
         *import_warnings(imported, trials),
-        *_given_cluster(run.topologies.values()),
+        *_given_cluster(run),
         *_missing_records(trials, planned),
         *repetition_warnings(earlier),
         *trial_warnings(trials),
@@ -52,15 +52,24 @@ def warnings(
     )
 
 
-def _given_cluster(topologies: Iterable[GivenTopology | Topology]) -> Iterator[SummaryWarning]:
-    if any(topology.provider == "existing" for topology in topologies):
-        yield SummaryWarning(
-            code="given-cluster",
-            message="The cluster was given, not built by this program. Unknown: CPU use of its hosts, what "
-            "its page caches hold, and whether daemons of HDFS and YARN restarted. The load of others is "
-            "counted around each trial, and a trial with such a load is flagged.",
-            remedy="Measure when others are idle. Nothing here is a claim about density or media.",
-        )
+def _given_cluster(run: AnalysedRun) -> Iterator[SummaryWarning]:
+    given = [topology for topology in run.topologies.values() if topology.provider == "existing"]
+    if not given:
+        return
+    unseen = any(one.disclosure.get("given", {}).get("unwatched", ["?"]) for one in run.manifests)
+    cpu = "CPU use of its hosts (the client's CPU is that of this machine), " if unseen else ""
+    claims = (
+        "A claim about density or media rests on what the study declares about its clusters."
+        if any(len(run.arms[topology.name]) > 1 for topology in given)
+        else "Nothing here is a claim about density or media."
+    )
+    yield SummaryWarning(
+        code="given-cluster",
+        message=f"The cluster was given, not built by this program. Unknown: {cpu}what its page caches "
+        "hold, and whether daemons of HDFS and YARN restarted. The load of others is counted around each "
+        "trial, and a trial with such a load is flagged.",
+        remedy=f"Measure when others are idle. {claims}",
+    )
 
 
 def trial_warnings(trials: Sequence[TrialSummary]) -> Iterator[SummaryWarning]:

@@ -65,6 +65,15 @@ class GivenTopology:
     def workers(self) -> tuple[GivenNode, ...]:
         return tuple(node for node in self.nodes if "worker" in node.roles)
 
+    @property
+    def declared(self) -> dict[str, str]:
+        """What a study that compares given clusters says of this one: by the keys of `arm.declared`."""
+        if "cluster" not in self.levels:
+            return {}
+        facts = {name: getattr(self, name) for name in ("vms_per_host", "regionservers_per_node")}
+        said = {"cluster": self.levels["cluster"], "medium": self.medium, **facts}
+        return {name: str(value) for name, value in said.items() if value not in (None, UNKNOWN)}
+
 
 def recorded(topology: Topology) -> GivenTopology | Topology:
     """The topology as a record has it: of a cluster of others, only what is known."""

@@ -1,4 +1,4 @@
-"""Provider `existing` with a host over SSH: monitors run there, so that the CPU use of the cluster is known."""
+"""Provider `existing` with a host over SSH: its monitors show the CPU use of the cluster."""
 
 from __future__ import annotations
 
@@ -45,6 +45,8 @@ def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosts]:
 
 @pytest.fixture(scope="module")
 def foreign(hosts: Hosts, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForeignCluster]:
+    # without a way out of the host, a look-up of its address fails at once, and not after 10 s
+    hosts.on("h1", "ip", "route", "del", "default")
     enter = ("nsenter", f"--net=/proc/{hosts.first_process('h1')}/ns/net", "--")
     root = tmp_path_factory.mktemp("foreign")
     with foreign_cluster(root, hosts.addresses["h1"], enter) as cluster:

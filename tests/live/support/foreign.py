@@ -70,7 +70,7 @@ class ForeignCluster:
         self.webhdfs("PUT", f"/user/{USER}", op="SETOWNER", owner=USER)
         self._daemon("hbase", "org.apache.hadoop.hbase.master.HMaster", "start")
         self._daemon("hbase", "org.apache.hadoop.hbase.regionserver.HRegionServer", "start")
-        self.tool("ready", "--regionservers", "1", "--deadline-s", "90")
+        self.tool("ready", "--regionservers", "1", "--deadline-s", "120")
         _until(lambda: self._node_managers() == 1, "a NodeManager registers")
         self._plant()
 
@@ -81,8 +81,8 @@ class ForeignCluster:
             process.wait(timeout=20)
 
     def canaries(self) -> dict[str, Any]:
-        """What must be the same after a study: a file, a table with every cell, the queue's configuration, and
-        every path outside of HBase's own."""
+        """What must be the same after a study: a file, a table with every cell, the queue's configuration,
+        and every path outside of HBase's own."""
         checksum = self.webhdfs("GET", "/canary/file", op="GETFILECHECKSUM").json()
         (state,) = self.tool("state", "--table", "canary")
         return {
