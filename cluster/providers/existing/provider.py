@@ -10,6 +10,7 @@ import shutil
 import time
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from density_study.cluster.machine import directories
 from density_study.cluster.machine.describe import describe_machine
@@ -26,7 +27,11 @@ from density_study.cluster.providers.existing.configuration import (
     require_queue,
 )
 from density_study.cluster.providers.existing.hdfs_folder import HdfsFolder
-from density_study.cluster.providers.existing.tables import table_tool
+from density_study.cluster.providers.existing.tables import (
+    check_space_quota,
+    client_version,
+    table_tool,
+)
 from density_study.cluster.providers.local.transport import LocalTransport
 from density_study.cluster.providers.provider import (
     GRACE_S,
@@ -56,7 +61,11 @@ class ExistingProvider(Provider, Given, Watched):
         require_queue(answers.resourcemanager, given.queue)
         folder = HdfsFolder(answers.namenode, given.folder)
         folder.check_free()
-        folder.check_room(needed_mib)
+        folder.check_room(needed_mib, urlsplit(configuration.get("hbase.rootdir")).path)
+        held = table_tool(configuration.folder, "namespace", "state", given.namespace, "--tag", "")
+        _check_free(given, held)
+        for said in held["quotas"] or ():
+            check_space_quota(said, given.namespace, needed_mib)
         if answers.free_mib < needed_mib:
             raise InputError(
                 f"HDFS has {answers.free_mib:,} MiB left, and the study writes up to {needed_mib:,} MiB.",
@@ -88,12 +97,7 @@ class ExistingProvider(Provider, Given, Watched):
         journal.intend(FOLDER, site.tag, path=given.folder)
         folder.make(site.tag)
         held = table_tool(conf, "namespace", "state", given.namespace, "--tag", site.tag)
-        if held["tag"] is not None:
-            raise InputError(
-                f"HBase has the namespace {given.namespace} already; a study makes its own, and removes it.",
-                f"HBase of {given.configuration}",
-                "name another one in existing.namespace; `study reap` removes what killed runs left.",
-            )
+        _check_free(given, held)
         journal.intend(NAMESPACE, site.tag, path=given.namespace)
         table_tool(conf, "namespace", "create", given.namespace, "--tag", site.tag)
 
@@ -102,6 +106,7 @@ class ExistingProvider(Provider, Given, Watched):
         configuration = read_configuration(Path(given.configuration))
         answers = ask(configuration)
         hbase = table_tool(_conf(site), "servers", "--namespace", given.namespace)
+        held = table_tool(_conf(site), "namespace", "state", given.namespace, "--tag", site.tag)
         endpoints = Endpoints(
             namenode_rpc=configuration.get("fs.defaultFS"),
             namenode_http=answers.namenode,
@@ -118,6 +123,8 @@ class ExistingProvider(Provider, Given, Watched):
             "hbase": hbase["version"],
             "datanodes": answers.datanodes,
             "regionservers": [server["name"] for server in hbase["servers"]],
+            "hbase_client": client_version(),
+            "hbase_quotas": held["quotas"],
             "unwatched": watched.unwatched(
                 given, (*answers.workers, *(_host(server["name"]) for server in hbase["servers"]))
             ),
@@ -189,6 +196,15 @@ class ExistingProvider(Provider, Given, Watched):
             table_tool(_conf(site), "namespace", "drop", intent.path, "--tag", site.tag)
         if self._tag(site, intent) == site.tag:
             raise StudyError("it is still there.", _what(intent), "remove it.")
+
+
+def _check_free(given: GivenCluster, held: Any) -> None:
+    if held["tag"] is not None:
+        raise InputError(
+            f"HBase has the namespace {given.namespace} already; a study makes its own, and removes it.",
+            f"HBase of {given.configuration}",
+            "name another one in existing.namespace; `study reap` removes what killed runs left.",
+        )
 
 
 def _given(topology: Topology) -> GivenCluster:

@@ -12,7 +12,7 @@ import pytest
 from density_study.workloads.record.given import GivenTopology
 from density_study.workloads.record.record import closed_records
 from tests.live.support.command import study, study_run, wait_for
-from tests.live.support.foreign import FOLDER, USER, ForeignCluster, foreign_cluster
+from tests.live.support.foreign import FOLDER, NAMESPACE, USER, ForeignCluster, foreign_cluster
 
 pytestmark = [pytest.mark.live, pytest.mark.slow, pytest.mark.timeout(900)]
 OTHERS_OPS_S = 50
@@ -109,4 +109,31 @@ def test_a_folder_that_is_not_ours_to_make_is_refused_before_anything_starts(
             "run", str(spec_of(foreign, tmp_path, folder)), "--runs", str(runs), runs=runs
         )
         assert ended.returncode != 0 and said in ended.stdout + ended.stderr, ended.stdout
+    assert foreign.left_of_studies() == []
+
+
+def test_quotas_that_leave_too_little_are_refused_before_anything_is_written(
+    foreign: ForeignCluster, tmp_path: Path
+) -> None:
+    runs, home = tmp_path / "runs", f"/user/{USER}"
+    hdfs = {"op": "SETQUOTA"}
+    for limit, lift, said in (
+        (lambda: foreign.webhdfs("PUT", home, **hdfs, storagespacequota=str(2**20)),
+         lambda: foreign.webhdfs("PUT", home, **hdfs, storagespacequota="-1"),
+         f"HDFS {home}: its space quota leaves 1 MiB"),
+        (lambda: foreign.webhdfs("PUT", home, **hdfs, namespacequota="50"),
+         lambda: foreign.webhdfs("PUT", home, **hdfs, namespacequota="-1"),
+         f"HDFS {home}: its quota leaves 49 files and folders"),
+        (lambda: foreign.admin("quota", NAMESPACE, "20"),
+         lambda: foreign.admin("quota", NAMESPACE, "0"),
+         f"HBase namespace {NAMESPACE}: its space quota is 20 MiB"),
+    ):  # fmt: skip
+        limit()
+        try:
+            checked = study(
+                "doctor", str(spec_of(foreign, tmp_path)), "--runs", str(runs), runs=runs
+            )
+        finally:
+            lift()
+        assert checked.returncode != 0 and said in " ".join(checked.stdout.split()), checked.stdout
     assert foreign.left_of_studies() == []

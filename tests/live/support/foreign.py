@@ -29,7 +29,7 @@ OWNER, USER = "hdfs", getpass.getuser()
 FOLDER, NAMESPACE = f"/user/{USER}/density-study", "density_study"
 CANARY_ROWS = 1000
 LOOPBACK = "127.0.0.1"
-DIGEST = Path(__file__).with_name("TableDigest.java")
+ADMIN = Path(__file__).with_name("ForeignAdmin.java")
 HDFS, YARN = "org.apache.hadoop.hdfs.server", "org.apache.hadoop.yarn.server"
 _LOG4J = """\
 log4j.rootLogger=WARN,stderr
@@ -87,7 +87,7 @@ class ForeignCluster:
         (state,) = self.tool("state", "--table", "canary")
         return {
             "file": checksum,
-            "cells": self._digest("canary"),
+            "cells": self.admin("digest", "canary"),
             "queue": self._queue(),
             # a region that was moved or reopened counts its writes from nothing
             "regions": [(r["name"], r["server"], r["write_requests"]) for r in state["regions"]],
@@ -133,10 +133,10 @@ class ForeignCluster:
             *held["snapshots"],
         ]
 
-    def _digest(self, table: str) -> str:
-        """One hash over all cells of a table, with their timestamps."""
+    def admin(self, *words: str) -> str:
+        """What HBase's administrator does, by ForeignAdmin.java."""
         done = subprocess.run(
-            self._argv("hbase", str(DIGEST), table),
+            self._argv("hbase", str(ADMIN), *words),
             capture_output=True,
             text=True,
             timeout=150,
@@ -228,6 +228,7 @@ class ForeignCluster:
             "hdfs-site": {
                 "dfs.replication": "1",
                 "dfs.namenode.http-address": self.namenode,
+                "dfs.datanode.hostname": self.host,
                 "dfs.datanode.address": self._address(),
                 "dfs.datanode.http.address": self._address(),
                 "dfs.datanode.ipc.address": self._address(),
@@ -276,6 +277,7 @@ class ForeignCluster:
                 "hbase.zookeeper.property.clientPort": zookeeper,
                 "hbase.zookeeper.property.dataDir": f"{root}/zookeeper",
                 "hbase.wal.provider": "filesystem",
+                "hbase.quota.enabled": "true",
                 "hbase.unsafe.stream.capability.enforce": "false",
                 "hbase.master.hostname": self.host,
                 "hbase.master.port": str(_free_port()),
