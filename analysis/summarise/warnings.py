@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import median
+from typing import Any
 
 from density_study.analysis.findings import MIN_BUILDS
 from density_study.analysis.summarise.analysed_run import AnalysedRun
@@ -18,6 +19,7 @@ from density_study.analysis.summary.summary import (
     TrialSummary,
 )
 from density_study.cluster.model.topology import Topology
+from density_study.cluster.model.versions import numbers
 from density_study.workloads.record.given import GivenTopology
 from density_study.workloads.record.manifest import Manifest
 
@@ -56,7 +58,8 @@ def _given_cluster(run: AnalysedRun) -> Iterator[SummaryWarning]:
     given = [topology for topology in run.topologies.values() if topology.provider == "existing"]
     if not given:
         return
-    unseen = any(one.disclosure.get("given", {}).get("unwatched", ["?"]) for one in run.manifests)
+    seen = [one.disclosure.get("given", {}) for one in run.manifests]
+    unseen = any(facts.get("unwatched", ["?"]) for facts in seen)
     cpu = "CPU use of its hosts (the client's CPU is that of this machine), " if unseen else ""
     claims = (
         "A claim about density or media rests on what the study declares about its clusters."
@@ -70,6 +73,28 @@ def _given_cluster(run: AnalysedRun) -> Iterator[SummaryWarning]:
         "trial, and a trial with such a load is flagged.",
         remedy=f"Measure when others are idle. {claims}",
     )
+    yield from _hbase_clients(seen)
+    quotas = sorted({one for facts in seen for one in facts.get("hbase_quotas") or ()})
+    if quotas:
+        yield SummaryWarning(
+            code="given-quotas",
+            message=f"HBase has quotas for the study's namespace or user, which may limit its rates: "
+            f"{'; '.join(quotas)}.",
+            remedy="Ask the cluster's administrators to lift them, or read the rates as those within quotas.",
+        )
+
+
+def _hbase_clients(seen: Iterable[Mapping[str, Any]]) -> Iterator[SummaryWarning]:
+    """YCSB's client of HBase is of one version, whatever a given cluster has."""
+    pairs = {(facts.get("hbase"), facts.get("hbase_client")) for facts in seen}
+    differ = sorted((a, b) for a, b in pairs if a and b and numbers(a) != numbers(b))
+    if differ:
+        named = "; ".join(f"HBase {server}, client {client}" for server, client in differ)
+        yield SummaryWarning(
+            code="hbase-client-version",
+            message="YCSB's client of HBase has another version than the cluster, whose own may be faster or "
+            f"slower: {named}.",
+        )
 
 
 def trial_warnings(trials: Sequence[TrialSummary]) -> Iterator[SummaryWarning]:

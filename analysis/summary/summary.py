@@ -252,6 +252,8 @@ WarningCode = Literal[
     "monitoring-overhead",
     "imported",
     "given-cluster",
+    "given-quotas",
+    "hbase-client-version",
     "unknown-trials",
     "accepted-unknown",
 ]

@@ -137,3 +137,38 @@ def test_quotas_that_leave_too_little_are_refused_before_anything_is_written(
             lift()
         assert checked.returncode != 0 and said in " ".join(checked.stdout.split()), checked.stdout
     assert foreign.left_of_studies() == []
+
+
+ARMS = """
+study: live-arms
+provider: existing
+existing: {folder: FOLDER}
+factors:
+  cluster:
+    one: {configuration: CONF, vms_per_host: 1, medium: flash}
+    two: {configuration: CONF, vms_per_host: 2, medium: flash, namespace: second_one}
+workloads:
+  - ycsb: {records: [5_000], mixes: [load], threads: [2], warm_up_client: off, warm_up_daemons: off}
+"""
+
+
+def test_given_clusters_are_arms_and_each_is_left_as_it_was(
+    foreign: ForeignCluster, tmp_path: Path
+) -> None:
+    """One cluster by two names: both are equal, so that nothing but the names can differ."""
+    before, runs, spec = foreign.canaries(), tmp_path / "runs", tmp_path / "arms.yaml"
+    spec.write_text(ARMS.replace("CONF", str(foreign.conf)).replace("FOLDER", FOLDER))
+    ended = study("run", str(spec), "--runs", str(runs), runs=runs)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    (run,) = runs.glob("live-arms/2*")
+    summary = summary_of(run)
+    assert {trial["topology"] for trial in summary["trials"]} == {"given-one", "given-two"}
+    assert {trial["verdict"] for trial in summary["trials"]} == {"valid"}
+    found = {one["family"]: one for one in summary["findings"]}
+    assert {"cluster-rate", "density-rate"} <= set(found)
+    assert found["cluster-rate"]["arms"] == "two over one"
+    assert found["cluster-rate"]["why"].startswith("1 repetition")  # comparable, but too few
+    assert set(found["density-rate"]["declared"]) == {"cluster: one -> two", "vms_per_host: 1 -> 2"}
+    assert "incomparable-builds" not in {warning["code"] for warning in summary["warnings"]}
+    assert foreign.left_of_studies() == []
+    assert foreign.canaries() == before
