@@ -29,7 +29,6 @@ from density_study.cluster.providers.existing.configuration import (
 from density_study.cluster.providers.existing.hdfs_folder import HdfsFolder
 from density_study.cluster.providers.existing.tables import (
     check_space_quota,
-    client_version,
     table_tool,
 )
 from density_study.cluster.providers.local.transport import LocalTransport
@@ -45,6 +44,7 @@ from density_study.cluster.providers.provider import (
 from density_study.cluster.providers.ssh.build import SshBuild
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.render.conf_files import given_client_files
+from density_study.cluster.stack.recipe import client_of
 from density_study.cluster.state import atomic
 from density_study.cluster.state.events import Event, GivenRemoved, Intent
 from density_study.cluster.state.journal import Journal
@@ -74,9 +74,11 @@ class ExistingProvider(Provider, Given, Watched):
             )
 
     def versions(self, topology: Topology) -> Versions:
-        """The cluster's Hadoop. HBase's client is that of the YCSB stack."""
-        configuration = read_configuration(Path(_given(topology).configuration))
-        return Versions(hadoop=ask(configuration).hadoop)
+        """The cluster's Hadoop, and the client of its HBase."""
+        given = _given(topology)
+        configuration = read_configuration(Path(given.configuration))
+        hbase = table_tool(configuration.folder, "servers", "--namespace", given.namespace)
+        return Versions(hadoop=ask(configuration).hadoop, client=client_of(hbase["version"]))
 
     def create(self, site: Site, topology: Topology, journal: Journal) -> None:
         given = _given(topology)
@@ -123,13 +125,14 @@ class ExistingProvider(Provider, Given, Watched):
             "hbase": hbase["version"],
             "datanodes": answers.datanodes,
             "regionservers": [server["name"] for server in hbase["servers"]],
-            "hbase_client": client_version(),
+            "hbase_client": client_of(hbase["version"]),
             "hbase_quotas": held["quotas"],
             "unwatched": watched.unwatched(
                 given, (*answers.workers, *(_host(server["name"]) for server in hbase["servers"]))
             ),
         }
-        return Joined(Versions(hadoop=answers.hadoop), endpoints, _conf(site), seen)
+        versions = Versions(hadoop=answers.hadoop, client=client_of(hbase["version"]))
+        return Joined(versions, endpoints, _conf(site), seen)
 
     def transport(self, site: Site, journal: Journal) -> LocalTransport:
         return LocalTransport(site.tag, journal)

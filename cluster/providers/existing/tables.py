@@ -17,7 +17,6 @@ MAIN = "org.densitystudy.table.TableTool"
 HEAP_MIB = 128
 _SPACE = re.compile(r"TYPE => SPACE, .*LIMIT => ([0-9.]+)([BKMGTP])")
 _UNITS = "BKMGTP"
-_CLIENT = "hbase-client-"
 TIMEOUT_S = 150.0  # the tool's own limit of an operation is 120 s
 
 
@@ -39,14 +38,6 @@ def table_tool(conf: Path, *words: str) -> Any:
         )
     line = next(line for line in done.stdout.splitlines() if line.startswith("{"))
     return json.loads(line)["result"]
-
-
-def client_version() -> str:
-    """HBase's client in the YCSB stack, as on Maven Central."""
-    names = (Path(jar).name for jar in classpath(ensure("ycsb")))
-    return next(
-        n.removeprefix(_CLIENT).removesuffix(".jar") for n in names if n.startswith(_CLIENT)
-    )
 
 
 def check_space_quota(said: str, namespace: str, needed_mib: int) -> None:

@@ -7,9 +7,11 @@ import pytest
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.given import GivenCluster
 from density_study.cluster.model.host import Host
-from density_study.cluster.model.versions import HBASE, numbers
+from density_study.cluster.model.versions import HBASE, Versions
 from density_study.cluster.providers.existing import watched
-from density_study.cluster.providers.existing.tables import check_space_quota, client_version
+from density_study.cluster.providers.existing.tables import check_space_quota
+from density_study.cluster.stack.lock import read_lock
+from density_study.cluster.stack.recipe import client_of, recipe_of
 
 
 def given(*hosts: tuple[str, str]) -> GivenCluster:
@@ -44,5 +46,19 @@ def test_a_space_quota_below_the_need_is_refused(said: str, refused: bool) -> No
     assert "namespace x" in caught.value.where and "100 MiB" in caught.value.what
 
 
-def test_the_client_of_hbase_is_that_of_the_ycsb_stack() -> None:
-    assert numbers(client_version()) == numbers(HBASE)
+@pytest.mark.parametrize(
+    ("asked", "client"),
+    [
+        ("2.5.13-hadoop3", "2.5.13-hadoop3"),
+        ("2.5.13", "2.5.13-hadoop3"),
+        (HBASE, HBASE),
+        ("2.4.1", HBASE),
+    ],
+)
+def test_hbases_client_has_the_clusters_version_where_its_jars_are_locked(
+    asked: str, client: str
+) -> None:
+    assert client_of(asked) == client
+    recipe = recipe_of("ycsb", Versions(client=client))
+    assert (recipe.key() == recipe_of("ycsb").key()) == (client == HBASE)
+    assert any(jar == f"hbase-client-{client}.jar" for jar in read_lock(recipe).jars)
