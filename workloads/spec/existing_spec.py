@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -53,6 +54,11 @@ class ExistingSpec(Frozen):
     )
     queue: Queue = Field("default", description="YARN queue for the study's jobs.")
 
+    @property
+    def cluster(self) -> GivenCluster:
+        folder = Path(self.configuration).expanduser() if self.configuration else ""
+        return GivenCluster(str(folder), self.folder, self.namespace, self.queue)
+
 
 class ClusterSpec(Frozen):
     """A given cluster that is compared with others. What it leaves out is as in `existing`. Density and
@@ -84,25 +90,19 @@ def given_clusters(
 ) -> tuple[GivenCluster, ...]:
     """The one cluster of a study, or those it compares. `hosts`: all that are watched."""
     if not compared:
-        assert existing.configuration is not None
-        return (_given(existing, watched=tuple(hosts)),)
+        return (replace(existing.cluster, watched=tuple(hosts)),)
     facts = {"vms_per_host", "regionservers_per_node", "medium"}
     return tuple(
-        _given(
+        replace(
             existing.model_copy(
                 update=spec.model_dump(exclude_none=True, exclude={"hosts", *facts})
-            ),
+            ).cluster,
             watched=tuple(host for host in hosts if host.name in spec.hosts),
             name=name,
             **spec.model_dump(include=facts),
         )
         for name, spec in compared.items()
     )
-
-
-def _given(one: ExistingSpec, **more: Any) -> GivenCluster:
-    folder = Path(one.configuration or "").expanduser()
-    return GivenCluster(str(folder), one.folder, one.namespace, one.queue, **more)
 
 
 def check_given(
