@@ -27,6 +27,7 @@ from tests.live.support.java_client import MORTAL
 
 OWNER, USER = "hdfs", getpass.getuser()
 FOLDER, NAMESPACE = f"/user/{USER}/density-study", "density_study"
+SECOND = "second_one"
 CANARY_ROWS = 1000
 LOOPBACK = "127.0.0.1"
 ADMIN = Path(__file__).with_name("ForeignAdmin.java")
@@ -124,14 +125,14 @@ class ForeignCluster:
         return answer
 
     def left_of_studies(self) -> list[str]:
-        """The study's folder and namespace, if they are there."""
-        held = self.tool("namespace", "state", NAMESPACE, "--tag", "x")[0]
+        """The studies' folder and namespaces, if they are there."""
         folder = f"/user/{USER}"
-        return [
-            *(f"{folder}/{name}" for name in self._children(folder)),
-            *([] if held["tag"] is None else [NAMESPACE]),
-            *held["snapshots"],
-        ]
+        left = [f"{folder}/{name}" for name in self._children(folder)]
+        for namespace in (NAMESPACE, SECOND):
+            (held,) = self.tool("namespace", "state", namespace, "--tag", "x")
+            left += [] if held["tag"] is None else [namespace]
+            left += held["snapshots"]
+        return left
 
     def admin(self, *words: str) -> str:
         """What HBase's administrator does, by ForeignAdmin.java."""
