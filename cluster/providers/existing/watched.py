@@ -42,6 +42,8 @@ def describe(given: GivenCluster) -> dict[str, Any]:
 
 def unwatched(given: GivenCluster, names: Iterable[str]) -> list[str]:
     """Those of `names` (names or addresses of the cluster's hosts) that no watched host has."""
+    if not given.watched:
+        return sorted(set(names))  # nothing to look up
     known = {known for host in given.watched for known in (host.name, *_both(host.address))}
     return sorted({name for name in names if not known & set(_both(name))})
 
