@@ -54,7 +54,8 @@ def _group(entry: SettingSummary) -> tuple[str, int, tuple[str, ...]]:
 
 def held_equal(entry: SettingSummary) -> tuple[str, ...]:
     """Densities compete at equal levels of these factors."""
-    return entry.medium, *entry.levels.values()
+    named = (level for factor, level in entry.levels.items() if factor != "cluster")
+    return entry.medium, *named
 
 
 def _limited(entry: SettingSummary, slo: Mapping[str, float]) -> bool:

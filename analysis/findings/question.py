@@ -56,7 +56,8 @@ class Evidence:
     hardware virtualization. `sequential`: the repetitions ended when the answer was sharp.
 
     differences: how two arms' disclosures differ beyond what the study declares (method 23).
-    declared: how they differ by what it declares.
+    declared: how they differ by what it declares. confounds: in what versions the given clusters of two arms
+    differ, which is no difference of density or medium.
     """
 
     settings: tuple[SettingSummary, ...]
@@ -66,6 +67,7 @@ class Evidence:
     emulated_guests: bool = False
     differences: Differences = lambda _first, _later: ()
     declared: Differences = lambda _first, _later: ()
+    confounds: Differences = lambda _first, _later: ()
     sequential: bool = False
 
     @property
@@ -85,6 +87,8 @@ class Evidence:
         """Why these arms support no claim about disks (method 24)."""
         if any(arm.medium in self.emulated for arm in arms):
             return ("the medium is emulated, which supports no claim",)
+        if len(arms) == 2 and (versions := self.confounds(*arms)):
+            return (f"the clusters differ in more than that: {', '.join(versions)}",)
         return self.about_unknown(*arms)
 
     def about_unknown(self, *arms: SettingSummary) -> tuple[str, ...]:

@@ -68,12 +68,15 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         any(guests_are_emulated(disclosure) for disclosure in run.disclosures.values()),
         run.incomparable_arms,
         run.declared_between,
+        run.confounds,
         sequential=plan is not None and plan.sharp is not None,
     )
     earlier = earlier_attempts(run_root / "records")
     asked = read_hypotheses(run_root / "study.yaml")
     found = findings(evidence, asked)
-    answer = headline(evidence, len(trials), found)
+    topologies = run.topologies.values()
+    is_given = any(topology.provider == "existing" for topology in topologies)
+    answer = headline(evidence, len(trials), found, is_given)
     limits = warnings(run, trials, _planned(plan, run_root), overhead, earlier, imported)
     spent = time_spent(
         Journal(run_root / JOURNAL).events(Event),
@@ -85,7 +88,7 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         run=first.run,
         question=asked.question,
         created=datetime.fromtimestamp(now_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        provider=next(iter(run.topologies.values())).provider,
+        provider=next(iter(topologies)).provider,
         isolation=first.isolation,
         repetitions=run.repetitions,
         seed=first.seed,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import median
+from typing import Any
 
 from density_study.analysis.findings import MIN_BUILDS
 from density_study.analysis.summarise.analysed_run import AnalysedRun
@@ -18,6 +19,7 @@ from density_study.analysis.summary.summary import (
     TrialSummary,
 )
 from density_study.cluster.model.topology import Topology
+from density_study.cluster.model.versions import numbers
 from density_study.workloads.record.given import GivenTopology
 from density_study.workloads.record.manifest import Manifest
 
@@ -39,7 +41,7 @@ def warnings(
     process = any(topology.isolation == "process" for topology in run.topologies.values())
     return (
         *import_warnings(imported, trials),
-        *_given_cluster(run.topologies.values()),
+        *_given_cluster(run),
         *_missing_records(trials, planned),
         *repetition_warnings(earlier),
         *trial_warnings(trials),
@@ -52,14 +54,46 @@ def warnings(
     )
 
 
-def _given_cluster(topologies: Iterable[GivenTopology | Topology]) -> Iterator[SummaryWarning]:
-    if any(topology.provider == "existing" for topology in topologies):
+def _given_cluster(run: AnalysedRun) -> Iterator[SummaryWarning]:
+    given = [topology for topology in run.topologies.values() if topology.provider == "existing"]
+    if not given:
+        return
+    seen = [one.disclosure.get("given", {}) for one in run.manifests]
+    unseen = any(facts.get("unwatched", ["?"]) for facts in seen)
+    cpu = "CPU use of its hosts (the client's CPU is that of this machine), " if unseen else ""
+    claims = (
+        "A claim about density or media rests on what the study declares about its clusters."
+        if any(len(run.arms[topology.name]) > 1 for topology in given)
+        else "Nothing here is a claim about density or media."
+    )
+    yield SummaryWarning(
+        code="given-cluster",
+        message=f"The cluster was given, not built by this program. Unknown: {cpu}what its page caches "
+        "hold, and whether daemons of HDFS and YARN restarted. The load of others is counted around each "
+        "trial, and a trial with such a load is flagged.",
+        remedy=f"Measure when others are idle. {claims}",
+    )
+    yield from _hbase_clients(seen)
+    quotas = sorted({one for facts in seen for one in facts.get("hbase_quotas") or ()})
+    if quotas:
         yield SummaryWarning(
-            code="given-cluster",
-            message="The cluster was given, not built by this program. Unknown: CPU use of its hosts, what "
-            "its page caches hold, and whether daemons of HDFS and YARN restarted. The load of others is "
-            "counted around each trial, and a trial with such a load is flagged.",
-            remedy="Measure when others are idle. Nothing here is a claim about density or media.",
+            code="given-quotas",
+            message=f"HBase has quotas for the study's namespace or user, which may limit its rates: "
+            f"{'; '.join(quotas)}.",
+            remedy="Ask the cluster's administrators to lift them, or read the rates as those within quotas.",
+        )
+
+
+def _hbase_clients(seen: Iterable[Mapping[str, Any]]) -> Iterator[SummaryWarning]:
+    """YCSB's client of HBase is of one version, whatever a given cluster has."""
+    pairs = {(facts.get("hbase"), facts.get("hbase_client")) for facts in seen}
+    differ = sorted((a, b) for a, b in pairs if a and b and numbers(a) != numbers(b))
+    if differ:
+        named = "; ".join(f"HBase {server}, client {client}" for server, client in differ)
+        yield SummaryWarning(
+            code="hbase-client-version",
+            message="YCSB's client of HBase has another version than the cluster, whose own may be faster or "
+            f"slower: {named}.",
         )
 
 

@@ -139,7 +139,8 @@ class SettingSummary(Frozen):
     regionservers_per_node: CountOrUnknown = Field(description="null: unknown")
     medium: str
     levels: dict[str, str] = Field(
-        default_factory=dict, description="the arm's levels of the factors stack and configuration"
+        default_factory=dict,
+        description="the arm's levels of the factors stack, configuration and cluster",
     )
     setting: str
     workload: str
@@ -251,6 +252,8 @@ WarningCode = Literal[
     "monitoring-overhead",
     "imported",
     "given-cluster",
+    "given-quotas",
+    "hbase-client-version",
     "unknown-trials",
     "accepted-unknown",
 ]

@@ -73,7 +73,8 @@ def make_at(path: Path, tag: str) -> None:
 
 def made(site: Site, journal: Journal) -> list[Path]:
     """Directories that this build intended to make and that still exist."""
-    paths = {Path(intent.path) for intent in journal.intents("make-dir", site.tag)}
+    intents = journal.intents("make-dir", site.tag)
+    paths = {Path(intent.path) for intent in intents if not intent.host}  # else on a host over SSH
     return sorted(path for path in paths if path.exists())
 
 

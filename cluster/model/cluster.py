@@ -10,6 +10,7 @@ from pydantic import TypeAdapter
 
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.model.transport import ProcessId
+from density_study.cluster.model.versions import VERSIONS, Versions
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,7 @@ class Cluster:
     """What a trial needs to know of the daemons. Saved as <site.root>/cluster.json.
 
     `java_home` is of daemons, containers and Hadoop's own clients, `client_java_home` of HBase's clients.
+    `client_versions`: of YCSB's client of HBase; of a given cluster its own, if known.
     """
 
     site: Site
@@ -62,6 +64,7 @@ class Cluster:
     client_java_home: Path
     client_conf: Path
     disclosure: dict[str, Any]
+    client_versions: Versions = VERSIONS
 
 
 CLUSTER = "cluster.json"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from density_study.cluster.model.host import Host, Medium
+
 JOB_TAG = "density-study"
 """Of the study's YARN applications, which all others lack."""
 
@@ -13,12 +15,19 @@ class GivenCluster:
     """`configuration`: folder with the client's XML files, as the cluster's administrators hand it out.
 
     `folder` of HDFS, absolute, and `namespace` of HBase exist only while a build stands. `queue`: of YARN.
+    `watched`: hosts of the cluster on which monitors run. `name`: its level, where a study compares given
+    clusters. What the study declares about it, or None: `vms_per_host`, `regionservers_per_node`, `medium`.
     """
 
     configuration: str
     folder: str
     namespace: str
     queue: str
+    watched: tuple[Host, ...] = ()
+    name: str = ""
+    vms_per_host: int | None = None
+    regionservers_per_node: int | None = None
+    medium: Medium | None = None
 
     @property
     def benchmarks(self) -> str:

@@ -55,11 +55,11 @@ def place(hosts: Sequence[Host], arms: Sequence[Arm], layout: Layout) -> tuple[T
     return tuple(_topology(hosts, order, arms, layout) for order in range(len(arms)))
 
 
-def given_topology(given: GivenCluster, client: Host) -> Topology:
+def given_topology(given: GivenCluster, client: Host, order: int = 0) -> Topology:
     """The topology of a cluster that stands already: the client alone, on this machine."""
     node = Node("c1", client.name, client.address, ("client",), CLIENT_RESERVE_MIB, client.cores)
     return Topology(
-        name="given",
+        name=f"given-{given.name}" if given.name else "given",
         provider="existing",
         isolation="host",
         medium="flash",
@@ -68,6 +68,8 @@ def given_topology(given: GivenCluster, client: Host) -> Topology:
         replication=1,
         hosts=(client,),
         nodes=(node,),
+        levels={"cluster": given.name} if given.name else {},
+        order=order,
         given=given,
     )
 

@@ -132,11 +132,16 @@ class Leases(Protocol):
 
 
 @runtime_checkable
-class Guests(Protocol):
-    """Nodes are guests, with kernels of their own."""
+class Watched(Protocol):
+    """Monitors watch other machines than the nodes' hosts."""
 
     def machines(self, site: Site, topology: Topology, journal: Journal) -> tuple[Machine, ...]:
         """What monitors watch: every host, and every guest."""
+
+
+@runtime_checkable
+class Guests(Watched, Protocol):
+    """Nodes are guests, with kernels of their own."""
 
     def guest_times(self, site: Site, topology: Topology) -> Mapping[str, VcpuTime]:
         """Each node's CPU time so far."""

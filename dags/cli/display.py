@@ -143,6 +143,8 @@ def _topologies_table(plan: Plan) -> Table:
                 else f"{sum('worker' in node.roles for node in nodes)} {_NOUNS[topology.isolation]}",
                 ", ".join(f"{node.name} {node.memory_mib:,} MiB" for node in nodes),
             ))  # fmt: skip
+        watched = topology.given.watched if topology.given else ()
+        rows += [(topology.name, f"{h.name} ({h.cores} cores)", "watched", "") for h in watched]
     return rows_table(("topology", "host", "nodes", "memory"), rows)
 
 

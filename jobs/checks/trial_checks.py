@@ -59,6 +59,7 @@ def transform(inputs: Inputs) -> DataFrame:
             "failed_operations", F.when(F.col("faulted"), 0).otherwise(F.col("failed_operations"))
         )
         .withColumn("target_share", F.col("ops_s") / F.col("target_ops_s"))
+        .withColumn("cluster_cpu", F.when(F.col("hosts_unseen") == 0, F.col("hosts_cpu")))
         .withColumn("cold_share", _cold_share())
         .withColumn("rates_unknown", F.when(moves_bytes, _rates_unknown()).otherwise(0))
         .fillna(0, ["result_lines_quarantined", "sample_lines_quarantined"])
@@ -84,7 +85,7 @@ def _of_manifests(inputs: Inputs) -> DataFrame:
         "others_requests_s",
         "others_vcores",
         "regionservers_gone",
-        F.lit(None).cast("double").alias("cluster_cpu"),
+        "hosts_unseen",
         F.lit(None).cast("int").alias("daemons_gone"),
         "monitored",
         cold.alias("must_be_cold"),
@@ -162,7 +163,8 @@ def _quarantined(inputs: Inputs) -> DataFrame:
 
 
 def _numbers(inputs: Inputs) -> DataFrame:
-    """ops_s, disk_read_mib_s, rates_unknown, rates_known, numbers_out_of_range and an example of these.
+    """ops_s, disk_read_mib_s, hosts_cpu (mean over the hosts), rates_unknown, rates_known,
+    numbers_out_of_range and an example of these.
 
     A share may leave 0 to 100 % by the tolerance of a sample's sum of shares (method 19). Concurrent maps
     are a count, not a rate."""
@@ -170,6 +172,9 @@ def _numbers(inputs: Inputs) -> DataFrame:
     from_disks = F.col("name") == "disk_read"
     # a partial sum would make a cold read look warm
     all_disks = F.count(F.when(from_disks, value)) == F.count_if(from_disks)
+    from_hosts = (F.col("name") == "cpu_used") & F.col("scope").startswith("host:")
+    hosts = F.count_if(from_hosts)
+    all_hosts = (hosts > 0) & (F.count_if(from_hosts & value.isNotNull()) == hosts)
     rate = F.col("name").startswith("throughput")
     high = F.when(F.col("unit") == "percent", 100.0 + SHARE_TOLERANCE)
     low = F.when(F.col("unit") == "percent", -SHARE_TOLERANCE).otherwise(0.0)
@@ -182,6 +187,7 @@ def _numbers(inputs: Inputs) -> DataFrame:
         .agg(
             F.max(F.when(F.col("name") == "throughput", value)).alias("ops_s"),
             F.when(all_disks, exact_sum(F.when(from_disks, value))).alias("disk_read_mib_s"),
+            F.when(all_hosts, exact_sum(F.when(from_hosts, value)) / hosts).alias("hosts_cpu"),
             F.count_if(rate & value.isNull()).alias("rates_unknown"),
             F.count_if(rate & value.isNotNull()).alias("rates_known"),
             F.count_if(bad).alias("numbers_out_of_range"),

@@ -17,15 +17,14 @@ from density_study.jobs.spark.run_tables import Inputs
 TABLE = tables.METRICS
 MIB = 2.0**20
 PERCENT = "percent"
+_MEMBER = "arrays_overlap(roles, array('master', 'worker'))"
 CLIENTS = "client:"
 """Scopes of single clients, where a cluster has several."""
 
 
 def transform(inputs: Inputs) -> DataFrame:
     """Rows of `metrics`: cpu_* and disk_* by scope. See `analysis.tables` for the scopes."""
-    # The one host of a given cluster that is watched is the client's: its use says nothing of the cluster.
-    built = inputs[tables.TRIALS].where("NOT given").select("trial")
-    hosts = inputs[tables.HOST_USE].where("measured_s > 0").join(built, "trial")
+    hosts = _of_clusters(inputs, inputs[tables.HOST_USE].where("measured_s > 0"))
     # Stolen time was never ours, and waiting for a disk is not work: both would inflate the VM arms.
     used = F.lit(100.0) - F.col("cpu_idle") - F.col("cpu_iowait") - F.col("cpu_steal")
     shares = [f"cpu_{part}" for part in ("user", "system", "iowait", "steal", "idle")]
@@ -45,6 +44,15 @@ def transform(inputs: Inputs) -> DataFrame:
     )
 
 
+def _of_clusters(inputs: Inputs, hosts: DataFrame) -> DataFrame:
+    """Rows of the cluster's hosts. That of a given cluster's client says nothing of the cluster."""
+    given = inputs[tables.TRIALS].select("trial", "given")
+    watched = inputs[tables.NODES].where(_MEMBER).select("trial", "host").distinct()
+    watched = watched.withColumn("watched", F.lit(True))
+    of_each = hosts.join(given, "trial").join(watched, ["trial", "host"], "left")
+    return of_each.where("NOT given OR watched").drop("given", "watched")
+
+
 def node_ticks(inputs: Inputs) -> DataFrame:
     """trial, host, node, scope, roles, user_ticks and system_ticks spent in the window, and capacity_ticks,
     the host's capacity: window_s x ticks_per_s x cores."""
@@ -59,10 +67,9 @@ def node_ticks(inputs: Inputs) -> DataFrame:
 def _by_scope(ticks: DataFrame) -> DataFrame:
     """Ticks of each scope, of `cluster`, the masters and workers together, and of `client`, all clients
     together. The capacity of a scope on several hosts is that of all these hosts, each counted once."""
-    member = F.arrays_overlap("roles", F.array(F.lit("master"), F.lit("worker")))
     one_of_several = F.col("scope").startswith(CLIENTS)
     scopes = (
-        F.when(member, F.array("scope", F.lit("cluster")))
+        F.when(F.expr(_MEMBER), F.array("scope", F.lit("cluster")))
         .when(one_of_several, F.array("scope", F.lit("client")))
         .otherwise(F.array("scope"))
     )

@@ -107,12 +107,14 @@ def _of_given(manifest: Manifest) -> Row:
     others = manifest.others
     per_s = 1.0 / others.seconds if others else 0.0
     gone = others.regionservers_gone if others else None
+    unwatched = manifest.disclosure.get("given", {}).get("unwatched")
     requests, vcore_s = (others.hbase_requests, others.yarn_vcore_s) if others else (None, None)
     return {
         "given": manifest.topology.provider == "existing",
         "others_requests_s": None if requests is None else requests * per_s,
         "others_vcores": None if vcore_s is None else vcore_s * per_s,
         "regionservers_gone": None if gone is None else len(gone),
+        "hosts_unseen": None if unwatched is None else len(unwatched),
     }
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.errors import HostLostError, StudyError
 from density_study.cluster.model.transport import Transport
-from density_study.cluster.providers.provider import Guests, machines_of_hosts, provider_of
+from density_study.cluster.providers.provider import Watched, machines_of_hosts, provider_of
 from density_study.cluster.state.events import TrialState
 from density_study.workloads.base.search import Probe
 from density_study.workloads.base.setting import Setting
@@ -129,7 +129,7 @@ def _measure(run: Run, step: Step, context: TrialContext, progress: _Progress) -
     provider = provider_of(topology.provider)
     machines = (
         provider.machines(context.cluster.site, topology, run.journal)
-        if isinstance(provider, Guests)
+        if isinstance(provider, Watched)
         else machines_of_hosts(topology, context.transport)
     )
     monitors = Monitors(context, run.study.monitor.period, kinds, machines)

@@ -27,6 +27,7 @@ from density_study.workloads.planning.trial_order import (
     random_order,
     trials_of,
 )
+from density_study.workloads.spec.existing_spec import given_clusters
 from density_study.workloads.spec.factors import named_levels
 from density_study.workloads.spec.libvirt_hosts import densities
 from density_study.workloads.spec.registry import AnySetting
@@ -211,7 +212,9 @@ def _with_repetitions(
 
 def _topologies(study: Study, hosts: Sequence[Host]) -> tuple[Topology, ...]:
     if study.existing is not None:
-        return (given_topology(study.existing.cluster, hosts[0]),)
+        *watched, client = hosts
+        given = given_clusters(study.existing, study.factors.cluster, watched)
+        return tuple(given_topology(one, client, order) for order, one in enumerate(given))
     media = tuple(dict.fromkeys(disk.medium for host in hosts for disk in host.disks))
     arms = [
         Arm(vms, servers, medium, versions, configuration, levels)

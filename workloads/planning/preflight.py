@@ -122,9 +122,10 @@ def _acts(
     yield "dool", dool_path
     if isinstance(provider, Given):
         for topology in plan.topologies.values():
-            yield "the cluster answers", partial(provider.check_given, topology, need_mib)
+            which = ", ".join(topology.levels.values()) or "the cluster"
+            yield f"{which} answers", partial(provider.check_given, topology, need_mib)
             yield (
-                "its version of Hadoop is known",
+                f"the version of Hadoop of {which} is known",
                 partial(_check_given_version, provider, topology),
             )
         return

@@ -14,11 +14,16 @@ from density_study.cluster.stack.java import OLDEST
 from density_study.workloads.base.checked import FaultyKeyError, like, no_duplicates
 from density_study.workloads.base.values import Frozen
 from density_study.workloads.spec.configuration_spec import ConfigurationSpec
+from density_study.workloads.spec.existing_spec import ClusterSpec
 
 NAMED = ("stack", "configuration")
 """Factors whose levels have names, in the order in which a topology's name has them."""
-FACTORS = ("vms_per_host", "regionservers_per_node", "medium", *NAMED)
-FactorName = Literal["vms_per_host", "medium", "regionservers_per_node", "stack", "configuration"]
+OF_CLUSTERS = ("vms_per_host", "regionservers_per_node", "medium")
+"""Facts about a cluster, where the factor is `cluster`: they differ along with it."""
+FACTORS = (*OF_CLUSTERS, *NAMED, "cluster")
+FactorName = Literal[
+    "vms_per_host", "medium", "regionservers_per_node", "stack", "configuration", "cluster"
+]
 _FOR_HADOOP_3 = "-hadoop3"
 LevelName = Annotated[
     str,
@@ -97,6 +102,12 @@ class Factors(Frozen):
         min_length=1,
         description="Configurations to compare, by name. The first one is the baseline; `{}` changes "
         "nothing.",
+    )
+    cluster: dict[LevelName, ClusterSpec] | None = Field(
+        None,
+        min_length=2,
+        description="Given clusters to compare, by name, with provider `existing`, which has no other "
+        "factor. The first one is the baseline.",
     )
 
     @model_validator(mode="after")

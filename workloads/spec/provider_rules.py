@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.render.names import check_address
 from density_study.workloads.base.checked import FaultyKeyError
+from density_study.workloads.spec.existing_spec import check_given
 from density_study.workloads.spec.libvirt_hosts import guests_on, needs_ssh
 
 if TYPE_CHECKING:
@@ -24,8 +26,16 @@ def check_provider(study: Study) -> None:
         missing = "provider existing needs the key existing, with configuration and folder"
         message = missing if study.existing is None else "key existing needs provider existing"
         raise FaultyKeyError(message, "provider" if study.existing is None else "existing")
-    if study.provider == "existing":
-        return  # what its settings may not ask for: `Setting.check_topology`
+    if study.existing is not None:  # what its settings may not ask for: `Setting.check_topology`
+        check_given(study.existing, study.factors.cluster, [host.name for host in study.hosts[:-1]])
+        _check_addresses(study, study.hosts[:-1], loopback=True)
+        return
+    if study.factors.cluster is not None:
+        raise FaultyKeyError(
+            f"factors.cluster compares given clusters: it needs provider existing; the provider is "
+            f"{study.provider}",
+            *("factors", "cluster"),
+        )
     if study.provider == "libvirt":
         _check_libvirt(study)
         return
@@ -172,8 +182,12 @@ def _check_guests_addresses(study: Study, vms: VmsSpec) -> None:
         )
 
 
-def _check_addresses(study: Study) -> None:
-    addresses = [host.address for host in study.hosts]
+def _check_addresses(
+    study: Study, hosts: Sequence[HostSpec] | None = None, loopback: bool = False
+) -> None:
+    """Of `hosts` (default: all), no two have one address. `loopback`: only the controller reaches them."""
+    hosts = study.hosts if hosts is None else hosts
+    addresses = [host.address for host in hosts]
     for index, address in enumerate(addresses):
         key = ("hosts", index, "address")
         if address in addresses[:index]:
@@ -182,9 +196,9 @@ def _check_addresses(study: Study) -> None:
             check_address(address, "hosts")
         except InputError as error:
             raise FaultyKeyError(error.what.rstrip("."), *key) from error
-        if address == "localhost" or address.startswith("127."):
+        if not loopback and (address == "localhost" or address.startswith("127.")):
             raise FaultyKeyError(
-                f"host {study.hosts[index].name!r} has the loopback address {address}, which other hosts "
+                f"host {hosts[index].name!r} has the loopback address {address}, which other hosts "
                 "cannot reach",
                 *key,
             )

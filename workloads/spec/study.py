@@ -105,10 +105,13 @@ class Study(Frozen):
     )
     existing: ExistingSpec | None = Field(
         None,
-        description="The cluster, with provider `existing`, which takes no hosts and no factors.",
+        description="The cluster, with provider `existing`.",
     )
     hosts: tuple[HostSpec, ...] = Field(
-        min_length=1, max_length=256, description="Machines that the study may use."
+        min_length=1,
+        max_length=256,
+        description="Machines that the study may use. With `existing`, the cluster's hosts that are watched "
+        "over SSH: `name`, `address` and `roles` alone.",
     )
     ssh: SshSpec | None = Field(None, description="SSH login of the hosts.")
     vms: VmsSpec | None = Field(None, description="VMs on the hosts, with provider `libvirt`.")

@@ -203,7 +203,7 @@ def _prefix(context: TrialContext, node: Node, folder: str, name: str) -> str:
 
 
 def _command(context: TrialContext, node: Node, name: str, arguments: tuple[str, ...]) -> Command:
-    path = classpath(ensure("ycsb"))
+    path = classpath(ensure("ycsb", context.cluster.client_versions))
     return java_command(context.cluster, name, path, MAIN, arguments, node=node)
 
 

@@ -135,7 +135,8 @@ class Answers:
     """What the active NameNode and ResourceManager answer.
 
     `namenode`, `resourcemanager`: host:port of their web servers. `hadoop`: HDFS's version, as on Maven
-    Central. `free_mib`: what HDFS has left, replicas included.
+    Central. `free_mib`: what HDFS has left, replicas included. `workers`: addresses of DataNodes, names of
+    NodeManagers' hosts.
     """
 
     namenode: str
@@ -143,6 +144,7 @@ class Answers:
     hadoop: str
     datanodes: int
     free_mib: int
+    workers: tuple[str, ...]
 
 
 def ask(configuration: ClientConfiguration) -> Answers:
@@ -151,6 +153,8 @@ def ask(configuration: ClientConfiguration) -> Answers:
     manager = _active(configuration.resourcemanagers_http(), "ResourceManager", _is_active_manager)
     (facts,) = beans(namenode, "Hadoop:service=NameNode,name=NameNodeInfo")
     (system,) = beans(namenode, "Hadoop:service=NameNode,name=FSNamesystem")
+    datanodes = json.loads(facts["LiveNodes"]).values()
+    nodes = (get_json(manager, "/ws/v1/cluster/nodes")["nodes"] or {}).get("node", [])
     if facts["Safemode"]:
         raise StudyError(
             "HDFS is in safe mode.", namenode, "wait until it has left it, or ask why."
@@ -159,8 +163,12 @@ def ask(configuration: ClientConfiguration) -> Answers:
         namenode=namenode,
         resourcemanager=manager,
         hadoop=re.split(r"[,\s]", facts["SoftwareVersion"])[0],
-        datanodes=len(json.loads(facts["LiveNodes"])),
+        datanodes=len(datanodes),
         free_mib=int(system["CapacityRemaining"]) // 2**20,
+        workers=(
+            *(one["xferaddr"].rpartition(":")[0] for one in datanodes),
+            *(one["nodeHostName"] for one in nodes if one["state"] == "RUNNING"),
+        ),
     )
 
 

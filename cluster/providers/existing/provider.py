@@ -10,6 +10,7 @@ import shutil
 import time
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from density_study.cluster.machine import directories
 from density_study.cluster.machine.describe import describe_machine
@@ -19,17 +20,31 @@ from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.given import GivenCluster
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.model.versions import Versions
+from density_study.cluster.providers.existing import watched
 from density_study.cluster.providers.existing.configuration import (
     ask,
     read_configuration,
     require_queue,
 )
 from density_study.cluster.providers.existing.hdfs_folder import HdfsFolder
-from density_study.cluster.providers.existing.tables import table_tool
+from density_study.cluster.providers.existing.tables import (
+    check_space_quota,
+    table_tool,
+)
 from density_study.cluster.providers.local.transport import LocalTransport
-from density_study.cluster.providers.provider import GRACE_S, Given, Joined, Leftovers, Provider
+from density_study.cluster.providers.provider import (
+    GRACE_S,
+    Given,
+    Joined,
+    Leftovers,
+    Machine,
+    Provider,
+    Watched,
+)
+from density_study.cluster.providers.ssh.build import SshBuild
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.render.conf_files import given_client_files
+from density_study.cluster.stack.recipe import client_of
 from density_study.cluster.state import atomic
 from density_study.cluster.state.events import Event, GivenRemoved, Intent
 from density_study.cluster.state.journal import Journal
@@ -38,7 +53,7 @@ from density_study.cluster.state.tags import tagged
 FOLDER, NAMESPACE = "make-hdfs-folder", "make-namespace"
 
 
-class ExistingProvider(Provider, Given):
+class ExistingProvider(Provider, Given, Watched):
     def check_given(self, topology: Topology, needed_mib: int) -> None:
         given = _given(topology)
         configuration = read_configuration(Path(given.configuration))
@@ -46,7 +61,11 @@ class ExistingProvider(Provider, Given):
         require_queue(answers.resourcemanager, given.queue)
         folder = HdfsFolder(answers.namenode, given.folder)
         folder.check_free()
-        folder.check_room(needed_mib)
+        folder.check_room(needed_mib, urlsplit(configuration.get("hbase.rootdir")).path)
+        held = table_tool(configuration.folder, "namespace", "state", given.namespace, "--tag", "")
+        _check_free(given, held)
+        for said in held["quotas"] or ():
+            check_space_quota(said, given.namespace, needed_mib)
         if answers.free_mib < needed_mib:
             raise InputError(
                 f"HDFS has {answers.free_mib:,} MiB left, and the study writes up to {needed_mib:,} MiB.",
@@ -55,9 +74,11 @@ class ExistingProvider(Provider, Given):
             )
 
     def versions(self, topology: Topology) -> Versions:
-        """The cluster's Hadoop. HBase's client is that of the YCSB stack."""
-        configuration = read_configuration(Path(_given(topology).configuration))
-        return Versions(hadoop=ask(configuration).hadoop)
+        """The cluster's Hadoop, and the client of its HBase."""
+        given = _given(topology)
+        configuration = read_configuration(Path(given.configuration))
+        hbase = table_tool(configuration.folder, "servers", "--namespace", given.namespace)
+        return Versions(hadoop=ask(configuration).hadoop, client=client_of(hbase["version"]))
 
     def create(self, site: Site, topology: Topology, journal: Journal) -> None:
         given = _given(topology)
@@ -65,6 +86,7 @@ class ExistingProvider(Provider, Given):
         answers = ask(configuration)
         for node in topology.nodes:
             directories.make(site, node, journal)
+        watched.reach(site, given, journal)
         conf = _conf(site)
         conf.mkdir(parents=True, exist_ok=True)
         for path in Path(given.configuration).glob("*.xml"):
@@ -77,12 +99,7 @@ class ExistingProvider(Provider, Given):
         journal.intend(FOLDER, site.tag, path=given.folder)
         folder.make(site.tag)
         held = table_tool(conf, "namespace", "state", given.namespace, "--tag", site.tag)
-        if held["tag"] is not None:
-            raise InputError(
-                f"HBase has the namespace {given.namespace} already; a study makes its own, and removes it.",
-                f"HBase of {given.configuration}",
-                "name another one in existing.namespace; `study reap` removes what killed runs left.",
-            )
+        _check_free(given, held)
         journal.intend(NAMESPACE, site.tag, path=given.namespace)
         table_tool(conf, "namespace", "create", given.namespace, "--tag", site.tag)
 
@@ -91,6 +108,7 @@ class ExistingProvider(Provider, Given):
         configuration = read_configuration(Path(given.configuration))
         answers = ask(configuration)
         hbase = table_tool(_conf(site), "servers", "--namespace", given.namespace)
+        held = table_tool(_conf(site), "namespace", "state", given.namespace, "--tag", site.tag)
         endpoints = Endpoints(
             namenode_rpc=configuration.get("fs.defaultFS"),
             namenode_http=answers.namenode,
@@ -107,14 +125,25 @@ class ExistingProvider(Provider, Given):
             "hbase": hbase["version"],
             "datanodes": answers.datanodes,
             "regionservers": [server["name"] for server in hbase["servers"]],
+            "hbase_client": client_of(hbase["version"]),
+            "hbase_quotas": held["quotas"],
+            "unwatched": watched.unwatched(
+                given, (*answers.workers, *(_host(server["name"]) for server in hbase["servers"]))
+            ),
         }
-        return Joined(Versions(hadoop=answers.hadoop), endpoints, _conf(site), seen)
+        versions = Versions(hadoop=answers.hadoop, client=client_of(hbase["version"]))
+        return Joined(versions, endpoints, _conf(site), seen)
 
     def transport(self, site: Site, journal: Journal) -> LocalTransport:
         return LocalTransport(site.tag, journal)
 
+    def machines(self, site: Site, topology: Topology, journal: Journal) -> tuple[Machine, ...]:
+        client = Machine(topology.client.host, topology.client, self.transport(site, journal))
+        return (client, *watched.machines(site, _given(topology), journal))
+
     def disclose(self, topology: Topology) -> dict[str, Any]:
-        return {"machine": describe_machine()}
+        machines = watched.describe(_given(topology))
+        return {"machine": describe_machine(), **({"machines": machines} if machines else {})}
 
     def memory_mib(self, topology: Topology) -> int:
         memory: int = describe_machine()["memory_mib"]
@@ -124,7 +153,8 @@ class ExistingProvider(Provider, Given):
         for process in HOST_COMMANDS["stop-tagged"](site.tag, GRACE_S):
             pid, ticks = process["pid"], process["start_ticks"]
             journal.write("process-stopped", pid=pid, start_ticks=ticks)
-        faults = []
+        build = SshBuild.of(site, journal)
+        faults = list(build.destroy() if build else ())
         for intent in _standing(site, journal):
             try:
                 self._remove(site, intent)
@@ -140,7 +170,9 @@ class ExistingProvider(Provider, Given):
 
     def leftovers(self, site: Site, journal: Journal) -> Leftovers:
         found = (self._found(site, intent) for intent in _standing(site, journal))
-        return (*_here(site, journal), *filter(None, found))
+        build = SshBuild.of(site, journal)
+        there = build.leftovers() if build else ()
+        return (*_here(site, journal), *there, *filter(None, found))
 
     def _found(self, site: Site, intent: Intent) -> str:
         """What the intent made and still exists, or may exist; empty if it does not."""
@@ -167,6 +199,15 @@ class ExistingProvider(Provider, Given):
             table_tool(_conf(site), "namespace", "drop", intent.path, "--tag", site.tag)
         if self._tag(site, intent) == site.tag:
             raise StudyError("it is still there.", _what(intent), "remove it.")
+
+
+def _check_free(given: GivenCluster, held: Any) -> None:
+    if held["tag"] is not None:
+        raise InputError(
+            f"HBase has the namespace {given.namespace} already; a study makes its own, and removes it.",
+            f"HBase of {given.configuration}",
+            "name another one in existing.namespace; `study reap` removes what killed runs left.",
+        )
 
 
 def _given(topology: Topology) -> GivenCluster:
@@ -198,6 +239,11 @@ def _standing(site: Site, journal: Journal) -> list[Intent]:
 def _is_ours(site: Site, intent: Intent, tag: str | None) -> bool:
     """Judged by the tag. A namespace gets it as it is made, but a folder a moment later."""
     return tag == site.tag or (tag == "" and intent.act == FOLDER)
+
+
+def _host(server: str) -> str:
+    """Of a RegionServer named <host>,<port>,<start>."""
+    return server.partition(",")[0]
 
 
 def _what(intent: Intent) -> str:
