@@ -244,6 +244,7 @@ WarningCode = Literal[
     "flagged-trials",
     "process-nodes",
     "emulated-medium",
+    "container-nodes",
     "few-repetitions",
     "shared-client-host",
     "data-fits-in-memory",
@@ -328,6 +329,10 @@ class Sharpness(Frozen):
     looks: tuple[Look, ...] = Field(description="every comparison at each look, in time's order")
 
 
+NODES = {"process": "worker", "container": "container"}
+"""What a node is called, by what isolates it; otherwise a VM."""
+
+
 class Summary(Frozen):
     format: Literal[3] = FORMAT
     study: str
@@ -335,7 +340,7 @@ class Summary(Frozen):
     question: str | None
     created: str = Field(description="UTC, ISO 8601")
     provider: str
-    isolation: Literal["process", "host", "vm", "unknown"]
+    isolation: Literal["process", "host", "vm", "container", "unknown"]
     repetitions: int
     seed: int
     headline: str = Field(description="one sentence: the main result, or why there is no claim")

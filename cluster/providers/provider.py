@@ -46,11 +46,16 @@ class Machine:
 
 
 @dataclass(frozen=True)
-class VcpuTime:
-    """Seconds that a guest's vCPUs ran on cores of the host, and waited for one, as the host counts them."""
+class NodeTime:
+    """Seconds that a guest's vCPUs or a container's processes ran on cores of the host, and waited, as the
+    host counts them: vCPUs for a core, containers that have used up their quota for the next period.
+
+    out_of_memory: a container's processes that the kernel killed at its memory limit.
+    """
 
     cpu_s: float
     waited_s: float
+    out_of_memory: int = 0
 
 
 def machines_of_hosts(topology: Topology, transport: Transport) -> tuple[Machine, ...]:
@@ -136,14 +141,15 @@ class Watched(Protocol):
     """Monitors watch other machines than the nodes' hosts."""
 
     def machines(self, site: Site, topology: Topology, journal: Journal) -> tuple[Machine, ...]:
-        """What monitors watch: every host, and every guest."""
+        """What monitors watch: every host, and every guest with a kernel of its own."""
+
 
 
 @runtime_checkable
 class Guests(Watched, Protocol):
-    """Nodes are guests, with kernels of their own."""
+    """Nodes are guests or containers, whose CPU time their hosts count."""
 
-    def guest_times(self, site: Site, topology: Topology) -> Mapping[str, VcpuTime]:
+    def guest_times(self, site: Site, topology: Topology) -> Mapping[str, NodeTime]:
         """Each node's CPU time so far."""
 
 
@@ -175,6 +181,7 @@ class Given(Protocol):
 _PROVIDERS = {
     "local": "density_study.cluster.providers.local.provider:LocalProvider",
     "physical": "density_study.cluster.providers.physical.provider:PhysicalProvider",
+    "container": "density_study.cluster.providers.container.provider:ContainerProvider",
     "libvirt": "density_study.cluster.providers.libvirt.provider:LibvirtProvider",
     "existing": "density_study.cluster.providers.existing.provider:ExistingProvider",
 }

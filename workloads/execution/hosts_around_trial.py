@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.errors import StudyError
-from density_study.cluster.providers.provider import Capacity, Guests, VcpuTime, provider_of
+from density_study.cluster.providers.provider import Capacity, Guests, NodeTime, provider_of
 from density_study.workloads.base.values import GuestCpu
 
 FULL_MIB = 1024
@@ -21,7 +21,7 @@ class GuestReading:
     """Cumulative CPU time of each node's guest, and the time of the reading. Empty without guests."""
 
     epoch_s: float
-    times: Mapping[str, VcpuTime]
+    times: Mapping[str, NodeTime]
 
 
 def read_guests(cluster: Cluster) -> GuestReading:
