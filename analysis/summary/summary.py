@@ -38,6 +38,7 @@ MetricName = Literal[
     "cpu_iowait",
     "cpu_steal",
     "cpu_idle",
+    "cpu_throttled",  # of a container: time for which its quota stopped it, percent of the host's cores
     "disk_read",  # physical, MiB/s
     "disk_write",  # physical, MiB/s
     "throughput_cv",  # coefficient of variation of the rate by second, percent

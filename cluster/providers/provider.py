@@ -11,7 +11,8 @@ from typing import Any, Protocol, runtime_checkable
 
 from density_study.cluster.machine.directories import cache_dir, data_dir
 from density_study.cluster.model.cluster import Endpoints, Site
-from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.model.memory import GUEST_OS_MIB
 from density_study.cluster.model.ports import Ports
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.model.transport import Transport
@@ -50,12 +51,12 @@ class NodeTime:
     """Seconds that a guest's vCPUs or a container's processes ran on cores of the host, and waited, as the
     host counts them: vCPUs for a core, containers that have used up their quota for the next period.
 
-    out_of_memory: a container's processes that the kernel killed at its memory limit.
+    out_of_memory: a container's processes that the kernel killed at its memory limit; None of a guest.
     """
 
     cpu_s: float
     waited_s: float
-    out_of_memory: int = 0
+    out_of_memory: int | None = None
 
 
 def machines_of_hosts(topology: Topology, transport: Transport) -> tuple[Machine, ...]:
@@ -197,6 +198,24 @@ def provider_of(name: str) -> Provider:
         )
     provider: Provider = resolve_name(_PROVIDERS[name])()
     return provider
+
+
+def out_of_memory(site: Site, topology: Topology) -> list[str]:
+    """A sentence for each container of which the kernel killed processes at its memory limit, since it was
+    made. A host that does not tell yields nothing: the fault that is to be explained says more."""
+    provider = provider_of(topology.provider)
+    if not isinstance(provider, Guests):
+        return []
+    try:
+        times = provider.guest_times(site, topology)
+    except (StudyError, OSError):
+        return []
+    return [
+        f"container {node.name} ran out of memory: at its limit of {node.memory_mib + GUEST_OS_MIB} MiB the "
+        f"kernel killed {killed} of its processes"
+        for node in topology.nodes
+        if node.name in times and (killed := times[node.name].out_of_memory)
+    ]
 
 
 def node_paths(site: Site, topology: Topology) -> NodePaths:
