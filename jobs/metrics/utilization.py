@@ -1,8 +1,8 @@
 """CPU and disk use of each trial.
 
 Host figures come from dool and cover the whole machine, counted once. Nodes that share a kernel would see the
-same dool figures, so their own CPU use is that of their processes. Steal is not use (method 19). Throttled time
-is to a container what steal is to a VM: its processes could run, but its quota is used up.
+same dool figures, so their own CPU use is that of their processes. Steal is not use (method 19). Throttled
+time is to a container what steal is to a VM: its processes could run, but its quota is used up.
 """
 
 from __future__ import annotations
