@@ -12,8 +12,10 @@ from pathlib import Path
 
 from density_study.cluster.lifecycle.tear_down import tear_down
 from density_study.cluster.machine.io_limits import ROOT
+from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.host import ContainerHost, CpuPolicy, Disk, Host, IoLimits
+from density_study.cluster.model.placement import Layout, place
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.model.transport import Command
 from density_study.cluster.providers.container.provider import ContainerProvider
@@ -78,11 +80,30 @@ def built(folder: Path, layout: Topology) -> Iterator[Built]:
 
 
 def on_this_machine() -> set[str]:
-    """Everything that a build may leave: containers, network namespaces, interfaces, cgroups, mounts."""
+    """What builds may leave, of any study: containers, network namespaces, interfaces, cgroups, mounts."""
     links = subprocess.run(["ip", "-o", "link"], capture_output=True, text=True, check=True)
+    names = {line.split(": ")[1].partition("@")[0] for line in links.stdout.splitlines()}
+    mounts = {line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()}
     folders = [Path("/run/runc"), Path("/run/netns"), *ROOT.glob("*"), ROOT]
     return {
-        *(line.split(": ")[1].partition("@")[0] for line in links.stdout.splitlines()),
+        *(name for name in names if name.startswith(("ds", "dv"))),
         *(str(path) for folder in folders for path in folder.glob("study-*")),
-        *(line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()),
-    } - {"/run/netns"}  # the folder itself becomes a mount with the first namespace, and stays one
+        *(mount for mount in mounts if "study" in mount),
+    }
+
+
+def cluster_topology(folder: Path, workers: int = 1) -> Topology:
+    """A whole cluster, as a plan places it on this machine."""
+    disk = Disk(str(folder / "disk"), "flash")
+    addresses = tuple(f"198.18.43.{number}" for number in range(2, 5 + workers))
+    host = Host(
+        name="here",
+        address="127.0.0.1",
+        cores=len(os.sched_getaffinity(0)),
+        memory_mib=6144,
+        disks=(disk,),
+        roles=("master", "worker", "client"),
+        containers=ContainerHost(addresses, NETWORK, HOST_ADDRESS),
+    )
+    layout = Layout("container", "container", replication=1, base_port=26000)
+    return place((host,), (Arm(workers, 1, "flash"),), layout)[0]
