@@ -9,7 +9,7 @@ from pathlib import Path, PurePath
 from pkgutil import resolve_name
 from typing import Any, Protocol, runtime_checkable
 
-from density_study.cluster.machine.directories import cache_dir, data_dir
+from density_study.cluster.machine.directories import cache_dir, data_dir, data_on
 from density_study.cluster.model.cluster import Endpoints, Site
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.memory import GUEST_OS_MIB
@@ -225,8 +225,9 @@ def node_paths(site: Site, topology: Topology) -> NodePaths:
         return provider.node_paths(site, topology)
     root = site.root.absolute()
     data = {node.name: data_dir(site, node) for node in topology.nodes}
+    more = {n.name: tuple(data_on(disk, site, n) for disk in n.more_disks) for n in topology.nodes}
     cache = {n.name: path for n in topology.nodes if (path := cache_dir(site, n))}
-    return NodePaths(conf=root / "conf", logs=root / "logs", data=data, cache=cache)
+    return NodePaths(root / "conf", root / "logs", data, more, cache)
 
 
 def install_dirs(topology: Topology, stacks: Stacks) -> InstallDirs:

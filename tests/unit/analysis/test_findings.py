@@ -84,6 +84,20 @@ def test_guests_without_acceleration_decide_no_claim() -> None:
         assert "without KVM (emulated)" in finding.why
 
 
+def test_containers_decide_about_containers() -> None:
+    noisy = ((95.0, 99.0, 101.0, 105.0, 97.0, 103.0, 98.0, 102.0), 2.0)
+    arms = tuple(_setting(v, tuple(rate * v for rate in noisy[0])) for v in (1, 2))
+    rate, *_ = _density(arms, 8, "container")
+    assert rate.verdict == "reproduced", rate.why
+    assert rate.statement.endswith("2 containers per host over 1 container per host")
+
+
+def test_the_bare_host_is_the_control_of_what_isolates_the_other_arms() -> None:
+    assert isolation_of(["host", "container", "container"]) == "container"
+    assert isolation_of(["host"]) == "host"
+    assert isolation_of(["vm", "host"]) == "vm"
+
+
 def test_arms_that_differ_in_more_than_density_are_not_compared() -> None:
     other = _setting(2, 1.0, medium="hdd"), _setting(2, 1.0, regionservers_per_node=4)
     assert list(pairs((ONE, *other), DENSITY)) == []
