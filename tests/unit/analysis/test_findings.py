@@ -8,8 +8,10 @@ import pytest
 from density_study.analysis.findings import Evidence, effects
 from density_study.analysis.findings.decide import decide
 from density_study.analysis.findings.factors import factor_of, pairs
+from density_study.analysis.findings.question import isolation_of
 from density_study.analysis.summarise.headline import headline
 from density_study.analysis.summary.summary import Finding, Metric, SettingSummary
+from tests.support.arms import noisy, ycsb
 
 DENSITY = factor_of("vms_per_host")
 
@@ -85,9 +87,13 @@ def test_guests_without_acceleration_decide_no_claim() -> None:
 
 
 def test_containers_decide_about_containers() -> None:
-    noisy = ((95.0, 99.0, 101.0, 105.0, 97.0, 103.0, 98.0, 102.0), 2.0)
-    arms = tuple(_setting(v, tuple(rate * v for rate in noisy[0])) for v in (1, 2))
-    rate, *_ = _density(arms, 8, "container")
+    arms = tuple(
+        ycsb(
+            "c", density, ops_s=noisy(100.0 * density, 8), latencies={("READ", 99.0): noisy(9.0, 8)}
+        )
+        for density in (1, 2)
+    )
+    rate = _density(arms, 8, "container")[0]
     assert rate.verdict == "reproduced", rate.why
     assert rate.statement.endswith("2 containers per host over 1 container per host")
 

@@ -14,7 +14,7 @@ from density_study.workloads.spec.study_file import parse_study
 TEXT = """\
 study: boxes
 provider: container
-hosts: [{name: here, memory: 4 GiB, roles: [master, worker, client]}]
+hosts: [{name: here, memory: 6 GiB, roles: [master, worker, client]}]
 factors: {vms_per_host: [0, 2]}
 workloads: [testdfsio: {modes: [write], files: 2, file_size: 1 MiB}]
 """
