@@ -6,7 +6,6 @@ import ipaddress
 import json
 import os
 import re
-import subprocess
 
 from density_study.cluster.machine.io_limits import ROOT
 from density_study.cluster.model.errors import InputError
@@ -68,10 +67,8 @@ def _check_cgroups(host: Host) -> None:
 def _check_network(host: Host) -> None:
     """Addresses of another interface, or routes to the same network, would catch the containers' packets."""
     network = ipaddress.IPv4Network(network_of(host).network)
-    told = subprocess.run(
-        ["ip", "-json", "-4", "route", "show"], capture_output=True, text=True, check=False
-    )
-    for route in json.loads(told.stdout or "[]"):
+    told = run(["ip", "-json", "-4", "route", "show"], "").stdout
+    for route in json.loads(told or "[]"):
         if route["dst"] == "default":
             continue
         if ipaddress.IPv4Network(route["dst"], strict=False).overlaps(network):

@@ -12,10 +12,12 @@ import pytest
 
 from density_study.cluster.lifecycle.tear_down import leftovers_of, tear_down
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.host import IoLimits
 from density_study.cluster.model.memory import GUEST_OS_MIB
 from density_study.cluster.model.transport import Command
 from density_study.cluster.providers.container.provider import ContainerProvider
 from density_study.cluster.providers.provider import out_of_memory
+from density_study.cluster.state.events import DiskEmulated
 from tests.live.support.containers import (
     MEMORY_MIB,
     Built,
@@ -113,9 +115,19 @@ def test_a_second_build_on_the_same_network_is_refused(up: Built, tmp_path: Path
         pass
 
 
+@pytest.mark.slow
+def test_the_limits_of_a_disk_are_divided_and_proved(up: Built, tmp_path: Path) -> None:
+    tear_down(up.site, up.journal)  # this test and the next one need the network
+    with built(tmp_path, topology(tmp_path, limits=IoLimits(read_iops=200))) as slow:
+        (disk,) = slow.journal.events(DiskEmulated)
+    measured = disk.proof["measured"]["read_iops"]
+    assert measured["asked"] == 100
+    assert measured["seen"] == pytest.approx(100, rel=0.05)
+
+
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one core cannot be divided")
 def test_pinned_workers_have_a_core_each(up: Built, tmp_path: Path) -> None:
-    tear_down(up.site, up.journal)  # the last test of this module: it needs the network
+    tear_down(up.site, up.journal)
     with built(tmp_path, topology(tmp_path, cpus="pinned", cores=2)) as pinned:
         shown = [
             pinned.python("import os; print(os.sched_getaffinity(0))", node=n)[1] for n in (0, 1)
