@@ -154,7 +154,7 @@ def _question(evidence: Evidence, best: _Arm, other: _Arm) -> Question:
         rule=RISES,
         first=rate_points(first),
         later=rate_points(later),
-        obstacles=evidence.about_vms(first, later),
+        obstacles=evidence.about_density(first, later),
         refused=evidence.differences(first, later),
         declared=evidence.declared(first, later),
     )
@@ -169,7 +169,7 @@ def _verdict(
     open_pairs = [pair for pair in pairs if pair.verdict != "reproduced"]
     if open_pairs:
         return "no claim", f"{open_pairs[0].arms}: {open_pairs[0].why}"
-    forbidden = evidence.about_vms(best.entry)
+    forbidden = evidence.about_density(best.entry)
     few = len(rate_points(best.entry)) < MIN_UNITS
     if forbidden or few:
         return "no claim", "; ".join(forbidden) or f"a claim needs {MIN_UNITS} builds per arm"

@@ -75,7 +75,7 @@ def isolation(evidence: Evidence) -> Iterator[Question]:
         if alone is not None:
             arms = f"beside {entry.neighbour} over alone"
             # a neighbour is a property of the trial
-            among, obstacles = _among(evidence, alone, NAMES), evidence.about_vms(alone, entry)
+            among, obstacles = _among(evidence, alone, NAMES), evidence.about_density(alone, entry)
             for one in _questions(evidence, "isolation", (alone, entry), arms, SLOWER):
                 yield replace(one, among=among, unit="trial", obstacles=obstacles)
 

@@ -33,11 +33,11 @@ class Factor:
     effect: str
     rules: Mapping[str, Rule]
     words: Callable[[Evidence, Level], str]
-    about: Literal["vms", "media", "unknown"] = "media"
+    about: Literal["density", "media", "unknown"] = "media"
     baseline: bool = False
 
     def obstacles(self, evidence: Evidence, pair: Pair) -> tuple[str, ...]:
-        about = {"vms": evidence.about_vms, "media": evidence.about_media}
+        about = {"density": evidence.about_density, "media": evidence.about_media}
         return about.get(self.about, evidence.about_unknown)(*pair)
 
 
@@ -56,7 +56,7 @@ def _as_named(_: Evidence, level: Level) -> str:
 FACTORS = (
     # first: what given clusters differ in otherwise is only declared
     Factor("cluster", "cluster", CHEAPER, _as_named, about="unknown", baseline=True),
-    Factor("vms_per_host", "density", FASTER, _density, about="vms"),
+    Factor("vms_per_host", "density", FASTER, _density, about="density"),
     Factor("medium", "medium", FASTER, _as_named),
     Factor("regionservers_per_node", "control", BUSIER, _servers),
     Factor("stack", "stack", CHEAPER, _as_named, baseline=True),

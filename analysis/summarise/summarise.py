@@ -11,6 +11,7 @@ from pathlib import Path
 from density_study.analysis import tables
 from density_study.analysis.capacity.plan.plan import plan_beside
 from density_study.analysis.findings import Evidence, findings
+from density_study.analysis.findings.question import isolation_of
 from density_study.analysis.findings.sharpness import compared, path
 from density_study.analysis.summarise import read_series
 from density_study.analysis.summarise.analysed_run import AnalysedRun
@@ -55,7 +56,9 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
     at = data or run_root
     run = AnalysedRun.read(at)
     plan = _plan(run_root)
-    first = run.manifests[0]
+    first, built = run.manifests[0], tuple(run.topologies.values())
+    isolation = isolation_of(topology.isolation for topology in built)
+    divided = next(topology for topology in built if topology.isolation == isolation)
     trials = trial_summaries(run)
     settings = setting_summaries(run, sequential=plan is not None and plan.sharp is not None)
     overhead = monitoring_overhead(run.trials, run.verdicts, run.metrics)
@@ -63,7 +66,7 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
     evidence = Evidence(
         settings,
         run.repetitions,
-        first.isolation,
+        divided.isolation,
         run.emulated,
         any(guests_are_emulated(disclosure) for disclosure in run.disclosures.values()),
         run.incomparable_arms,
@@ -88,8 +91,8 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         run=first.run,
         question=asked.question,
         created=datetime.fromtimestamp(now_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        provider=next(iter(topologies)).provider,
-        isolation=first.isolation,
+        provider=divided.provider,
+        isolation=divided.isolation,
         repetitions=run.repetitions,
         seed=first.seed,
         headline=answer.text,

@@ -8,6 +8,7 @@ from statistics import median
 from typing import Any
 
 from density_study.analysis.findings import MIN_BUILDS
+from density_study.analysis.findings.question import isolation_of
 from density_study.analysis.summarise.analysed_run import AnalysedRun
 from density_study.analysis.summarise.imports import import_warnings
 from density_study.analysis.summarise.monitoring_overhead import sentence
@@ -38,14 +39,14 @@ def warnings(
 ) -> tuple[SummaryWarning, ...]:
     """The most serious first. `planned`: names of the trials in the plan. `earlier`: attempts of a trial
     before its record, oldest first."""
-    process = any(topology.isolation == "process" for topology in run.topologies.values())
+    isolation = isolation_of(topology.isolation for topology in run.topologies.values())
     return (
         *import_warnings(imported, trials),
         *_given_cluster(run),
         *_missing_records(trials, planned),
         *repetition_warnings(earlier),
         *trial_warnings(trials),
-        *design_warnings(process, run.emulated, run.repetitions),
+        *design_warnings(isolation, run.emulated, run.repetitions),
         *_shared_client_host(run.topologies.values()),
         *_memory(run.manifests),
         *short_trials(trials),
@@ -144,14 +145,22 @@ def repetition_warnings(earlier: Mapping[str, Sequence[Manifest]]) -> Iterator[S
 
 
 def design_warnings(
-    process: bool, emulated: Iterable[str], repetitions: int
+    isolation: str, emulated: Iterable[str], repetitions: int
 ) -> Iterator[SummaryWarning]:
     """Limits that follow from the study's design, known before any trial ran."""
-    if process:
+    if isolation == "process":
         yield SummaryWarning(
             code="process-nodes",
             message="isolation: process. Nodes are process groups on one machine and only stand in "
             "for VMs, so this run supports no claim about VMs.",
+            remedy="Use provider libvirt to compare VMs.",
+        )
+    if isolation == "container":
+        yield SummaryWarning(
+            code="container-nodes",
+            level="info",
+            message="isolation: container. Nodes are containers, which share one kernel: findings are about "
+            "containers, and none about VMs.",
             remedy="Use provider libvirt to compare VMs.",
         )
     for medium in sorted(emulated):

@@ -38,6 +38,7 @@ MetricName = Literal[
     "cpu_iowait",
     "cpu_steal",
     "cpu_idle",
+    "cpu_throttled",  # of a container: time for which its quota stopped it, percent of the host's cores
     "disk_read",  # physical, MiB/s
     "disk_write",  # physical, MiB/s
     "throughput_cv",  # coefficient of variation of the rate by second, percent
@@ -244,6 +245,7 @@ WarningCode = Literal[
     "flagged-trials",
     "process-nodes",
     "emulated-medium",
+    "container-nodes",
     "few-repetitions",
     "shared-client-host",
     "data-fits-in-memory",
@@ -328,6 +330,10 @@ class Sharpness(Frozen):
     looks: tuple[Look, ...] = Field(description="every comparison at each look, in time's order")
 
 
+NODES = {"process": "worker", "container": "container"}
+"""What a node is called, by what isolates it; otherwise a VM."""
+
+
 class Summary(Frozen):
     format: Literal[3] = FORMAT
     study: str
@@ -335,7 +341,7 @@ class Summary(Frozen):
     question: str | None
     created: str = Field(description="UTC, ISO 8601")
     provider: str
-    isolation: Literal["process", "host", "vm", "unknown"]
+    isolation: Literal["process", "host", "vm", "container", "unknown"]
     repetitions: int
     seed: int
     headline: str = Field(description="one sentence: the main result, or why there is no claim")

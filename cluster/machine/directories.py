@@ -40,7 +40,8 @@ def cache_dir(site: Site, node: Node) -> Path | None:
 
 def make(site: Site, node: Node, journal: Journal) -> Path:
     """Create the node's directories, empty; returns the first. InputError if a disk is not writable."""
-    for path in filter(None, (data_dir(site, node), cache_dir(site, node))):
+    more = (data_on(disk, site, node) for disk in node.more_disks)
+    for path in filter(None, (data_dir(site, node), *more, cache_dir(site, node))):
         _make(path, site, journal)
     return data_dir(site, node)
 

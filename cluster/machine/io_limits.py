@@ -30,6 +30,8 @@ _LIMITS = {
     "write_bytes_sec": ("blkio.throttle.write_bps_device", "wbps"),
 }
 """libvirt's name of a limit -> file of cgroup v1, key in io.max of cgroup v2."""
+HELD_BACK = {1: "reads and direct writes; buffered writes are not", 2: "reads and writes"}
+"""What the limits hold back, by the version of cgroups."""
 
 
 def cgroup_version(root: Path = ROOT) -> int:
@@ -64,10 +66,10 @@ def make(path: Path, disk: Path, limits: IoLimits, root: Path = ROOT) -> str:
     if version == 1:
         for file, _, value in wanted:
             (path / file).write_text(f"{device} {value}\n")
-        return "reads and direct writes; buffered writes are not"
+        return HELD_BACK[version]
     pairs = " ".join(f"{key}={value}" for _, key, value in wanted)
     (path / "io.max").write_text(f"{device} {pairs}\n")
-    return "reads and writes"
+    return HELD_BACK[version]
 
 
 def join(path: Path, pid: int) -> None:

@@ -68,7 +68,12 @@ def _about(plan: Plan, analysis_s: float) -> str:
     return f"{most} {clock(plan.estimate_s + analysis_s)}"
 
 
-_NOUNS = {"process": "worker(s)", "host": "worker(s) on the bare host", "vm": "worker VM(s)"}
+_NOUNS = {
+    "process": "worker(s)",
+    "host": "worker(s) on the bare host",
+    "vm": "worker VM(s)",
+    "container": "worker container(s)",
+}
 
 
 def warnings_of(plan: Plan) -> Iterator[str]:
@@ -81,11 +86,13 @@ def warnings_of(plan: Plan) -> Iterator[str]:
         )
     if any(topology.isolation == "process" for topology in plan.topologies.values()):
         yield "nodes are groups of processes, not VMs; the results support no claim about VMs"
+    if any(topology.isolation == "container" for topology in plan.topologies.values()):
+        yield "nodes are containers, not VMs; the results may support claims about containers only"
     for topology in plan.topologies.values():
         used, most = _drives(topology, plan)
-        if topology.isolation == "vm" and used < most:
+        if topology.isolation in ("vm", "container") and used < most:
             yield (
-                f"{topology.name}: one drive per VM uses {used} of the {most} {topology.medium} drives "
+                f"{topology.name}: one drive per node uses {used} of the {most} {topology.medium} drives "
                 "of a host (as in the talk); other densities use more"
             )
 

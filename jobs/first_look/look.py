@@ -141,7 +141,8 @@ def _monitors(rows: RecordRows) -> dict[str, Any]:
 
 def _foreign_cpu(rows: RecordRows) -> float | None:
     """CPU used on the busiest host beyond that of the nodes' processes; None for hosts with VMs."""
-    if any(node["host_cpu_share_percent"] is not None for node in rows.nodes):
+    given = [node for node in rows.nodes if node["host_cpu_share_percent"] is not None]
+    if any(node["throttled_percent"] is None for node in given):
         return None
     names = {node["node"] for node in rows.nodes}
     ours: dict[str, float] = defaultdict(float)

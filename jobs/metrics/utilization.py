@@ -1,7 +1,8 @@
 """CPU and disk use of each trial.
 
 Host figures come from dool and cover the whole machine, counted once. Nodes that share a kernel would see the
-same dool figures, so their own CPU use is that of their processes. Steal is not use (method 19).
+same dool figures, so their own CPU use is that of their processes. Steal is not use (method 19). Throttled
+time is to a container what steal is to a VM: its processes could run, but its quota is used up.
 """
 
 from __future__ import annotations
@@ -39,8 +40,11 @@ def transform(inputs: Inputs) -> DataFrame:
     )
     ticks = node_ticks(inputs)
     apart = _less_client(hosts.withColumn("used", used), ticks)
-    return host_rows.unionByName(_process_rows(_by_scope(ticks))).unionByName(
-        metric_rows(apart, {"cpu_used": (PERCENT, F.col("used"))})
+    stopped = inputs[tables.NODES].where("throttled_percent IS NOT NULL")
+    return (
+        host_rows.unionByName(_process_rows(_by_scope(ticks)))
+        .unionByName(metric_rows(apart, {"cpu_used": (PERCENT, F.col("used"))}))
+        .unionByName(metric_rows(stopped, {"cpu_throttled": (PERCENT, F.col("throttled_percent"))}))
     )
 
 

@@ -142,6 +142,7 @@ def node_rows(manifest: Manifest) -> Iterator[Row]:
     guests = {guest.node: guest for guest in manifest.guests}
     scopes = node_scopes(manifest)
     for node in manifest.topology.nodes:
+        guest = guests.get(node.name)
         yield {
             "trial": manifest.trial,
             "node": node.name,
@@ -151,14 +152,25 @@ def node_rows(manifest: Manifest) -> Iterator[Row]:
             "cores": node.cores,
             "host_cores": host_cores[node.host],
             "memory_mib": node.memory_mib,
-            "host_cpu_share_percent": _given_percent(guests.get(node.name), host_cores[node.host]),
+            "host_cpu_share_percent": _given_percent(guest, host_cores[node.host]),
+            "throttled_percent": _throttled_percent(guest, host_cores[node.host])
+            if manifest.isolation == "container"
+            else None,
         }
 
 
 def _given_percent(guest: GuestCpu | None, host_cores: int | None) -> float | None:
-    if guest is None or host_cores is None:
+    return _percent(guest, guest.cpu_s if guest else None, host_cores)
+
+
+def _throttled_percent(guest: GuestCpu | None, host_cores: int | None) -> float | None:
+    return _percent(guest, guest.waited_s if guest else None, host_cores)
+
+
+def _percent(guest: GuestCpu | None, seconds: float | None, cores: int | None) -> float | None:
+    if guest is None or seconds is None or cores is None:
         return None
-    return 100.0 * guest.cpu_s / ((guest.to_epoch_s - guest.from_epoch_s) * host_cores)
+    return 100.0 * seconds / ((guest.to_epoch_s - guest.from_epoch_s) * cores)
 
 
 def client_rows(manifest: Manifest) -> Iterator[Row]:

@@ -66,7 +66,11 @@ class MonitorRun(Frozen):
 
 class GuestCpu(Frozen):
     """CPU time of a node's guest, and time spent waiting for a core, in seconds as the host counts them,
-    between two readings around the window. Epoch seconds are the controller's."""
+    between two readings around the window. Epoch seconds are the controller's.
+
+    Of a container: time for which its quota stopped it (throttled), and how many of its processes the kernel
+    killed at its memory limit.
+    """
 
     node: str
     host: str
@@ -74,6 +78,7 @@ class GuestCpu(Frozen):
     waited_s: float
     from_epoch_s: float
     to_epoch_s: float
+    out_of_memory: int | None = None
 
 
 class ClockOffset(Frozen):

@@ -16,13 +16,23 @@ from typing import Any
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.errors import HostLostError, StudyError
 from density_study.cluster.model.transport import Transport
-from density_study.cluster.providers.provider import Watched, machines_of_hosts, provider_of
+from density_study.cluster.providers.provider import (
+    Watched,
+    machines_of_hosts,
+    out_of_memory,
+    provider_of,
+)
 from density_study.cluster.state.events import TrialState
 from density_study.workloads.base.search import Probe
 from density_study.workloads.base.setting import Setting
 from density_study.workloads.base.values import ClientRun, TargetRate, Window
 from density_study.workloads.base.workload import TrialContext
-from density_study.workloads.execution.hosts_around_trial import between, full_disks, read_guests
+from density_study.workloads.execution.hosts_around_trial import (
+    between,
+    full_disks,
+    killed_in,
+    read_guests,
+)
 from density_study.workloads.execution.monitoring import Monitors
 from density_study.workloads.execution.others import others_between, read_others
 from density_study.workloads.execution.run import Run
@@ -103,7 +113,11 @@ def run_trial(
         progress.state = "incomplete" if isinstance(error, HostLostError) else "failed"
     if progress.faults and progress.state != "incomplete":
         progress.state = "failed"
-        progress.faults[:0] = full_disks(cluster)  # a full disk explains the faults that follow
+        # these explain the faults that follow
+        progress.faults[:0] = [
+            *out_of_memory(cluster.site, cluster.topology),
+            *full_disks(cluster),
+        ]
     ended = {"state": progress.state, "reasons": tuple(progress.faults)}
     manifest = Manifest.model_validate({**draft.model_dump(), **progress.facts, **ended})
     if probe is not None:
@@ -159,6 +173,7 @@ def _measure(run: Run, step: Step, context: TrialContext, progress: _Progress) -
     others_after = read_others(context, "others-after")
     facts["others"] = others_between(others_before, others_after)
     context.check_daemons()
+    progress.faults += killed_in(facts["guests"])
     progress.faults += [_exit_fault(client) for client in clients if client.exit_code != 0]
     with progress.timing("settle"):
         collected = workload.collect(context, setting, prepared)

@@ -39,7 +39,12 @@ StepKind = Literal["up", "trial", "down"]
 MAX_TRIALS = 10_000  # maximum of a run: more than a week, at one or two minutes per trial
 UP_ESTIMATE_S = 35.0
 DOWN_ESTIMATE_S = 5.0
-_ISOLATION: dict[str, Isolation] = {"local": "process", "physical": "host", "libvirt": "vm"}
+_ISOLATION: dict[str, Isolation] = {
+    "local": "process",
+    "physical": "host",
+    "libvirt": "vm",
+    "container": "container",
+}
 
 
 class Step(Frozen):

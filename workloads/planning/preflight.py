@@ -64,9 +64,8 @@ def _cache_files_mib(study: Study) -> int:
 
 
 def disks_too_small(study: Study, plan: Plan, runs: Path) -> Iterator[str]:
-    """Warnings about disks that `preflight` would reject now. Provider local only: other hosts are not
-    contacted."""
-    if study.provider != "local":
+    """Warnings about disks that `preflight` would reject now, on this machine: others are not contacted."""
+    if study.provider not in ("local", "container"):
         return
     hosts = next(iter(plan.topologies.values())).hosts
     disks_mib = {disk.path: disk_free_mib(disk.path) for host in hosts for disk in host.disks}
@@ -167,7 +166,7 @@ def check_configuration(topology: Topology) -> None:
 
 def _check_memory(host: Host, room: FreeResources) -> None:
     # A guest host's reserve may be in use by others: the study does not need it.
-    used_mib = host.memory_mib - (host.vms.reserve_mib if host.vms else 0)
+    used_mib = host.memory_mib - (host.divided.reserve_mib if host.divided else 0)
     if used_mib > room.memory_mib:
         raise InputError(
             f"the study needs {used_mib} MiB of memory; {room.memory_mib} MiB are free.",

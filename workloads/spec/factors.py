@@ -80,13 +80,14 @@ class Factors(Frozen):
 
     vms_per_host: tuple[Annotated[int, Field(strict=True, ge=0, le=64)], ...] = Field(
         min_length=1,
-        description="Densities. `local`: from 1. `physical`: `[0]`, the bare host. `libvirt`: from 0.",
+        description="Densities: nodes per host. `local`: from 1. `physical`: `[0]`, the bare host. "
+        "`libvirt` and `container`: from 0.",
     )
     regionservers_per_node: tuple[Annotated[int, Field(strict=True, ge=1, le=64)], ...] = Field(
         (1,),
         min_length=1,
-        description="Control group for density: several RegionServers on one node. With `libvirt`, on "
-        "the bare host.",
+        description="Control group for density: several RegionServers on one node. With `libvirt` and "
+        "`container`, on the bare host.",
     )
     medium: tuple[Literal["flash", "hdd"], ...] | None = Field(
         None, min_length=1, description="Media to compare. Default: all media of the hosts."

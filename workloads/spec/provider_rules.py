@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.render.names import check_address
 from density_study.workloads.base.checked import FaultyKeyError
+from density_study.workloads.spec.containers_spec import ContainersSpec
 from density_study.workloads.spec.existing_spec import check_given
 from density_study.workloads.spec.libvirt_hosts import guests_on, needs_ssh
 
@@ -26,6 +27,11 @@ def check_provider(study: Study) -> None:
         missing = "provider existing needs the key existing, with configuration and folder"
         message = missing if study.existing is None else "key existing needs provider existing"
         raise FaultyKeyError(message, "provider" if study.existing is None else "existing")
+    if study.containers is not None and study.provider != "container":
+        raise FaultyKeyError(
+            f"key containers needs provider container; the provider is {study.provider}",
+            "containers",
+        )
     if study.existing is not None:  # what its settings may not ask for: `Setting.check_topology`
         check_given(study.existing, study.factors.cluster, [host.name for host in study.hosts[:-1]])
         _check_addresses(study, study.hosts[:-1], loopback=True)
@@ -49,21 +55,59 @@ def check_provider(study: Study) -> None:
             raise FaultyKeyError(message, "hosts", index, "libvirt")
     if study.provider == "local":
         _check_local(study)
+    elif study.provider == "container":
+        _check_container(study)
     else:
         _check_physical(study)
 
 
 def _check_local(study: Study) -> None:
-    if len(study.hosts) > 1:
-        raise FaultyKeyError("provider local has exactly one host, this machine", "hosts")
-    if study.hosts[0].address != "127.0.0.1":
-        raise FaultyKeyError("provider local runs on 127.0.0.1 only", "hosts", 0, "address")
+    _check_this_machine(study)
     if 0 in study.factors.vms_per_host:
         raise FaultyKeyError(
             "vms_per_host 0 is the bare host; provider local has process groups only: start at 1",
             *_DENSITIES,
         )
     _check_workers(study)
+
+
+def _check_this_machine(study: Study) -> None:
+    if len(study.hosts) > 1:
+        raise FaultyKeyError(
+            f"provider {study.provider} has exactly one host, this machine", "hosts"
+        )
+    if study.hosts[0].address != "127.0.0.1":
+        raise FaultyKeyError(
+            f"provider {study.provider} runs on this machine only, 127.0.0.1", "hosts", 0, "address"
+        )
+
+
+def _check_container(study: Study) -> None:
+    if study.ssh is not None:
+        raise FaultyKeyError(
+            "provider container divides this machine only; it does not reach hosts over SSH", "ssh"
+        )
+    _check_this_machine(study)
+    _check_densities(study, "container", "local")
+    # its master, its client, and its workers
+    (study.containers or ContainersSpec()).host(2 + max(study.factors.vms_per_host))
+    _check_workers(study)
+
+
+def _check_densities(study: Study, noun: str, bare: str) -> None:
+    """At least one density divides the host, and several RegionServers are on the bare host."""
+    if max(study.factors.vms_per_host) == 0:
+        raise FaultyKeyError(
+            f"vms_per_host contains no {noun}; for bare hosts only, write provider: {bare}",
+            *_DENSITIES,
+        )
+    several = [n for n in study.factors.regionservers_per_node if n > 1]
+    if several and 0 not in study.factors.vms_per_host:
+        raise FaultyKeyError(
+            f"regionservers_per_node {several[0]} is the control arm on the bare host (a {noun} has one "
+            "RegionServer); add 0 to vms_per_host, or remove it",
+            *("factors", "regionservers_per_node"),
+        )
 
 
 def _check_physical(study: Study) -> None:
@@ -87,18 +131,7 @@ def _check_libvirt(study: Study) -> None:
     if study.vms is None:
         message = "provider libvirt needs the key vms with the guests' network and addresses"
         raise FaultyKeyError(message, "provider")
-    if max(study.factors.vms_per_host) == 0:
-        raise FaultyKeyError(
-            "vms_per_host contains no VM; for bare hosts only, write provider: physical",
-            *_DENSITIES,
-        )
-    several = [n for n in study.factors.regionservers_per_node if n > 1]
-    if several and 0 not in study.factors.vms_per_host:
-        raise FaultyKeyError(
-            f"regionservers_per_node {several[0]} is the control arm on the bare host (a VM has one "
-            "RegionServer); add 0 to vms_per_host, or remove it",
-            *("factors", "regionservers_per_node"),
-        )
+    _check_densities(study, "VM", "physical")
     for index, host in enumerate(study.hosts):
         _check_declared(host, index)
         _check_shares(study, study.vms, host)

@@ -18,6 +18,7 @@ from density_study.workloads.base.checked import FaultyKeyError, Name, at_most, 
 from density_study.workloads.base.quantity import Seconds
 from density_study.workloads.base.setting import Setting, WorkloadSpec
 from density_study.workloads.base.values import Frozen
+from density_study.workloads.spec.containers_spec import ContainersSpec
 from density_study.workloads.spec.existing_spec import ExistingSpec, with_client_host
 from density_study.workloads.spec.factors import Factors, StackSpec
 from density_study.workloads.spec.hosts_spec import HostSpec, SshSpec
@@ -98,10 +99,10 @@ class Study(Frozen):
     question: str | None = Field(
         None, description="Question that the report should answer, as text."
     )
-    provider: Literal["local", "physical", "libvirt", "existing"] = Field(
+    provider: Literal["local", "physical", "libvirt", "container", "existing"] = Field(
         "local",
-        description="Where nodes run: on this machine, on hosts over SSH, or in VMs. `existing`: a cluster "
-        "that stands already.",
+        description="Where nodes run: on this machine, on hosts over SSH, in VMs, or in containers on this "
+        "machine. `existing`: a cluster that stands already.",
     )
     existing: ExistingSpec | None = Field(
         None,
@@ -115,6 +116,10 @@ class Study(Frozen):
     )
     ssh: SshSpec | None = Field(None, description="SSH login of the hosts.")
     vms: VmsSpec | None = Field(None, description="VMs on the hosts, with provider `libvirt`.")
+    containers: ContainersSpec | None = Field(
+        None,
+        description="Containers on this machine, with provider `container`, which has defaults.",
+    )
     when_busy: Literal["refuse", "queue"] = Field(
         "refuse", description="What to do when another study holds a host: fail, or wait for it."
     )

@@ -103,6 +103,9 @@ def _emulate(site: Site, topology: Topology, journal: Journal) -> None:
         path = io_limits.group(site.tag, disk.path)
         journal.intend("make-io-group", site.tag, path=str(path))
         held = io_limits.make(path, Path(disk.path), disk.limits)
+        for other in node.more_disks:  # of the bare host
+            if other.limits is not None:
+                io_limits.make(path, Path(other.path), other.limits)
         folder = str(directories.data_dir(site, node) / "tmp")
         proof = prove(io_limits.LimitedReads(path), node, folder, disk.limits)
         journal.record(
