@@ -59,6 +59,7 @@ def transform(inputs: Inputs) -> DataFrame:
             "failed_operations", F.when(F.col("faulted"), 0).otherwise(F.col("failed_operations"))
         )
         .withColumn("target_share", F.col("ops_s") / F.col("target_ops_s"))
+        .withColumn("drift", F.when(F.col("is_even"), F.col("drift")))  # others drift on purpose
         .withColumn("cold_share", _cold_share())
         .withColumn("rates_unknown", F.when(moves_bytes, _rates_unknown()).otherwise(0))
         .fillna(0, ["result_lines_quarantined", "sample_lines_quarantined"])
@@ -89,12 +90,11 @@ def _of_manifests(inputs: Inputs) -> DataFrame:
         "monitored",
         cold.alias("must_be_cold"),
         # a search rejects probes because they miss their target: this is no fault of theirs
-        # nor is it a fault of a trial that breaks its cluster
-        (F.col("target_ops_s").isNotNull() & _is_answer() & F.col("fault").isNull()).alias(
-            "has_target"
-        ),
+        # nor is it a fault of a trial that breaks its cluster, or whose rate is a question of its own
+        (_has_target() & _is_answer() & F.col("fault").isNull()).alias("has_target"),
         F.col("fault").isNotNull().alias("faulted"),
-        F.when(_is_answer(), F.col("target_ops_s")).alias("target_ops_s"),
+        F.when(_is_answer() & _has_target(), F.col("target_ops_s")).alias("target_ops_s"),
+        F.coalesce("phase", F.lit("soak")).isin("soak").alias("is_even"),
         "state",
         F.concat_ws("; ", "state_reasons").alias("state_reason"),
         window_s().alias("window_s"),
@@ -103,6 +103,11 @@ def _of_manifests(inputs: Inputs) -> DataFrame:
         (F.col("compactions") + F.col("splits")).alias("background_work"),
         "compiling_share",
     )
+
+
+def _has_target() -> Column:
+    """Whether the clients are held to one rate."""
+    return F.col("target_ops_s").isNotNull() & F.col("phase").isNull()
 
 
 def _is_answer() -> Column:

@@ -30,6 +30,7 @@ from density_study.workloads.ycsb.noisy_neighbour.neighbour import (
 )
 from density_study.workloads.ycsb.properties import (
     FAMILY,
+    KEY_DIGITS,
     MAIN,
     client_arguments,
     client_name,
@@ -85,7 +86,11 @@ def _create(context: TrialContext, setting: YcsbSetting) -> list[dict[str, Any]]
     regions = str(setting.regions_per_server * servers)
     tables, name = Tables.of(context.cluster), table_of(setting)
     known = tables.known(name)
-    keys = () if setting.variants is None else ("--variants", setting.variants.splits)
+    keys: tuple[str, ...] = ()
+    if setting.variants is not None:
+        keys = ("--variants", setting.variants.splits)
+    elif setting.insert_order == "ordered":
+        keys = ("--ordered", f"{setting.records},{KEY_DIGITS}")
     create = ("create", *_table(context, setting), "--family", FAMILY, "--regions", regions, *keys)
     # A given cluster's switches are not ours: its tables may be moved, and `state` shows where regions are.
     acts: list[tuple[str, ...]] = [] if context.cluster.topology.given else [("balancer", "off")]
@@ -147,7 +152,7 @@ def _confined(context: TrialContext, setting: YcsbSetting) -> list[tuple[str, ..
 
 def _load_unmeasured(context: TrialContext, setting: YcsbSetting) -> None:
     load = setting.model_copy(
-        update={"mix": setting.load_mix, "duration_s": None, "fault": None, "warm_up_s": 0.0,
+        update={"mix": setting.load_mix, "duration_s": None, "fault": None, "phase": None, "warm_up_s": 0.0,
                 "warm_up_client_s": 0.0, "target_percent": None, "target_ops_s": None}
     )  # fmt: skip
     runs = _run_all(context, load, "logs")

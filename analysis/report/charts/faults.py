@@ -33,7 +33,7 @@ def table(view: View) -> DataTable:
                 _recovered(trial),
                 _count(trial, "failed_operations"),
                 _value(trial, "worst_latency"),
-                _count(trial, "rows_missing"),
+                _count(trial, "lost_rows"),
             )
             for trial in sorted(view.summary.trials, key=lambda one: (one.topology, one.order))
             if trial.setting in faults

@@ -91,8 +91,8 @@ def test_a_burst_amid_a_stall_is_no_recovery(world: tuple[Path, dict[str, Truth]
 def test_a_trial_that_does_not_recover_has_no_time(world: tuple[Path, dict[str, Truth]]) -> None:
     found = metrics(world, "gone")
     assert found["time_to_recover"] is None
-    assert (found["failed_operations"], found["rows_missing"]) == (7, 10)
-    assert metrics(world, "back")["rows_missing"] == 0
+    assert (found["failed_operations"], found["lost_rows"]) == (7, 10)
+    assert metrics(world, "back")["lost_rows"] == 0
 
 
 def test_the_longest_intended_latency_is_known(world: tuple[Path, dict[str, Truth]]) -> None:
