@@ -93,6 +93,7 @@ def _of_manifests(inputs: Inputs) -> DataFrame:
         # nor is it a fault of a trial that breaks its cluster, or whose rate is a question of its own
         (_has_target() & _is_answer() & F.col("fault").isNull()).alias("has_target"),
         F.col("fault").isNotNull().alias("faulted"),
+        (F.col("rows_acknowledged") - F.col("rows_found")).alias("lost_rows"),
         F.when(_is_answer() & _has_target(), F.col("target_ops_s")).alias("target_ops_s"),
         F.coalesce("phase", F.lit("soak")).isin("soak").alias("is_even"),
         "state",

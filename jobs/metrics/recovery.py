@@ -29,9 +29,9 @@ def transform(inputs: Inputs) -> DataFrame:
         .withColumn("window_s", F.col("window_end_epoch_s") - F.col("window_start_epoch_s"))
         .select("trial", "fault_s", "target_ops_s", "window_s", "rows_acknowledged", "rows_found")
     )
-    missing = F.greatest(F.lit(0), F.col("rows_acknowledged") - F.col("rows_found"))
+    lost = F.col("rows_acknowledged") - F.col("rows_found")
     wide = (
-        faults.withColumn("lost_rows", missing)
+        faults.withColumn("lost_rows", lost)
         .join(_recovered(inputs, faults), "trial", "left")
         .join(_failed(inputs), "trial", "left")
         .join(_worst(inputs, faults), "trial", "left")

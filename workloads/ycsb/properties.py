@@ -26,6 +26,8 @@ SCHEDULED = "org.densitystudy.ycsb.ScheduledWorkload"
 OPERATIONS_PER_THREAD_S = 5000
 KEY_DIGITS = len(str(INT_MAX))
 """Of keys in order: with leading zeros, their order as text is that of the records."""
+INSERTS = "inserts.txt"
+"""End of the name of a client's log of acknowledged inserts, in a trial with a fault."""
 PERCENTILES = "50,90,95,99,99.9"
 
 
@@ -117,6 +119,10 @@ def client_arguments(
     properties = {f"{operation}proportion": str(share) for operation, share in mix}
     properties |= {**_properties(setting, hdr_prefix), **_of_several(setting, number)}
     properties["table"] = table or table_of(setting)
+    if setting.fault is not None and shares is None:
+        number_of = {"client.number": str(number - 1), "client.count": str(setting.clients)}
+        log = {"workload": INTERLEAVED, "inserts.log": f"{hdr_prefix}{INSERTS}"}
+        properties |= {**number_of, **log}
     if setting.phase is not None:
         properties |= _scheduled(setting, hdr_prefix, properties["workload"])
     if setting.clients > 1:

@@ -16,6 +16,7 @@ from density_study.workloads.base.search import Probe, Search
 from density_study.workloads.base.setting import Setting
 from density_study.workloads.base.values import ClientFiles
 from density_study.workloads.ycsb.distribution import ZIPFIAN, KeyDistribution, Keys
+from density_study.workloads.ycsb.fault_victims import cannot_recover
 from density_study.workloads.ycsb.knobs import STEADY_ESTIMATE_S
 from density_study.workloads.ycsb.mixes import MIXES, Mix, MixFacts, OwnMix, is_load
 from density_study.workloads.ycsb.noisy_neighbour.neighbour import NOBODY, pair
@@ -388,7 +389,7 @@ class YcsbSetting(Setting):
 
     def obstacle(self, topology: Topology) -> InputError | None:
         if self.fault is not None:
-            return self._cannot_recover(self.fault, topology)
+            return cannot_recover(self.id, self.fault, topology)
         if not self.is_isolation or pair(topology):
             return None
         return InputError(
@@ -398,32 +399,12 @@ class YcsbSetting(Setting):
             ("factors", "vms_per_host"),
         )
 
-    def _cannot_recover(self, fault: Fault, topology: Topology) -> InputError | None:
-        """Why the cluster could not work without the daemon that is killed."""
-        if topology.given:
-            return InputError(
-                f"{self.id}: nothing of a given cluster is killed.",
-                "fault",
-                "remove `fault`, or let the study build a cluster.",
-                ("workloads",),
-            )
-        servers = sum(len(worker.regionserver_names) for worker in topology.workers)
-        if fault.kill == "regionserver" and servers < 2:
-            why = "no topology has a second RegionServer, which would take the regions over"
-            remedy = "add a density of 2 or more, or regionservers_per_node: [2]"
-        elif fault.kill == "datanode" and (topology.replication < 2 or len(topology.workers) < 3):
-            why = (
-                "no topology has two replicas of each block on three or more workers, so that writes "
-                "go on without one"
-            )
-            remedy = "set stack.replication: 2, and add a density with three or more workers"
-        else:
-            return None
-        return InputError(
-            f"{self.id}: {why}.",
-            "fault",
-            f"{remedy}; or remove `fault`.",
-            ("factors", "vms_per_host"),
+    @property
+    def needs_of_workers(self) -> tuple[str, ...]:
+        if self.fault is None:
+            return ()
+        return (("check-cut",) if self.fault.cut else ()) + (
+            ("check-slow-disk",) if self.fault.slow_disk else ()
         )
 
     def raw_files(self, client: ClientFiles) -> Iterator[tuple[str, str]]:

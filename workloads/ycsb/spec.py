@@ -222,7 +222,9 @@ class YcsbSpec(RunsSpec):
     row: Row = Field(Row(), description="fields of a row")
     isolation: IsolationSpec | None = Field(None, description="a noisy-neighbour pair of trials")
     fault: FaultSpec | None = Field(
-        None, description="a trial in which a daemon is killed under load"
+        None,
+        description="a trial in which a daemon, node or host is killed under load, a host is cut off, or a "
+        "disk is slow",
     )
     phases: tuple[PhaseSpec, ...] = Field(
         (), description="trials at rates that change with time: ramp, burst, staircase, soak"
@@ -293,9 +295,9 @@ class YcsbSpec(RunsSpec):
         if self._fault_mix is None:
             raise FaultyKeyError("a fault needs a mix besides load", "fault", "mix")
         measured_s = (self.fault.duration or self.duration) - self.warm_up
-        if self.fault.at + RECOVERY_S > measured_s:
+        if self.fault.over_s + RECOVERY_S > measured_s:
             raise FaultyKeyError(
-                f"{measured_s:g} s are measured: {self.fault.at:g} s leave less than {RECOVERY_S:g} s to "
+                f"{measured_s:g} s are measured: {self.fault.over_s:g} s leave less than {RECOVERY_S:g} s to "
                 "recover in",
                 *("fault", "at"),
             )

@@ -22,7 +22,7 @@ def table(view: View) -> DataTable:
             Column("Rate was back after", numeric=True),
             Column("Failed operations", numeric=True),
             Column("Longest intended latency", numeric=True),
-            Column("Acknowledged rows missing", numeric=True),
+            Column("Acknowledged rows lost", numeric=True),
         ),
         tuple(
             (
