@@ -27,6 +27,8 @@ SUDO_RULE = (
     r"--unit=density-study-[A-Za-z0-9.-]+\.service --description=[A-Za-z0-9_./-]+ "
     r"--property=CPUAccounting=yes --property=MemoryAccounting=yes --property=IOAccounting=yes "
     r"-- .*$" + "\n"
+    r"study ALL=(root) NOPASSWD: /usr/sbin/nft -f -, "
+    r"/usr/sbin/nft ^(list|delete) table inet density_study_[0-9a-f]+$" + "\n"
 )
 
 
