@@ -30,7 +30,7 @@ MetricName = Literal[
     "failed_operations",  # of a trial with a fault, count
     "worst_latency",  # longest intended latency of a trial with a fault, ms
     "lost_rows",  # rows whose insert was acknowledged, and that are not in the table, count
-    "part_asked",  # of a part of a load whose rate changes with time: rate asked for, ops/s
+    "part_requested",  # of a part of a load whose rate changes with time: rate requested, ops/s
     "part_rate",  # rate achieved in it, ops/s
     "part_latency",  # percentile of its intended latency, ms
     "part_variation",  # coefficient of variation of its rate by second, percent

@@ -28,7 +28,7 @@ def transform(inputs: Inputs) -> DataFrame:
     parts = _parts(inputs).cache()
     inside = _intervals(inputs, parts)
     frames = (
-        metric_rows(parts, {"part_asked": ("ops/s", F.col("asked_ops_s"))}),
+        metric_rows(parts, {"part_requested": ("ops/s", F.col("requested_ops_s"))}),
         metric_rows(_rates(parts, inside), {"part_rate": ("ops/s", F.col("ops_s"))}),
         metric_rows(_variation(inputs, parts), {"part_variation": ("percent", F.col("cv"))}),
         metric_rows(_latency(inside), {"part_latency": ("ms", F.col("value_us") / 1000.0)}),
@@ -37,10 +37,10 @@ def transform(inputs: Inputs) -> DataFrame:
 
 
 def _parts(inputs: Inputs) -> DataFrame:
-    """trial, scope, begun_at_s, until_s (controller's clock), asked_ops_s; the time in which all clients are
-    in the part."""
+    """trial, scope, begun_at_s, until_s (controller's clock), requested_ops_s: the time in which all clients
+    are in the part."""
     clients = (
-        inputs[tables.YCSB_ASKED]
+        inputs[tables.YCSB_SCHEDULE]
         .where("piece > 0")
         .groupBy("trial", "client", "piece")
         .agg(
@@ -54,7 +54,7 @@ def _parts(inputs: Inputs) -> DataFrame:
         F.when(F.first("piece") > 0, F.format_string("part:%04d", F.first("piece"))).alias("scope"),
         F.max("begun_s").alias("begun_at_s"),
         F.min("until_s").alias("until_s"),
-        exact_sum(F.col("ops_s")).alias("asked_ops_s"),
+        exact_sum(F.col("ops_s")).alias("requested_ops_s"),
     )
 
 

@@ -20,8 +20,8 @@ from density_study.workloads.monitors.sar import parse_sar
 from density_study.workloads.testdfsio.output.history import JobHistory, parse_history
 from density_study.workloads.testdfsio.output.io_parts import parse_io_part
 from density_study.workloads.testdfsio.output.results import parse_results
-from density_study.workloads.ycsb.output.asked import AskedRow, parse_asked
 from density_study.workloads.ycsb.output.interval_log import IntervalRow, parse_hdr
+from density_study.workloads.ycsb.output.schedule import ScheduleRow, parse_schedule
 from density_study.workloads.ycsb.output.status import parse_status
 from density_study.workloads.ycsb.output.summary import SummaryRow, parse_summary
 
@@ -136,10 +136,10 @@ def _interval(row: IntervalRow, file: RawFile) -> Rows:
     yield tables.YCSB_HISTOGRAMS, {**interval(row, file), **lists}
 
 
-def _asked(row: AskedRow, file: RawFile) -> Rows:
+def _asked(row: ScheduleRow, file: RawFile) -> Rows:
     begun_s = row.epoch_s - file.facts.clock_offset_s
     known = {"client": file.subject, "second": row.line - 2, "begun_s": begun_s}
-    yield tables.YCSB_ASKED, _row(tables.YCSB_ASKED, row, {}, **known)
+    yield tables.YCSB_SCHEDULE, _row(tables.YCSB_SCHEDULE, row, {}, **known)
 
 
 def interval(row: IntervalRow, file: RawFile) -> dict[str, Any]:
@@ -192,6 +192,6 @@ READERS: Mapping[str, tuple[Callable[[bytes, str], Parsed[Any]], RowsOf]] = Mapp
         "ycsb-summary": (parse_summary, _summary),
         "ycsb-status": (parse_status, _one_table(tables.YCSB_STATUS, "client")),
         "ycsb-hdr": (parse_hdr, _interval),
-        "ycsb-asked": (parse_asked, _asked),
+        "ycsb-schedule": (parse_schedule, _asked),
     }
 )

@@ -36,9 +36,9 @@ def _operations(inputs: Inputs) -> DataFrame:
 
 
 def _asked(inputs: Inputs) -> DataFrame:
-    """As `_operations`, for what clients with a schedule asked for."""
+    """As `_operations`, for the schedules of clients."""
     spans = (
-        inputs[tables.YCSB_ASKED]
+        inputs[tables.YCSB_SCHEDULE]
         .join(windows(inputs[tables.TRIALS]), "trial")
         .select(
             "trial",
@@ -50,7 +50,7 @@ def _asked(inputs: Inputs) -> DataFrame:
     )
     return by_second(spans).select(
         "trial",
-        F.lit("asked").alias("name"),
+        F.lit("requested").alias("name"),
         F.lit("ops/s").alias("unit"),
         "second",
         (F.col("operations") * share_of_span()).alias("amount"),

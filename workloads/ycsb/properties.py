@@ -143,7 +143,7 @@ def _scheduled(setting: YcsbSetting, prefix: str, workload: str) -> dict[str, st
         "workload": SCHEDULED,
         "schedule.workload": workload,
         "schedule.pieces": setting.phase.schedule(highest_ops_s, setting.warm_up_s),
-        "schedule.log": f"{prefix}asked.csv",
+        "schedule.log": f"{prefix}schedule.csv",
     }
 
 

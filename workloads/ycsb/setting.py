@@ -16,7 +16,7 @@ from density_study.workloads.base.search import Probe, Search
 from density_study.workloads.base.setting import Setting
 from density_study.workloads.base.values import ClientFiles
 from density_study.workloads.ycsb.distribution import ZIPFIAN, KeyDistribution, Keys
-from density_study.workloads.ycsb.fault_victims import cannot_recover
+from density_study.workloads.ycsb.fault_under_load.victims import cannot_recover
 from density_study.workloads.ycsb.knobs import STEADY_ESTIMATE_S
 from density_study.workloads.ycsb.mixes import MIXES, Mix, MixFacts, OwnMix, is_load
 from density_study.workloads.ycsb.noisy_neighbour.neighbour import NOBODY, pair
@@ -412,7 +412,7 @@ class YcsbSetting(Setting):
         yield "ycsb-status", client.stderr
         yield "ycsb-hdr", f"raw/{client.name}-*.hdr"
         if self.phase is not None:
-            yield "ycsb-asked", f"raw/{client.name}-asked.csv"
+            yield "ycsb-schedule", f"raw/{client.name}-schedule.csv"
 
     def table_row(self) -> dict[str, Any]:
         store = self.variants

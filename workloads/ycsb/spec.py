@@ -15,7 +15,7 @@ from density_study.workloads.base.quantity import Seconds
 from density_study.workloads.base.setting import WorkloadSpec
 from density_study.workloads.base.values import Frozen
 from density_study.workloads.ycsb.distribution import ZIPFIAN, Keys
-from density_study.workloads.ycsb.fault_spec import RECOVERY_S, FaultSpec
+from density_study.workloads.ycsb.fault_under_load.spec import RECOVERY_S, FaultSpec
 from density_study.workloads.ycsb.knobs import (
     WARM_UP_CLIENT_S,
     LatencyTarget,

@@ -22,9 +22,9 @@ from density_study.cluster.stack import classpath, ensure
 from density_study.workloads.base.client_run import GRACE_S, Deed, require_success, run_clients
 from density_study.workloads.base.values import ClientRun
 from density_study.workloads.base.workload import Collected, Prepared, TrialContext
-from density_study.workloads.ycsb.fault_under_load import injecting, rows_after
+from density_study.workloads.ycsb.fault_under_load.injection import injecting, rows_after
+from density_study.workloads.ycsb.fault_under_load.lasting import LastingFault
 from density_study.workloads.ycsb.faults import faults_of_all
-from density_study.workloads.ycsb.lasting_fault import LastingFault
 from density_study.workloads.ycsb.noisy_neighbour.neighbour import (
     noise,
     noise_made,

@@ -1,4 +1,4 @@
-"""Loads whose rate changes with time: rates asked and achieved over time, and each part's numbers."""
+"""Loads whose rate changes with time: rates requested and achieved over time, and each part's numbers."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from density_study.workloads.base.search import SUSTAINED
 HEIGHT_PX = 168
 WIDTH_PX = 540
 MOST_TRIALS = 8
-RATES = {"asked": SERIES[1], "achieved": SERIES[0]}
-_SERIES = {"asked": "asked", "operations": "achieved"}
+RATES = {"requested": SERIES[1], "achieved": SERIES[0]}
+_SERIES = {"requested": "requested", "operations": "achieved"}
 TAIL = 99.0
 
 
@@ -74,7 +74,7 @@ def table(view: View) -> DataTable:
             Column("Setting"),
             Column("Topology"),
             Column("Part"),
-            Column("Asked", numeric=True),
+            Column("Requested", numeric=True),
             Column("Achieved", numeric=True),
             Column("Sustained"),
             Column("Variation by second", numeric=True),
@@ -96,7 +96,7 @@ def table(view: View) -> DataTable:
 def _numbers(metrics: list[tuple[int, Metric]]) -> Iterator[str]:
     named = {metric.name: metric for _, metric in metrics if metric.name != "part_latency"}
     values = {name: metric.value for name, metric in named.items()}
-    asked, rate = values.get("part_asked"), values.get("part_rate")
+    asked, rate = values.get("part_requested"), values.get("part_rate")
     yield quantity(asked, "ops/s")
     yield quantity(rate, "ops/s")
     if asked is None or rate is None:

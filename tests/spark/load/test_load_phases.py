@@ -77,7 +77,9 @@ def test_rates_are_those_of_the_steps(world: tuple[Path, list[Truth]], which: in
     root, truths = world
     trial = truths[which].trial
     scopes = [f"part:{number:04d}" for number in (1, 2, 3, 4)]
-    assert parts(root, trial, "part_asked") == dict(zip(scopes, (100, 200, 300, 400), strict=True))
+    assert parts(root, trial, "part_requested") == dict(
+        zip(scopes, (100, 200, 300, 400), strict=True)
+    )
     achieved = parts(root, trial, "part_rate")
     assert [achieved[scope] for scope in scopes] == pytest.approx([100, 200, 300, 320])
     variation = parts(root, trial, "part_variation")
@@ -111,7 +113,7 @@ def test_latency_is_that_of_the_intervals_within_each_part(world: tuple[Path, li
 def test_what_was_asked_is_a_series(world: tuple[Path, list[Truth]]) -> None:
     root, truths = world
     rows = read_table(root, tables.TRIAL_RATE_SERIES)
-    rows = rows[(rows["trial"] == truths[0].trial) & (rows["name"] == "asked")]
+    rows = rows[(rows["trial"] == truths[0].trial) & (rows["name"] == "requested")]
     assert rows["rate"].sum() == pytest.approx(sum(ASKED), rel=0.001)
     by_second = dict(zip(rows["second"], rows["rate"], strict=True))
     assert by_second[RAMP_UP_S + 12] == pytest.approx(200)

@@ -14,9 +14,9 @@ from density_study.cluster.state.journal import Journal
 from density_study.workloads.base.client_run import Deed, run_clients
 from density_study.workloads.base.fault import Fault
 from density_study.workloads.base.workload import RecordFolder, TrialContext
-from density_study.workloads.ycsb.fault_under_load import injecting
+from density_study.workloads.ycsb.fault_under_load.injection import injecting
+from density_study.workloads.ycsb.fault_under_load.processes import victims_of
 from density_study.workloads.ycsb.setting import YcsbSetting
-from density_study.workloads.ycsb.victim_processes import victims_of
 from tests.support.topologies import local
 
 SERVERS = (

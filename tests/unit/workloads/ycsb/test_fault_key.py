@@ -12,7 +12,7 @@ from density_study.workloads.planning.plan import Plan, make_plan
 from density_study.workloads.spec.libvirt_hosts import declared_hosts
 from density_study.workloads.spec.study import Study
 from density_study.workloads.spec.study_file import parse_study
-from density_study.workloads.ycsb.fault_victims import victims_nodes
+from density_study.workloads.ycsb.fault_under_load.victims import victims_nodes
 from density_study.workloads.ycsb.setting import YcsbSetting
 from tests.support.drafts import QUICKSTART, host
 

@@ -80,7 +80,7 @@ def test_the_client_has_a_schedule_instead_of_a_target() -> None:
     assert found["workload"].endswith(".ScheduledWorkload")
     assert found["schedule.workload"] == "site.ycsb.workloads.CoreWorkload"
     assert found["measurement.interval"] == "both"
-    assert found["schedule.log"] == "/r/ycsb-1-asked.csv"
+    assert found["schedule.log"] == "/r/ycsb-1-schedule.csv"
     assert "-target" not in client_arguments(settings(study())["staircase"], "/r/ycsb-1-")
     burst = properties(settings(study())["burst"].at_rate(900.0))["schedule.pieces"]
     assert burst.split(";")[1:4] == ["50:90:90", "10:900:900", "50:90:90"]

@@ -12,8 +12,8 @@ from density_study.cluster.model.errors import StudyError
 from density_study.cluster.state.journal import Journal
 from density_study.workloads.base.fault import Fault
 from density_study.workloads.base.workload import RecordFolder, TrialContext
-from density_study.workloads.ycsb import fault_under_load
-from density_study.workloads.ycsb.fault_under_load import rows_after
+from density_study.workloads.ycsb.fault_under_load import injection
+from density_study.workloads.ycsb.fault_under_load.injection import rows_after
 from density_study.workloads.ycsb.properties import client_arguments
 from density_study.workloads.ycsb.setting import YcsbSetting
 from tests.support.topologies import local
@@ -58,7 +58,7 @@ def context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TrialContext:
         (tmp_path / "verb.json").write_text(json.dumps([name, verb, more_s]))
         return [{"asked": 1006, "found": 1004, "lost": ["user1", "user2"]}]
 
-    monkeypatch.setattr(fault_under_load, "table_tool", tool)
+    monkeypatch.setattr(injection, "table_tool", tool)
     cluster: Any = Cluster()
     transport: Any = Transport()
     return TrialContext(

@@ -6,7 +6,7 @@ from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.transport import ProcessId
 from density_study.workloads.base.fault import Fault
 from density_study.workloads.base.workload import TrialContext
-from density_study.workloads.ycsb.fault_victims import victims_nodes
+from density_study.workloads.ycsb.fault_under_load.victims import victims_nodes
 
 
 def victims_of(context: TrialContext, fault: Fault) -> tuple[ProcessId, ...]:

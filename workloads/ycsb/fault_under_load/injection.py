@@ -14,7 +14,8 @@ from density_study.workloads.base.client_run import Deed
 from density_study.workloads.base.fault import Fault, InjectedFault
 from density_study.workloads.base.parsing import ParseError
 from density_study.workloads.base.workload import TrialContext
-from density_study.workloads.ycsb.lasting_fault import LastingFault
+from density_study.workloads.ycsb.fault_under_load.lasting import LastingFault
+from density_study.workloads.ycsb.fault_under_load.processes import victims_of
 from density_study.workloads.ycsb.output.summary import operation_counts, parse_summary
 from density_study.workloads.ycsb.properties import (
     INSERTS,
@@ -24,7 +25,6 @@ from density_study.workloads.ycsb.properties import (
 )
 from density_study.workloads.ycsb.setting import YcsbSetting
 from density_study.workloads.ycsb.table_tool import table_tool
-from density_study.workloads.ycsb.victim_processes import victims_of
 
 READ_BACK_ROWS_S = 1000.0
 """Rows that are read back per second at least, which bounds how long it may take."""

@@ -1,4 +1,4 @@
-"""What a client with a schedule asked for in each second: `<client>-asked.csv` of our ScheduledWorkload."""
+"""The operations due in each second of a client's schedule: `<client>-schedule.csv` of our ScheduledWorkload."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HEADER = "epoch_ms,piece,operations"
 
 
 @dataclass(frozen=True)
-class AskedRow:
+class ScheduleRow:
     """A second: its start by the client's clock, the piece of the schedule that it lies in (0: the ramp-up),
     and the operations that were due in it."""
 
@@ -27,7 +27,7 @@ class AskedRow:
     operations: float
 
 
-def parse_asked(data: bytes | str, file: str) -> Parsed[AskedRow]:
+def parse_schedule(data: bytes | str, file: str) -> Parsed[ScheduleRow]:
     """Rows in the file's order. ParseError: the file is no such log."""
     ledger = Ledger(data, file)
     if not ledger.lines or ledger.lines[0].text != HEADER:
@@ -35,12 +35,12 @@ def parse_asked(data: bytes | str, file: str) -> Parsed[AskedRow]:
     return ledger.close(ledger.read(_row))
 
 
-def _row(line: Line) -> AskedRow | None:
+def _row(line: Line) -> ScheduleRow | None:
     if line.number == 1 or not line.text:
         return None
     cells = line.text.split(",")
     if len(cells) != 3 or not line.ended:
         raise RejectedError("three fields expected")
-    return AskedRow(
+    return ScheduleRow(
         line.number, whole(cells[0]) / 1000, whole(cells[1], 2**31 - 1), decimal(cells[2])
     )

@@ -21,7 +21,7 @@ from density_study.cluster.model.transport import Command, ProcessId
 from density_study.cluster.providers.emulation import prove
 from density_study.workloads.base.fault import Fault, InjectedFault
 from density_study.workloads.base.workload import TrialContext
-from density_study.workloads.ycsb.victim_processes import victims_of
+from density_study.workloads.ycsb.fault_under_load.processes import victims_of
 
 MARGIN_S = 30.0
 NAME = "fault"
