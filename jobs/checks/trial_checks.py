@@ -59,7 +59,9 @@ def transform(inputs: Inputs) -> DataFrame:
             "failed_operations", F.when(F.col("faulted"), 0).otherwise(F.col("failed_operations"))
         )
         .withColumn("target_share", F.col("ops_s") / F.col("target_ops_s"))
-        .withColumn("drift", F.when(F.col("is_even"), F.col("drift")))  # others drift on purpose
+        .withColumn(
+            "drift", F.when(F.col("is_even"), F.col("drift"))
+        )  # a fault and other phases drift on purpose
         .withColumn("cold_share", _cold_share())
         .withColumn("rates_unknown", F.when(moves_bytes, _rates_unknown()).otherwise(0))
         .fillna(0, ["result_lines_quarantined", "sample_lines_quarantined"])
@@ -95,7 +97,9 @@ def _of_manifests(inputs: Inputs) -> DataFrame:
         F.col("fault").isNotNull().alias("faulted"),
         (F.col("rows_acknowledged") - F.col("rows_found")).alias("lost_rows"),
         F.when(_is_answer() & _has_target(), F.col("target_ops_s")).alias("target_ops_s"),
-        F.coalesce("phase", F.lit("soak")).isin("soak").alias("is_even"),
+        (F.coalesce("phase", F.lit("soak")).isin("soak") & F.col("fault").isNull()).alias(
+            "is_even"
+        ),
         "state",
         F.concat_ws("; ", "state_reasons").alias("state_reason"),
         window_s().alias("window_s"),

@@ -78,6 +78,7 @@ def table(view: View) -> DataTable:
             Column("Achieved", numeric=True),
             Column("Sustained"),
             Column("Variation by second", numeric=True),
+            Column("Intended p50"),
             Column("Intended p99"),
         ),
         tuple(
@@ -94,8 +95,7 @@ def table(view: View) -> DataTable:
 
 
 def _numbers(metrics: list[tuple[int, Metric]]) -> Iterator[str]:
-    named = {metric.name: metric for _, metric in metrics if metric.name != "part_latency"}
-    values = {name: metric.value for name, metric in named.items()}
+    values = {one.name: one.value for _, one in metrics if one.name != "part_latency"}
     asked, rate = values.get("part_requested"), values.get("part_rate")
     yield quantity(asked, "ops/s")
     yield quantity(rate, "ops/s")
@@ -104,8 +104,10 @@ def _numbers(metrics: list[tuple[int, Metric]]) -> Iterator[str]:
     else:
         yield "yes" if rate >= SUSTAINED * asked else f"no, {100 * rate / asked:.0f} %"
     yield quantity(values.get("part_variation"), "percent")
-    tails = [metric for _, metric in metrics if metric.percentile == TAIL]
-    yield ", ".join(f"{one.operation} {quantity(one.value, 'ms')}" for one in tails) or "unknown"
+    for percentile in (50.0, TAIL):
+        known = [metric for _, metric in metrics if metric.percentile == percentile]
+        named = (f"{one.operation} {quantity(one.value, 'ms')}" for one in known)
+        yield ", ".join(named) or "unknown"
 
 
 def _of_part(metrics: tuple[Metric, ...], number: int) -> list[tuple[int, Metric]]:

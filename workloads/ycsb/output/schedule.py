@@ -1,4 +1,4 @@
-"""The operations due in each second of a client's schedule: `<client>-schedule.csv` of our ScheduledWorkload."""
+"""The operations due in each second of a schedule: `<client>-schedule.csv` of our ScheduledWorkload."""
 
 from __future__ import annotations
 
