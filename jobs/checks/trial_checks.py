@@ -59,9 +59,7 @@ def transform(inputs: Inputs) -> DataFrame:
             "failed_operations", F.when(F.col("faulted"), 0).otherwise(F.col("failed_operations"))
         )
         .withColumn("target_share", F.col("ops_s") / F.col("target_ops_s"))
-        .withColumn(
-            "drift", F.when(F.col("is_even"), F.col("drift"))
-        )  # a fault and other phases drift on purpose
+        .withColumn("drift", F.when(F.col("is_even"), F.col("drift")))  # others drift on purpose
         .withColumn("cold_share", _cold_share())
         .withColumn("rates_unknown", F.when(moves_bytes, _rates_unknown()).otherwise(0))
         .fillna(0, ["result_lines_quarantined", "sample_lines_quarantined"])
