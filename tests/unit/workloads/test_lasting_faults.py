@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from density_study.cluster.machine import network_cut
+from density_study.cluster.machine import io_limits, network_cut, slow_disk
 from density_study.cluster.machine.host_commands import HOST_COMMANDS
 from density_study.cluster.model.errors import InputError
 
@@ -122,3 +122,41 @@ def test_a_host_without_nftables_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
     with pytest.raises(InputError, match="cannot be cut"):
         network_cut.check_nft()
     assert not network_cut.is_cut("any") and not network_cut.mend("any")
+
+
+@pytest.fixture
+def victim() -> Iterator[int]:
+    try:
+        io_limits.cgroup_version()
+    except InputError as why:
+        pytest.skip(f"no disk was slowed down: {why.what}")
+    with subprocess.Popen(["sleep", "60"]) as process:
+        yield process.pid
+        process.kill()
+
+
+@pytest.mark.parametrize("number", [None, signal.SIGTERM])
+def test_a_process_has_a_slow_disk_for_a_time(
+    victim: int, tmp_path: Path, number: signal.Signals | None
+) -> None:
+    home = io_limits.group_of(victim)
+    group = io_limits.group(f"test/{tmp_path.name}/b1", "slow")
+    limits = json.dumps({"read_mib_s": 5})
+    argv = [
+        sys.executable,
+        "-m",
+        slow_disk.__name__,
+        str(group),
+        str(tmp_path),
+        limits,
+        "1",
+        str(victim),
+    ]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        assert io_limits.group_of(victim) == group
+        if number is not None:
+            process.send_signal(number)
+        assert process.wait(timeout=20) == (0 if number is None else 128 + number)
+    assert io_limits.group_of(victim) == home and not group.exists()
