@@ -93,8 +93,9 @@ class Burst(_Shape):
 
     @property
     def words(self) -> str:
+        bursts = "1 burst" if self.times == 1 else f"{self.times} bursts"
         return (
-            f"{self.times} bursts of {self.for_:g} s at {_words(self.rate)}, every {self.every:g} s, "
+            f"{bursts} of {self.for_:g} s at {_words(self.rate)}, every {self.every:g} s, "
             f"over {_words(self._between)}"
         )
 

@@ -83,7 +83,7 @@ def table(view: View) -> DataTable:
         ),
         tuple(
             (
-                f"{one.label}, {one.phase}",
+                one.label,
                 one.topology,
                 part.name,
                 *_numbers(_of_part(one.metrics, number)),
@@ -131,15 +131,18 @@ def _panels(
 ) -> Iterator[Panel]:
     trial = view.summary.trials[at]
     where = f"{view.where(setting)}, {trial.trial}"
-    title = f"{setting.label}, {setting.phase}"
+    title = setting.label
     key = (f"load-{trial.trial}", title, where)
     of = [setting.setting, str(setting.vms_per_host), setting.medium]
     series = next(
         ((i, one) for i, one in enumerate(view.summary.series) if one.trial == trial.trial), None
     )
     rates = [] if series is None else list(_rates(*series, trial, of))
-    yield panel(key, f"Rates over time: {title}", _lines(), rates, HEIGHT_PX, WIDTH_PX)
+    if rates:
+        yield panel(key, f"Rates over time: {title}", _lines(), rates, HEIGHT_PX, WIDTH_PX)
     tails = list(_tails(setting, at, trial, of))
+    if not tails:  # no part has enough operations
+        return
     chart = _steps(tails, operations)
     what = f"Intended p99 of each part: {title}"
     yield panel((f"{key[0]}-p99", title, f"intended p99, {where}"), what, chart, tails, HEIGHT_PX,
