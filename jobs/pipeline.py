@@ -33,6 +33,7 @@ from density_study.jobs.checks import trial_checks
 from density_study.jobs.ingest import ingest as ingesting
 from density_study.jobs.metrics import (
     latency,
+    load_parts,
     price_performance,
     recovery,
     setting_metrics,
@@ -116,8 +117,10 @@ def ingest(_: Path, data: Path) -> None:
 
 def metrics(_: Path, data: Path) -> None:
     """Compute the metrics of every trial."""
-    of_faults = read_table(data, tables.TRIALS)["fault"].notna().any()
-    _write(_session(data), data, *METRIC_JOBS, *((recovery,) if of_faults else ()))
+    trials = read_table(data, tables.TRIALS)
+    special = ((recovery, "fault"), (load_parts, "phase"))
+    few = (job for job, column in special if trials[column].notna().any())
+    _write(_session(data), data, *METRIC_JOBS, *few)
 
 
 def verdicts(run_root: Path, data: Path) -> None:

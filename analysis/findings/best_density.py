@@ -40,7 +40,7 @@ class _Arm:
 def best_density(evidence: Evidence, slo: Mapping[str, float]) -> Iterator[Finding]:
     """One finding per mix and medium with at least two densities; none if no limit applies."""
     entries = [
-        e for e in evidence.settings if e.neighbour is None and not e.fault and _limited(e, slo)
+        e for e in evidence.settings if not (e.neighbour or e.fault or e.phase) and _limited(e, slo)
     ]
     for _, group in groupby(sorted(entries, key=_group), key=_group):
         densities = _arms(list(group), slo, evidence.interval)

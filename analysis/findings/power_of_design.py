@@ -193,6 +193,7 @@ def made_up(topology: Topology, setting: Setting, points: tuple[float, ...]) -> 
         mode=setting.mode_name,
         neighbour=setting.summary_fields().get("neighbour"),
         fault=setting.summary_fields().get("fault"),
+        phase=setting.summary_fields().get("phase"),
         sought=setting.summary_fields().get("sought"),
         target_ops_s=1.0 if setting.is_paced else None,  # only its presence matters here
     )

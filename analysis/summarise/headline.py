@@ -142,9 +142,10 @@ def _doing(entry: SettingSummary) -> str:
 
 
 def _place(entry: SettingSummary) -> tuple[bool, bool, int]:
-    """The answer of a search first: it is what the study was made for. That of a fault last."""
+    """The answer of a search first: the study was made for it. That of a fault or of a changing rate last."""
     known = (i for i, start in enumerate(_HEADLINES) if entry.setting.startswith(start))
-    return entry.sought is None, entry.fault is not None, next(known, len(_HEADLINES))
+    special = entry.fault is not None or entry.phase is not None
+    return entry.sought is None, special, next(known, len(_HEADLINES))
 
 
 def _unit(entry: SettingSummary) -> str:

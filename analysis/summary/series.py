@@ -29,7 +29,7 @@ class CpuSeries(Frozen):
 
 
 class RateSeries(Frozen):
-    name: Literal["operations", "transferred", "disk_read", "disk_write"]
+    name: Literal["operations", "requested", "transferred", "disk_read", "disk_write"]
     unit: Literal["ops/s", "MiB/s"]
     at_s: tuple[int, ...]
     rate: Values

@@ -29,7 +29,11 @@ MetricName = Literal[
     "time_to_recover",  # from a fault to the first second of a sustained rate, s
     "failed_operations",  # of a trial with a fault, count
     "worst_latency",  # longest intended latency of a trial with a fault, ms
-    "rows_missing",  # rows that clients know to be in the table, and that are not, count
+    "lost_rows",  # rows whose insert was acknowledged, and that are not in the table, count
+    "part_requested",  # of a part of a load whose rate changes with time: rate requested, ops/s
+    "part_rate",  # rate achieved in it, ops/s
+    "part_latency",  # percentile of its intended latency, ms
+    "part_variation",  # coefficient of variation of its rate by second, percent
     "client_throughput",  # of one client node, where there are several, ops/s
     "latency",  # percentile of merged histograms, ms
     "cpu_used",  # 100 - idle - iowait - steal, percent of the scope's cores
@@ -75,7 +79,8 @@ class Metric(Frozen):
     latency_kind: Literal["closed-loop", "intended"] | None = None
     percentile: float | None = None
     scope: str | None = Field(
-        None, description="for cpu and disk: host:<name>, node:<name>, client, client:<name>"
+        None,
+        description="for cpu and disk: host:<name>, node:<name>, client, client:<name>; part:<number>",
     )
     n: int = Field(
         1, description="number of units behind the value: trials of a setting, builds of a topology"
@@ -132,6 +137,14 @@ class MonitoringOverhead(Frozen):
     points: tuple[float, ...] = Field((), description="the ratio of each pair, in order")
 
 
+class LoadPart(Frozen):
+    """Part of a load whose rate changes with time. Seconds count from the end of the ramp-up."""
+
+    name: str
+    begin_s: int
+    end_s: int
+
+
 class SettingSummary(Frozen):
     """One setting on one topology, over its valid trials of all repetitions."""
 
@@ -174,6 +187,13 @@ class SettingSummary(Frozen):
         description="YCSB: settings that the id omits, by their key in a study; times in s",
     )
     usd_per_hour: float | None = Field(None, description="price of the topology's hosts")
+    phase: str | None = Field(
+        None,
+        description="YCSB: how the rate changes with time: 'ramp from 10 % to 90 % over 300 s'",
+    )
+    parts: tuple[LoadPart, ...] = Field(
+        (), description="YCSB: its parts; numbers of part 1 have the scope part:0001"
+    )
     fault: str | None = Field(
         None, description="YCSB: what was done to the cluster: 'RegionServer killed after 60 s'"
     )

@@ -56,6 +56,21 @@ def group(tag: str, disk: str, root: Path = ROOT) -> Path:
     return parent / f"density-study.{name}"
 
 
+def group_of(pid: int, root: Path = ROOT) -> Path:
+    """The cgroup that limits the I/O of a process now."""
+    for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines():
+        _, controllers, path = line.split(":", 2)
+        if "blkio" in controllers.split(","):
+            return root / "blkio" / path.lstrip("/")
+        if not controllers and not (root / "blkio").is_dir():
+            return root / path.lstrip("/")
+    raise InputError(
+        f"process {pid} is in no cgroup that can limit I/O.",
+        f"/proc/{pid}/cgroup",
+        "see cgroups(7).",
+    )
+
+
 def make(path: Path, disk: Path, limits: IoLimits, root: Path = ROOT) -> str:
     """Create the cgroup; returns a description of what it limits."""
     version = cgroup_version(root)

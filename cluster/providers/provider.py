@@ -113,6 +113,14 @@ class Preflight(Protocol):
 
 
 @runtime_checkable
+class WorkerChecks(Protocol):
+    """Something may be done to the machines of workers during a trial."""
+
+    def check_workers(self, topology: Topology, command: str) -> None:
+        """Run a host command on each worker's machine; it raises InputError. Starts nothing."""
+
+
+@runtime_checkable
 class Capacity(Protocol):
     """Nodes share memory, disks and ports with the hosts' other programs."""
 

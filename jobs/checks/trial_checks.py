@@ -60,6 +60,7 @@ def transform(inputs: Inputs) -> DataFrame:
         )
         .withColumn("target_share", F.col("ops_s") / F.col("target_ops_s"))
         .withColumn("cluster_cpu", F.when(F.col("hosts_unseen") == 0, F.col("hosts_cpu")))
+        .withColumn("drift", F.when(F.col("is_even"), F.col("drift")))  # others drift on purpose
         .withColumn("cold_share", _cold_share())
         .withColumn("rates_unknown", F.when(moves_bytes, _rates_unknown()).otherwise(0))
         .fillna(0, ["result_lines_quarantined", "sample_lines_quarantined"])
@@ -90,12 +91,14 @@ def _of_manifests(inputs: Inputs) -> DataFrame:
         "monitored",
         cold.alias("must_be_cold"),
         # a search rejects probes because they miss their target: this is no fault of theirs
-        # nor is it a fault of a trial that breaks its cluster
-        (F.col("target_ops_s").isNotNull() & _is_answer() & F.col("fault").isNull()).alias(
-            "has_target"
-        ),
+        # nor is it a fault of a trial that breaks its cluster, or whose rate is a question of its own
+        (_has_target() & _is_answer() & F.col("fault").isNull()).alias("has_target"),
         F.col("fault").isNotNull().alias("faulted"),
-        F.when(_is_answer(), F.col("target_ops_s")).alias("target_ops_s"),
+        (F.col("rows_acknowledged") - F.col("rows_found")).alias("lost_rows"),
+        F.when(_is_answer() & _has_target(), F.col("target_ops_s")).alias("target_ops_s"),
+        (F.coalesce("phase", F.lit("soak")).isin("soak") & F.col("fault").isNull()).alias(
+            "is_even"
+        ),
         "state",
         F.concat_ws("; ", "state_reasons").alias("state_reason"),
         window_s().alias("window_s"),
@@ -104,6 +107,11 @@ def _of_manifests(inputs: Inputs) -> DataFrame:
         (F.col("compactions") + F.col("splits")).alias("background_work"),
         "compiling_share",
     )
+
+
+def _has_target() -> Column:
+    """Whether the clients are held to one rate."""
+    return F.col("target_ops_s").isNotNull() & F.col("phase").isNull()
 
 
 def _is_answer() -> Column:

@@ -32,6 +32,7 @@ FROM_FILES: tuple[Table, ...] = (
     tables.YCSB_SUMMARY,
     tables.YCSB_STATUS,
     tables.YCSB_HISTOGRAMS,
+    tables.YCSB_SCHEDULE,
     tables.QUARANTINE,
     tables.HOST_USE,
     tables.NODE_USE,

@@ -96,7 +96,7 @@ def _of_fault(manifest: Manifest) -> Row:
     fault, window = manifest.fault, manifest.window
     rows = manifest.state_after.get("rows", {})
     return {
-        "fault": fault.kill if fault else None,
+        "fault": fault.what if fault else None,
         "fault_s": fault.epoch_s - window.start_epoch_s if fault and window else None,
         "rows_acknowledged": rows.get("acknowledged"),
         "rows_found": rows.get("found"),

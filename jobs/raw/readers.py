@@ -21,6 +21,7 @@ from density_study.workloads.testdfsio.output.history import JobHistory, parse_h
 from density_study.workloads.testdfsio.output.io_parts import parse_io_part
 from density_study.workloads.testdfsio.output.results import parse_results
 from density_study.workloads.ycsb.output.interval_log import IntervalRow, parse_hdr
+from density_study.workloads.ycsb.output.schedule import ScheduleRow, parse_schedule
 from density_study.workloads.ycsb.output.status import parse_status
 from density_study.workloads.ycsb.output.summary import SummaryRow, parse_summary
 
@@ -135,6 +136,12 @@ def _interval(row: IntervalRow, file: RawFile) -> Rows:
     yield tables.YCSB_HISTOGRAMS, {**interval(row, file), **lists}
 
 
+def _asked(row: ScheduleRow, file: RawFile) -> Rows:
+    begun_s = row.epoch_s - file.facts.clock_offset_s
+    known = {"client": file.subject, "second": row.line - 2, "begun_s": begun_s}
+    yield tables.YCSB_SCHEDULE, _row(tables.YCSB_SCHEDULE, row, {}, **known)
+
+
 def interval(row: IntervalRow, file: RawFile) -> dict[str, Any]:
     """The row of an interval, without its histogram."""
     return _row(
@@ -185,5 +192,6 @@ READERS: Mapping[str, tuple[Callable[[bytes, str], Parsed[Any]], RowsOf]] = Mapp
         "ycsb-summary": (parse_summary, _summary),
         "ycsb-status": (parse_status, _one_table(tables.YCSB_STATUS, "client")),
         "ycsb-hdr": (parse_hdr, _interval),
+        "ycsb-schedule": (parse_schedule, _asked),
     }
 )

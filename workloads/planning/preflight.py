@@ -21,6 +21,7 @@ from density_study.cluster.providers.provider import (
     FreeResources,
     Given,
     Preflight,
+    WorkerChecks,
     provider_of,
 )
 from density_study.cluster.providers.stacks import ensure_stacks
@@ -135,6 +136,13 @@ def _acts(
     for name, topology in plan.topologies.items():
         if topology.configuration != PLAIN:
             yield f"configuration of {name}", partial(check_configuration, topology)
+    if isinstance(provider, WorkerChecks):
+        settings = study.settings()
+        for name, topology in plan.topologies.items():
+            able = (setting for setting in settings if not setting.obstacle(topology))
+            for command in dict.fromkeys(one for s in able for one in s.needs_of_workers):
+                check = partial(provider.check_workers, topology, command)
+                yield f"{command} on workers of {name}", check
     if isinstance(provider, Preflight):
         for topology in plan.topologies.values():
             yield f"hosts of {topology.name}", partial(provider.preflight, topology, tag)

@@ -77,8 +77,10 @@ def _predecessors(settings: tuple[Setting, ...]) -> tuple[frozenset[int], ...]:
 
 
 def _cheapest(settings: Sequence[Setting]) -> Setting:
-    """The shortest setting with a steady rate; the shortest of all if none has one."""
-    able = [setting for setting in settings if setting.sought is None] or settings
+    """The shortest setting with a steady rate; the shortest of all if none has one. Never one that breaks its
+    cluster: the second trial of the pair would have another."""
+    whole = [setting for setting in settings if not setting.breaks_cluster]
+    able = [setting for setting in whole if setting.sought is None] or whole or settings
     steady = [setting for setting in able if setting.has_steady_rate]
     return min(steady or able, key=lambda setting: setting.estimate_s)
 

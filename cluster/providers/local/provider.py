@@ -26,13 +26,17 @@ from density_study.cluster.providers.provider import (
     FreeResources,
     Leftovers,
     Provider,
+    WorkerChecks,
 )
 from density_study.cluster.state.events import DiskEmulated
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.tags import tagged
 
 
-class LocalProvider(Provider, Capacity):
+class LocalProvider(Provider, Capacity, WorkerChecks):
+    def check_workers(self, topology: Topology, command: str) -> None:
+        HOST_COMMANDS[command]()
+
     def check_ports(self, topology: Topology, ports: Ports) -> None:
         check_free(ports.by_service.values())
 

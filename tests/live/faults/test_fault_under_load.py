@@ -66,7 +66,7 @@ def test_the_rate_comes_back_after_a_stall(finished: Finished) -> None:
 def test_no_acknowledged_row_is_lost(finished: Finished) -> None:
     rows = finished.broken.state_after["rows"]
     assert rows["acknowledged"] > 10_000  # some were inserted
-    assert finished.metric("rows_missing") == 0
+    assert finished.metric("lost_rows") == 0
 
 
 def test_the_report_shows_it(finished: Finished) -> None:

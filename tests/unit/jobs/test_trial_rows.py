@@ -100,6 +100,9 @@ def test_every_file_has_a_reader_and_gives_rows(run: tuple[Path, tuple[Manifest,
     ]
     sample = SAMPLES / "sar-12.6.1.csv"  # no monitor of ours
     files.append(RawFile("t", "sar", "h1", sample.name, str(sample)))
+    schedule = run[0] / "schedule.csv"  # of a client with one
+    schedule.write_text("epoch_ms,piece,operations\n1795200000500,0,10.000\n")
+    files.append(RawFile("t", "ycsb-schedule", "ycsb-1", schedule.name, str(schedule)))
     assert {file.kind for file in files} == set(READERS)
     for file in files:
         rows = list(read(file))
