@@ -45,9 +45,26 @@ class LatencyCurve(Frozen):
     ms: tuple[float, ...]
 
 
+class DeviceSeries(Frozen):
+    """A metric of a telemetry device (monitor.also) on one of its sources."""
+
+    device: str
+    host: str
+    source: str = Field(description="a disk, a daemon (<node>/<daemon>), or host")
+    name: str
+    label: str = Field(description="for people: 'mean time of a read'")
+    chart: str = Field(description="metrics with the same chart share a panel")
+    unit: str
+    at_s: tuple[int, ...]
+    value: Values
+
+
 class TrialSeries(Frozen):
     trial: str
     step_s: int = Field(description="every point is the mean over this many seconds")
     cpu: tuple[CpuSeries, ...] = ()
     rates: tuple[RateSeries, ...] = ()
     latency: tuple[LatencyCurve, ...] = ()
+    devices: tuple[DeviceSeries, ...] = Field(
+        (), description="what telemetry devices sampled; empty: the study has none"
+    )

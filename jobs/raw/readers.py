@@ -14,6 +14,7 @@ from density_study.analysis import tables
 from density_study.analysis.tables import Table
 from density_study.jobs.raw.raw_files import RawFile, UnreadableError, content
 from density_study.workloads.base.parsing import Parsed, ParseError
+from density_study.workloads.monitors.devices import devices, parse_device
 from density_study.workloads.monitors.dool import parse_dool
 from density_study.workloads.monitors.nodecpu import parse_nodecpu
 from density_study.workloads.monitors.sar import parse_sar
@@ -159,6 +160,7 @@ READERS: Mapping[str, tuple[Callable[[bytes, str], Parsed[Any]], RowsOf]] = Mapp
         "dool": (parse_dool, _one_table(tables.HOST_SAMPLES, "host")),
         "sar": (parse_sar, _one_table(tables.HOST_SAMPLES, "host")),
         "nodecpu": (parse_nodecpu, _one_table(tables.NODE_CPU_SAMPLES, "host")),
+        **{name: (parse_device, _one_table(tables.DEVICE_SAMPLES, "host")) for name in devices()},
         "dfsio-results": (
             parse_results,
             _one_table(

@@ -27,7 +27,7 @@ from density_study.workloads.execution.monitoring import Monitors
 from density_study.workloads.execution.others import others_between, read_others
 from density_study.workloads.execution.run import Run
 from density_study.workloads.execution.searching import judged
-from density_study.workloads.monitors import MONITORS
+from density_study.workloads.monitors import with_devices
 from density_study.workloads.planning.plan import Step
 from density_study.workloads.record.given import UNKNOWN, recorded
 from density_study.workloads.record.manifest import Manifest
@@ -124,7 +124,7 @@ def _judged(manifest: Manifest, record: Path) -> Probe | None:
 def _measure(run: Run, step: Step, context: TrialContext, progress: _Progress) -> None:
     setting: Any = step.setting
     workload = kind_of(setting.workload).runner()
-    kinds = MONITORS if step.monitored else {}
+    kinds = with_devices(run.study.monitor.also) if step.monitored else {}
     topology, facts = context.cluster.topology, progress.facts
     provider = provider_of(topology.provider)
     machines = (

@@ -34,8 +34,14 @@ DECADES = [10.0**power for power in range(-3, 7)]  # ticks of latency, ms
 
 
 def shapes() -> dict[str, Any]:
-    """A Vega-Lite spec without rows for each kind of chart: cpu, rate, latency."""
-    return {"cpu": _with_window(cpu_bars()), "rate": _rate(), "latency": _latency()}
+    """A Vega-Lite spec without rows for each kind of chart: cpu, rate, device, latency."""
+    numbered = {str(place): style for place, style in enumerate(CURVES)}
+    return {
+        "cpu": _with_window(cpu_bars()),
+        "rate": _lines(RATES),
+        "device": _lines(numbered),
+        "latency": _latency(numbered),
+    }
 
 
 def cpu_bars() -> alt.Chart:
@@ -56,9 +62,9 @@ def cpu_bars() -> alt.Chart:
     return bars
 
 
-def _rate() -> dict[str, Any]:
+def _lines(styles: dict[str, Style]) -> dict[str, Any]:
     """Rows: at (s, the middle of the step), series, value (null: unknown), tip, ref."""
-    look = series_look(RATES)
+    look = series_look(styles)
     base = alt.Chart(alt.NamedData(DATA)).encode(x=_seconds(), y=vertical(""), color=look["color"])
     points = base.transform_filter("isValid(datum.value)").mark_point(
         filled=True, size=14, opacity=1
@@ -69,10 +75,9 @@ def _rate() -> dict[str, Any]:
     )
 
 
-def _latency() -> dict[str, Any]:
+def _latency(styles: dict[str, Style]) -> dict[str, Any]:
     """Rows: part (1 / (1 - p)), series, value (ms), tip, ref. On this scale each further nine of a
     percentile is equally wide, as in HdrHistogram's plots."""
-    styles = {str(place): style for place, style in enumerate(CURVES)}
     percent = "format(100 - 100 / datum.value, '~r') + ' %'"
     ticks = [2, 10, 100, 1000, 10000]
     axis = alt.Axis(values=ticks, labelExpr=percent, grid=True, title="of operations")
@@ -112,4 +117,8 @@ def _with_window(*layers: Any) -> dict[str, Any]:
 def symbols() -> dict[str, Style]:
     """The legend's symbols by id. The script copies them next to the series' names."""
     rates = {f"symbol-rate-{name}": style for name, style in RATES.items()}
-    return rates | {f"symbol-latency-{place}": style for place, style in enumerate(CURVES)}
+    return rates | {
+        f"symbol-{shape}-{place}": style
+        for shape in ("device", "latency")
+        for place, style in enumerate(CURVES)
+    }
