@@ -26,8 +26,10 @@ from density_study.analysis import tables
 from density_study.analysis.summary.series import (
     CpuSeries,
     DeviceSeries,
+    EventMark,
     LatencyCurve,
     RateSeries,
+    SlowSpell,
     TrialSeries,
     Values,
 )
@@ -39,6 +41,8 @@ from density_study.workloads.monitors.devices import devices
 
 MAX_NUMBERS = 150_000  # in all series of a summary: about 1 MB of the report
 MAX_POINTS = 400  # in one series: a panel is a few hundred pixels wide
+MOST_EVENTS = 100  # of a trial: the longest
+SHORTEST_EVENT_S = 0.05
 STEPS_S = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600)
 CPU_PARTS = ("user", "system", "iowait", "steal", "irq", "idle")
 MAIN_SERIES = ("operations", "transferred")
@@ -61,6 +65,8 @@ def trial_series(
         _binned(run_root, tables.TRIAL_RATE_SERIES, step_s, ["name", "unit"], ["rate"])
     )
     sampled = _by_trial(_binned(run_root, tables.DEVICE_SERIES, step_s, _DEVICE, ["value"]))
+    events = _by_trial(_optional(run_root, tables.DEVICE_EVENTS))
+    slow = _by_trial(_optional(run_root, tables.SLOW_SECONDS))
     latency = _by_trial(_optional(run_root, tables.LATENCY_PERCENTILES))
     return tuple(
         TrialSeries(
@@ -70,6 +76,8 @@ def trial_series(
             rates=tuple(_rates(rates[trial])) if trial in rates else (),
             latency=tuple(_curves(latency[trial])) if trial in latency else (),
             devices=tuple(_devices(sampled[trial])) if trial in sampled else (),
+            events=tuple(_events(events[trial])) if trial in events else (),
+            slow=tuple(_slow(slow[trial])) if trial in slow else (),
         )
         for trial in trials
         if trial in cpu or trial in rates or trial in latency or trial in sampled
@@ -218,6 +226,26 @@ def _devices(rows: pd.DataFrame) -> Iterator[DeviceSeries]:
             unit=unit,
             at_s=_whole(same["at_s"]),
             value=_values(same["value"], 3),
+        )
+
+
+def _events(rows: pd.DataFrame) -> Iterator[EventMark]:
+    """The MOST_EVENTS longest; a short collection is no mark that a reader could see."""
+    lasting = rows.assign(lasted_s=rows["end_s"] - rows["start_s"])
+    lasting = lasting[lasting["lasted_s"] >= SHORTEST_EVENT_S].nlargest(MOST_EVENTS, "lasted_s")
+    for row in lasting.sort_values(["start_s", "source", "kind"]).to_dict("records"):
+        times = {name: round(float(row[name]), 3) for name in ("start_s", "end_s")}
+        yield EventMark(kind=row["kind"], source=row["source"], what=row["what"], **times)
+
+
+def _slow(rows: pd.DataFrame) -> Iterator[SlowSpell]:
+    for row in rows.sort_values("first").to_dict("records"):
+        yield SlowSpell(
+            first=int(row["first"]),
+            last=int(row["last"]),
+            cause=None if pd.isna(row["cause"]) else str(row["cause"]),
+            also=tuple(row["also"]),
+            sentence=str(row["sentence"]),
         )
 
 

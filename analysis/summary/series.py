@@ -59,6 +59,26 @@ class DeviceSeries(Frozen):
     value: Values
 
 
+class EventMark(Frozen):
+    """An event of a daemon that a device tells of; seconds after the window's start."""
+
+    kind: str = Field(description="gc pause, safepoint, flush or compaction")
+    source: str
+    start_s: float
+    end_s: float
+    what: str
+
+
+class SlowSpell(Frozen):
+    """Consecutive slow seconds, from the start of `first` to the end of `last`, and what moved with them."""
+
+    first: int
+    last: int
+    cause: str | None = Field(description="null: nothing measured moved with it")
+    also: tuple[str, ...] = Field((), description="other causes whose rules hold")
+    sentence: str = Field(description="how slow it was, the cause and its evidence, for people")
+
+
 class TrialSeries(Frozen):
     trial: str
     step_s: int = Field(description="every point is the mean over this many seconds")
@@ -67,4 +87,10 @@ class TrialSeries(Frozen):
     latency: tuple[LatencyCurve, ...] = ()
     devices: tuple[DeviceSeries, ...] = Field(
         (), description="what telemetry devices sampled; empty: the study has none"
+    )
+    events: tuple[EventMark, ...] = Field(
+        (), description="the longest pauses, flushes and compactions, in time's order"
+    )
+    slow: tuple[SlowSpell, ...] = Field(
+        (), description="slow seconds of a trial with devices; empty: none, or no device"
     )

@@ -39,6 +39,7 @@ FROM_FILES: tuple[Table, ...] = (
     tables.MONITOR_ROUNDS,
     tables.HOST_DISK_SERIES,
     tables.DEVICE_SERIES,
+    tables.DEVICE_EVENTS,
     tables.TRIAL_CPU_SERIES,
     tables.LATENCY_PERCENTILES,
     tables.OPERATION_SECONDS,

@@ -39,11 +39,13 @@ def device_tables(
         yield tables.MONITOR_ROUNDS, _table(tables.MONITOR_ROUNDS, found)
         if subject.facts.window is not None and subject.kind in devices():
             about["device"] = subject.kind
-            for source in _sources(rows):
-                yield (
-                    tables.DEVICE_SERIES,
-                    _table(tables.DEVICE_SERIES, list(_series(about, source, subject))),
-                )
+            sources = list(_sources(rows))
+            for table, of_source in (
+                (tables.DEVICE_SERIES, _series),
+                (tables.DEVICE_EVENTS, _events),
+            ):
+                found = [row for source in sources for row in of_source(about, source, subject)]
+                yield table, _table(table, found)
 
 
 class _Source:
@@ -102,6 +104,26 @@ def _series(about: dict[str, str], source: _Source, subject: Subject) -> Iterato
                 "unit": metric.unit,
                 "second": int(place + second.min()),
                 "value": float(sums[place] / weights[place]),
+            }
+
+
+def _events(about: dict[str, str], source: _Source, subject: Subject) -> Iterator[dict[str, Any]]:
+    """What counters tell of: it ended since the sample before, and the longest lasted that long."""
+    window = subject.facts.window
+    assert window is not None
+    until_s = source.epoch_s - subject.facts.clock_offset_s - window[0]
+    for event in devices()[subject.kind].events:
+        counts, longest_ms = source.rises(event.count), source.values(event.longest_ms)
+        for place in np.flatnonzero((counts > 0) & np.isfinite(longest_ms)):
+            many = f"{int(counts[place])} of them, the longest " if counts[place] > 1 else ""
+            yield {
+                **about,
+                "source": source.name,
+                "line": source.lines[place],
+                "kind": event.kind,
+                "start_s": float(until_s[place] - longest_ms[place] / 1000),
+                "end_s": float(until_s[place]),
+                "what": f"{many}{longest_ms[place] / 1000:.1f} s",
             }
 
 

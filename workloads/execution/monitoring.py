@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.transport import ProcessId, Transport
 from density_study.cluster.providers.provider import Machine, machines_of_hosts
@@ -147,6 +148,19 @@ class Monitors:
             started_epoch_s=running.started_s,
             stopped_epoch_s=time.time(),
         )
+
+
+def daemons_of(cluster: Cluster, machines: Sequence[Machine]) -> dict[str, dict[str, str]]:
+    """The HTTP address of each daemon (<node>/<daemon>), by the machine: its guest, or its host."""
+    names = {machine.name for machine in machines}
+    found: dict[str, dict[str, str]] = {name: {} for name in names}
+    for node in cluster.topology.nodes:
+        guest = f"{node.name}.{node.host}"
+        of_machine = found.get(guest if guest in names else node.host, {})
+        for daemon, address in cluster.endpoints.daemon_http.items():
+            if daemon.partition("/")[0] == node.name:
+                of_machine[daemon] = address
+    return found
 
 
 def _method_of(transport: Transport, before: Reading, after: Reading) -> str:

@@ -23,7 +23,7 @@ from density_study.workloads.base.setting import Setting
 from density_study.workloads.base.values import ClientRun, TargetRate, Window
 from density_study.workloads.base.workload import TrialContext
 from density_study.workloads.execution.hosts_around_trial import between, full_disks, read_guests
-from density_study.workloads.execution.monitoring import Monitors
+from density_study.workloads.execution.monitoring import Monitors, daemons_of
 from density_study.workloads.execution.others import others_between, read_others
 from density_study.workloads.execution.run import Run
 from density_study.workloads.execution.searching import judged
@@ -124,7 +124,6 @@ def _judged(manifest: Manifest, record: Path) -> Probe | None:
 def _measure(run: Run, step: Step, context: TrialContext, progress: _Progress) -> None:
     setting: Any = step.setting
     workload = kind_of(setting.workload).runner()
-    kinds = with_devices(run.study.monitor.also) if step.monitored else {}
     topology, facts = context.cluster.topology, progress.facts
     provider = provider_of(topology.provider)
     machines = (
@@ -132,6 +131,8 @@ def _measure(run: Run, step: Step, context: TrialContext, progress: _Progress) -
         if isinstance(provider, Guests)
         else machines_of_hosts(topology, context.transport)
     )
+    daemons = daemons_of(context.cluster, machines)
+    kinds = with_devices(run.study.monitor.also, daemons) if step.monitored else {}
     monitors = Monitors(context, run.study.monitor.period, kinds, machines)
     _journal(run, step, "preparing")
     with progress.timing("prepare"):

@@ -14,6 +14,7 @@ from density_study.cluster.model.transport import Command
 from density_study.workloads.base.parsing import RejectedError, decimal
 from density_study.workloads.monitors.devices import device_command, devices
 from density_study.workloads.monitors.dool import dool_command
+from density_study.workloads.monitors.gc import gc_command
 from density_study.workloads.monitors.nodecpu import nodecpu_command
 
 
@@ -36,15 +37,17 @@ class MonitorCommand(Protocol):
 MONITORS: Mapping[str, MonitorCommand] = MappingProxyType(
     {"dool": dool_command, "nodecpu": nodecpu_command}
 )
-# Telemetry devices by their names in `monitor.also`, each off by default: see devices.toml.
-DEVICES: Mapping[str, MonitorCommand] = MappingProxyType(
-    {name: partial(device_command, device=name) for name in devices()}
-)
+# Telemetry devices by their names in `monitor.also`, each off by default: see devices.toml and gc.py.
+DEVICES = (*devices(), "gc")
 
 
-def with_devices(names: Iterable[str]) -> Mapping[str, MonitorCommand]:
-    """The default monitors and these devices."""
-    return {**MONITORS, **{name: DEVICES[name] for name in names}}
+def with_devices(
+    names: Iterable[str], daemons: Mapping[str, Mapping[str, str]] = MappingProxyType({})
+) -> Mapping[str, MonitorCommand]:
+    """The default monitors and these devices. daemons: those of each machine, with their HTTP address."""
+    sampled = {name: partial(device_command, device=name, daemons=daemons) for name in devices()}
+    known: Mapping[str, MonitorCommand] = {**sampled, "gc": gc_command}
+    return {**MONITORS, **{name: known[name] for name in names}}
 
 
 def last_epoch_s(text: str) -> float | None:

@@ -13,7 +13,8 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from density_study.workloads.monitors.devices import devices, header, title
+from density_study.workloads.monitors.devices import HOST, devices, header, title
+from density_study.workloads.monitors.jmx import JmxPoller
 from density_study.workloads.monitors.nodecpu_sampler import until_next
 from density_study.workloads.monitors.proc_counters import disks, pressure, sockets
 
@@ -24,21 +25,29 @@ READERS: Mapping[str, Callable[[], Counters]] = {
     "disks": disks,
     "sockets": sockets,
 }
+JMX = "jmx"
+# A daemon keeps its metrics for a second after it has computed them (decision 9): do not ask sooner.
+JMX_FRESH_S = 0.02
 _STOP = frozenset({signal.SIGTERM, signal.SIGINT})
 
 
-def run(device: str, host: str, period_s: float, output: Path) -> None:
-    """Sample until TERM or INT at multiples of the period of the wall clock. A late round leaves a gap."""
+def run(device: str, host: str, period_s: float, output: Path, daemons: Mapping[str, str]) -> None:
+    """Sample until TERM or INT at multiples of the period of the wall clock; daemons a period after their
+    last answers. A late round leaves a gap."""
     signal.pthread_sigmask(signal.SIG_BLOCK, _STOP)
-    columns, read = devices()[device].columns, READERS[device]
+    columns = devices()[device].columns
+    asks = device == JMX
+    read = JmxPoller(daemons, period_s).read if asks else READERS[device]
     with output.open("w", encoding="utf-8") as file:
         file.write(f"{title(host, device)}\n{header(columns)}\n")
         stopped = None
         while stopped is None:
             epoch_s = time.time()
-            file.write(rows(epoch_s, columns, read()))
+            # a round without a source is a sample, too: the machine has no such daemon, or disk
+            file.write(rows(epoch_s, columns, read() or {HOST: {}}))
             file.flush()
-            stopped = signal.sigtimedwait(_STOP, until_next(period_s))
+            wait_s = period_s + JMX_FRESH_S if asks else until_next(period_s)
+            stopped = signal.sigtimedwait(_STOP, wait_s)
 
 
 def rows(epoch_s: float, columns: tuple[str, ...], counters: Counters) -> str:
@@ -50,17 +59,19 @@ def rows(epoch_s: float, columns: tuple[str, ...], counters: Counters) -> str:
 
 
 def _cell(value: float | None) -> str:
-    return "" if value is None else f"{value:.6g}" if value != int(value) else str(int(value))
+    return "" if value is None else str(int(value)) if value == int(value) else f"{value:.6g}"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Counters of a telemetry device.")
-    parser.add_argument("--device", required=True, choices=sorted(READERS))
+    parser.add_argument("--device", required=True, choices=sorted((*READERS, JMX)))
     parser.add_argument("--host", required=True)
     parser.add_argument("--period", required=True, type=float, metavar="SECONDS")
     parser.add_argument("--output", required=True, type=Path)
+    parser.add_argument("--daemon", action="append", default=[], metavar="NAME=ADDRESS")
     arguments = parser.parse_args()
-    run(arguments.device, arguments.host, arguments.period, arguments.output)
+    daemons = dict(daemon.split("=", 1) for daemon in arguments.daemon)
+    run(arguments.device, arguments.host, arguments.period, arguments.output, daemons)
 
 
 if __name__ == "__main__":

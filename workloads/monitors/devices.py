@@ -13,6 +13,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from types import MappingProxyType
 from typing import Any
 
 from density_study.cluster.model.transport import Command
@@ -43,6 +44,16 @@ class DeviceMetric:
 
 
 @dataclass(frozen=True)
+class DeviceEvent:
+    """Something that happened each time the counter `count` increased; `longest_ms`: how long the longest of
+    those took."""
+
+    kind: str
+    count: str
+    longest_ms: str
+
+
+@dataclass(frozen=True)
 class Device:
     """`columns`: cells of its rows, after time and source."""
 
@@ -50,6 +61,7 @@ class Device:
     title: str
     columns: tuple[str, ...]
     metrics: tuple[DeviceMetric, ...]
+    events: tuple[DeviceEvent, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -83,18 +95,28 @@ def _device(name: str, declared: Mapping[str, Any]) -> Device:
     metrics = [
         DeviceMetric(**{**one, "ratio": tuple(one.get("ratio", ()))}) for one in declared["metrics"]
     ]
-    return Device(name, declared["title"], tuple(declared["columns"]), tuple(metrics))
+    events = tuple(DeviceEvent(**one) for one in declared.get("events", ()))
+    return Device(name, declared["title"], tuple(declared["columns"]), tuple(metrics), events)
 
 
 def device_command(
-    host: str, output: str, period_s: float, tag: str, python: tuple[str, ...], *, device: str
+    host: str,
+    output: str,
+    period_s: float,
+    tag: str,
+    python: tuple[str, ...],
+    *,
+    device: str,
+    daemons: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
 ) -> Command:
-    """Runs our sampler of one device."""
+    """Runs our sampler of one device. daemons: those of each machine, with their HTTP address."""
+    asked = [f"{name}={address}" for name, address in sorted(daemons.get(host, {}).items())]
     return Command(
         name=f"monitor-{device}-{host}",
         argv=(
             *(*python, "-m", "density_study.workloads.monitors.device_sampler"),
             *("--device", device, "--host", host, "--period", str(period_s), "--output", output),
+            *(part for daemon in asked for part in ("--daemon", daemon)),
         ),
         env={"STUDY_TAG": tag, "STUDY_NODE": "monitor"},
     )

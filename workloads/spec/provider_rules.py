@@ -25,6 +25,12 @@ def check_provider(study: Study) -> None:
         message = missing if study.existing is None else "key existing needs provider existing"
         raise FaultyKeyError(message, "provider" if study.existing is None else "existing")
     if study.provider == "existing":
+        if own := {"jmx", "gc"}.intersection(study.monitor.also):
+            raise FaultyKeyError(
+                f"{min(own)} watches daemons that the study has started; those of a given cluster belong "
+                "to others",
+                *("monitor", "also"),
+            )
         return  # what its settings may not ask for: `Setting.check_topology`
     if study.provider == "libvirt":
         _check_libvirt(study)

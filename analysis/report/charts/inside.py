@@ -22,6 +22,9 @@ from density_study.analysis.report.charts.palette import CPU, INK, MUTED, SERIES
 
 # Data set of the workload's start, end of ramp-up and end: `at` in seconds, and `label`.
 WINDOW = "window"
+# Data set of slow seconds and of events: `at` and `end` in seconds, `kind` and `tip`.
+MARKS = "marks"
+MARKED = {"slow": Style(MUTED, "square"), "event": SERIES[1]}
 HEIGHT_PX = 190
 RATES = {
     "operations": SERIES[0],
@@ -109,8 +112,20 @@ def _with_window(*layers: Any) -> dict[str, Any]:
     words = marks.mark_text(
         align="left", baseline="bottom", dx=3, dy=-2, y=0, color=MUTED, fontSize=10
     )
-    spec = finished(alt.layer(*layers, rules, words.encode(text="label:N")), [], HEIGHT_PX)
-    spec["datasets"][WINDOW] = []
+    spans = (
+        alt.Chart(alt.NamedData(MARKS))
+        .mark_rect(clip=True, opacity=0.22, strokeWidth=0.75)
+        .encode(
+            x="at:Q",
+            x2="end:Q",
+            fill=alt.Fill("kind:N", scale=colour_scale(MARKED), legend=None),
+            stroke=alt.Stroke("kind:N", scale=colour_scale(MARKED), legend=None),
+            tooltip=alt.Tooltip("tip:N"),
+        )
+    )
+    drawn = alt.layer(spans, *layers, rules, words.encode(text="label:N"))
+    spec = finished(drawn.resolve_scale(fill="independent", stroke="independent"), [], HEIGHT_PX)
+    spec["datasets"] |= {WINDOW: [], MARKS: []}
     return spec
 
 

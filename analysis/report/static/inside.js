@@ -136,15 +136,32 @@ window.drillDown = (load, draw) => {
     return rows;
   }
 
+  // Slow seconds, and the events of daemons, as spans of time.
+  const markRows = (one) => [
+    ...(one.slow ?? []).map((spell) => ({ at: spell.first, end: spell.last + 1, kind: "slow", tip: spell.sentence })),
+    ...(one.events ?? []).map((event) => ({
+      at: event.start_s, end: event.end_s, kind: "event", tip: `${event.source}: ${event.kind}, ${event.what}`,
+    })),
+  ];
+
+  // The same events as a table; null: there is none.
+  function eventTable(one) {
+    if (!(one.events ?? []).length) return null;
+    const body = one.events.map((event) =>
+      [digits.format(event.start_s), quantity(1000 * (event.end_s - event.start_s), "ms"), event.source, event.kind, event.what]);
+    const head = ["Second", "Lasted", "Daemon", "Event", "What"];
+    return numbersOf({ title: "Pauses, flushes and compactions", subtitle: "the longest", head, body });
+  }
+
   // The seconds that the charts of a trial with devices have in common; null: each chart has its own.
   function timeAxis(one) {
-    if (!(one.devices ?? []).length) return null;
-    const all = [...one.cpu ?? [], ...one.rates ?? [], ...one.devices].flatMap((series) => series.at_s);
+    if (![...one.devices ?? [], ...one.events ?? []].length) return null;
+    const all = [...one.cpu ?? [], ...one.rates ?? [], ...one.devices ?? []].flatMap((series) => series.at_s);
     const [low, high] = all.reduce(([low, high], at) => [Math.min(low, at), Math.max(high, at)], [0, 0]);
     return [low, high + one.step_s];
   }
 
-  function spec(chart, trial, axis) {
+  function spec(chart, trial, axis, marks) {
     const made = structuredClone(charts.shapes[chart.shape]);
     if (axis) {
       made.height = ALIGNED_PX;
@@ -154,7 +171,7 @@ window.drillDown = (load, draw) => {
       });
     }
     made.datasets[charts.data] = chart.rows;
-    if ("window" in made.datasets) made.datasets.window = windowRows(trial);
+    if ("window" in made.datasets) Object.assign(made.datasets, { window: windowRows(trial), marks });
     if (chart.unit) made.layer.forEach((layer) => {
       if (layer.encoding?.y?.axis) layer.encoding.y.axis.title = chart.unit;
     });
@@ -183,11 +200,13 @@ window.drillDown = (load, draw) => {
       style: `height: ${height}px`,
     });
     const title = element("h3", {}, chart.title, element("span", {}, chart.subtitle));
-    const numbers = element("details", { class: "data" }, element("summary", {}, "Numbers"),
-      element("div", { class: "scroll tall", tabindex: "0", role: "region", "aria-label": `${chart.title}, numbers` },
-        table(chart)));
-    return element("div", { class: "panel" }, title, element("ul", { class: "legend" }, ...legend), box, numbers);
+    return element("div", { class: "panel" }, title, element("ul", { class: "legend" }, ...legend), box, numbersOf(chart));
   }
+
+  const numbersOf = (chart) => element("details", { class: "data" },
+    element("summary", {}, chart.shape ? "Numbers" : chart.title),
+    element("div", { class: "scroll tall", tabindex: "0", role: "region", "aria-label": `${chart.title}, numbers` },
+      table(chart)));
 
   // Copies a legend symbol that the page's template has drawn.
   function symbol(shape, key) {
@@ -209,13 +228,15 @@ window.drillDown = (load, draw) => {
     }
     room.dataset.trial = trial.trial;
     room.dataset.state = "drawing";
+    const marks = markRows(summary.series[place]);
     const axis = timeAxis(summary.series[place]);
     room.classList.toggle("aligned", axis !== null);
-    room.replaceChildren(...found.map((chart, at) => panel(chart, `inside-${at}`, trial, axis)));
+    room.replaceChildren(...found.map((chart, at) => panel(chart, `inside-${at}`, trial, axis)),
+      ...[eventTable(summary.series[place])].filter(Boolean));
     const boxes = [...room.querySelectorAll("[data-chart]")];
     for (const [at, chart] of found.entries()) {
       if (room.dataset.trial !== trial.trial || !boxes[at].isConnected) return;  // another trial was chosen meanwhile
-      await draw(boxes[at], spec(chart, trial, axis));
+      await draw(boxes[at], spec(chart, trial, axis, marks));
     }
     const facts = document.getElementById("inside-facts");
     const step = summary.series[place].step_s;
