@@ -22,6 +22,7 @@ from density_study.analysis.explanation.course import (
 BEFORE_S = 1.0  # a stall shows up to a second later: an operation is counted when it ends
 PAUSE_MS = 100.0  # shorter pauses do not make a second slow
 PAUSE_SHARE = 0.4  # of what the spell lost, or of its longest operation, that the pauses last
+PAUSED_TIME = 0.2  # of the spell itself
 UNUSUAL = 3.0  # times the trial's other seconds
 ACTIVE_SHARE = 0.5  # of the spell in which a flush or a compaction ran
 USUAL_ACTIVITY = 0.3  # share of the other seconds beyond which such an activity is no news
@@ -89,7 +90,10 @@ def _pauses(course: Course, spell: Spell, usual: Usual) -> Iterator[Cause]:
         others_s = max(0.0, elsewhere - paused_s) / max(1, int(usual.sum()))
         lasted_s = spell.last + 1 - spell.first + BEFORE_S
         worst_s = (spell.worst_ms or 0.0) / 1000
-        enough = paused_s >= PAUSE_SHARE * max(spell.lost_s, worst_s)
+        enough = paused_s >= max(
+            PAUSE_SHARE * max(spell.lost_s, worst_s),
+            PAUSED_TIME * (spell.last + 1 - spell.first),
+        )
         if 1000 * paused_s >= PAUSE_MS and enough and paused_s > UNUSUAL * others_s * lasted_s:
             found.append((paused_s, source, max(in_spell, key=lambda one: one.end_s - one.start_s)))
     for paused_s, source, longest in sorted(found, key=lambda one: -one[0])[:1]:

@@ -21,7 +21,7 @@ from density_study.analysis.summarise.entries import (
 )
 from density_study.analysis.summarise.headline import headline
 from density_study.analysis.summarise.imports import import_summary
-from density_study.analysis.summarise.monitoring_overhead import monitoring_overhead
+from density_study.analysis.summarise.monitoring_overhead import overheads
 from density_study.analysis.summarise.time_spent import time_spent
 from density_study.analysis.summarise.undecided import undecided
 from density_study.analysis.summarise.warnings import warnings
@@ -58,7 +58,7 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
     first = run.manifests[0]
     trials = trial_summaries(run)
     settings = setting_summaries(run, sequential=plan is not None and plan.sharp is not None)
-    overhead = monitoring_overhead(run.trials, run.verdicts, run.metrics)
+    costs = overheads(run.trials, run.verdicts, run.metrics)
     imported = import_summary(run.manifests)
     evidence = Evidence(
         settings,
@@ -74,7 +74,7 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
     asked = read_hypotheses(run_root / "study.yaml")
     found = findings(evidence, asked)
     answer = headline(evidence, len(trials), found)
-    limits = warnings(run, trials, _planned(plan, run_root), overhead, earlier, imported)
+    limits = warnings(run, trials, _planned(plan, run_root), costs, earlier, imported)
     spent = time_spent(
         Journal(run_root / JOURNAL).events(Event),
         sum(m.times_s.get("measure", 0.0) for m in chain(run.manifests, *earlier.values())),
@@ -105,7 +105,8 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         imported=imported,
         series=read_series.trial_series(at, [trial.trial for trial in trials]),
         data_docs=DATA_DOCS if (run_root / "report" / DATA_DOCS).is_file() else None,
-        monitoring_overhead=overhead,
+        monitoring_overhead=next((cost for cost in costs if cost.device is None), None),
+        device_overheads=tuple(cost for cost in costs if cost.device is not None),
         plan=plan_beside(run_root),
     )
 

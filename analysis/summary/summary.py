@@ -117,6 +117,10 @@ class TrialSummary(Frozen):
 class MonitoringOverhead(Frozen):
     """Monitoring overhead, from pairs of trials of one setting with and without monitors."""
 
+    device: str | None = Field(
+        None,
+        description="telemetry device whose overhead over the default monitors it is; null: all",
+    )
     setting: str
     rate: MetricName
     ratio: float | None = Field(
@@ -363,6 +367,9 @@ class Summary(Frozen):
     )
     monitoring_overhead: MonitoringOverhead | None = Field(
         None, description="null: the study has no such pairs (monitor.overhead_trials)"
+    )
+    device_overheads: tuple[MonitoringOverhead, ...] = Field(
+        (), description="the same of each telemetry device (monitor.also)"
     )
     series: tuple[TrialSeries, ...] = Field(
         (), description="each trial's drill-down, in the trials' order"

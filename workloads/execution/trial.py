@@ -72,6 +72,7 @@ def draft_manifest(run: Run, step: Step) -> Manifest:
         setting=step.setting,
         overhead_pair=step.overhead_pair,
         monitored=step.monitored,
+        overhead_of=step.overhead_of,
         topology=recorded(topology),
         isolation=UNKNOWN if topology.given else topology.isolation,
     )
@@ -132,7 +133,8 @@ def _measure(run: Run, step: Step, context: TrialContext, progress: _Progress) -
         else machines_of_hosts(topology, context.transport)
     )
     daemons = daemons_of(context.cluster, machines)
-    kinds = with_devices(run.study.monitor.also, daemons) if step.monitored else {}
+    devices = run.study.monitor.also if step.devices is None else step.devices
+    kinds = with_devices(devices, daemons) if step.monitored else {}
     monitors = Monitors(context, run.study.monitor.period, kinds, machines)
     _journal(run, step, "preparing")
     with progress.timing("prepare"):

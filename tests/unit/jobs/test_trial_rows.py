@@ -22,7 +22,7 @@ from density_study.jobs.raw.raw_files import RawFile, raw_files
 from density_study.jobs.raw.readers import READERS, read
 from density_study.jobs.raw.trial_context import TrialFacts
 from density_study.workloads.base.values import GuestCpu
-from density_study.workloads.monitors import DEVICES
+from density_study.workloads.monitors.devices import devices
 from density_study.workloads.record.manifest import Manifest
 from tests.support.record_factory import RUN, RunFactory
 
@@ -100,7 +100,8 @@ def test_every_file_has_a_reader_and_gives_rows(run: tuple[Path, tuple[Manifest,
         for file in raw_files(manifest, run[0] / "records" / manifest.trial)
     ]
     # monitors that no trial has by default
-    samples = {"sar": "sar-12.6.1.csv", **{name: f"telemetry-1_{name}.csv" for name in DEVICES}}
+    samples = {"sar": "sar-12.6.1.csv", **{name: f"telemetry-1_{name}.csv" for name in devices()}}
+    samples["gc"] = "gc-1_jdk17.csv"
     files += [RawFile("t", kind, "h1", name, str(SAMPLES / name)) for kind, name in samples.items()]
     assert {file.kind for file in files} == set(READERS)
     for file in files:
