@@ -135,6 +135,15 @@ class MonitoringOverhead(Frozen):
     points: tuple[float, ...] = Field((), description="the ratio of each pair, in order")
 
 
+class FlameGraph(Frozen):
+    """A profile of a daemon in a trial."""
+
+    trial: str
+    source: str = Field(description="daemon: <node>.<daemon>")
+    kind: Literal["cpu", "lock"]
+    file: str = Field(description="path relative to the report's folder")
+
+
 class SettingSummary(Frozen):
     """One setting on one topology, over its valid trials of all repetitions."""
 
@@ -373,6 +382,9 @@ class Summary(Frozen):
     )
     series: tuple[TrialSeries, ...] = Field(
         (), description="each trial's drill-down, in the trials' order"
+    )
+    flame_graphs: tuple[FlameGraph, ...] = Field(
+        (), description="profiles of RegionServers, in the trials' order; empty: the study has none"
     )
     data_docs: str | None = Field(
         None,

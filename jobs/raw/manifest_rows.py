@@ -213,7 +213,7 @@ def monitor_rows(manifest: Manifest) -> Iterator[Row]:
         entry = clock.get(monitor.host)
         yield {
             "trial": manifest.trial,
-            **monitor.model_dump(exclude={"time_zone"}),
+            **monitor.model_dump(exclude={"time_zone", "files"}),
             "clock_before_s": entry.before_s if entry else None,
             "clock_after_s": entry.after_s if entry else None,
             "clock_offset_s": offsets.get(monitor.host),

@@ -178,6 +178,7 @@ READERS: Mapping[str, tuple[Callable[[bytes, str], Parsed[Any]], RowsOf]] = Mapp
         "nodecpu": (parse_nodecpu, _one_table(tables.NODE_CPU_SAMPLES, "host")),
         **{name: (parse_device, _one_table(tables.DEVICE_SAMPLES, "host")) for name in devices()},
         "gc": (parse_gc, _gc),
+        "profile": (parse_device, _one_table(tables.DEVICE_SAMPLES, "host")),
         "dfsio-results": (
             parse_results,
             _one_table(

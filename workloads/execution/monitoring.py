@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +15,9 @@ from density_study.cluster.providers.provider import Machine, machines_of_hosts
 from density_study.workloads.base.clock import CLOCK_TRIES, Reading, clock_of
 from density_study.workloads.base.values import ClockOffset, MonitorRun
 from density_study.workloads.base.workload import TrialContext
+from density_study.workloads.execution.flame_graphs import flame_graphs
 from density_study.workloads.monitors import MONITORS, MonitorCommand, last_epoch_s
+from density_study.workloads.monitors.profile import recordings
 
 FIRST_SAMPLE_DEADLINE_S = 20.0
 LAST_SAMPLE_PERIODS = 3
@@ -147,7 +149,21 @@ class Monitors:
             period_s=self._period_s,
             started_epoch_s=running.started_s,
             stopped_epoch_s=time.time(),
+            files=tuple(f"monitor/{path.name}" for path in _profiles(running)),
         )
+
+
+def _profiles(running: _Running) -> Iterator[Path]:
+    """The recordings of a profiler, and flame graphs of those that it has finished."""
+    if running.kind != "profile":
+        return
+    text = running.file.read_text(errors="replace") if running.file.exists() else ""
+    for name in recordings(running.machine.name, text):
+        recording = running.file.with_name(name)
+        running.fetch(recording)
+        if recording.exists():
+            yield recording
+            yield from flame_graphs(recording)
 
 
 def daemons_of(cluster: Cluster, machines: Sequence[Machine]) -> dict[str, dict[str, str]]:

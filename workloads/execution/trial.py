@@ -22,6 +22,7 @@ from density_study.workloads.base.search import Probe
 from density_study.workloads.base.setting import Setting
 from density_study.workloads.base.values import ClientRun, TargetRate, Window
 from density_study.workloads.base.workload import TrialContext
+from density_study.workloads.execution.flame_graphs import put_profiler
 from density_study.workloads.execution.hosts_around_trial import between, full_disks, read_guests
 from density_study.workloads.execution.monitoring import Monitors, daemons_of
 from density_study.workloads.execution.others import others_between, read_others
@@ -134,7 +135,9 @@ def _measure(run: Run, step: Step, context: TrialContext, progress: _Progress) -
     )
     daemons = daemons_of(context.cluster, machines)
     devices = run.study.monitor.also if step.devices is None else step.devices
-    kinds = with_devices(devices, daemons) if step.monitored else {}
+    profiled = step.monitored and "profile" in devices
+    profiler = put_profiler(context.cluster.site, machines) if profiled else {}
+    kinds = with_devices(devices, daemons, profiler) if step.monitored else {}
     monitors = Monitors(context, run.study.monitor.period, kinds, machines)
     _journal(run, step, "preparing")
     with progress.timing("prepare"):

@@ -16,6 +16,7 @@ from density_study.workloads.monitors.devices import device_command, devices
 from density_study.workloads.monitors.dool import dool_command
 from density_study.workloads.monitors.gc import gc_command
 from density_study.workloads.monitors.nodecpu import nodecpu_command
+from density_study.workloads.monitors.profile import profile_command
 
 
 class MonitorCommand(Protocol):
@@ -38,15 +39,22 @@ MONITORS: Mapping[str, MonitorCommand] = MappingProxyType(
     {"dool": dool_command, "nodecpu": nodecpu_command}
 )
 # Telemetry devices by their names in `monitor.also`, each off by default: see devices.toml and gc.py.
-DEVICES = (*devices(), "gc")
+DEVICES = (*devices(), "gc", "profile")
 
 
 def with_devices(
-    names: Iterable[str], daemons: Mapping[str, Mapping[str, str]] = MappingProxyType({})
+    names: Iterable[str],
+    daemons: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+    profiler: Mapping[str, str] = MappingProxyType({}),
 ) -> Mapping[str, MonitorCommand]:
-    """The default monitors and these devices. daemons: those of each machine, with their HTTP address."""
+    """The default monitors and these devices. daemons: those of each machine, with their HTTP address.
+    profiler: its path on each machine."""
     sampled = {name: partial(device_command, device=name, daemons=daemons) for name in devices()}
-    known: Mapping[str, MonitorCommand] = {**sampled, "gc": gc_command}
+    known: Mapping[str, MonitorCommand] = {
+        **sampled,
+        "gc": gc_command,
+        "profile": partial(profile_command, profiler=profiler),
+    }
     return {**MONITORS, **{name: known[name] for name in names}}
 
 

@@ -22,6 +22,14 @@ def jcmd(pid: int, command: str) -> str:
     return _send(pid, "jcmd", command)
 
 
+def load_agent(pid: int, library: Path, options: str) -> None:
+    """Load a native agent, or call it again if it is loaded. OSError if it refuses."""
+    answer = _send(pid, "load", str(library), "true", options)
+    # the agent's own code: "return code: 0", or the number alone before JDK 21
+    if answer.strip().rpartition(" ")[2] not in ("0", ""):
+        raise OSError(f"JVM {pid} refused {library.name}: {answer.strip()}")
+
+
 def _send(pid: int, name: str, *arguments: str) -> str:
     own = _own_pid(pid)
     path = _PROC / str(pid) / "root" / "tmp" / f".java_pid{own}"

@@ -62,7 +62,10 @@ def jvms(tag: str) -> Iterator[JvmLog]:
     """The daemons of the tag on this machine, by the flag that names their log."""
     for process in tagged(tag):
         with suppress(OSError):
-            arguments = Path(f"/proc/{process.pid}/cmdline").read_bytes().split(b"\0")
+            proc = Path(f"/proc/{process.pid}")
+            if (proc / "exe").readlink().name != "java":  # a wrapper has the same arguments
+                continue
+            arguments = (proc / "cmdline").read_bytes().split(b"\0")
             flags = [os.fsdecode(one) for one in arguments if one.startswith(_LOG_FLAG.encode())]
             for flag in flags[:1]:
                 log = Path(flag.removeprefix(_LOG_FLAG))

@@ -25,6 +25,7 @@ from density_study.cluster.providers.provider import (
 )
 from density_study.cluster.providers.ssh.channel import channel
 from density_study.cluster.providers.stacks import ensure_stacks
+from density_study.cluster.stack import ensure
 from density_study.workloads.planning.arm_checks import (
     check_jvm_flags,
     check_properties,
@@ -121,6 +122,8 @@ def _acts(
                 partial(provider.check_ports, topology, allocate_ports(topology)),
             )
     yield "dool", dool_path
+    if "profile" in study.monitor.also:
+        yield "async-profiler", partial(ensure, "profiler")
     if "pressure" in study.monitor.also:
         hosts = {
             host.name: host for topology in plan.topologies.values() for host in topology.hosts

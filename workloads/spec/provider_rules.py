@@ -25,7 +25,7 @@ def check_provider(study: Study) -> None:
         message = missing if study.existing is None else "key existing needs provider existing"
         raise FaultyKeyError(message, "provider" if study.existing is None else "existing")
     if study.provider == "existing":
-        if own := {"jmx", "gc"}.intersection(study.monitor.also):
+        if own := {"jmx", "gc", "profile"}.intersection(study.monitor.also):
             raise FaultyKeyError(
                 f"{min(own)} watches daemons that the study has started; those of a given cluster belong "
                 "to others",

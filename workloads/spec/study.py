@@ -30,7 +30,7 @@ from density_study.workloads.spec.repetitions import Repetitions
 from density_study.workloads.spec.schedule import CompareSpec, Schedule
 from density_study.workloads.spec.vms_spec import VmsSpec
 
-DeviceName = Literal["pressure", "disks", "sockets", "jmx", "gc"]
+DeviceName = Literal["pressure", "disks", "sockets", "jmx", "gc", "profile"]
 MAX_PERIOD_S = 600
 MAX_TOPOLOGIES = 100
 MAX_SETTINGS = 500
@@ -81,7 +81,8 @@ class MonitorSpec(Frozen):
         description="Telemetry devices, each off by default because each costs something: `pressure` "
         "(time in which tasks waited for cores, I/O or memory), `disks` (latency, use and queue of each "
         "block device), `sockets` (TCP), `jmx` (HBase and HDFS: requests, queues, compactions, ...), "
-        "`gc` (pauses of the daemons' JVMs). The report names what moved with a slow second.",
+        "`gc` (pauses of the daemons' JVMs), `profile` (flame graphs of RegionServers). The report names "
+        "what moved with a slow second.",
     )
     overhead_trials: Annotated[int, Field(strict=True, ge=0, le=1000)] = Field(
         0,
