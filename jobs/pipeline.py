@@ -140,7 +140,8 @@ def series(_: Path, data: Path) -> None:
     for jobs in SERIES_JOBS:
         with ThreadPoolExecutor(AT_ONCE) as pool:
             list(pool.map(partial(_write, spark, data), jobs))
-    write_table(data, tables.SLOW_SECONDS, explained(data))
+    for table, rows in explained(data).items():
+        write_table(data, table, rows)
 
 
 def report(run_root: Path, data: Path) -> None:

@@ -25,18 +25,28 @@ NOTHING = "Nothing measured moved with it"
 _OF_DEVICES = ("io_stall", "read_await", "write_await", "retransmitted")
 
 
-def explained(run_root: Path) -> pd.DataFrame:
-    """From the tables that ingest has written. No row for a trial without a device or without
-    operations."""
+def explained(run_root: Path) -> dict[Table, pd.DataFrame]:
+    """Rows of `slow_seconds` and `latency_seconds`, from the tables that ingest has written. None of a trial
+    without a device, or without operations."""
     monitors = read_table(run_root, tables.MONITORS)
     watched = sorted(set(monitors[monitors["kind"].isin(DEVICES)]["trial"]))
     trials = read_table(run_root, tables.TRIALS).set_index("trial")
-    rows = []
+    slow: list[dict[str, Any]] = []
+    latency: list[dict[str, Any]] = []
     for trial in watched:
         course = course_of(run_root, trial, trials.loc[trial])
         if course is not None:
-            rows += list(_rows(trial, course))
-    return pd.DataFrame(rows, columns=arrow_schema(tables.SLOW_SECONDS).names)
+            slow += _rows(trial, course)
+            latency += [
+                {"trial": trial, "second": second, "worst_ms": worst_ms}
+                for second, worst_ms in zip(course.seconds, course.worst_ms, strict=True)
+                if math.isfinite(worst_ms)
+            ]
+    found = {tables.SLOW_SECONDS: slow, tables.LATENCY_SECONDS: latency}
+    return {
+        table: pd.DataFrame(rows, columns=arrow_schema(table).names)
+        for table, rows in found.items()
+    }
 
 
 def _rows(trial: str, course: Course) -> Iterator[dict[str, Any]]:

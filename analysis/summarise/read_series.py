@@ -64,6 +64,7 @@ def trial_series(
     rates = _by_trial(
         _binned(run_root, tables.TRIAL_RATE_SERIES, step_s, ["name", "unit"], ["rate"])
     )
+    longest = _by_trial(_binned(run_root, tables.LATENCY_SECONDS, step_s, [], ["worst_ms"]))
     sampled = _by_trial(_binned(run_root, tables.DEVICE_SERIES, step_s, _DEVICE, ["value"]))
     events = _by_trial(_optional(run_root, tables.DEVICE_EVENTS))
     slow = _by_trial(_optional(run_root, tables.SLOW_SECONDS))
@@ -73,7 +74,10 @@ def trial_series(
             trial=trial,
             step_s=step_s,
             cpu=tuple(_cpu(cpu[trial])) if trial in cpu else (),
-            rates=tuple(_rates(rates[trial])) if trial in rates else (),
+            rates=(
+                *(_rates(rates[trial]) if trial in rates else ()),
+                *(_longest(longest[trial]) if trial in longest else ()),
+            ),
             latency=tuple(_curves(latency[trial])) if trial in latency else (),
             devices=tuple(_devices(sampled[trial])) if trial in sampled else (),
             events=tuple(_events(events[trial])) if trial in events else (),
@@ -247,6 +251,11 @@ def _slow(rows: pd.DataFrame) -> Iterator[SlowSpell]:
             also=tuple(row["also"]),
             sentence=str(row["sentence"]),
         )
+
+
+def _longest(rows: pd.DataFrame) -> Iterator[RateSeries]:
+    values = _values(rows["worst_ms"], 3)
+    yield RateSeries(name="longest_operation", unit="ms", at_s=_whole(rows["at_s"]), rate=values)
 
 
 def _curves(rows: pd.DataFrame) -> Iterator[LatencyCurve]:

@@ -29,8 +29,8 @@ class CpuSeries(Frozen):
 
 
 class RateSeries(Frozen):
-    name: Literal["operations", "transferred", "disk_read", "disk_write"]
-    unit: Literal["ops/s", "MiB/s"]
+    name: Literal["operations", "transferred", "disk_read", "disk_write", "longest_operation"]
+    unit: Literal["ops/s", "MiB/s", "ms"]
     at_s: tuple[int, ...]
     rate: Values
 

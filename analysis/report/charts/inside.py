@@ -29,6 +29,7 @@ HEIGHT_PX = 190
 RATES = {
     "operations": SERIES[0],
     "transferred": SERIES[0],
+    "longest_operation": SERIES[3],
     "disk_read": SERIES[2],
     "disk_write": SERIES[1],
 }

@@ -11,7 +11,7 @@ window.drillDown = (load, draw) => {
   const SCOPES = { "host": "whole machine", "node": "its own processes", "client": "client", "monitor": "monitors" };
   const RATES = {
     operations: "successful operations", transferred: "TestDFSIO, all maps",
-    disk_read: "read by the disks", disk_write: "written by the disks",
+    longest_operation: "longest operation", disk_read: "read by the disks", disk_write: "written by the disks",
   };
   const digits = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
   const quantity = (value, unit) => (value == null ? "not known" : `${digits.format(value)}\u00a0${unit}`);
@@ -119,6 +119,7 @@ window.drillDown = (load, draw) => {
     return [
       rateChart(["operations"], "Throughput by second", rates, `${ref}/rates`, one.step_s),
       rateChart(["transferred"], "Throughput by second", rates, `${ref}/rates`, one.step_s),
+      rateChart(["longest_operation"], "Latency by second", rates, `${ref}/rates`, one.step_s),
       rateChart(["disk_read", "disk_write"], "Disks by second", rates, `${ref}/rates`, one.step_s),
       latencyChart(one.latency ?? [], `${ref}/latency`),
       ...(one.cpu ?? []).map((cpu, at) => [cpu, at]).sort(([a], [b]) => a.scope.localeCompare(b.scope))

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from density_study.analysis import tables
 from density_study.analysis.explanation.explain import explained
 from density_study.cluster.lifecycle.bring_up import bring_up
 from density_study.cluster.lifecycle.tear_down import tear_down
@@ -89,7 +90,7 @@ class Standing:
         """The rows of slow_seconds of each trial so far. The tables are made anew: no Spark for so few."""
         shutil.rmtree(self.run.root / "tables", ignore_errors=True)
         ingest(_no_session, self.run.root)
-        rows = explained(self.run.root).to_dict("records")
+        rows = explained(self.run.root)[tables.SLOW_SECONDS].to_dict("records")
         closed = closed_records(self.run.records)
         return {trial: [row for row in rows if row["trial"] == trial] for trial in closed}
 
