@@ -33,7 +33,7 @@ def warnings(
     run: AnalysedRun,
     trials: Sequence[TrialSummary],
     planned: Iterable[str],
-    overhead: MonitoringOverhead | None,
+    costs: Sequence[MonitoringOverhead],
     earlier: Mapping[str, Sequence[Manifest]],
     imported: ImportSummary | None = None,
 ) -> tuple[SummaryWarning, ...]:
@@ -51,7 +51,7 @@ def warnings(
         *_memory(run.manifests),
         *short_trials(trials),
         *comparability_warnings(run.unexpected_differences()),
-        *_overhead(overhead),
+        *map(_overhead, costs),
     )
 
 
@@ -252,11 +252,7 @@ def comparability_warnings(differences: Sequence[Difference]) -> Iterator[Summar
         )
 
 
-def _overhead(overhead: MonitoringOverhead | None) -> Iterator[SummaryWarning]:
-    if overhead is not None:
-        yield SummaryWarning(
-            code="monitoring-overhead",
-            level="info",
-            subject=overhead.setting,
-            message=sentence(overhead),
-        )
+def _overhead(cost: MonitoringOverhead) -> SummaryWarning:
+    return SummaryWarning(
+        code="monitoring-overhead", level="info", subject=cost.setting, message=sentence(cost)
+    )

@@ -123,6 +123,10 @@ class TrialSummary(Frozen):
 class MonitoringOverhead(Frozen):
     """Monitoring overhead, from pairs of trials of one setting with and without monitors."""
 
+    device: str | None = Field(
+        None,
+        description="telemetry device whose overhead over the default monitors it is; null: all",
+    )
     setting: str
     rate: MetricName
     ratio: float | None = Field(
@@ -143,6 +147,15 @@ class LoadPart(Frozen):
     name: str
     begin_s: int
     end_s: int
+
+
+class FlameGraph(Frozen):
+    """A profile of a daemon in a trial."""
+
+    trial: str
+    source: str = Field(description="daemon: <node>.<daemon>")
+    kind: Literal["cpu", "lock"]
+    file: str = Field(description="path relative to the report's folder")
 
 
 class SettingSummary(Frozen):
@@ -393,8 +406,14 @@ class Summary(Frozen):
     monitoring_overhead: MonitoringOverhead | None = Field(
         None, description="null: the study has no such pairs (monitor.overhead_trials)"
     )
+    device_overheads: tuple[MonitoringOverhead, ...] = Field(
+        (), description="the same of each telemetry device (monitor.also)"
+    )
     series: tuple[TrialSeries, ...] = Field(
         (), description="each trial's drill-down, in the trials' order"
+    )
+    flame_graphs: tuple[FlameGraph, ...] = Field(
+        (), description="profiles of RegionServers, in the trials' order; empty: the study has none"
     )
     data_docs: str | None = Field(
         None,

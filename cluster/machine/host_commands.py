@@ -78,6 +78,15 @@ def _stop_tagged(tag: str, grace_s: float) -> list[dict[str, Any]]:
     return stopped
 
 
+def _pressure_fault() -> str:
+    """Why the kernel tells no pressure stall information; empty if it does."""
+    try:
+        Path("/proc/pressure/io").read_text()
+    except OSError as error:
+        return error.strerror or str(error)
+    return ""
+
+
 def _listening(addresses: Sequence[Sequence[Any]], tag: str) -> list[list[Any]]:
     """The `addresses` on which a process of the tag listens."""
     ours = {process.pid for process in tagged(tag)}
@@ -106,6 +115,7 @@ HOST_COMMANDS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "make-dir": lambda path, tag: directories.make_at(Path(path), tag),
         "make-folder": lambda path: Path(path).mkdir(parents=True, exist_ok=True),
         "mend": network_cut.mend,
+        "pressure": _pressure_fault,
         "probe": _probe,
         "read-rate": lambda folder, *args: read_rate(Path(folder), *args),
         "remove-dir": lambda path, tag: directories.remove_at(Path(path), tag),

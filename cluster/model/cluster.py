@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,8 @@ class Endpoints:
     zookeeper: str
     hmaster_http: str
     regionserver_http: dict[str, str]
+    daemon_http: dict[str, str] = field(default_factory=dict)
+    """The /jmx pages of HDFS and HBase, by <node>/<daemon>. Empty: the cluster is not the study's own."""
 
 
 @dataclass(frozen=True)

@@ -141,6 +141,11 @@ def client_of(hbase: str) -> str:
     return HBASE
 
 
+def _profiler(_: Versions) -> Recipe:
+    """async-profiler; of no cluster, so that only a study that asks for it fetches it."""
+    return Recipe("profiler", "4.5", _HERE / "profiler")
+
+
 RECIPES: dict[str, Callable[[Versions], Recipe]] = {
     "hadoop": _hadoop,
     "hbase": _hbase,
@@ -148,14 +153,19 @@ RECIPES: dict[str, Callable[[Versions], Recipe]] = {
 }
 
 
+TOOLS: dict[str, Callable[[Versions], Recipe]] = {"profiler": _profiler}
+"""Fetched when they are needed."""
+
+
 def recipe_of(name: str, versions: Versions = VERSIONS) -> Recipe:
     """The recipe registered under `name`, by default of the default versions. InputError names those that
     exist."""
-    if name not in RECIPES:
+    known = {**RECIPES, **TOOLS}
+    if name not in known:
         raise InputError(
             f"stack {name!r} does not exist.", "stack", f"use one of {', '.join(RECIPES)}, or all."
         )
-    return RECIPES[name](versions)
+    return known[name](versions)
 
 
 def locked_versions() -> Iterator[Versions]:

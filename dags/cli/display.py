@@ -124,10 +124,9 @@ def _steps_lines(plan: Plan) -> Iterator[Text]:
 def _what(step: Step) -> str:
     if step.setting is None:
         return {"up": "bring up", "down": "tear down"}[step.kind]
-    monitors = "with" if step.monitored else "without"
-    pair = (
-        f", overhead pair {step.overhead_pair}, {monitors} monitors" if step.overhead_pair else ""
-    )
+    on = step.monitored if step.overhead_of is None else bool(step.devices)
+    what = f"{'with' if on else 'without'} {step.overhead_of or 'monitors'}"
+    pair = f", overhead pair {step.overhead_pair}, {what}" if step.overhead_pair else ""
     probe = f", probe {step.probe} of at most {_probes(step)}" if step.probe else ""
     return step.setting.id + pair + probe
 

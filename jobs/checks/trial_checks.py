@@ -19,11 +19,12 @@ from density_study.jobs.metrics.throughput import MIB
 from density_study.jobs.metrics.window import window_s
 from density_study.jobs.spark.columns import exact_sum, of_all
 from density_study.jobs.spark.run_tables import Inputs
+from density_study.workloads.monitors import DEVICES
 
 TABLE = tables.CHECKS
 SHARE_TOLERANCE = 1.0  # points
 READ_MODES = ("read", "random", "backward", "skip")
-SAMPLE_KINDS = ("dool", "sar", "nodecpu")
+SAMPLE_KINDS = ("dool", "sar", "nodecpu", *DEVICES)
 # Files without metrics: a client's standard error contains arbitrary messages of its JVM.
 NO_NUMBER_KINDS = ("ycsb-status",)
 

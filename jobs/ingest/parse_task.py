@@ -25,6 +25,7 @@ from density_study.jobs.raw.raw_files import RawFile
 FROM_FILES: tuple[Table, ...] = (
     tables.HOST_SAMPLES,
     tables.NODE_CPU_SAMPLES,
+    tables.DEVICE_SAMPLES,
     tables.DFSIO_RESULTS,
     tables.DFSIO_IO,
     tables.MAPREDUCE_JOBS,
@@ -38,6 +39,8 @@ FROM_FILES: tuple[Table, ...] = (
     tables.NODE_USE,
     tables.MONITOR_ROUNDS,
     tables.HOST_DISK_SERIES,
+    tables.DEVICE_SERIES,
+    tables.DEVICE_EVENTS,
     tables.TRIAL_CPU_SERIES,
     tables.LATENCY_PERCENTILES,
     tables.OPERATION_SECONDS,

@@ -20,7 +20,7 @@ from density_study.workloads.record.record import closed_records
 
 Row = dict[str, Any]
 _OF_MANIFEST = ("trial", "study", "run", "repetition", "order", "build", "seed", "state", "isolation",
-                "overhead_pair", "monitored", "data_set_mib", "total_ram_mib")  # fmt: skip
+                "overhead_pair", "monitored", "overhead_of", "data_set_mib", "total_ram_mib")  # fmt: skip
 _OF_TOPOLOGY = ("provider", "medium", "vms_per_host", "regionservers_per_node", "replication")
 _OF_COLD = ("evicted_bytes", "distinct_bytes_asked", "physical_read_bytes", "physical_write_bytes")
 
@@ -60,6 +60,7 @@ def trial_row(manifest: Manifest, answers: Collection[str] = ()) -> Row:
     setting = manifest.setting
     return {
         **_fields(manifest, _OF_MANIFEST),
+        "overhead_on": _overhead_on(manifest),
         "state_reasons": list(manifest.reasons),
         "imported": manifest.imported is not None,
         "accepted": sorted(manifest.imported.accepted) if manifest.imported else [],
@@ -90,6 +91,13 @@ def trial_row(manifest: Manifest, answers: Collection[str] = ()) -> Row:
         "splits": _counted(manifest, "splits"),
         "compiling_share": manifest.state_before.get("compiling_share"),
     }
+
+
+def _overhead_on(manifest: Manifest) -> bool | None:
+    """Whether what the trial's overhead pair is about ran; None without a pair."""
+    if manifest.overhead_pair is None or manifest.overhead_of is None:
+        return None if manifest.overhead_pair is None else manifest.monitored
+    return manifest.overhead_of in {monitor.kind for monitor in manifest.monitors}
 
 
 def _of_fault(manifest: Manifest) -> Row:
@@ -219,7 +227,7 @@ def monitor_rows(manifest: Manifest) -> Iterator[Row]:
         entry = clock.get(monitor.host)
         yield {
             "trial": manifest.trial,
-            **monitor.model_dump(exclude={"time_zone"}),
+            **monitor.model_dump(exclude={"time_zone", "files"}),
             "clock_before_s": entry.before_s if entry else None,
             "clock_after_s": entry.after_s if entry else None,
             "clock_offset_s": offsets.get(monitor.host),

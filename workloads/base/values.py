@@ -52,8 +52,8 @@ class ClientFiles(Protocol):
 
 
 class MonitorRun(Frozen):
-    """One monitor on one host. `kind` is the name of the file's reader: dool, nodecpu or sar. `time_zone`: of
-    local times in a file that others made."""
+    """One monitor on one host. `kind` is the name of the file's reader: dool, nodecpu, sar or a device.
+    `time_zone`: of local times in a file that others made. `files`: what it left beside its file."""
 
     kind: str
     host: str
@@ -62,6 +62,7 @@ class MonitorRun(Frozen):
     started_epoch_s: float
     stopped_epoch_s: float
     time_zone: str = ""
+    files: tuple[str, ...] = ()
 
 
 class GuestCpu(Frozen):

@@ -27,17 +27,18 @@ from density_study.workloads.base.search import Probe
 from density_study.workloads.base.setting import Setting
 from density_study.workloads.base.values import ClientRun, TargetRate, Window
 from density_study.workloads.base.workload import TrialContext
+from density_study.workloads.execution.flame_graphs import put_profiler
 from density_study.workloads.execution.hosts_around_trial import (
     between,
     full_disks,
     killed_in,
     read_guests,
 )
-from density_study.workloads.execution.monitoring import Monitors
+from density_study.workloads.execution.monitoring import Monitors, daemons_of
 from density_study.workloads.execution.others import others_between, read_others
 from density_study.workloads.execution.run import Run
 from density_study.workloads.execution.searching import judged
-from density_study.workloads.monitors import MONITORS
+from density_study.workloads.monitors import with_devices
 from density_study.workloads.planning.plan import Step
 from density_study.workloads.record.given import UNKNOWN, recorded
 from density_study.workloads.record.manifest import Manifest
@@ -82,6 +83,7 @@ def draft_manifest(run: Run, step: Step) -> Manifest:
         setting=step.setting,
         overhead_pair=step.overhead_pair,
         monitored=step.monitored,
+        overhead_of=step.overhead_of,
         topology=recorded(topology),
         isolation=UNKNOWN if topology.given else topology.isolation,
     )
@@ -138,7 +140,6 @@ def _judged(manifest: Manifest, record: Path) -> Probe | None:
 def _measure(run: Run, step: Step, context: TrialContext, progress: _Progress) -> None:
     setting: Any = step.setting
     workload = kind_of(setting.workload).runner()
-    kinds = MONITORS if step.monitored else {}
     topology, facts = context.cluster.topology, progress.facts
     provider = provider_of(topology.provider)
     machines = (
@@ -146,6 +147,11 @@ def _measure(run: Run, step: Step, context: TrialContext, progress: _Progress) -
         if isinstance(provider, Watched)
         else machines_of_hosts(topology, context.transport)
     )
+    daemons = daemons_of(context.cluster, machines)
+    devices = run.study.monitor.also if step.devices is None else step.devices
+    profiled = step.monitored and "profile" in devices
+    profiler = put_profiler(context.cluster.site, machines) if profiled else {}
+    kinds = with_devices(devices, daemons, profiler) if step.monitored else {}
     monitors = Monitors(context, run.study.monitor.period, kinds, machines)
     _journal(run, step, "preparing")
     with progress.timing("prepare"):

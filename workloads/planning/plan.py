@@ -32,7 +32,7 @@ from density_study.workloads.spec.factors import named_levels
 from density_study.workloads.spec.libvirt_hosts import densities
 from density_study.workloads.spec.registry import AnySetting
 from density_study.workloads.spec.repetitions import Repetitions
-from density_study.workloads.spec.study import Study
+from density_study.workloads.spec.study import MonitorSpec, Study
 
 FORMAT: Literal[1] = 1
 StepKind = Literal["up", "trial", "down"]
@@ -63,6 +63,12 @@ class Step(Frozen):
         None, description="number of the monitoring-overhead pair; null: a regular trial"
     )
     monitored: bool = Field(True, description="whether the monitors run during the trial")
+    overhead_of: str | None = Field(
+        None, description="telemetry device that the overhead pair is about; null: all monitors"
+    )
+    devices: tuple[str, ...] | None = Field(
+        None, description="telemetry devices that run; null: those of the study"
+    )
     probe: int | None = Field(
         None,
         description="number of a search's probe, from 1; null: no search. The last ones may not run",
@@ -143,9 +149,8 @@ def make_plan(study: Study, hosts: Sequence[Host], only: Sequence[str] = ()) -> 
         only=tuple(only),
         sharp=None if study.repetitions.is_fixed else study.repetitions,
     )
-    pairs = study.monitor.overhead_trials
     # pairs belong to repetitions that run in any case
-    first = _with_repetitions(empty, study.repetitions.at_least, settings, pairs)
+    first = _with_repetitions(empty, study.repetitions.at_least, settings, study.monitor)
     return _with_repetitions(first, study.repetitions.at_most - first.repetitions, settings)
 
 
@@ -180,10 +185,11 @@ def _check_topologies(settings: Sequence[Setting], topologies: Sequence[Topology
 
 
 def _with_repetitions(
-    plan: Plan, repetitions: int, settings: Sequence[Setting], overhead_pairs: int = 0
+    plan: Plan, repetitions: int, settings: Sequence[Setting], overhead: MonitorSpec | None = None
 ) -> Plan:
+    pairs, devices = (overhead.overhead_trials, overhead.also) if overhead else (0, ())
     count = repetitions * len(plan.topologies) * len(list(trials_of(settings)))
-    count += 2 * overhead_pairs + len(plan.trials)
+    count += 2 * pairs * (1 + len(devices)) + len(plan.trials)
     if count > MAX_TRIALS:
         raise InputError(
             f"the plan has {count:,} trials; the maximum is {MAX_TRIALS:,}.",
@@ -199,12 +205,12 @@ def _with_repetitions(
         for name in rng.sample(list(plan.topologies), len(plan.topologies)):
             build = f"b{repetition}-{name}"
             all_builds = repetitions * len(plan.topologies)
-            overhead = overhead_trials(len(builds), all_builds, overhead_pairs, settings, plan.seed)
+            paired = overhead_trials(len(builds), all_builds, pairs, settings, plan.seed, devices)
             builds[build] = name
             topology = plan.topologies[name]
             possible = tuple(setting for setting in settings if not setting.obstacle(topology))
             regular = trials_of(random_order(possible, rng))
-            trials = sorted((*regular, *overhead), key=lambda trial: trial.setting.breaks_cluster)
+            trials = sorted((*regular, *paired), key=lambda trial: trial.setting.breaks_cluster)
             _append_build(steps, repetition, build, trials)
     return plan.model_copy(
         update={
@@ -258,6 +264,8 @@ def _append_build(
             setting=trial.setting,
             overhead_pair=trial.pair,
             monitored=trial.monitored,
+            overhead_of=trial.device,
+            devices=trial.devices,
             probe=trial.probe,
         )
     append("down", build, DOWN_ESTIMATE_S)

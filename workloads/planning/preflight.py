@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from density_study.cluster.machine.host_commands import disk_free_mib
+from density_study.cluster.machine.host_commands import HOST_COMMANDS, disk_free_mib
 from density_study.cluster.model.configuration import PLAIN
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.host import Host
@@ -24,7 +24,9 @@ from density_study.cluster.providers.provider import (
     WorkerChecks,
     provider_of,
 )
+from density_study.cluster.providers.ssh.channel import channel
 from density_study.cluster.providers.stacks import ensure_stacks
+from density_study.cluster.stack import ensure
 from density_study.workloads.planning.arm_checks import (
     check_jvm_flags,
     check_properties,
@@ -120,6 +122,14 @@ def _acts(
                 partial(provider.check_ports, topology, allocate_ports(topology)),
             )
     yield "dool", dool_path
+    if "profile" in study.monitor.also:
+        yield "async-profiler", partial(ensure, "profiler")
+    if "pressure" in study.monitor.also:
+        hosts = {
+            host.name: host for topology in plan.topologies.values() for host in topology.hosts
+        }
+        for host in hosts.values():
+            yield f"pressure stall information of {host.name}", partial(_check_pressure, host)
     if isinstance(provider, Given):
         for topology in plan.topologies.values():
             which = ", ".join(topology.levels.values()) or "the cluster"
@@ -146,6 +156,20 @@ def _acts(
     if isinstance(provider, Preflight):
         for topology in plan.topologies.values():
             yield f"hosts of {topology.name}", partial(provider.preflight, topology, tag)
+
+
+def _check_pressure(host: Host) -> None:
+    act = (
+        HOST_COMMANDS["pressure"]
+        if host.login is None
+        else partial(channel(host.target).act, "pressure")
+    )
+    if fault := act():
+        raise InputError(
+            f"the kernel has no pressure stall information: {fault}.",
+            f"host {host.name!r}, monitor.also pressure",
+            "boot it with psi=1, or remove the device.",
+        )
 
 
 def _check_given_version(provider: Given, topology: Topology) -> None:

@@ -33,6 +33,12 @@ def check_provider(study: Study) -> None:
             "containers",
         )
     if study.existing is not None:  # what its settings may not ask for: `Setting.check_topology`
+        if own := {"jmx", "gc", "profile"}.intersection(study.monitor.also):
+            raise FaultyKeyError(
+                f"{min(own)} watches daemons that the study has started; those of a given cluster belong "
+                "to others",
+                *("monitor", "also"),
+            )
         check_given(study.existing, study.factors.cluster, [host.name for host in study.hosts[:-1]])
         _check_addresses(study, study.hosts[:-1], loopback=True)
         return

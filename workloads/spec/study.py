@@ -31,6 +31,7 @@ from density_study.workloads.spec.repetitions import Repetitions
 from density_study.workloads.spec.schedule import CompareSpec, Schedule
 from density_study.workloads.spec.vms_spec import VmsSpec
 
+DeviceName = Literal["pressure", "disks", "sockets", "jmx", "gc", "profile"]
 MAX_PERIOD_S = 600
 MAX_TOPOLOGIES = 100
 MAX_SETTINGS = 500
@@ -76,6 +77,14 @@ class MonitorSpec(Frozen):
     period: Annotated[
         Seconds, at_most(MAX_PERIOD_S, "a trial would end before its second sample")
     ] = Field(1.0, description="Sampling period, in whole seconds.")
+    also: tuple[DeviceName, ...] = Field(
+        (),
+        description="Telemetry devices, each off by default because each costs something: `pressure` "
+        "(time in which tasks waited for cores, I/O or memory), `disks` (latency, use and queue of each "
+        "block device), `sockets` (TCP), `jmx` (HBase and HDFS: requests, queues, compactions, ...), "
+        "`gc` (pauses of the daemons' JVMs), `profile` (flame graphs of RegionServers). The report names "
+        "what moved with a slow second.",
+    )
     overhead_trials: Annotated[int, Field(strict=True, ge=0, le=1000)] = Field(
         0,
         description="Pairs of trials with and without monitors, which measure the monitoring overhead.",
@@ -85,6 +94,7 @@ class MonitorSpec(Frozen):
     def _whole_seconds(self) -> MonitorSpec:
         if self.period != int(self.period):
             raise FaultyKeyError("dool samples at whole seconds only", "period")
+        no_duplicates("device", self.also, "also")
         return self
 
 
