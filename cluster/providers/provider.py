@@ -145,7 +145,6 @@ class Watched(Protocol):
         """What monitors watch: every host, and every guest with a kernel of its own."""
 
 
-
 @runtime_checkable
 class Guests(Watched, Protocol):
     """Nodes are guests or containers, whose CPU time their hosts count."""
