@@ -48,7 +48,11 @@ def purely(kind: str, table: str, pattern: str) -> list[dict[str, Any]]:
     for path in sorted(SAMPLES.glob(pattern)):
         for of, row in read(RawFile("", kind, "", str(path), str(path))):
             if of.name == table:
-                fields = {k: v for k, v in row.items() if k not in KNOWN_BY_MANIFEST}
+                fields = {
+                    k: list(v) if isinstance(v, tuple) else v  # an array, in Spark
+                    for k, v in row.items()
+                    if k not in KNOWN_BY_MANIFEST
+                }
                 rows.append({**fields, "file": str(path)})
     return rows
 
