@@ -58,7 +58,7 @@ def purely(kind: str, table: str, pattern: str) -> list[dict[str, Any]]:
 
 
 def in_order(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return sorted(rows, key=lambda row: (row["file"], row.get("line", 0), str(row)))
+    return sorted(rows, key=lambda row: (row["file"], row.get("line", 0), str(sorted(row.items()))))
 
 
 def test_every_reader_has_a_source() -> None:
