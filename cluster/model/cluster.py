@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from density_study.cluster.model.access import OPEN, Access
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.model.transport import ProcessId
 
@@ -22,7 +23,8 @@ class Phase:
 
 @dataclass(frozen=True)
 class Endpoints:
-    """Where the daemons answer. Addresses are host:port, as the client's XML names them."""
+    """Where the daemons answer. Addresses are host:port, as the client's XML names them; those of web servers
+    with TLS begin with https://."""
 
     namenode_rpc: str
     namenode_http: str
@@ -62,6 +64,7 @@ class Cluster:
     client_java_home: Path
     client_conf: Path
     disclosure: dict[str, Any]
+    access: Access = OPEN
 
 
 CLUSTER = "cluster.json"

@@ -9,16 +9,32 @@ JOB_TAG = "density-study"
 
 
 @dataclass(frozen=True)
+class Kerberos:
+    """Who the clients are: `principal` with its `keytab`, or else the user's ticket in `ticket_cache`.
+
+    Empty `ticket_cache` and `krb5_conf`: those that Kerberos's own programs use.
+    """
+
+    principal: str = ""
+    keytab: str = ""
+    ticket_cache: str = ""
+    krb5_conf: str = ""
+
+
+@dataclass(frozen=True)
 class GivenCluster:
     """`configuration`: folder with the client's XML files, as the cluster's administrators hand it out.
 
     `folder` of HDFS, absolute, and `namespace` of HBase exist only while a build stands. `queue`: of YARN.
+    `kerberos`: None for a cluster that believes every user. `ca_file`: PEM; empty: as the configuration says.
     """
 
     configuration: str
     folder: str
     namespace: str
     queue: str
+    kerberos: Kerberos | None = None
+    ca_file: str = ""
 
     @property
     def benchmarks(self) -> str:

@@ -10,6 +10,7 @@ from pkgutil import resolve_name
 from typing import Any, Protocol, runtime_checkable
 
 from density_study.cluster.machine.directories import cache_dir, data_dir
+from density_study.cluster.model.access import OPEN, Access
 from density_study.cluster.model.cluster import Endpoints, Site
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.ports import Ports
@@ -151,14 +152,16 @@ class Joined:
     endpoints: Endpoints
     client_conf: Path
     seen: Mapping[str, Any]
+    access: Access = OPEN
 
 
 @runtime_checkable
 class Given(Protocol):
     """The cluster stands already: nothing is rendered and no daemon is started."""
 
-    def check_given(self, topology: Topology, needed_mib: int) -> None:
-        """StudyError if the cluster does not answer, or has no room for the study's data. Changes nothing."""
+    def check_given(self, topology: Topology, needed_mib: int, for_s: float) -> None:
+        """StudyError if the cluster does not answer, has no room for the study's data, or does not let its
+        clients in for as long as the study takes. Changes nothing."""
 
     def versions(self, topology: Topology) -> Versions:
         """The cluster's own. StudyError if it does not answer."""

@@ -122,7 +122,10 @@ def _acts(
     yield "dool", dool_path
     if isinstance(provider, Given):
         for topology in plan.topologies.values():
-            yield "the cluster answers", partial(provider.check_given, topology, need_mib)
+            yield (
+                "the cluster answers",
+                partial(provider.check_given, topology, need_mib, plan.estimate_s),
+            )
             yield (
                 "its version of Hadoop is known",
                 partial(_check_given_version, provider, topology),

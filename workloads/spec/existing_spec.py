@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
-from density_study.cluster.model.given import GivenCluster
+from density_study.cluster.model.given import GivenCluster, Kerberos
 from density_study.workloads.base.checked import FaultyKeyError, like
 from density_study.workloads.base.values import Frozen
 
@@ -20,10 +20,53 @@ def _no_other_name(path: str) -> str:
     return path
 
 
+_FilePath = Annotated[str, like(r"[/~][^\n]*", "an absolute path")]
+
+
+class KerberosSpec(Frozen):
+    """Who the study's clients are on a cluster with Kerberos. Without keys: the ticket that `kinit` got."""
+
+    principal: (
+        Annotated[str, like(r"[^\s@-][^\s@]*@[^\s@]+", "a principal with its realm")] | None
+    ) = Field(None, description="Principal of the keytab, for example `bench@EXAMPLE.ORG`.")
+    keytab: _FilePath | None = Field(
+        None, description="File with the key of `principal`, which this user may read."
+    )
+    ticket_cache: _FilePath | None = Field(
+        None,
+        description="File with a ticket of yours, in place of a keytab. Default: the one that `klist` shows.",
+    )
+    krb5_conf: _FilePath | None = Field(
+        None,
+        description="Kerberos configuration. Default: `$KRB5_CONFIG`, or else `/etc/krb5.conf`.",
+    )
+
+    @model_validator(mode="after")
+    def _one_way(self) -> KerberosSpec:
+        if (self.principal is None) != (self.keytab is None):
+            raise ValueError("principal and keytab belong together: write both, or none")
+        if self.keytab is not None and self.ticket_cache is not None:
+            raise ValueError("write a keytab or a ticket_cache, not both")
+        return self
+
+    @property
+    def kerberos(self) -> Kerberos:
+        return Kerberos(
+            self.principal or "",
+            _expanded(self.keytab),
+            _expanded(self.ticket_cache),
+            _expanded(self.krb5_conf),
+        )
+
+
+def _expanded(path: str | None) -> str:
+    return str(Path(path).expanduser()) if path else ""
+
+
 class ExistingSpec(Frozen):
     """A cluster that stands already. The study makes and removes one HDFS folder and one HBase namespace."""
 
-    configuration: Annotated[str, like(r"[/~][^\n]*", "an absolute path")] = Field(
+    configuration: _FilePath = Field(
         description="Folder on this machine with the client's `core-site.xml`, `hdfs-site.xml`, "
         "`yarn-site.xml`, `mapred-site.xml` and `hbase-site.xml`."
     )
@@ -43,11 +86,25 @@ class ExistingSpec(Frozen):
     queue: Annotated[str, like(r"[A-Za-z0-9._-]{1,100}", "the name of a queue")] = Field(
         "default", description="YARN queue for the study's jobs."
     )
+    kerberos: KerberosSpec | None = Field(
+        None, description="Login of the clients, on a cluster with Kerberos."
+    )
+    ca_file: _FilePath | None = Field(
+        None,
+        description="PEM file with the authorities of the web servers' certificates. Default: the trust "
+        "store that `ssl-client.xml` names, or else the authorities of this machine.",
+    )
 
     @property
     def cluster(self) -> GivenCluster:
-        folder = Path(self.configuration).expanduser()
-        return GivenCluster(str(folder), self.folder, self.namespace, self.queue)
+        return GivenCluster(
+            _expanded(self.configuration),
+            self.folder,
+            self.namespace,
+            self.queue,
+            self.kerberos.kerberos if self.kerberos else None,
+            _expanded(self.ca_file),
+        )
 
 
 def with_client_host(value: Any) -> Any:

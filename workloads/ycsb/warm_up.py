@@ -19,8 +19,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from density_study.cluster.lifecycle.readiness import fetch_json
+from density_study.cluster.model.access import OPEN, Access
 from density_study.cluster.model.cluster import Endpoints
+from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.transport import Command
+from density_study.cluster.providers.existing.web import beans
 from density_study.workloads.base.client_run import GRACE_S, require_success, run_client
 from density_study.workloads.base.workload import TrialContext
 from density_study.workloads.ycsb.mixes import WARM_UP, WARM_UP_VARIANTS
@@ -62,19 +65,23 @@ class CompilerIdle:
         return self.looks_at_rest >= LOOKS_AT_REST
 
 
-def compiled_s(endpoints: Endpoints) -> Mapping[str, float] | None:
+def compiled_s(endpoints: Endpoints, access: Access = OPEN) -> Mapping[str, float] | None:
     """JIT compilation time of each RegionServer since its start, in seconds, by the server's name, from
     HBase's /jmx. None if a server does not answer in time, as on an overloaded machine."""
     try:
         return {
-            name: fetch_json(f"http://{address}/jmx?qry={_BEAN}")["beans"][0][
-                "TotalCompilationTime"
-            ]
-            / 1000
+            name: _compiler(address, access)["TotalCompilationTime"] / 1000
             for name, address in endpoints.regionserver_http.items()
         }
-    except (OSError, http.client.HTTPException, LookupError, ValueError):
+    except (StudyError, OSError, http.client.HTTPException, LookupError, ValueError):
         return None
+
+
+def _compiler(address: str, access: Access) -> Mapping[str, float]:
+    if access == OPEN:
+        bean: Mapping[str, float] = fetch_json(f"http://{address}/jmx?qry={_BEAN}")["beans"][0]
+        return bean
+    return beans(address, _BEAN, access)[0]
 
 
 def warmed_by(setting: YcsbSetting) -> str:
@@ -106,7 +113,7 @@ def _warm_up(
                 "target_percent": None, "target_ops_s": None}
     )  # fmt: skip
     name = "warm-up-inserts" if shares is None else f"warm-up-{warmed_by(setting)}"
-    idle = CompilerIdle(lambda: compiled_s(context.cluster.endpoints))
+    idle = CompilerIdle(lambda: compiled_s(context.cluster.endpoints, context.cluster.access))
     if not setting.until_steady:
         idle()  # a fixed time may be too short for two checks
 

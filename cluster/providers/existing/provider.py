@@ -6,7 +6,6 @@ on this machine.
 
 from __future__ import annotations
 
-import shutil
 import time
 from pathlib import Path
 from typing import Any
@@ -14,17 +13,29 @@ from typing import Any
 from density_study.cluster.machine import directories
 from density_study.cluster.machine.describe import describe_machine
 from density_study.cluster.machine.host_commands import HOST_COMMANDS
+from density_study.cluster.model.access import Access
 from density_study.cluster.model.cluster import Endpoints, Site
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.given import GivenCluster
-from density_study.cluster.model.topology import Topology
+from density_study.cluster.model.topology import Node, Topology
+from density_study.cluster.model.transport import Command, ProcessId
 from density_study.cluster.model.versions import Versions
 from density_study.cluster.providers.existing.configuration import (
     ask,
+    copy_configuration,
     read_configuration,
     require_queue,
 )
 from density_study.cluster.providers.existing.hdfs_folder import HdfsFolder
+from density_study.cluster.providers.existing.login import (
+    configuration_of,
+    log_in,
+    logged_in,
+    looking,
+    looking_again,
+    renew,
+    require_ticket_for,
+)
 from density_study.cluster.providers.existing.tables import table_tool
 from density_study.cluster.providers.local.transport import LocalTransport
 from density_study.cluster.providers.provider import GRACE_S, Given, Joined, Leftovers, Provider
@@ -39,14 +50,15 @@ FOLDER, NAMESPACE = "make-hdfs-folder", "make-namespace"
 
 
 class ExistingProvider(Provider, Given):
-    def check_given(self, topology: Topology, needed_mib: int) -> None:
+    def check_given(self, topology: Topology, needed_mib: int, for_s: float) -> None:
         given = _given(topology)
-        configuration = read_configuration(Path(given.configuration))
-        answers = ask(configuration)
-        require_queue(answers.resourcemanager, given.queue)
-        folder = HdfsFolder(answers.namenode, given.folder)
-        folder.check_free()
-        folder.check_room(needed_mib)
+        with looking(given) as (configuration, access):
+            require_ticket_for(given, for_s)
+            answers = ask(configuration, access)
+            require_queue(answers.resourcemanager, given.queue, access)
+            folder = HdfsFolder(answers.namenode, given.folder, access)
+            folder.check_free()
+            folder.check_room(needed_mib)
         if answers.free_mib < needed_mib:
             raise InputError(
                 f"HDFS has {answers.free_mib:,} MiB left, and the study writes up to {needed_mib:,} MiB.",
@@ -56,27 +68,26 @@ class ExistingProvider(Provider, Given):
 
     def versions(self, topology: Topology) -> Versions:
         """The cluster's Hadoop. HBase's client is that of the YCSB stack."""
-        configuration = read_configuration(Path(_given(topology).configuration))
-        return Versions(hadoop=ask(configuration).hadoop)
+        with looking(_given(topology)) as (configuration, access):
+            return Versions(hadoop=ask(configuration, access).hadoop)
 
     def create(self, site: Site, topology: Topology, journal: Journal) -> None:
         given = _given(topology)
-        configuration = read_configuration(Path(given.configuration))
-        answers = ask(configuration)
+        configuration = configuration_of(given)
         for node in topology.nodes:
             directories.make(site, node, journal)
         conf = _conf(site)
-        conf.mkdir(parents=True, exist_ok=True)
-        for path in Path(given.configuration).glob("*.xml"):
-            shutil.copyfile(path, conf / path.name)
+        copy_configuration(Path(given.configuration), conf)
+        access = log_in(given, conf, site, journal)
+        answers = ask(configuration, access)
         homes = ensure_stacks(Versions(hadoop=answers.hadoop)).install_dirs()
         for name, text in given_client_files(homes, conf).items():
             atomic.write_text(conf / name, text)
-        folder = HdfsFolder(answers.namenode, given.folder)
+        folder = HdfsFolder(answers.namenode, given.folder, access)
         folder.check_free()  # before the intent: what was there is not ours to remove
         journal.intend(FOLDER, site.tag, path=given.folder)
         folder.make(site.tag)
-        held = table_tool(conf, "namespace", "state", given.namespace, "--tag", site.tag)
+        held = table_tool(conf, access, "namespace", "state", given.namespace, "--tag", site.tag)
         if held["tag"] is not None:
             raise InputError(
                 f"HBase has the namespace {given.namespace} already; a study makes its own, and removes it.",
@@ -84,13 +95,13 @@ class ExistingProvider(Provider, Given):
                 "name another one in existing.namespace; `study reap` removes what killed runs left.",
             )
         journal.intend(NAMESPACE, site.tag, path=given.namespace)
-        table_tool(conf, "namespace", "create", given.namespace, "--tag", site.tag)
+        table_tool(conf, access, "namespace", "create", given.namespace, "--tag", site.tag)
 
     def join(self, site: Site, topology: Topology) -> Joined:
         given = _given(topology)
-        configuration = read_configuration(Path(given.configuration))
-        answers = ask(configuration)
-        hbase = table_tool(_conf(site), "servers", "--namespace", given.namespace)
+        configuration, access = configuration_of(given), logged_in(_conf(site))
+        answers = ask(configuration, access)
+        hbase = table_tool(_conf(site), access, "servers", "--namespace", given.namespace)
         endpoints = Endpoints(
             namenode_rpc=configuration.get("fs.defaultFS"),
             namenode_http=answers.namenode,
@@ -99,7 +110,9 @@ class ExistingProvider(Provider, Given):
             zookeeper=configuration.get("hbase.zookeeper.quorum"),
             hmaster_http="",
             regionserver_http={
-                server["name"]: server["info"] for server in hbase["servers"] if server["info"]
+                server["name"]: f"{configuration.hbase_scheme}{server['info']}"
+                for server in hbase["servers"]
+                if server["info"]
             },
         )
         seen = {
@@ -107,11 +120,13 @@ class ExistingProvider(Provider, Given):
             "hbase": hbase["version"],
             "datanodes": answers.datanodes,
             "regionservers": [server["name"] for server in hbase["servers"]],
+            **({"security": configuration.security} if configuration.is_secure else {}),
         }
-        return Joined(Versions(hadoop=answers.hadoop), endpoints, _conf(site), seen)
+        versions = Versions(hadoop=answers.hadoop)
+        return Joined(versions, endpoints, _conf(site), seen, access)
 
     def transport(self, site: Site, journal: Journal) -> LocalTransport:
-        return LocalTransport(site.tag, journal)
+        return _Transport(_conf(site), site.tag, journal)
 
     def disclose(self, topology: Topology) -> dict[str, Any]:
         return {"machine": describe_machine()}
@@ -151,22 +166,40 @@ class ExistingProvider(Provider, Given):
         return _what(intent) if _is_ours(site, intent, tag) else ""
 
     def _tag(self, site: Site, intent: Intent) -> str | None:
-        if intent.act == FOLDER:
-            return HdfsFolder(_namenode(site), intent.path).tag()
-        held = table_tool(_conf(site), "namespace", "state", intent.path, "--tag", site.tag)
+        conf = _conf(site)
+        with looking_again(conf) as access:
+            if intent.act == FOLDER:
+                return _folder(conf, intent, access).tag()
+            held = table_tool(conf, access, "namespace", "state", intent.path, "--tag", site.tag)
         tag: str | None = held["tag"]
         return tag
 
     def _remove(self, site: Site, intent: Intent) -> None:
         """Remove what the intent made, and nothing that has another tag. StudyError if it is still there."""
+        conf = _conf(site)
         if not _is_ours(site, intent, self._tag(site, intent)):
             return
-        if intent.act == FOLDER:
-            HdfsFolder(_namenode(site), intent.path).remove(site.tag)
-        else:
-            table_tool(_conf(site), "namespace", "drop", intent.path, "--tag", site.tag)
+        with looking_again(conf) as access:
+            if intent.act == FOLDER:
+                _folder(conf, intent, access).remove(site.tag)
+            else:
+                table_tool(conf, access, "namespace", "drop", intent.path, "--tag", site.tag)
         if self._tag(site, intent) == site.tag:
             raise StudyError("it is still there.", _what(intent), "remove it.")
+
+
+class _Transport(LocalTransport):
+    """Clients start with a ticket that lasts."""
+
+    def __init__(self, conf: Path, tag: str, journal: Journal) -> None:
+        super().__init__(tag, journal)
+        self._conf = conf
+
+    def start(self, node: Node, command: Command, stdout: Path, stderr: Path) -> ProcessId:
+        renew(self._conf)
+        return super().start(node, command, stdout, stderr)
+
+    serve = start
 
 
 def _given(topology: Topology) -> GivenCluster:
@@ -180,8 +213,8 @@ def _conf(site: Site) -> Path:
     return site.root.absolute() / "conf" / "client"
 
 
-def _namenode(site: Site) -> str:
-    return ask(read_configuration(_conf(site))).namenode
+def _folder(conf: Path, intent: Intent, access: Access) -> HdfsFolder:
+    return HdfsFolder(ask(read_configuration(conf), access).namenode, intent.path, access)
 
 
 def _standing(site: Site, journal: Journal) -> list[Intent]:
