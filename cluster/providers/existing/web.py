@@ -27,10 +27,11 @@ _BODIES = ("PUT", "POST")
 def session_of(access: Access) -> requests.Session:
     """Raises requests.RequestException if a server does not answer."""
     session = requests.Session()
-    session.verify = access.ca_file or True
     if access.ticket_cache:
-        for scheme in ("http://", "https://"):
-            session.mount(scheme, _Curl(access))
+        session.mount("http://", _Curl(access))
+        session.mount("https://", _Curl(access))
+    elif access.ca_file:
+        session.mount("https://", _Trusting(access))
     return session
 
 
@@ -65,6 +66,19 @@ def beans(address: str, query: str, access: Access = OPEN) -> list[dict[str, Any
     """The beans of a daemon's /jmx that match `query`. StudyError if it does not answer."""
     found: list[dict[str, Any]] = get_json(address, "/jmx", {"qry": query}, access)["beans"]
     return found
+
+
+class _Trusting(HTTPAdapter):
+    """Trusts the authorities of `ca_file` alone, whatever REQUESTS_CA_BUNDLE says."""
+
+    def __init__(self, access: Access) -> None:
+        super().__init__()
+        self._access = access
+
+    def send(
+        self, request: requests.PreparedRequest, *words: Any, **given: Any
+    ) -> requests.Response:
+        return super().send(request, *words, **{**given, "verify": self._access.ca_file})
 
 
 class _Curl(HTTPAdapter):

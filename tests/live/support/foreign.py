@@ -9,6 +9,7 @@ from __future__ import annotations
 import getpass
 import json
 import os
+import secrets
 import shutil
 import socket
 import subprocess
@@ -16,7 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import requests
 
@@ -42,6 +43,10 @@ log4j.appender.stderr.layout.ConversionPattern=%d %p %c{2}: %m%n
 class ForeignCluster:
     """`conf`: the configuration that its administrators hand to clients."""
 
+    web, hbase_user = "http://", OWNER
+    jvm_flags: tuple[str, ...] = ()
+    session = requests.Session()
+
     def __init__(self, root: Path) -> None:
         self.root, self.conf, self.java = root, root / "conf", find_java()
         self.conf.mkdir(parents=True)
@@ -66,6 +71,7 @@ class ForeignCluster:
         for path in ("/hbase", f"/user/{USER}", "/canary"):
             self.webhdfs("PUT", path, op="MKDIRS", permission="755")
         self.webhdfs("PUT", f"/user/{USER}", op="SETOWNER", owner=USER)
+        self.webhdfs("PUT", "/hbase", op="SETOWNER", owner=self.hbase_user)
         self._daemon("hbase", "org.apache.hadoop.hbase.master.HMaster", "start")
         self._daemon("hbase", "org.apache.hadoop.hbase.regionserver.HRegionServer", "start")
         self.tool("ready", "--regionservers", "1", "--deadline-s", "90")
@@ -108,17 +114,26 @@ class ForeignCluster:
             text=True,
             timeout=150,
             check=False,
+            env=self.admin_env(),
         )
         assert done.returncode == 0, done.stdout + done.stderr
         lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
         return [json.loads(line)["result"] for line in lines]
 
     def webhdfs(self, method: str, path: str, **parameters: str) -> requests.Response:
-        url = f"http://{self.namenode}/webhdfs/v1{path}"
-        given = {"user.name": OWNER, **parameters}
-        answer = requests.request(method, url, params=given, timeout=20)
+        url = f"{self.web}{self.namenode}/webhdfs/v1{path}"
+        given = {**self.admin(), **parameters}
+        answer = self.session.request(method, url, params=given, timeout=20)
         assert answer.ok, answer.text
         return answer
+
+    def admin(self) -> dict[str, str]:
+        """Parameters that make a WebHDFS request that of the administrators."""
+        return {"user.name": OWNER}
+
+    def admin_env(self) -> dict[str, str]:
+        """Environment of HBase's clients of the administrators."""
+        return dict(os.environ)
 
     def left_of_studies(self) -> list[str]:
         """The study's folder and namespace, if they are there."""
@@ -132,7 +147,7 @@ class ForeignCluster:
 
     def _plant(self) -> None:
         told = self.webhdfs("PUT", "/canary/file", op="CREATE", noredirect="true").json()
-        assert requests.put(told["Location"], data=os.urandom(2**20), timeout=20).ok
+        assert self.session.put(told["Location"], data=secrets.token_hex(2**19), timeout=20).ok
         self.tool("create", "--table", "canary", "--family", "f", "--regions", "2")
         load = self._client("-load", "-p", f"recordcount={CANARY_ROWS}", "-p", "table=canary")
         assert load.wait(timeout=120) == 0
@@ -142,7 +157,7 @@ class ForeignCluster:
                   "-p", "workload=site.ycsb.workloads.CoreWorkload"]  # fmt: skip
         argv = self._argv("ycsb", "site.ycsb.Client", *common, *words)
         with (self.root / "client.log").open("ab") as log:
-            return subprocess.Popen(argv, stdout=log, stderr=log)
+            return subprocess.Popen(argv, stdout=log, stderr=log, env=self.admin_env())
 
     def _daemon(self, stack: str, main: str, *words: str) -> None:
         with (self.root / f"{main.rpartition('.')[2]}.log").open("ab") as log:
@@ -163,6 +178,7 @@ class ForeignCluster:
             "-Djava.net.preferIPv4Stack=true",
             log4j,
             *ADD_OPENS,
+            *self.jvm_flags,
         )
         return [str(self.java.command), *flags, "-cp", path, main, *words]
 
@@ -172,12 +188,13 @@ class ForeignCluster:
 
     def _nodes(self) -> int:
         query = {"qry": "Hadoop:service=NameNode,name=FSNamesystemState"}
-        (bean,) = requests.get(f"http://{self.namenode}/jmx", query, timeout=5).json()["beans"]
+        answer = self.session.get(f"{self.web}{self.namenode}/jmx", params=query, timeout=5)
+        (bean,) = answer.json()["beans"]
         return int(bean["NumLiveDataNodes"])
 
     def _node_managers(self) -> int:
-        url = f"http://{self.manager}/ws/v1/cluster/metrics"
-        return int(requests.get(url, timeout=5).json()["clusterMetrics"]["activeNodes"])
+        url = f"{self.web}{self.manager}/ws/v1/cluster/metrics"
+        return int(self.session.get(url, timeout=5).json()["clusterMetrics"]["activeNodes"])
 
     def _children(self, path: str) -> list[str]:
         listed = self.webhdfs("GET", path, op="LISTSTATUS").json()
@@ -278,13 +295,22 @@ def _free_port() -> int:
         return int(listener.getsockname()[1])
 
 
+Cluster = TypeVar("Cluster", bound=ForeignCluster)
+
+
 @contextmanager
 def foreign_cluster(root: Path) -> Iterator[ForeignCluster]:
     """One that runs, with its canaries; killed and removed on exit."""
-    cluster = ForeignCluster(root)
+    with running(ForeignCluster(root)) as cluster:
+        yield cluster
+
+
+@contextmanager
+def running(cluster: Cluster) -> Iterator[Cluster]:
+    """Start it; killed and removed on exit."""
     try:
         cluster.start()
         yield cluster
     finally:
         cluster.stop()
-        shutil.rmtree(root / "tmp", ignore_errors=True)
+        shutil.rmtree(cluster.root / "tmp", ignore_errors=True)

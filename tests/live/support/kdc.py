@@ -14,7 +14,7 @@ from tests.live.support.java_client import MORTAL
 
 REALM = "EXAMPLE.ORG"
 HOST = "localhost"
-SBIN = "/usr/sbin"
+SBIN, KTUTIL = "/usr/sbin", "/usr/bin/ktutil"
 
 
 class Kdc:
@@ -58,12 +58,21 @@ class Kdc:
         """A principal with the password."""
         self._admin(f"addprinc -pw {self.password} {' '.join(options)} {principal}")
 
-    def keytab(self, name: str, principals: Sequence[str]) -> Path:
-        """A keytab with new keys of principals, made if need be."""
+    def remove(self, principal: str) -> None:
+        self._admin(f"delprinc -force {principal}")
+
+    def keytab(self, name: str, principals: Sequence[str], realm: str = REALM) -> Path:
+        """A keytab with new keys of principals, made if need be; those of another realm exist there alone."""
         path = self.root / f"{name}.keytab"
         for principal in principals:
-            self._admin(f"addprinc -randkey {principal}")
-            self._admin(f"ktadd -k {path} {principal}")
+            if realm == REALM:
+                self._admin(f"addprinc -randkey {principal}")
+                self._admin(f"ktadd -k {path} {principal}")
+            else:
+                asked = f"add_entry -password -p {principal} -k 1 -e aes256-cts\n"
+                asked += f"{self.password}\nwkt {path}\n"
+                subprocess.run([KTUTIL], input=asked, text=True, env=self.env, check=True,
+                               capture_output=True)  # fmt: skip
         return path
 
     def kinit(self, principal: str, cache: Path, *options: str) -> None:

@@ -48,6 +48,20 @@ def test_the_plan_has_the_client_alone_and_asks_no_cluster(tmp_path: Path) -> No
         (STUDY.replace("/user/me/density", "/user/../density"), "has . or .. in it"),
         (STUDY.replace("/etc/hadoop", "etc/hadoop"), "an absolute path"),
         (STUDY.replace("folder:", "namespace: a-b, folder:"), "letters, digits and underscores"),
+        (
+            STUDY.replace("folder:", "kerberos: {principal: a@B}, folder:"),
+            "principal and keytab belong together",
+        ),
+        (
+            STUDY.replace("folder:", "kerberos: {principal: a, keytab: /k}, folder:"),
+            "a principal with its realm",
+        ),
+        (
+            STUDY.replace(
+                "folder:", "kerberos: {principal: a@B, keytab: /k, ticket_cache: /c}, folder:"
+            ),
+            "a keytab or a ticket_cache, not both",
+        ),
         (STUDY.replace("files: 2", "storage_policy: ALL_SSD, files: 2"), "storage types"),
         (
             STUDY.replace("files: 2", "erasure_coding: XOR-2-1-1024k, files: 2"),
