@@ -81,6 +81,9 @@ class Kdc:
         subprocess.run(argv, input=self.password, text=True, env=self.env, check=True,
                        capture_output=True)  # fmt: skip
 
+    def kinit_by(self, keytab: Path, principal: str, cache: Path, *options: str) -> None:
+        self._run("/usr/bin/kinit", "-k", "-t", str(keytab), *options, "-c", str(cache), principal)
+
     def _admin(self, query: str) -> None:
         self._run(f"{SBIN}/kadmin.local", "-r", REALM, "-q", query)
 
