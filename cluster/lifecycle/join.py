@@ -46,7 +46,6 @@ def join(
             java_home=Path(homes.java),
             client_java_home=Path(homes.client_java),
             client_conf=joined.client_conf,
-            access=joined.access,
             disclosure={
                 "provider": topology.provider,
                 "given": dict(joined.seen),

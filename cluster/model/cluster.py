@@ -33,6 +33,7 @@ class Endpoints:
     zookeeper: str
     hmaster_http: str
     regionserver_http: dict[str, str]
+    access: Access = OPEN
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,10 @@ class Cluster:
     client_java_home: Path
     client_conf: Path
     disclosure: dict[str, Any]
-    access: Access = OPEN
+
+    @property
+    def access(self) -> Access:
+        return self.endpoints.access
 
 
 CLUSTER = "cluster.json"

@@ -10,7 +10,6 @@ from pkgutil import resolve_name
 from typing import Any, Protocol, runtime_checkable
 
 from density_study.cluster.machine.directories import cache_dir, data_dir
-from density_study.cluster.model.access import OPEN, Access
 from density_study.cluster.model.cluster import Endpoints, Site
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.ports import Ports
@@ -152,7 +151,6 @@ class Joined:
     endpoints: Endpoints
     client_conf: Path
     seen: Mapping[str, Any]
-    access: Access = OPEN
 
 
 @runtime_checkable

@@ -65,12 +65,12 @@ class CompilerIdle:
         return self.looks_at_rest >= LOOKS_AT_REST
 
 
-def compiled_s(endpoints: Endpoints, access: Access = OPEN) -> Mapping[str, float] | None:
+def compiled_s(endpoints: Endpoints) -> Mapping[str, float] | None:
     """JIT compilation time of each RegionServer since its start, in seconds, by the server's name, from
     HBase's /jmx. None if a server does not answer in time, as on an overloaded machine."""
     try:
         return {
-            name: _compiler(address, access)["TotalCompilationTime"] / 1000
+            name: _compiler(address, endpoints.access)["TotalCompilationTime"] / 1000
             for name, address in endpoints.regionserver_http.items()
         }
     except (StudyError, OSError, http.client.HTTPException, LookupError, ValueError):
@@ -113,7 +113,7 @@ def _warm_up(
                 "target_percent": None, "target_ops_s": None}
     )  # fmt: skip
     name = "warm-up-inserts" if shares is None else f"warm-up-{warmed_by(setting)}"
-    idle = CompilerIdle(lambda: compiled_s(context.cluster.endpoints, context.cluster.access))
+    idle = CompilerIdle(lambda: compiled_s(context.cluster.endpoints))
     if not setting.until_steady:
         idle()  # a fixed time may be too short for two checks
 

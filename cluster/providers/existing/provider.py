@@ -81,7 +81,7 @@ class ExistingProvider(Provider, Given):
         access = log_in(given, conf, site, journal)
         answers = ask(configuration, access)
         homes = ensure_stacks(Versions(hadoop=answers.hadoop)).install_dirs()
-        for name, text in given_client_files(homes, conf).items():
+        for name, text in given_client_files(homes, conf, configuration.folder).items():
             atomic.write_text(conf / name, text)
         folder = HdfsFolder(answers.namenode, given.folder, access)
         folder.check_free()  # before the intent: what was there is not ours to remove
@@ -114,6 +114,7 @@ class ExistingProvider(Provider, Given):
                 for server in hbase["servers"]
                 if server["info"]
             },
+            access=access,
         )
         seen = {
             "hadoop": answers.hadoop,
@@ -123,7 +124,7 @@ class ExistingProvider(Provider, Given):
             **({"security": configuration.security} if configuration.is_secure else {}),
         }
         versions = Versions(hadoop=answers.hadoop)
-        return Joined(versions, endpoints, _conf(site), seen, access)
+        return Joined(versions, endpoints, _conf(site), seen)
 
     def transport(self, site: Site, journal: Journal) -> LocalTransport:
         return _Transport(_conf(site), site.tag, journal)

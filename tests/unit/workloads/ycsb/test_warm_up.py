@@ -57,7 +57,9 @@ def test_each_regionserver_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
         urls.append(url)
         return {"beans": [{"name": "java.lang:type=Compilation", "TotalCompilationTime": 12345}]}
 
-    endpoints: Any = SimpleNamespace(regionserver_http={"w1/regionserver-1": "127.0.0.1:21019"})
+    endpoints: Any = SimpleNamespace(
+        regionserver_http={"w1/regionserver-1": "127.0.0.1:21019"}, access=OPEN
+    )
     monkeypatch.setattr(warm_up, "fetch_json", fetch)
     assert compiled_s(endpoints) == {"w1/regionserver-1": 12.345}
     assert urls == ["http://127.0.0.1:21019/jmx?qry=java.lang:type=Compilation"]
@@ -69,7 +71,9 @@ def test_a_regionserver_without_an_answer_leaves_nothing_known(
     def fetch(url: str) -> Any:
         raise TimeoutError(url)
 
-    endpoints: Any = SimpleNamespace(regionserver_http={"w1/regionserver-1": "127.0.0.1:21019"})
+    endpoints: Any = SimpleNamespace(
+        regionserver_http={"w1/regionserver-1": "127.0.0.1:21019"}, access=OPEN
+    )
     monkeypatch.setattr(warm_up, "fetch_json", fetch)
     assert compiled_s(endpoints) is None
     monkeypatch.setattr(warm_up, "fetch_json", lambda _: {"beans": []})
@@ -82,13 +86,13 @@ def test_a_short_fixed_warm_up_still_has_a_share(
 ) -> None:
     """It ends before the first periodic check. Until steady, the checks alone decide."""
     totals = iter([{"w1": 10.0}, {"w1": 1e6}])
-    monkeypatch.setattr(warm_up, "compiled_s", lambda *_: next(totals))
+    monkeypatch.setattr(warm_up, "compiled_s", lambda _: next(totals))
     monkeypatch.setattr(warm_up, "run_client", lambda *_: SimpleNamespace(exit_code=0))
     setting = YcsbSetting(
         mix="c", records=10, threads=1, warm_up_daemons_s=5, until_steady=until_steady
     )
     context: Any = SimpleNamespace(
-        cluster=SimpleNamespace(endpoints=None, access=OPEN),
+        cluster=SimpleNamespace(endpoints=None),
         journal=SimpleNamespace(write=lambda *_, **__: None),
     )
     share = warm_up.warm_up_mix(context, setting, lambda *_: None)  # type: ignore[arg-type, return-value]
