@@ -7,6 +7,7 @@ on this machine.
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,8 @@ from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.tags import tagged
 
 FOLDER, NAMESPACE = "make-hdfs-folder", "make-namespace"
+RENEW_EVERY_S = 300.0
+"""Period of renewing the clients' ticket during a trial: KDCs seldom give shorter ones."""
 
 
 class ExistingProvider(Provider, Given):
@@ -190,17 +193,27 @@ class ExistingProvider(Provider, Given):
 
 
 class _Transport(LocalTransport):
-    """Clients start with a ticket that lasts."""
+    """Clients start with a new ticket, and it is renewed while they run."""
 
     def __init__(self, conf: Path, tag: str, journal: Journal) -> None:
         super().__init__(tag, journal)
-        self._conf = conf
+        self._conf, self._renewed_s = conf, 0.0
 
     def start(self, node: Node, command: Command, stdout: Path, stderr: Path) -> ProcessId:
-        renew(self._conf)
+        self._renew()
         return super().start(node, command, stdout, stderr)
 
     serve = start
+
+    def wait(self, process: ProcessId, timeout_s: float) -> int:
+        if time.monotonic() - self._renewed_s > RENEW_EVERY_S:
+            with suppress(StudyError):  # the ticket still holds; the next start will tell
+                self._renew()
+        return super().wait(process, timeout_s)
+
+    def _renew(self) -> None:
+        self._renewed_s = time.monotonic()
+        renew(self._conf)
 
 
 def _given(topology: Topology) -> GivenCluster:

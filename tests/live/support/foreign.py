@@ -147,7 +147,7 @@ class ForeignCluster:
 
     def _plant(self) -> None:
         told = self.webhdfs("PUT", "/canary/file", op="CREATE", noredirect="true").json()
-        assert self.session.put(told["Location"], data=secrets.token_hex(2**19), timeout=20).ok
+        assert self.session.put(told["Location"], data=secrets.token_hex(2**14), timeout=20).ok
         self.tool("create", "--table", "canary", "--family", "f", "--regions", "2")
         load = self._client("-load", "-p", f"recordcount={CANARY_ROWS}", "-p", "table=canary")
         assert load.wait(timeout=120) == 0
