@@ -123,12 +123,8 @@ def _acts(
     if isinstance(provider, Given):
         for topology in plan.topologies.values():
             yield (
-                "the cluster answers",
-                partial(provider.check_given, topology, need_mib, plan.estimate_s),
-            )
-            yield (
-                "its version of Hadoop is known",
-                partial(_check_given_version, provider, topology),
+                "the cluster answers, and its version of Hadoop is known",
+                partial(_check_given, provider, topology, need_mib, plan.estimate_s),
             )
         return
     topologies = plan.topologies.values()
@@ -143,7 +139,8 @@ def _acts(
             yield f"hosts of {topology.name}", partial(provider.preflight, topology, tag)
 
 
-def _check_given_version(provider: Given, topology: Topology) -> None:
+def _check_given(provider: Given, topology: Topology, needed_mib: int, for_s: float) -> None:
+    provider.check_given(topology, needed_mib, for_s)
     ensure_software(provider.versions(topology))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,13 +11,25 @@ from pathlib import Path
 
 import pytest
 
+from density_study.cluster.machine import directories
+from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.given import GivenCluster, Kerberos
-from density_study.cluster.providers.existing import tickets
-from density_study.cluster.providers.existing.login import looking, require_ticket_for
+from density_study.cluster.model.topology import Node
+from density_study.cluster.model.transport import Command
+from density_study.cluster.providers.existing import provider, tickets
+from density_study.cluster.providers.existing.login import (
+    log_in,
+    looking,
+    looking_again,
+    require_ticket_for,
+)
+from density_study.cluster.providers.existing.provider import ExistingProvider
 from density_study.cluster.render.conf_files import configuration_xml
+from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.runtime import VARIABLE
 from tests.live.support.kdc import HOST, REALM, Kdc, kdc, krb5_conf
+from tests.live.support.leaks import files, keys, leaks, passwords
 
 pytestmark = [pytest.mark.live, pytest.mark.slow, pytest.mark.timeout(120)]
 BENCH, SERVICE = f"bench@{REALM}", f"hdfs/{HOST}@{REALM}"
@@ -158,6 +171,50 @@ def test_a_ticket_that_ends_soon_is_renewed(realm: Kdc, tmp_path: Path) -> None:
     time.sleep(1.1)
     with looking(given(tmp_path, kerberos)):
         assert before < tickets.held(kerberos).end_s
+
+
+def test_a_builds_ticket_is_private_journalled_renewed_and_removed(
+    realm: Kdc, tmp_path: Path, runtime: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site, journal = Site(tmp_path / "run/builds/b1", "study/run/b1"), Journal(tmp_path / "journal")
+    conf, cluster = site.root / "conf" / "client", given(tmp_path, by_keytab(realm))
+    conf.mkdir(parents=True)
+    cache = Path(log_in(cluster, conf, site, journal).ticket_cache)
+    assert cache.is_relative_to(runtime) and cache.parent.stat().st_mode & 0o777 == 0o700
+    assert cache.stat().st_mode & 0o077 == 0
+    assert [intent.path for intent in journal.intents("make-dir", site.tag)] == [str(cache.parent)]
+
+    seen = [cache.read_bytes()]
+    transport = ExistingProvider().transport(site, journal)
+    node = Node("c1", "here", "127.0.0.1", ("client",), 100, 1)
+    child = transport.start(node, Command("true", ("true",)), tmp_path / "out", tmp_path / "err")
+    seen.append(cache.read_bytes())
+    transport.wait(child, 10)
+    assert cache.read_bytes() == seen[-1]  # not so soon
+    monkeypatch.setattr(provider, "RENEW_EVERY_S", 0.0)
+    transport.wait(child, 10)
+    seen.append(cache.read_bytes())
+    assert len(set(seen)) == 3
+    tails = {str(number): ticket[-96:-32] for number, ticket in enumerate(seen)}
+    assert leaks({**tails, **keys(realm.root / "bench.keytab")}, files(tmp_path / "run")) == []
+
+    directories.remove(site, journal)
+    assert list(runtime.iterdir()) == []
+    with looking_again(conf) as access:  # to remove what is left on the cluster
+        assert tickets.held(by_ticket(realm, Path(access.ticket_cache))).principal == BENCH
+    assert list(runtime.iterdir()) == []
+
+
+def test_the_search_for_secrets_finds_every_form(tmp_path: Path) -> None:
+    secret = bytes(range(200, 220))
+    for number, form in enumerate(
+        (secret, secret.hex().encode(), *(base64.b64encode(b"x" * n + secret) for n in range(3)),
+         base64.urlsafe_b64encode(b"xx" + secret))
+    ):  # fmt: skip
+        (tmp_path / str(number)).write_bytes(b"before" + form + b"after")
+    assert len(leaks({"it": secret}, files(tmp_path))) == 6
+    token = b"HDTS\0\1\1a\2id\x14" + secret + b"\4kind\7service"
+    assert passwords(token) == [secret]
 
 
 @contextmanager

@@ -21,18 +21,19 @@ class Watch:
         self.tickets: dict[str, bytes] = {}
 
     def look(self, containers: Path, caches: Path) -> None:
+        """Files and processes come and go meanwhile: what is gone, or half written, is left out."""
         for path in Path("/proc").glob("[0-9]*/cmdline"):
             with suppress(OSError):
                 self.argv.add(path.read_bytes())
-        for path in (*containers.rglob("container_tokens"), *containers.rglob("*.tokens")):
-            with suppress(OSError):
-                for number, password in enumerate(passwords(path.read_bytes())):
-                    self.tokens[f"{path.parent.name}/{path.name} {number}"] = password
-        for path in caches.rglob("krb5cc"):
-            with suppress(OSError):
-                self.tickets[str(path)] = path.read_bytes()[
-                    -96:-32
-                ]  # of the last, encrypted ticket
+        with suppress(OSError):
+            for path in (*containers.rglob("container_tokens"), *containers.rglob("*.tokens")):
+                with suppress(OSError, ValueError):
+                    for number, password in enumerate(passwords(path.read_bytes())):
+                        self.tokens[f"{path.parent.name}/{path.name} {number}"] = password
+        with suppress(OSError):
+            for path in caches.rglob("krb5cc"):
+                cache = path.read_bytes()
+                self.tickets[str(path)] = cache[-96:-32]  # of the last ticket
 
 
 @contextmanager
@@ -82,7 +83,8 @@ def keys(keytab: Path) -> dict[str, bytes]:
 
 def passwords(tokens: bytes) -> list[bytes]:
     """Those of Hadoop's credentials file, format 0."""
-    assert tokens[:5] == b"HDTS\0", tokens[:5]
+    if tokens[:5] != b"HDTS\0":
+        raise ValueError(f"no credentials of format 0: {tokens[:5]!r}")
     reader = _Reader(tokens[5:])
     found = []
     for _ in range(reader.number()):
