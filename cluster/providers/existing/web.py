@@ -10,8 +10,10 @@ from collections.abc import Mapping
 from http.client import responses
 from io import BytesIO
 from typing import Any
+from urllib.parse import urlsplit
 
 import requests
+from requests import codes
 from requests.adapters import HTTPAdapter
 from urllib3 import HTTPResponse
 
@@ -109,6 +111,11 @@ class _Curl(HTTPAdapter):
         if done.returncode != 0:
             raise requests.ConnectionError(done.stderr.decode().splitlines()[0])
         said = json.loads(done.stderr)
+        if said["status"] == codes.unauthorized:
+            host = urlsplit(str(request.url)).hostname
+            raise requests.ConnectionError(
+                f"it rejects the Kerberos ticket (HTTP 401); the KDC must know HTTP/{host}"
+            )
         headers = {name: ", ".join(values) for name, values in said["headers"].items()}
         raw = HTTPResponse(
             body=BytesIO(done.stdout),

@@ -141,6 +141,14 @@ def test_no_delegation_token_is_in_a_command_line_or_message(
     assert "SECRET" not in f"{argv} {refused.value} {silent.value}"
 
 
+def test_a_server_that_rejects_the_ticket_is_one_error(address: str, tmp_path: Path) -> None:
+    with pytest.raises(StudyError) as caught:
+        get_json(address, "/401", access=kerberos(tmp_path))
+    assert caught.value.what == (
+        "no answer to /401: it rejects the Kerberos ticket (HTTP 401); the KDC must know HTTP/localhost."
+    )
+
+
 def test_certificates_are_checked(secure: str, store: Path, tmp_path: Path) -> None:
     for access in (OPEN, kerberos(tmp_path)):
         with pytest.raises(StudyError, match="certificate"):
