@@ -44,7 +44,6 @@ class ForeignCluster:
     """`conf`: the configuration that its administrators hand to clients."""
 
     web, hbase_user = "http://", OWNER
-    jvm_flags: tuple[str, ...] = ()
     session = requests.Session()
 
     def __init__(self, root: Path) -> None:
@@ -178,9 +177,13 @@ class ForeignCluster:
             "-Djava.net.preferIPv4Stack=true",
             log4j,
             *ADD_OPENS,
-            *self.jvm_flags,
+            *self._flags(main),
         )
         return [str(self.java.command), *flags, "-cp", path, main, *words]
+
+    def _flags(self, main: str) -> tuple[str, ...]:
+        """More flags of the JVM of a main class."""
+        return ()
 
     def _env(self) -> dict[str, str]:
         home = {"HOME": str(self.root), "JAVA_HOME": str(self.java.home)}

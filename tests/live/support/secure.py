@@ -19,6 +19,7 @@ from density_study.cluster.stack import find_java
 from tests.live.support import foreign
 from tests.live.support.foreign import OWNER, USER, ForeignCluster, running
 from tests.live.support.kdc import REALM, Kdc, kdc
+from tests.live.support.native_hadoop import native_library
 
 HOST = "localhost"
 CLIENT = f"{USER}@{REALM}"
@@ -40,11 +41,11 @@ class SecureCluster(ForeignCluster):
             name: secrets.token_hex(12) for name in ("key-store", "trust-store", "signature")
         }
         self._certificates()
-        self.jvm_flags = (f"-Djava.security.krb5.conf={realm.krb5_conf}",)
+        self._krb5 = f"-Djava.security.krb5.conf={realm.krb5_conf}"
         cache = root / "admin.krb5cc"
         self.realm.kinit(f"{OWNER}@{REALM}", cache)
         self.access = Access(str(cache), str(realm.krb5_conf), str(self.kerberos / "ca.pem"))
-        self.jvm_flags += (f"-Ddensitystudy.ca={self.access.ca_file}",)
+        self._native = native_library(root / "native")
         self.session = session_of(self.access)
         super().__init__(root)
         for address in ("namenode", "manager"):
@@ -59,6 +60,11 @@ class SecureCluster(ForeignCluster):
     def _env(self) -> dict[str, str]:
         home = {"HOME": str(self.root), "JAVA_HOME": str(self.java.home)}
         return {"PATH": "/usr/bin:/bin", **home}
+
+    def _flags(self, main: str) -> tuple[str, ...]:
+        serves_shuffle = main.endswith(".NodeManager")
+        native = (f"-Djava.library.path={self._native}",) if serves_shuffle else ()
+        return (self._krb5, f"-Ddensitystudy.ca={self.access.ca_file}", *native)
 
     def _certificates(self) -> None:
         folder, keytool = self.kerberos, find_java().command.with_name("keytool")
@@ -145,7 +151,7 @@ class SecureCluster(ForeignCluster):
             },
         }  # fmt: skip
         sites = super()._sites()
-        opts = self.jvm_flags[0]
+        opts = self._krb5
         for key in ("yarn.app.mapreduce.am.command-opts", "mapreduce.map.java.opts",
                     "mapreduce.reduce.java.opts"):  # fmt: skip
             sites["mapred-site"][key] += f" {opts}"
