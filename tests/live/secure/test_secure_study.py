@@ -133,5 +133,7 @@ def test_a_login_that_is_wrong_is_one_error_before_anything_starts(
         ended = study("run", str(spec_of(secure, tmp_path, login)), "--runs", str(runs), runs=runs)
         text = " ".join((ended.stdout + ended.stderr).split())
         assert ended.returncode == 2 and said in text, text
-        assert text.count("remedy") + text.count("Remedy") <= 1, text
+        assert text.count("fault ") == text.count("error: ") == 1, (
+            text
+        )  # in the checklist, and as the end
     assert secure.left_of_studies() == [] and list(runs.glob("live-secure/2*")) == []
