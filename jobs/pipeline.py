@@ -23,6 +23,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from density_study.analysis import tables
+from density_study.analysis.explanation.explain import explained
 from density_study.analysis.tables import Table
 from density_study.analysis.tables.storage import is_local, place
 from density_study.analysis.tables.store import read_table, write_arrow, write_table
@@ -33,6 +34,7 @@ from density_study.jobs.checks import trial_checks
 from density_study.jobs.ingest import ingest as ingesting
 from density_study.jobs.metrics import (
     latency,
+    load_parts,
     price_performance,
     recovery,
     setting_metrics,
@@ -116,8 +118,10 @@ def ingest(_: Path, data: Path) -> None:
 
 def metrics(_: Path, data: Path) -> None:
     """Compute the metrics of every trial."""
-    of_faults = read_table(data, tables.TRIALS)["fault"].notna().any()
-    _write(_session(data), data, *METRIC_JOBS, *((recovery,) if of_faults else ()))
+    trials = read_table(data, tables.TRIALS)
+    special = ((recovery, "fault"), (load_parts, "phase"))
+    few = (job for job, column in special if trials[column].notna().any())
+    _write(_session(data), data, *METRIC_JOBS, *few)
 
 
 def verdicts(run_root: Path, data: Path) -> None:
@@ -133,11 +137,14 @@ def verdicts(run_root: Path, data: Path) -> None:
 
 
 def series(_: Path, data: Path) -> None:
-    """Compute time series within each trial, and the metrics of every setting over its valid trials."""
+    """Compute time series within each trial, the metrics of every setting over its valid trials, and what
+    moved with slow seconds."""
     spark = _session(data)
     for jobs in SERIES_JOBS:
         with ThreadPoolExecutor(AT_ONCE) as pool:
             list(pool.map(partial(_write, spark, data), jobs))
+    for table, rows in explained(data).items():
+        write_table(data, table, rows)
 
 
 def report(run_root: Path, data: Path) -> None:

@@ -110,6 +110,7 @@ SOURCES = (
     _source("ycsb-summary", tables.YCSB_SUMMARY),
     _source("ycsb-status", tables.YCSB_STATUS),
     _source("ycsb-hdr", tables.YCSB_HISTOGRAMS),
+    _source("ycsb-schedule", tables.YCSB_SCHEDULE),
     _source("dfsio-results", tables.DFSIO_RESULTS),
     _source("dfsio-io", tables.DFSIO_IO),
     _source("dfsio-history", tables.MAPREDUCE_JOBS, tables.MAP_ATTEMPTS),

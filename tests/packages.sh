@@ -6,7 +6,7 @@ set -eu
 PATH=$PATH:/usr/sbin:/sbin
 
 # program=package,package
-hosts="ip=iproute2 ssh=openssh-client sshd=openssh-server sudo=sudo mkfs.ext4=e2fsprogs" # only root makes hosts
+hosts="ip=iproute2 nft=nftables ssh=openssh-client sshd=openssh-server sudo=sudo mkfs.ext4=e2fsprogs runc=runc" # only root makes hosts
 case $1 in
     test) needs="chromium=chromium curl=curl openssl=openssl libatomic.so.1=libatomic1 ps=procps ssh-keygen=openssh-client"
         [ "$(id -u)" -ne 0 ] || needs="$needs $hosts" ;;

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from density_study.analysis.findings import claims, effects
-from density_study.analysis.findings.arms import placed, rate
+from density_study.analysis.findings.arms import comparable, placed, rate
 from density_study.analysis.findings.best_density import best_density
 from density_study.analysis.findings.decide import decide
 from density_study.analysis.findings.question import Evidence
@@ -23,9 +23,11 @@ __all__ = ["MIN_BUILDS", "Evidence", "findings", "rate"]
 
 def findings(evidence: Evidence, hypotheses: Hypotheses) -> tuple[Finding, ...]:
     """Every finding of a run: effects, the study's own hypotheses, the best density, the talk's
-    claims. Settings of unknown density or medium are in none of them."""
+    claims. Settings of unknown density or medium are in none of them, unless a study compares their clusters
+    by name."""
+    compared = replace(evidence, settings=comparable(evidence.settings))
+    questions = (*effects.questions(compared), *effects.expected(compared, hypotheses.expect))
     evidence = replace(evidence, settings=placed(evidence.settings))
-    questions = (*effects.questions(evidence), *effects.expected(evidence, hypotheses.expect))
     return (
         *decide(questions, evidence.repetitions, evidence.sequential),
         *best_density(evidence, hypotheses.slo),

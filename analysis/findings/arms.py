@@ -34,6 +34,12 @@ def placed(settings: Sequence[SettingSummary]) -> tuple[SettingSummary, ...]:
     )
 
 
+def comparable(settings: Sequence[SettingSummary]) -> tuple[SettingSummary, ...]:
+    """`placed`, and settings of given clusters that a study compares by name."""
+    known = placed(settings)
+    return tuple(entry for entry in settings if entry in known or "cluster" in entry.levels)
+
+
 def rate(entry: SettingSummary) -> float | None:
     """The setting's main rate: operations per second, or MiB/s over the map phase."""
     return next((metric.value for metric in entry.metrics if metric.name in MAIN_RATES), None)

@@ -40,7 +40,7 @@ class _Arm:
 def best_density(evidence: Evidence, slo: Mapping[str, float]) -> Iterator[Finding]:
     """One finding per mix and medium with at least two densities; none if no limit applies."""
     entries = [
-        e for e in evidence.settings if e.neighbour is None and not e.fault and _limited(e, slo)
+        e for e in evidence.settings if not (e.neighbour or e.fault or e.phase) and _limited(e, slo)
     ]
     for _, group in groupby(sorted(entries, key=_group), key=_group):
         densities = _arms(list(group), slo, evidence.interval)
@@ -54,7 +54,8 @@ def _group(entry: SettingSummary) -> tuple[str, int, tuple[str, ...]]:
 
 def held_equal(entry: SettingSummary) -> tuple[str, ...]:
     """Densities compete at equal levels of these factors."""
-    return entry.medium, *entry.levels.values()
+    named = (level for factor, level in entry.levels.items() if factor != "cluster")
+    return entry.medium, *named
 
 
 def _limited(entry: SettingSummary, slo: Mapping[str, float]) -> bool:
@@ -153,7 +154,7 @@ def _question(evidence: Evidence, best: _Arm, other: _Arm) -> Question:
         rule=RISES,
         first=rate_points(first),
         later=rate_points(later),
-        obstacles=evidence.about_vms(first, later),
+        obstacles=evidence.about_density(first, later),
         refused=evidence.differences(first, later),
         declared=evidence.declared(first, later),
     )
@@ -168,7 +169,7 @@ def _verdict(
     open_pairs = [pair for pair in pairs if pair.verdict != "reproduced"]
     if open_pairs:
         return "no claim", f"{open_pairs[0].arms}: {open_pairs[0].why}"
-    forbidden = evidence.about_vms(best.entry)
+    forbidden = evidence.about_density(best.entry)
     few = len(rate_points(best.entry)) < MIN_UNITS
     if forbidden or few:
         return "no claim", "; ".join(forbidden) or f"a claim needs {MIN_UNITS} builds per arm"

@@ -26,12 +26,14 @@ from density_study.analysis.findings.factors import (
     FACTORS,
     Factor,
     factor_of,
+    held_equal,
     levels,
     others,
     pairs,
 )
 from density_study.analysis.findings.question import FALLS, RISES, Evidence, Question, Rule
 from density_study.analysis.summary.summary import SettingSummary
+from density_study.workloads.spec.factors import FACTORS as NAMES
 from density_study.workloads.spec.hypotheses import Expectation, latency_name
 from density_study.workloads.ycsb.noisy_neighbour.neighbour import NOBODY
 
@@ -56,7 +58,8 @@ def by_factor(evidence: Evidence, factor: Factor) -> Iterator[Question]:
     alone = [entry for entry in evidence.settings if entry.neighbour is None]
     for pair in pairs(alone, factor):
         first, later = (factor.words(evidence, entry.level(factor.name)) for entry in pair)
-        among, obstacles = _among(evidence, pair[0], factor.name), factor.obstacles(evidence, pair)
+        among = _among(evidence, pair[0], held_equal(factor.name))
+        obstacles = factor.obstacles(evidence, pair)
         for one in _questions(evidence, factor.effect, pair, f"{later} over {first}", factor.rules):
             # every factor is a property of the build (method 1)
             yield replace(one, among=among, unit="build", obstacles=obstacles)
@@ -72,7 +75,7 @@ def isolation(evidence: Evidence) -> Iterator[Question]:
         if alone is not None:
             arms = f"beside {entry.neighbour} over alone"
             # a neighbour is a property of the trial
-            among, obstacles = _among(evidence, alone), evidence.about_vms(alone, entry)
+            among, obstacles = _among(evidence, alone, NAMES), evidence.about_density(alone, entry)
             for one in _questions(evidence, "isolation", (alone, entry), arms, SLOWER):
                 yield replace(one, among=among, unit="trial", obstacles=obstacles)
 
@@ -132,12 +135,13 @@ def _measured(
     return (f"{found[0]} {operation} p{TAIL:g}", *found[1:]) if found else None
 
 
-def _among(evidence: Evidence, arm: SettingSummary, compared: str = "") -> str | None:
-    """What both arms have in common: the medium, and each factor of which the run has several levels."""
+def _among(evidence: Evidence, arm: SettingSummary, equal: Sequence[str]) -> str | None:
+    """What both arms have in common: the medium, and each factor in `equal` of which the run has several
+    levels."""
     shared = [
         factor.words(evidence, arm.level(factor.name))
         for factor in FACTORS
-        if factor.name != compared
+        if factor.name in equal
         and (factor.name == "medium" or len(levels(evidence.settings, factor.name)) > 1)
     ]
     return ", ".join(shared) or None
@@ -174,7 +178,8 @@ def _expected_pairs(settings: Sequence[SettingSummary], one: Expectation) -> Ite
 
 def _expected(evidence: Evidence, one: Expectation, without_arms: Question, pair: Pair) -> Question:
     first, later = pair
-    shared = {f.name: first.level(f.name) for f in FACTORS if f.name != one.compare}
+    equal = held_equal(one.compare)
+    shared = {f.name: first.level(f.name) for f in FACTORS if f.name in equal}
     measure, first_points, later_points = _expected_points(first, later, one.metric)
     return replace(
         without_arms,

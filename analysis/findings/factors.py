@@ -13,7 +13,7 @@ from density_study.analysis.findings.arms import Pair
 from density_study.analysis.findings.question import FALLS, RISES, Evidence, Rule
 from density_study.analysis.summary.summary import UNKNOWN_LEVEL, Level, SettingSummary
 from density_study.workloads.spec.factors import FACTORS as NAMES
-from density_study.workloads.spec.factors import FactorName
+from density_study.workloads.spec.factors import OF_CLUSTERS, FactorName
 
 FASTER = {"rate": RISES, "cpu": RISES, "latency": FALLS, "recovery": FALLS}
 BUSIER = {"rate": RISES, "cpu": RISES, "recovery": FALLS}
@@ -33,11 +33,12 @@ class Factor:
     effect: str
     rules: Mapping[str, Rule]
     words: Callable[[Evidence, Level], str]
-    about: Literal["vms", "media"] = "media"
+    about: Literal["density", "media", "unknown"] = "media"
     baseline: bool = False
 
     def obstacles(self, evidence: Evidence, pair: Pair) -> tuple[str, ...]:
-        return (evidence.about_vms if self.about == "vms" else evidence.about_media)(*pair)
+        about = {"density": evidence.about_density, "media": evidence.about_media}
+        return about.get(self.about, evidence.about_unknown)(*pair)
 
 
 def _density(evidence: Evidence, level: Level) -> str:
@@ -53,7 +54,9 @@ def _as_named(_: Evidence, level: Level) -> str:
 
 
 FACTORS = (
-    Factor("vms_per_host", "density", FASTER, _density, about="vms"),
+    # first: what given clusters differ in otherwise is only declared
+    Factor("cluster", "cluster", CHEAPER, _as_named, about="unknown", baseline=True),
+    Factor("vms_per_host", "density", FASTER, _density, about="density"),
     Factor("medium", "medium", FASTER, _as_named),
     Factor("regionservers_per_node", "control", BUSIER, _servers),
     Factor("stack", "stack", CHEAPER, _as_named, baseline=True),
@@ -65,9 +68,17 @@ def factor_of(name: str) -> Factor:
     return next(factor for factor in FACTORS if factor.name == name)
 
 
-def others(entry: SettingSummary, *factors: str) -> tuple[Level, ...]:
-    """The arm's levels of all factors but these."""
-    return tuple(entry.level(name) for name in NAMES if name not in factors)
+def held_equal(compared: str) -> tuple[str, ...]:
+    """The factors on which the arms of a comparison agree: all others. Density and medium of given clusters
+    are facts about them, which differ along with the cluster."""
+    along = (
+        OF_CLUSTERS if compared == "cluster" else ("cluster",) if compared in OF_CLUSTERS else ()
+    )
+    return tuple(name for name in NAMES if name not in (compared, *along))
+
+
+def others(entry: SettingSummary, compared: str) -> tuple[Level, ...]:
+    return tuple(entry.level(name) for name in held_equal(compared))
 
 
 def levels(settings: Sequence[SettingSummary], factor: str) -> tuple[Level, ...]:
@@ -91,7 +102,7 @@ def pairs(settings: Sequence[SettingSummary], factor: Factor) -> Iterator[Pair]:
     alike: dict[tuple[object, ...], dict[Level, SettingSummary]] = {}
     for entry in settings:
         key = (entry.setting, *others(entry, factor.name))
-        alike.setdefault(key, {})[entry.level(factor.name)] = entry
+        alike.setdefault(key, {}).setdefault(entry.level(factor.name), entry)
     order = levels(settings, factor.name)
     for arms in alike.values():
         present = [arms[level] for level in order if level in arms]

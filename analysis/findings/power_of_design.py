@@ -24,11 +24,12 @@ from density_study.analysis.statistics.power import (
     units_needed,
 )
 from density_study.analysis.statistics.significance import least_p
-from density_study.analysis.summary.summary import Metric, SettingSummary
+from density_study.analysis.summary.summary import UNKNOWN_LEVEL, Metric, SettingSummary
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.topology import Topology
 from density_study.workloads.base.setting import Setting
 from density_study.workloads.planning.plan import Plan
+from density_study.workloads.record.given import recorded
 from density_study.workloads.spec.registry import kind_of
 from density_study.workloads.spec.study import Study
 
@@ -175,11 +176,14 @@ def made_up(topology: Topology, setting: Setting, points: tuple[float, ...]) -> 
     rate = Metric.model_validate(fields)
     cpu = Metric(name="cpu_used", value=1.0, unit="percent", points=points, scope="host:any")
     recovery = Metric(name="time_to_recover", value=1.0, unit="s", points=points)
+    arm = recorded(topology)  # of a given cluster, what the study says
     return SettingSummary(
         topology=topology.name,
-        vms_per_host=topology.vms_per_host,
-        regionservers_per_node=topology.regionservers_per_node,
-        medium=topology.medium,
+        vms_per_host=UNKNOWN_LEVEL if arm.vms_per_host is None else arm.vms_per_host,
+        regionservers_per_node=UNKNOWN_LEVEL
+        if arm.regionservers_per_node is None
+        else arm.regionservers_per_node,
+        medium=arm.medium,
         levels=dict(topology.levels),
         setting=setting.id,
         workload=setting.workload,
@@ -189,6 +193,7 @@ def made_up(topology: Topology, setting: Setting, points: tuple[float, ...]) -> 
         mode=setting.mode_name,
         neighbour=setting.summary_fields().get("neighbour"),
         fault=setting.summary_fields().get("fault"),
+        phase=setting.summary_fields().get("phase"),
         sought=setting.summary_fields().get("sought"),
         target_ops_s=1.0 if setting.is_paced else None,  # only its presence matters here
     )

@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from density_study.analysis.findings.arms import Points
 from density_study.analysis.statistics.interval import Interval, mean_interval
 from density_study.analysis.statistics.sequential import sequence_mean
-from density_study.analysis.summary.summary import SettingSummary
+from density_study.analysis.summary.summary import NODES, SettingSummary
 
 IntervalOf = Callable[[Sequence[float]], Interval]
 Differences = Callable[[SettingSummary, SettingSummary], tuple[str, ...]]
@@ -50,13 +50,20 @@ FALLS = Rule(high=1.0)
 SIMILAR = Rule(0.8, 1.25)  # method 2's margins of equivalence
 
 
+def isolation_of(arms: Iterable[str]) -> str:
+    """What isolates the nodes of a run, by that of its arms: the bare host is the others' control."""
+    found = list(arms)
+    return next((one for one in found if one != "host"), found[0])
+
+
 @dataclass(frozen=True)
 class Evidence:
     """The input of all findings. `emulated`: the emulated media; `emulated_guests`: VMs ran without
     hardware virtualization. `sequential`: the repetitions ended when the answer was sharp.
 
     differences: how two arms' disclosures differ beyond what the study declares (method 23).
-    declared: how they differ by what it declares.
+    declared: how they differ by what it declares. confounds: in what versions the given clusters of two arms
+    differ, which is no difference of density or medium.
     """
 
     settings: tuple[SettingSummary, ...]
@@ -66,6 +73,7 @@ class Evidence:
     emulated_guests: bool = False
     differences: Differences = lambda _first, _later: ()
     declared: Differences = lambda _first, _later: ()
+    confounds: Differences = lambda _first, _later: ()
     sequential: bool = False
 
     @property
@@ -75,6 +83,12 @@ class Evidence:
 
     def about_vms(self, *arms: SettingSummary) -> tuple[str, ...]:
         """Why these arms support no claim about VMs (method 24)."""
+        if self.isolation == "container":
+            return ("isolation: container; containers support no claim about VMs",)
+        return self.about_density(*arms)
+
+    def about_density(self, *arms: SettingSummary) -> tuple[str, ...]:
+        """Why these arms support no claim about what the nodes are: VMs or containers."""
         if self.isolation == "process":
             return ("isolation: process; process groups support no claim about VMs",)
         if self.emulated_guests:
@@ -85,6 +99,8 @@ class Evidence:
         """Why these arms support no claim about disks (method 24)."""
         if any(arm.medium in self.emulated for arm in arms):
             return ("the medium is emulated, which supports no claim",)
+        if len(arms) == 2 and (versions := self.confounds(*arms)):
+            return (f"the clusters differ in more than that: {', '.join(versions)}",)
         return self.about_unknown(*arms)
 
     def about_unknown(self, *arms: SettingSummary) -> tuple[str, ...]:
@@ -97,7 +113,7 @@ class Evidence:
         """'2 VMs per host', '1 worker per host', 'the bare host'."""
         if vms_per_host == 0:
             return "the bare host"
-        noun = "worker" if self.isolation == "process" else "VM"
+        noun = NODES.get(self.isolation, "VM")
         return f"{vms_per_host} {noun}{'s' if vms_per_host > 1 else ''} per host"
 
 

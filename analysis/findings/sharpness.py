@@ -12,7 +12,7 @@ from dataclasses import replace
 from math import sqrt
 
 from density_study.analysis.findings import effects
-from density_study.analysis.findings.arms import placed
+from density_study.analysis.findings.arms import comparable
 from density_study.analysis.findings.decide import decide
 from density_study.analysis.findings.question import Evidence, Question
 from density_study.analysis.statistics.power import MIN_UNITS
@@ -24,7 +24,7 @@ RATE = "throughput"
 
 def compared(evidence: Evidence, expect: Sequence[Expectation]) -> tuple[Question, ...]:
     """The comparisons that are to become sharp."""
-    evidence = replace(evidence, settings=placed(evidence.settings))
+    evidence = replace(evidence, settings=comparable(evidence.settings))
     asked = (*effects.questions(evidence), *effects.expected(evidence, expect))
     return tuple(one for one in asked if one.measure == RATE and not one.refused)
 

@@ -53,6 +53,23 @@ def courses(view: View) -> dict[str, tuple[int, str]]:
     }
 
 
+def slow_seconds(view: View) -> DataTable:
+    """The slow spells of trials that devices watched, and what moved with them; a row per spell."""
+    columns = (Column("Trial"), Column("Cause"), Column("Slow seconds, and what moved with them"))
+    orders = {trial.trial: trial for trial in view.summary.trials}
+    rows = [
+        (
+            f"{trial.order}: {view.labels[trial.setting]}",
+            spell.cause or "none found",
+            spell.sentence,
+        )
+        for series in view.summary.series
+        if (trial := orders.get(series.trial)) is not None
+        for spell in series.slow
+    ]
+    return DataTable(columns, tuple(rows))
+
+
 def main_rate(metrics: Sequence[Metric]) -> Metric | None:
     return next((one for one in metrics if one.name in MAIN_RATES), None)
 

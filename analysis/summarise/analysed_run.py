@@ -103,14 +103,25 @@ class AnalysedRun:
 
     @cached_property
     def arms(self) -> dict[str, dict[str, str]]:
-        """By topology: all by which the study may make it differ; nothing for clusters of others."""
+        """By topology: all by which the study may make it differ. Of clusters of others, what it says of
+        them."""
         return {
-            name: declared(topology) if isinstance(topology, Topology) else {}
+            name: declared(topology) if isinstance(topology, Topology) else topology.declared
             for name, topology in sorted(self.topologies.items())
         }
 
     def incomparable_arms(self, first: SettingSummary, later: SettingSummary) -> tuple[str, ...]:
         return tuple(map(str, self.unexpected_differences(first.topology, later.topology)))
+
+    def confounds(self, first: SettingSummary, later: SettingSummary) -> tuple[str, ...]:
+        """Versions in which the given clusters of two arms differ."""
+        of = {m.topology.name: m.disclosure.get("given", {}) for m in self.manifests}
+        a, b = of[first.topology], of[later.topology]
+        return tuple(
+            f"{name} {a.get(name)} and {b.get(name)}"
+            for name in ("hadoop", "hbase")
+            if a.get(name) != b.get(name)
+        )
 
     def declared_between(self, first: SettingSummary, later: SettingSummary) -> tuple[str, ...]:
         return declared_changes(self.arms[first.topology], self.arms[later.topology])

@@ -22,6 +22,7 @@ _HEADLINES = (
     "testdfsio-random",
     "testdfsio",
 )
+MAX_RATES = 4
 _DOING = {
     "ycsb-scan95-insert5": "short scans",
     "ycsb-read45-insert55": "reads among inserts",
@@ -43,9 +44,12 @@ class Headline:
     setting: str | None = None
 
 
-def headline(evidence: Evidence, trials: int, findings: Sequence[Finding] = ()) -> Headline:
+def headline(
+    evidence: Evidence, trials: int, findings: Sequence[Finding] = (), is_given: bool = False
+) -> Headline:
     """The best density if there is one; otherwise the highest density compared with the lowest, or where
-    there is one density, the first other factor with several levels; and whether that is a claim."""
+    there is one density, the first other factor with several levels; and whether that is a claim. Of the one
+    cluster that was given (`is_given`), the rate of every workload."""
     for finding in findings:
         if finding.family == "best-density" and finding.verdict == "reproduced":
             p = finding.p_adjusted
@@ -63,11 +67,26 @@ def headline(evidence: Evidence, trials: int, findings: Sequence[Finding] = ()) 
             return Headline(f"No result: none of the {trials} trials is valid.")
         return Headline("No result: no trial has its main rate.")
     entry = min(alone, key=_place)
+    if len({one.topology for one in evidence.settings}) == 1 and is_given:
+        return Headline(_measured(alone), entry.setting)
     return Headline(
         f"No comparison: no setting has valid trials on two clusters that differ in one factor. "
         f"{entry.label} ran at {rate(entry):.4g} {_unit(entry)} on {entry.topology}.",
         entry.setting,
     )
+
+
+def _measured(alone: Sequence[SettingSummary]) -> str:
+    """'The given cluster, in 5 repetitions: YCSB data load at 5000 ops/s, TestDFSIO write at 200 MiB/s.' The
+    fastest setting of each label, at most MAX_RATES of them, the preferred ones first."""
+    best: dict[str, SettingSummary] = {}
+    for entry in sorted(alone, key=lambda one: rate(one) or 0.0):
+        best[entry.label.partition(",")[0]] = entry
+    first = sorted(best.items(), key=lambda item: _place(item[1]))[:MAX_RATES]
+    rates = (f"{words} at {rate(entry):.4g} {_unit(entry)}" for words, entry in first)
+    builds = max(entry.n_builds for entry in alone)
+    repeated = "1 repetition" if builds == 1 else f"{builds} repetitions"
+    return f"The given cluster, in {repeated}: {', '.join(rates)}."
 
 
 def _fastest(settings: Sequence[SettingSummary], best: Finding) -> str | None:
@@ -90,10 +109,8 @@ def _compared(evidence: Evidence, factor: Factor, pair: Pair, findings: Sequence
     if claim is not None:
         begun = f"W{words[1:]}"
         sure = f" (interval {claim.low:.2f} to {claim.high:.2f}, {counted})"
-    sentence = (
-        f"{begun} and equal total memory, {_doing(pair[0])} ran "
-        f"at {_rate_ratio(pair):.2f}x {what}{sure}"
-    )
+    equal = "" if "cluster" in pair[0].levels else " and equal total memory"
+    sentence = f"{begun}{equal}, {_doing(pair[0])} ran at {_rate_ratio(pair):.2f}x {what}{sure}"
     first, later = map(used_cpu, pair)
     if first is None or later is None:
         return sentence + "."
@@ -125,9 +142,10 @@ def _doing(entry: SettingSummary) -> str:
 
 
 def _place(entry: SettingSummary) -> tuple[bool, bool, int]:
-    """The answer of a search first: it is what the study was made for. That of a fault last."""
+    """The answer of a search first: the study was made for it. That of a fault or of a changing rate last."""
     known = (i for i, start in enumerate(_HEADLINES) if entry.setting.startswith(start))
-    return entry.sought is None, entry.fault is not None, next(known, len(_HEADLINES))
+    special = entry.fault is not None or entry.phase is not None
+    return entry.sought is None, special, next(known, len(_HEADLINES))
 
 
 def _unit(entry: SettingSummary) -> str:

@@ -13,28 +13,37 @@ RATES = {"ycsb": "throughput", "testdfsio": "throughput_map_phase"}
 MIN_PAIRS = 5  # for an interval, as for a claim (method 2)
 
 
-def monitoring_overhead(
+def overheads(
     trials: pd.DataFrame, verdicts: pd.DataFrame, metrics: pd.DataFrame
-) -> MonitoringOverhead | None:
-    """From the tables `trials`, `verdicts` (by trial) and `metrics`. None if the run has no such pair.
+) -> tuple[MonitoringOverhead, ...]:
+    """From the tables `trials`, `verdicts` (by trial) and `metrics`: of all monitors together, then of each
+    telemetry device that has pairs. Empty if the run has no pair.
 
     A pair counts if both of its trials are valid and have a rate.
     """
     paired = trials[trials["overhead_pair"].notna()]
-    if paired.empty:
-        return None
+    of_all = paired[paired["overhead_of"].isna()]
+    parts = [of_all, *(same for _, same in paired.groupby("overhead_of", sort=False))]
+    return tuple(_overhead(part, verdicts, metrics) for part in parts if not part.empty)
+
+
+def _overhead(
+    paired: pd.DataFrame, verdicts: pd.DataFrame, metrics: pd.DataFrame
+) -> MonitoringOverhead:
     workload, setting = paired["workload"].iloc[0], paired["setting"].iloc[0]
     rates = metrics[metrics["name"] == RATES[workload]].set_index("trial")["value"].dropna()
     valid = paired[paired["trial"].map(verdicts["verdict"]) == "valid"]
     counted = valid[valid["trial"].isin(rates.index)]
     by_pair = counted.assign(rate=counted["trial"].map(rates)).pivot(
-        index="overhead_pair", columns="monitored", values="rate"
+        index="overhead_pair", columns="overhead_on", values="rate"
     )
     whole = by_pair.reindex(columns=[True, False]).dropna()
     # By pair: both trials ran one after the other on one build, whose own speed cancels.
     points = tuple(float(on / off) for on, off in whole.to_numpy() if off > 0)
     interval = mean_interval(points) if len(points) >= MIN_PAIRS else None
+    device = paired["overhead_of"].iloc[0]
     return MonitoringOverhead(
+        device=None if pd.isna(device) else str(device),
         setting=setting,
         rate=RATES[workload],
         # geometric mean: an arithmetic mean of ratios depends on which is above (Fleming, Wallace 1986)
@@ -49,10 +58,14 @@ def monitoring_overhead(
 
 def sentence(cost: MonitoringOverhead) -> str:
     """The overhead in one sentence for the report."""
+    start = f"Overhead of the device {cost.device}" if cost.device else "Monitoring overhead"
+    it, others = (
+        ("it", "with the default monitors alone") if cost.device else ("monitors", "without them")
+    )
     if cost.ratio is None:
         return (
-            f"Monitoring overhead: unknown. None of {cost.pairs} pair(s) of trials with and without "
-            "monitors is valid."
+            f"{start}: unknown. None of {cost.pairs} pair(s) of trials with and without "
+            f"{it} is valid."
         )
     counted = f"n = {cost.n} of {cost.pairs} pair(s)"
     spread = (
@@ -61,6 +74,6 @@ def sentence(cost: MonitoringOverhead) -> str:
         else f"{min(cost.points):.3f} to {max(cost.points):.3f}, too few pairs for an interval"
     )
     return (
-        f"Monitoring overhead: with monitors, {cost.setting} ran at {cost.ratio:.3f}x its rate without "
-        f"them ({counted}; {spread})."
+        f"{start}: with {it}, {cost.setting} ran at {cost.ratio:.3f}x its rate {others} "
+        f"({counted}; {spread})."
     )

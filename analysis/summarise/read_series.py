@@ -25,8 +25,11 @@ from pyarrow.acero import (
 from density_study.analysis import tables
 from density_study.analysis.summary.series import (
     CpuSeries,
+    DeviceSeries,
+    EventMark,
     LatencyCurve,
     RateSeries,
+    SlowSpell,
     TrialSeries,
     Values,
 )
@@ -34,13 +37,18 @@ from density_study.analysis.summary.summary import MAIN_RATES
 from density_study.analysis.tables import Table
 from density_study.analysis.tables.arrow import arrow_schema
 from density_study.analysis.tables.store import dataset, table_path
+from density_study.workloads.monitors.devices import devices
 
 MAX_NUMBERS = 150_000  # in all series of a summary: about 1 MB of the report
 MAX_POINTS = 400  # in one series: a panel is a few hundred pixels wide
+MOST_EVENTS = 100  # of a trial: the longest
+SHORTEST_EVENT_S = 0.05
 STEPS_S = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600)
 CPU_PARTS = ("user", "system", "iowait", "steal", "irq", "idle")
 MAIN_SERIES = ("operations", "transferred")
 _CPU = [f"cpu_{part}" for part in CPU_PARTS]
+_DEVICE = ["device", "host", "source", "name", "unit"]
+_WIDTHS = {tables.TRIAL_CPU_SERIES: len(_CPU), tables.TRIAL_RATE_SERIES: 1, tables.DEVICE_SERIES: 1}
 
 
 def trial_series(
@@ -56,17 +64,27 @@ def trial_series(
     rates = _by_trial(
         _binned(run_root, tables.TRIAL_RATE_SERIES, step_s, ["name", "unit"], ["rate"])
     )
+    longest = _by_trial(_binned(run_root, tables.LATENCY_SECONDS, step_s, [], ["worst_ms"]))
+    sampled = _by_trial(_binned(run_root, tables.DEVICE_SERIES, step_s, _DEVICE, ["value"]))
+    events = _by_trial(_optional(run_root, tables.DEVICE_EVENTS))
+    slow = _by_trial(_optional(run_root, tables.SLOW_SECONDS))
     latency = _by_trial(_optional(run_root, tables.LATENCY_PERCENTILES))
     return tuple(
         TrialSeries(
             trial=trial,
             step_s=step_s,
             cpu=tuple(_cpu(cpu[trial])) if trial in cpu else (),
-            rates=tuple(_rates(rates[trial])) if trial in rates else (),
+            rates=(
+                *(_rates(rates[trial]) if trial in rates else ()),
+                *(_longest(longest[trial]) if trial in longest else ()),
+            ),
             latency=tuple(_curves(latency[trial])) if trial in latency else (),
+            devices=tuple(_devices(sampled[trial])) if trial in sampled else (),
+            events=tuple(_events(events[trial])) if trial in events else (),
+            slow=tuple(_slow(slow[trial])) if trial in slow else (),
         )
         for trial in trials
-        if trial in cpu or trial in rates or trial in latency
+        if trial in cpu or trial in rates or trial in latency or trial in sampled
     )
 
 
@@ -129,7 +147,7 @@ def _dataset(run_root: Path, table: Table) -> ds.Dataset:
 
 def _step_s(run_root: Path, max_numbers: int) -> int:
     numbers, longest_s = 0, 0
-    for table, width in ((tables.TRIAL_CPU_SERIES, len(_CPU)), (tables.TRIAL_RATE_SERIES, 1)):
+    for table, width in _WIDTHS.items():
         rows = _dataset(run_root, table)
         numbers += rows.count_rows() * width
         longest_s = max(longest_s, _span_s(rows))
@@ -192,6 +210,52 @@ def _rates(rows: pd.DataFrame) -> Iterator[RateSeries]:
                 "rate": _values(same["rate"], 3),
             }
         )
+
+
+def _devices(rows: pd.DataFrame) -> Iterator[DeviceSeries]:
+    """In the order of devices.toml, by source."""
+    known = {(d.name, m.name): m for d in devices().values() for m in d.metrics}
+    order = {key: place for place, key in enumerate(known)}
+    groups = [(tuple(map(str, key)), same) for key, same in rows.groupby(_DEVICE)]
+    groups.sort(key=lambda one: (order.get((one[0][0], one[0][3]), -1), one[0]))
+    for (device, host, source, name, unit), same in groups:
+        metric = known.get((device, name))
+        yield DeviceSeries(
+            device=device,
+            host=host,
+            source=source,
+            name=name,
+            label=metric.label if metric else name,
+            chart=metric.chart if metric else name,
+            unit=unit,
+            at_s=_whole(same["at_s"]),
+            value=_values(same["value"], 3),
+        )
+
+
+def _events(rows: pd.DataFrame) -> Iterator[EventMark]:
+    """The MOST_EVENTS longest; a short collection is no mark that a reader could see."""
+    lasting = rows.assign(lasted_s=rows["end_s"] - rows["start_s"])
+    lasting = lasting[lasting["lasted_s"] >= SHORTEST_EVENT_S].nlargest(MOST_EVENTS, "lasted_s")
+    for row in lasting.sort_values(["start_s", "source", "kind"]).to_dict("records"):
+        times = {name: round(float(row[name]), 3) for name in ("start_s", "end_s")}
+        yield EventMark(kind=row["kind"], source=row["source"], what=row["what"], **times)
+
+
+def _slow(rows: pd.DataFrame) -> Iterator[SlowSpell]:
+    for row in rows.sort_values("first").to_dict("records"):
+        yield SlowSpell(
+            first=int(row["first"]),
+            last=int(row["last"]),
+            cause=None if pd.isna(row["cause"]) else str(row["cause"]),
+            also=tuple(row["also"]),
+            sentence=str(row["sentence"]),
+        )
+
+
+def _longest(rows: pd.DataFrame) -> Iterator[RateSeries]:
+    values = _values(rows["worst_ms"], 3)
+    yield RateSeries(name="longest_operation", unit="ms", at_s=_whole(rows["at_s"]), rate=values)
 
 
 def _curves(rows: pd.DataFrame) -> Iterator[LatencyCurve]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 from density_study.analysis import tables
 from density_study.analysis.capacity.plan.plan import plan_beside
 from density_study.analysis.findings import Evidence, findings
+from density_study.analysis.findings.question import isolation_of
 from density_study.analysis.findings.sharpness import compared, path
 from density_study.analysis.summarise import read_series
 from density_study.analysis.summarise.analysed_run import AnalysedRun
@@ -21,22 +23,24 @@ from density_study.analysis.summarise.entries import (
 )
 from density_study.analysis.summarise.headline import headline
 from density_study.analysis.summarise.imports import import_summary
-from density_study.analysis.summarise.monitoring_overhead import monitoring_overhead
+from density_study.analysis.summarise.monitoring_overhead import overheads
 from density_study.analysis.summarise.time_spent import time_spent
 from density_study.analysis.summarise.undecided import undecided
 from density_study.analysis.summarise.warnings import warnings
 from density_study.analysis.summary.disclosure import guests_are_emulated, merge
-from density_study.analysis.summary.summary import BuildSummary, Sharpness, Summary
+from density_study.analysis.summary.summary import BuildSummary, FlameGraph, Sharpness, Summary
 from density_study.analysis.tables.store import read_table
 from density_study.cluster.state.atomic import write_text
 from density_study.cluster.state.events import Event, RepetitionsEnded
 from density_study.cluster.state.journal import JOURNAL, Journal
 from density_study.workloads.execution.run import spared_trials
 from density_study.workloads.planning.plan import Plan, read_plan
+from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import earlier_attempts
 from density_study.workloads.spec.hypotheses import Hypotheses, read_hypotheses
 
 SUMMARY = "summary.json"
+_FLAME_GRAPH = re.compile(r"monitor/[\w.-]+?\.profile\.([\w.-]+)\.(cpu|lock)\.html")
 DATA_DOCS = "data_docs/index.html"  # Great Expectations' pages, beside the report
 
 
@@ -55,26 +59,31 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
     at = data or run_root
     run = AnalysedRun.read(at)
     plan = _plan(run_root)
-    first = run.manifests[0]
+    first, built = run.manifests[0], tuple(run.topologies.values())
+    isolation = isolation_of(topology.isolation for topology in built)
+    divided = next(topology for topology in built if topology.isolation == isolation)
     trials = trial_summaries(run)
     settings = setting_summaries(run, sequential=plan is not None and plan.sharp is not None)
-    overhead = monitoring_overhead(run.trials, run.verdicts, run.metrics)
+    costs = overheads(run.trials, run.verdicts, run.metrics)
     imported = import_summary(run.manifests)
     evidence = Evidence(
         settings,
         run.repetitions,
-        first.isolation,
+        divided.isolation,
         run.emulated,
         any(guests_are_emulated(disclosure) for disclosure in run.disclosures.values()),
         run.incomparable_arms,
         run.declared_between,
+        run.confounds,
         sequential=plan is not None and plan.sharp is not None,
     )
     earlier = earlier_attempts(run_root / "records")
     asked = read_hypotheses(run_root / "study.yaml")
     found = findings(evidence, asked)
-    answer = headline(evidence, len(trials), found)
-    limits = warnings(run, trials, _planned(plan, run_root), overhead, earlier, imported)
+    topologies = run.topologies.values()
+    is_given = any(topology.provider == "existing" for topology in topologies)
+    answer = headline(evidence, len(trials), found, is_given)
+    limits = warnings(run, trials, _planned(plan, run_root), costs, earlier, imported)
     spent = time_spent(
         Journal(run_root / JOURNAL).events(Event),
         sum(m.times_s.get("measure", 0.0) for m in chain(run.manifests, *earlier.values())),
@@ -85,8 +94,8 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         run=first.run,
         question=asked.question,
         created=datetime.fromtimestamp(now_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        provider=next(iter(run.topologies.values())).provider,
-        isolation=first.isolation,
+        provider=divided.provider,
+        isolation=divided.isolation,
         repetitions=run.repetitions,
         seed=first.seed,
         headline=answer.text,
@@ -104,10 +113,27 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         arms=run.arms,
         imported=imported,
         series=read_series.trial_series(at, [trial.trial for trial in trials]),
+        flame_graphs=tuple(_flame_graphs(run.manifests)),
         data_docs=DATA_DOCS if (run_root / "report" / DATA_DOCS).is_file() else None,
-        monitoring_overhead=overhead,
+        monitoring_overhead=next((cost for cost in costs if cost.device is None), None),
+        device_overheads=tuple(cost for cost in costs if cost.device is not None),
         plan=plan_beside(run_root),
     )
+
+
+def _flame_graphs(manifests: Sequence[Manifest]) -> Iterator[FlameGraph]:
+    """Of our own records: a page that others made is not linked."""
+    for manifest in manifests:
+        names = [name for monitor in manifest.monitors for name in monitor.files]
+        for match in filter(
+            None, map(_FLAME_GRAPH.fullmatch, names if not manifest.imported else ())
+        ):
+            yield FlameGraph(
+                trial=manifest.trial,
+                source=match[1],
+                kind=match[2],
+                file=f"../records/{manifest.trial}/{match[0]}",
+            )
 
 
 def _builds(run_root: Path) -> tuple[BuildSummary, ...]:

@@ -72,7 +72,12 @@ def _arms(
     if any(not all(one.n) for one in open_ones):
         yield "valid trials in every arm"
     if any(one.n_unknown for one in evidence.settings):
-        yield "facts that nobody recorded, in the map of the import"
+        given = "given-cluster" in codes
+        yield (
+            "another workload, because a given cluster does not show whether reads came from its disks"
+            if given
+            else "facts that nobody recorded, in the map of the import"
+        )
     if "incomparable-builds" in codes:
         yield "hosts and settings that are equal in all builds"
     if "process-nodes" in codes:

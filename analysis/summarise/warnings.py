@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import median
+from typing import Any
 
 from density_study.analysis.findings import MIN_BUILDS
+from density_study.analysis.findings.question import isolation_of
 from density_study.analysis.summarise.analysed_run import AnalysedRun
 from density_study.analysis.summarise.imports import import_warnings
 from density_study.analysis.summarise.monitoring_overhead import sentence
@@ -18,6 +20,7 @@ from density_study.analysis.summary.summary import (
     TrialSummary,
 )
 from density_study.cluster.model.topology import Topology
+from density_study.cluster.model.versions import numbers
 from density_study.workloads.record.given import GivenTopology
 from density_study.workloads.record.manifest import Manifest
 
@@ -30,36 +33,68 @@ def warnings(
     run: AnalysedRun,
     trials: Sequence[TrialSummary],
     planned: Iterable[str],
-    overhead: MonitoringOverhead | None,
+    costs: Sequence[MonitoringOverhead],
     earlier: Mapping[str, Sequence[Manifest]],
     imported: ImportSummary | None = None,
 ) -> tuple[SummaryWarning, ...]:
     """The most serious first. `planned`: names of the trials in the plan. `earlier`: attempts of a trial
     before its record, oldest first."""
-    process = any(topology.isolation == "process" for topology in run.topologies.values())
+    isolation = isolation_of(topology.isolation for topology in run.topologies.values())
     return (
         *import_warnings(imported, trials),
-        *_given_cluster(run.topologies.values()),
+        *_given_cluster(run),
         *_missing_records(trials, planned),
         *repetition_warnings(earlier),
         *trial_warnings(trials),
-        *design_warnings(process, run.emulated, run.repetitions),
+        *design_warnings(isolation, run.emulated, run.repetitions),
         *_shared_client_host(run.topologies.values()),
         *_memory(run.manifests),
         *short_trials(trials),
         *comparability_warnings(run.unexpected_differences()),
-        *_overhead(overhead),
+        *map(_overhead, costs),
     )
 
 
-def _given_cluster(topologies: Iterable[GivenTopology | Topology]) -> Iterator[SummaryWarning]:
-    if any(topology.provider == "existing" for topology in topologies):
+def _given_cluster(run: AnalysedRun) -> Iterator[SummaryWarning]:
+    given = [topology for topology in run.topologies.values() if topology.provider == "existing"]
+    if not given:
+        return
+    seen = [one.disclosure.get("given", {}) for one in run.manifests]
+    unseen = any(facts.get("unwatched", ["?"]) for facts in seen)
+    cpu = "CPU use of its hosts (the client's CPU is that of this machine), " if unseen else ""
+    claims = (
+        "A claim about density or media rests on what the study declares about its clusters."
+        if any(len(run.arms[topology.name]) > 1 for topology in given)
+        else "Nothing here is a claim about density or media."
+    )
+    yield SummaryWarning(
+        code="given-cluster",
+        message=f"The cluster was given, not built by this program. Unknown: {cpu}what its page caches "
+        "hold, and whether daemons of HDFS and YARN restarted. The load of others is counted around each "
+        "trial, and a trial with such a load is flagged.",
+        remedy=f"Measure when others are idle. {claims}",
+    )
+    yield from _hbase_clients(seen)
+    quotas = sorted({one for facts in seen for one in facts.get("hbase_quotas") or ()})
+    if quotas:
         yield SummaryWarning(
-            code="given-cluster",
-            message="The cluster was given, not built by this program. Unknown: CPU use of its hosts, what "
-            "its page caches hold, and whether daemons of HDFS and YARN restarted. The load of others is "
-            "counted around each trial, and a trial with such a load is flagged.",
-            remedy="Measure when others are idle. Nothing here is a claim about density or media.",
+            code="given-quotas",
+            message=f"HBase has quotas for the study's namespace or user, which may limit its rates: "
+            f"{'; '.join(quotas)}.",
+            remedy="Ask the cluster's administrators to lift them, or read the rates as those within quotas.",
+        )
+
+
+def _hbase_clients(seen: Iterable[Mapping[str, Any]]) -> Iterator[SummaryWarning]:
+    """YCSB's client of HBase is of one version, whatever a given cluster has."""
+    pairs = {(facts.get("hbase"), facts.get("hbase_client")) for facts in seen}
+    differ = sorted((a, b) for a, b in pairs if a and b and numbers(a) != numbers(b))
+    if differ:
+        named = "; ".join(f"HBase {server}, client {client}" for server, client in differ)
+        yield SummaryWarning(
+            code="hbase-client-version",
+            message="YCSB's client of HBase has another version than the cluster, whose own may be faster or "
+            f"slower: {named}.",
         )
 
 
@@ -110,14 +145,22 @@ def repetition_warnings(earlier: Mapping[str, Sequence[Manifest]]) -> Iterator[S
 
 
 def design_warnings(
-    process: bool, emulated: Iterable[str], repetitions: int
+    isolation: str, emulated: Iterable[str], repetitions: int
 ) -> Iterator[SummaryWarning]:
     """Limits that follow from the study's design, known before any trial ran."""
-    if process:
+    if isolation == "process":
         yield SummaryWarning(
             code="process-nodes",
             message="isolation: process. Nodes are process groups on one machine and only stand in "
             "for VMs, so this run supports no claim about VMs.",
+            remedy="Use provider libvirt to compare VMs.",
+        )
+    if isolation == "container":
+        yield SummaryWarning(
+            code="container-nodes",
+            level="info",
+            message="isolation: container. Nodes are containers, which share one kernel: findings are about "
+            "containers, and none about VMs.",
             remedy="Use provider libvirt to compare VMs.",
         )
     for medium in sorted(emulated):
@@ -209,11 +252,7 @@ def comparability_warnings(differences: Sequence[Difference]) -> Iterator[Summar
         )
 
 
-def _overhead(overhead: MonitoringOverhead | None) -> Iterator[SummaryWarning]:
-    if overhead is not None:
-        yield SummaryWarning(
-            code="monitoring-overhead",
-            level="info",
-            subject=overhead.setting,
-            message=sentence(overhead),
-        )
+def _overhead(cost: MonitoringOverhead) -> SummaryWarning:
+    return SummaryWarning(
+        code="monitoring-overhead", level="info", subject=cost.setting, message=sentence(cost)
+    )

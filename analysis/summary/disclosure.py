@@ -23,7 +23,11 @@ _FOLLOWS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"(disks|emulated)(\..*)?", ("medium", "configuration.block_cache")),
     (r"stacks\.java", ("stack.java",)),
     # a bare host is described by itself, a host of guests by the study
-    (r"(provider|isolation|acceleration|machines)(\..*)?", ("vms_per_host", "stack.java")),
+    (
+        r"(provider|isolation|acceleration|machines)(\..*)?",
+        ("vms_per_host", "stack.java", "cluster"),
+    ),
+    (r"(given|clients)\..*", ("cluster",)),  # what given clusters say of themselves
     (r"stacks\.hadoop\..*", ("stack.hadoop",)),
     (r"stacks\.hbase\.version", ("stack.hbase",)),
     (r"stacks\.hbase\..*", ("stack.hbase", "stack.hadoop")),  # its HDFS client is Hadoop's

@@ -29,8 +29,10 @@ class CpuSeries(Frozen):
 
 
 class RateSeries(Frozen):
-    name: Literal["operations", "transferred", "disk_read", "disk_write"]
-    unit: Literal["ops/s", "MiB/s"]
+    name: Literal[
+        "operations", "requested", "transferred", "disk_read", "disk_write", "longest_operation"
+    ]
+    unit: Literal["ops/s", "MiB/s", "ms"]
     at_s: tuple[int, ...]
     rate: Values
 
@@ -45,9 +47,52 @@ class LatencyCurve(Frozen):
     ms: tuple[float, ...]
 
 
+class DeviceSeries(Frozen):
+    """A metric of a telemetry device (monitor.also) on one of its sources."""
+
+    device: str
+    host: str
+    source: str = Field(description="a disk, a daemon (<node>/<daemon>), or host")
+    name: str
+    label: str = Field(description="for people: 'mean time of a read'")
+    chart: str = Field(description="metrics with the same chart share a panel")
+    unit: str
+    at_s: tuple[int, ...]
+    value: Values
+
+
+class EventMark(Frozen):
+    """An event of a daemon that a device tells of; seconds after the window's start."""
+
+    kind: str = Field(description="gc pause, safepoint, flush or compaction")
+    source: str
+    start_s: float
+    end_s: float
+    what: str
+
+
+class SlowSpell(Frozen):
+    """Consecutive slow seconds, from the start of `first` to the end of `last`, and what moved with them."""
+
+    first: int
+    last: int
+    cause: str | None = Field(description="null: nothing measured moved with it")
+    also: tuple[str, ...] = Field((), description="other causes whose rules hold")
+    sentence: str = Field(description="how slow it was, the cause and its evidence, for people")
+
+
 class TrialSeries(Frozen):
     trial: str
     step_s: int = Field(description="every point is the mean over this many seconds")
     cpu: tuple[CpuSeries, ...] = ()
     rates: tuple[RateSeries, ...] = ()
     latency: tuple[LatencyCurve, ...] = ()
+    devices: tuple[DeviceSeries, ...] = Field(
+        (), description="what telemetry devices sampled; empty: the study has none"
+    )
+    events: tuple[EventMark, ...] = Field(
+        (), description="the longest pauses, flushes and compactions, in time's order"
+    )
+    slow: tuple[SlowSpell, ...] = Field(
+        (), description="slow seconds of a trial with devices; empty: none, or no device"
+    )

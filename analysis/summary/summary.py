@@ -29,7 +29,11 @@ MetricName = Literal[
     "time_to_recover",  # from a fault to the first second of a sustained rate, s
     "failed_operations",  # of a trial with a fault, count
     "worst_latency",  # longest intended latency of a trial with a fault, ms
-    "rows_missing",  # rows that clients know to be in the table, and that are not, count
+    "lost_rows",  # rows whose insert was acknowledged, and that are not in the table, count
+    "part_requested",  # of a part of a load whose rate changes with time: rate requested, ops/s
+    "part_rate",  # rate achieved in it, ops/s
+    "part_latency",  # percentile of its intended latency, ms
+    "part_variation",  # coefficient of variation of its rate by second, percent
     "client_throughput",  # of one client node, where there are several, ops/s
     "latency",  # percentile of merged histograms, ms
     "cpu_used",  # 100 - idle - iowait - steal, percent of the scope's cores
@@ -38,6 +42,7 @@ MetricName = Literal[
     "cpu_iowait",
     "cpu_steal",
     "cpu_idle",
+    "cpu_throttled",  # of a container: time for which its quota stopped it, percent of the host's cores
     "disk_read",  # physical, MiB/s
     "disk_write",  # physical, MiB/s
     "throughput_cv",  # coefficient of variation of the rate by second, percent
@@ -74,7 +79,8 @@ class Metric(Frozen):
     latency_kind: Literal["closed-loop", "intended"] | None = None
     percentile: float | None = None
     scope: str | None = Field(
-        None, description="for cpu and disk: host:<name>, node:<name>, client, client:<name>"
+        None,
+        description="for cpu and disk: host:<name>, node:<name>, client, client:<name>; part:<number>",
     )
     n: int = Field(
         1, description="number of units behind the value: trials of a setting, builds of a topology"
@@ -117,6 +123,10 @@ class TrialSummary(Frozen):
 class MonitoringOverhead(Frozen):
     """Monitoring overhead, from pairs of trials of one setting with and without monitors."""
 
+    device: str | None = Field(
+        None,
+        description="telemetry device whose overhead over the default monitors it is; null: all",
+    )
     setting: str
     rate: MetricName
     ratio: float | None = Field(
@@ -131,6 +141,23 @@ class MonitoringOverhead(Frozen):
     points: tuple[float, ...] = Field((), description="the ratio of each pair, in order")
 
 
+class LoadPart(Frozen):
+    """Part of a load whose rate changes with time. Seconds count from the end of the ramp-up."""
+
+    name: str
+    begin_s: int
+    end_s: int
+
+
+class FlameGraph(Frozen):
+    """A profile of a daemon in a trial."""
+
+    trial: str
+    source: str = Field(description="daemon: <node>.<daemon>")
+    kind: Literal["cpu", "lock"]
+    file: str = Field(description="path relative to the report's folder")
+
+
 class SettingSummary(Frozen):
     """One setting on one topology, over its valid trials of all repetitions."""
 
@@ -139,7 +166,8 @@ class SettingSummary(Frozen):
     regionservers_per_node: CountOrUnknown = Field(description="null: unknown")
     medium: str
     levels: dict[str, str] = Field(
-        default_factory=dict, description="the arm's levels of the factors stack and configuration"
+        default_factory=dict,
+        description="the arm's levels of the factors stack, configuration and cluster",
     )
     setting: str
     workload: str
@@ -172,6 +200,13 @@ class SettingSummary(Frozen):
         description="YCSB: settings that the id omits, by their key in a study; times in s",
     )
     usd_per_hour: float | None = Field(None, description="price of the topology's hosts")
+    phase: str | None = Field(
+        None,
+        description="YCSB: how the rate changes with time: 'ramp from 10 % to 90 % over 300 s'",
+    )
+    parts: tuple[LoadPart, ...] = Field(
+        (), description="YCSB: its parts; numbers of part 1 have the scope part:0001"
+    )
     fault: str | None = Field(
         None, description="YCSB: what was done to the cluster: 'RegionServer killed after 60 s'"
     )
@@ -243,6 +278,7 @@ WarningCode = Literal[
     "flagged-trials",
     "process-nodes",
     "emulated-medium",
+    "container-nodes",
     "few-repetitions",
     "shared-client-host",
     "data-fits-in-memory",
@@ -251,6 +287,8 @@ WarningCode = Literal[
     "monitoring-overhead",
     "imported",
     "given-cluster",
+    "given-quotas",
+    "hbase-client-version",
     "unknown-trials",
     "accepted-unknown",
 ]
@@ -325,6 +363,10 @@ class Sharpness(Frozen):
     looks: tuple[Look, ...] = Field(description="every comparison at each look, in time's order")
 
 
+NODES = {"process": "worker", "container": "container"}
+"""What a node is called, by what isolates it; otherwise a VM."""
+
+
 class Summary(Frozen):
     format: Literal[3] = FORMAT
     study: str
@@ -332,7 +374,7 @@ class Summary(Frozen):
     question: str | None
     created: str = Field(description="UTC, ISO 8601")
     provider: str
-    isolation: Literal["process", "host", "vm", "unknown"]
+    isolation: Literal["process", "host", "vm", "container", "unknown"]
     repetitions: int
     seed: int
     headline: str = Field(description="one sentence: the main result, or why there is no claim")
@@ -364,8 +406,14 @@ class Summary(Frozen):
     monitoring_overhead: MonitoringOverhead | None = Field(
         None, description="null: the study has no such pairs (monitor.overhead_trials)"
     )
+    device_overheads: tuple[MonitoringOverhead, ...] = Field(
+        (), description="the same of each telemetry device (monitor.also)"
+    )
     series: tuple[TrialSeries, ...] = Field(
         (), description="each trial's drill-down, in the trials' order"
+    )
+    flame_graphs: tuple[FlameGraph, ...] = Field(
+        (), description="profiles of RegionServers, in the trials' order; empty: the study has none"
     )
     data_docs: str | None = Field(
         None,

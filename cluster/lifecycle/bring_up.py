@@ -21,6 +21,7 @@ from density_study.cluster.lifecycle.readiness import (
 from density_study.cluster.lifecycle.startup_monitor import POLL_S, StartupMonitor
 from density_study.cluster.model.cluster import CLUSTER, Cluster, Phase, Site, cluster_json
 from density_study.cluster.model.configuration import PLAIN
+from density_study.cluster.model.errors import BringUpError
 from density_study.cluster.model.ports import allocate_ports
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.model.transport import Command, ProcessId, Transport
@@ -30,6 +31,7 @@ from density_study.cluster.providers.provider import (
     Provider,
     install_dirs,
     node_paths,
+    out_of_memory,
     provider_of,
 )
 from density_study.cluster.providers.stacks import Stacks
@@ -69,7 +71,7 @@ def bring_up(
         build = _Build(site, topology, stacks, journal, phases)
         with build.reserve_ports():
             build.create()
-            watch = build.start(deadline_s)
+            watch = build.start_explained(deadline_s)
         cluster = build.cluster(watch)
         if final_check is not None:
             with phases.timed("check"):
@@ -123,6 +125,14 @@ class _Build:
                 scaled = dataclasses.replace(self.blueprint, timeout_scale=self.timeout_scale)
                 self.blueprint, self.rendered = scaled, render(scaled)
             self._put_files()
+
+    def start_explained(self, deadline_s: float) -> StartupMonitor:
+        """`start`; what the machines know of a failure comes first in its error."""
+        try:
+            return self.start(deadline_s)
+        except BringUpError as error:
+            causes = out_of_memory(self.site, self.topology)
+            raise dataclasses.replace(error, what="; ".join((*causes, error.what))) from error
 
     def start(self, deadline_s: float) -> StartupMonitor:
         """Every daemon started and every service ready. `deadline_s`: on real hardware."""

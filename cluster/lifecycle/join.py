@@ -56,6 +56,7 @@ def join(
                 },
                 **provider.disclose(topology),
             },
+            client_versions=joined.versions,
         )
         with phases.timed("check"):
             final_check(cluster)

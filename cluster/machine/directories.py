@@ -40,7 +40,8 @@ def cache_dir(site: Site, node: Node) -> Path | None:
 
 def make(site: Site, node: Node, journal: Journal) -> Path:
     """Create the node's directories, empty; returns the first. InputError if a disk is not writable."""
-    for path in filter(None, (data_dir(site, node), cache_dir(site, node))):
+    more = (data_on(disk, site, node) for disk in node.more_disks)
+    for path in filter(None, (data_dir(site, node), *more, cache_dir(site, node))):
         make_folder(path, site, journal)
     return data_dir(site, node)
 
@@ -74,7 +75,8 @@ def make_at(path: Path, tag: str) -> None:
 
 def made(site: Site, journal: Journal) -> list[Path]:
     """Directories that this build intended to make and that still exist."""
-    paths = {Path(intent.path) for intent in journal.intents("make-dir", site.tag)}
+    intents = journal.intents("make-dir", site.tag)
+    paths = {Path(intent.path) for intent in intents if not intent.host}  # else on a host over SSH
     return sorted(path for path in paths if path.exists())
 
 

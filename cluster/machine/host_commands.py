@@ -16,7 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from density_study.cluster.machine import directories, page_cache
+from density_study.cluster.machine import directories, io_limits, network_cut, page_cache
 from density_study.cluster.machine.describe import (
     available_memory_mib,
     describe_disk,
@@ -25,6 +25,7 @@ from density_study.cluster.machine.describe import (
 from density_study.cluster.machine.medium import check_disk, probe, read_rate
 from density_study.cluster.machine.processes import stop_all
 from density_study.cluster.machine.sockets import check_free, is_taken, listener
+from density_study.cluster.model.transport import ProcessId
 from density_study.cluster.stack.java import find_java
 from density_study.cluster.state.tags import tagged
 
@@ -77,6 +78,15 @@ def _stop_tagged(tag: str, grace_s: float) -> list[dict[str, Any]]:
     return stopped
 
 
+def _pressure_fault() -> str:
+    """Why the kernel tells no pressure stall information; empty if it does."""
+    try:
+        Path("/proc/pressure/io").read_text()
+    except OSError as error:
+        return error.strerror or str(error)
+    return ""
+
+
 def _listening(addresses: Sequence[Sequence[Any]], tag: str) -> list[list[Any]]:
     """The `addresses` on which a process of the tag listens."""
     ours = {process.pid for process in tagged(tag)}
@@ -86,7 +96,9 @@ def _listening(addresses: Sequence[Sequence[Any]], tag: str) -> list[list[Any]]:
 HOST_COMMANDS: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {
         "available-memory-mib": available_memory_mib,
+        "check-cut": network_cut.check_nft,
         "check-disk": lambda folder: check_disk(Path(folder)),
+        "check-slow-disk": io_limits.cgroup_version,
         "check-free": lambda addresses: check_free(map(tuple, addresses)),
         "clock": time.time,
         "describe": _describe,
@@ -97,9 +109,13 @@ HOST_COMMANDS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "free-mib": disk_free_mib,
         "io-bytes": page_cache.io_bytes,
         "java": _java,
+        "is-cut": network_cut.is_cut,
+        "kill": lambda processes: stop_all([ProcessId(*one) for one in processes], 0.0),
         "listening": _listening,
         "make-dir": lambda path, tag: directories.make_at(Path(path), tag),
         "make-folder": lambda path: Path(path).mkdir(parents=True, exist_ok=True),
+        "mend": network_cut.mend,
+        "pressure": _pressure_fault,
         "probe": _probe,
         "read-rate": lambda folder, *args: read_rate(Path(folder), *args),
         "remove-dir": lambda path, tag: directories.remove_at(Path(path), tag),

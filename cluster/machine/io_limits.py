@@ -30,6 +30,8 @@ _LIMITS = {
     "write_bytes_sec": ("blkio.throttle.write_bps_device", "wbps"),
 }
 """libvirt's name of a limit -> file of cgroup v1, key in io.max of cgroup v2."""
+HELD_BACK = {1: "reads and direct writes; buffered writes are not", 2: "reads and writes"}
+"""What the limits hold back, by the version of cgroups."""
 
 
 def cgroup_version(root: Path = ROOT) -> int:
@@ -54,6 +56,21 @@ def group(tag: str, disk: str, root: Path = ROOT) -> Path:
     return parent / f"density-study.{name}"
 
 
+def group_of(pid: int, root: Path = ROOT) -> Path:
+    """The cgroup that limits the I/O of a process now."""
+    for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines():
+        _, controllers, path = line.split(":", 2)
+        if "blkio" in controllers.split(","):
+            return root / "blkio" / path.lstrip("/")
+        if not controllers and not (root / "blkio").is_dir():
+            return root / path.lstrip("/")
+    raise InputError(
+        f"process {pid} is in no cgroup that can limit I/O.",
+        f"/proc/{pid}/cgroup",
+        "see cgroups(7).",
+    )
+
+
 def make(path: Path, disk: Path, limits: IoLimits, root: Path = ROOT) -> str:
     """Create the cgroup; returns a description of what it limits."""
     version = cgroup_version(root)
@@ -64,10 +81,10 @@ def make(path: Path, disk: Path, limits: IoLimits, root: Path = ROOT) -> str:
     if version == 1:
         for file, _, value in wanted:
             (path / file).write_text(f"{device} {value}\n")
-        return "reads and direct writes; buffered writes are not"
+        return HELD_BACK[version]
     pairs = " ".join(f"{key}={value}" for _, key, value in wanted)
     (path / "io.max").write_text(f"{device} {pairs}\n")
-    return "reads and writes"
+    return HELD_BACK[version]
 
 
 def join(path: Path, pid: int) -> None:

@@ -84,8 +84,10 @@ class Children:
 
 
 def stop_all(processes: list[ProcessId], grace_s: float) -> None:
-    """Send TERM to all at once, and KILL to those left after `grace_s`; returns when all are gone."""
-    _signal(processes, signal.SIGTERM)
+    """Send TERM to all at once, and KILL to those left after `grace_s`; returns when all are gone. Without
+    grace, KILL at once: after a TERM, a daemon would begin to take leave of its cluster."""
+    if grace_s > 0:
+        _signal(processes, signal.SIGTERM)
     left = _wait_gone(processes, grace_s)
     while left:
         _signal(left, signal.SIGKILL)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 from density_study.cluster.model.access import OPEN, Access
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.model.transport import ProcessId
+from density_study.cluster.model.versions import VERSIONS, Versions
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,8 @@ class Endpoints:
     hmaster_http: str
     regionserver_http: dict[str, str]
     access: Access = OPEN
+    daemon_http: dict[str, str] = field(default_factory=dict)
+    """The /jmx pages of HDFS and HBase, by <node>/<daemon>. Empty: the cluster is not the study's own."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,7 @@ class Cluster:
     """What a trial needs to know of the daemons. Saved as <site.root>/cluster.json.
 
     `java_home` is of daemons, containers and Hadoop's own clients, `client_java_home` of HBase's clients.
+    `client_versions`: of YCSB's client of HBase; of a given cluster its own, if known.
     """
 
     site: Site
@@ -65,6 +69,7 @@ class Cluster:
     client_java_home: Path
     client_conf: Path
     disclosure: dict[str, Any]
+    client_versions: Versions = VERSIONS
 
     @property
     def access(self) -> Access:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from density_study.cluster.model.host import Host, Medium
+
 JOB_TAG = "density-study"
 """Of the study's YARN applications, which all others lack."""
 
@@ -27,6 +29,8 @@ class GivenCluster:
 
     `folder` of HDFS, absolute, and `namespace` of HBase exist only while a build stands. `queue`: of YARN.
     `kerberos`: None for a cluster that believes every user. `ca_file`: PEM; empty: as the configuration says.
+    `watched`: hosts of the cluster on which monitors run. `name`: its level, where a study compares given
+    clusters. What the study declares about it, or None: `vms_per_host`, `regionservers_per_node`, `medium`.
     """
 
     configuration: str
@@ -35,6 +39,11 @@ class GivenCluster:
     queue: str
     kerberos: Kerberos | None = None
     ca_file: str = ""
+    watched: tuple[Host, ...] = ()
+    name: str = ""
+    vms_per_host: int | None = None
+    regionservers_per_node: int | None = None
+    medium: Medium | None = None
 
     @property
     def benchmarks(self) -> str:

@@ -12,6 +12,7 @@ Medium = Literal["flash", "hdd"]
 Role = Literal["master", "worker", "client"]
 VcpuPolicy = Literal["all", "pinned"]
 VmCache = Literal["none", "directsync"]
+CpuPolicy = Literal["quota", "pinned", "all"]
 MIB = 2**20
 
 
@@ -76,6 +77,20 @@ class VmHost:
 
 
 @dataclass(frozen=True)
+class ContainerHost:
+    """How a host carries containers: their network, of the build's own, and how cores are dealt out.
+
+    `host_address` is the host's on that network. `addresses` and `reserve_mib` as of `VmHost`.
+    """
+
+    addresses: tuple[str, ...]
+    network: str
+    host_address: str
+    cpus: CpuPolicy = "quota"
+    reserve_mib: int = 512
+
+
+@dataclass(frozen=True)
 class Login:
     """SSH login of a host, and the Java found there. Contains no secrets."""
 
@@ -125,6 +140,12 @@ class Host:
     usd_per_hour: float | None = None
     login: Login | None = None
     vms: VmHost | None = None
+    containers: ContainerHost | None = None
+
+    @property
+    def divided(self) -> VmHost | ContainerHost | None:
+        """How it is divided into nodes with addresses and systems of their own; None if it is not."""
+        return self.vms or self.containers
 
     @property
     def target(self) -> Target:

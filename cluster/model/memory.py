@@ -21,7 +21,7 @@ CONTAINER_MIB = 256
 CLIENT_HEAP_MIB = 512
 CLIENT_RESERVE_MIB = CLIENT_HEAP_MIB + OVERHEAD_MIB
 GUEST_OS_MIB = 192
-"""Of a VM's memory: kernel, sshd, dool and some page cache; daemons divide the rest."""
+"""Of a VM's memory: kernel, sshd, dool and page cache; daemons divide the rest. The same of a container."""
 CONTAINER_HEAP_MIB = 176
 """Of a container; the rest is what its JVM takes beyond."""
 

@@ -7,7 +7,8 @@ map tasks can run at once.
 
 A host that carries guests keeps its reserve at every density, on the bare host too, and each guest's own
 system has a fixed part of the guest's memory. Guests have addresses of their own, and a drive each
-where there are enough; the bare host has all of a medium's drives.
+where there are enough; the bare host has all of a medium's drives. The same holds for containers, whose own
+part holds page cache and what else the kernel charges to them.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from density_study.cluster.model.memory import (
     master_reserve_mib,
     worker_minimum_mib,
 )
-from density_study.cluster.model.topology import Isolation, Node, Topology
+from density_study.cluster.model.topology import BARE, Isolation, Node, Topology
 
 CONTAINER_SHARE = 0.55
 """Most of a worker's memory beyond its daemons' floor that YARN may have; HBase gets the rest."""
@@ -55,11 +56,11 @@ def place(hosts: Sequence[Host], arms: Sequence[Arm], layout: Layout) -> tuple[T
     return tuple(_topology(hosts, order, arms, layout) for order in range(len(arms)))
 
 
-def given_topology(given: GivenCluster, client: Host) -> Topology:
+def given_topology(given: GivenCluster, client: Host, order: int = 0) -> Topology:
     """The topology of a cluster that stands already: the client alone, on this machine."""
     node = Node("c1", client.name, client.address, ("client",), CLIENT_RESERVE_MIB, client.cores)
     return Topology(
-        name="given",
+        name=f"given-{given.name}" if given.name else "given",
         provider="existing",
         isolation="host",
         medium="flash",
@@ -68,6 +69,8 @@ def given_topology(given: GivenCluster, client: Host) -> Topology:
         replication=1,
         hosts=(client,),
         nodes=(node,),
+        levels={"cluster": given.name} if given.name else {},
+        order=order,
         given=given,
     )
 
@@ -75,8 +78,8 @@ def given_topology(given: GivenCluster, client: Host) -> Topology:
 def _topology(hosts: Sequence[Host], order: int, arms: Sequence[Arm], layout: Layout) -> Topology:
     arm = arms[order]
     provider, isolation = layout.provider, layout.isolation
-    if isolation == "vm" and arm.vms_per_host == 0:
-        provider, isolation = "physical", "host"  # 0 VMs: the bare host
+    if isolation in BARE and arm.vms_per_host == 0:
+        provider, isolation = BARE[isolation], "host"  # 0 VMs: the bare host
     addresses = {host.name: _addresses(host, isolation) for host in hosts}
     nodes = _singles(hosts, arms, isolation, addresses)
     workers: list[Node] = []
@@ -106,15 +109,15 @@ def _topology(hosts: Sequence[Host], order: int, arms: Sequence[Arm], layout: La
 def _addresses(host: Host, isolation: Isolation) -> Iterator[str]:
     """The addresses of the host's nodes, in order; endless where nodes share the host's own.
 
-    InputError if there are too few for its guests.
+    InputError if there are too few for its guests or containers.
     """
-    if isolation != "vm":
+    if isolation not in BARE:
         yield from repeat(host.address)
-    addresses = host.vms.addresses if host.vms else ()
+    addresses = host.divided.addresses if host.divided else ()
     yield from addresses
     raise InputError(
-        f"its guests need more than {len(addresses)} address(es).",
-        f"host {host.name!r}, key vms.addresses",
+        f"its {'guests' if host.vms else 'containers'} need more than {len(addresses)} address(es).",
+        f"host {host.name!r}, key {'vms.addresses' if host.vms else 'containers.network'}",
         "extend the range of addresses.",
     )
 
@@ -162,7 +165,7 @@ def _workers(
     disks = _disks_of(host, arm.medium)
     containers_mib = host_container_mib(host, arms)
     share_mib = workers_mib(host, arms) // arm.nodes - _system_mib(host, arm)
-    pinned = host.vms is not None and host.vms.vcpus == "pinned" and arm.vms_per_host > 0
+    cores = _cores_of_worker(host, arm)
     return [
         Node(
             name=f"w{first + index}",
@@ -170,7 +173,7 @@ def _workers(
             address=next(addresses),
             roles=("worker",),
             memory_mib=share_mib,
-            cores=host.cores // arm.nodes if pinned else host.cores,
+            cores=cores,
             disk=disks[index % len(disks)],
             more_disks=disks[1:] if arm.vms_per_host == 0 else (),
             container_mib=containers_mib // arm.nodes,
@@ -179,6 +182,24 @@ def _workers(
         )
         for index in range(arm.nodes)
     ]
+
+
+def _cores_of_worker(host: Host, arm: Arm) -> int:
+    """Cores that a worker may use at once. InputError if containers cannot have equally many pinned ones (for
+    guests: `providers.libvirt.guests`)."""
+    policy = host.vms.vcpus if host.vms else host.containers.cpus if host.containers else "all"
+    if policy == "all" or arm.vms_per_host == 0:
+        return host.cores
+    if policy == "quota":
+        return ceil(host.cores / arm.nodes)
+    if host.containers and host.cores % arm.nodes:
+        raise InputError(
+            f"{host.cores} core(s) cannot be divided equally among {arm.nodes} containers.",
+            f"host {host.name!r}, key containers.cpus",
+            "write cpus: quota, or densities that divide the cores.",
+            ("containers", "cpus"),
+        )
+    return host.cores // arm.nodes
 
 
 def _cache_disk(host: Host, arm: Arm, own: Disk, index: int) -> Disk | None:
@@ -227,10 +248,10 @@ def reserved_mib(host: Host, arms: Sequence[Arm]) -> int:
     """Memory of a host that workers cannot use: the host's own, the master's and the client's."""
     reserve = _master_mib(arms) * ("master" in host.roles)
     reserve += CLIENT_RESERVE_MIB * ("client" in host.roles)
-    if host.vms is None:
+    if host.divided is None:
         return reserve
     guests = sum(role in host.roles for role in ("master", "client"))
-    return reserve + host.vms.reserve_mib + guests * GUEST_OS_MIB
+    return reserve + host.divided.reserve_mib + guests * GUEST_OS_MIB
 
 
 def _master_mib(arms: Sequence[Arm]) -> int:
@@ -240,7 +261,7 @@ def _master_mib(arms: Sequence[Arm]) -> int:
 
 def _system_mib(host: Host, arm: Arm) -> int:
     """The part of a worker's share that its own system uses; on the bare host the reserve covers it."""
-    return GUEST_OS_MIB if host.vms is not None and arm.vms_per_host > 0 else 0
+    return GUEST_OS_MIB if host.divided is not None and arm.vms_per_host > 0 else 0
 
 
 def host_container_mib(host: Host, arms: Sequence[Arm]) -> int:
@@ -266,7 +287,7 @@ def _least_containers_mib(arms: Sequence[Arm]) -> int:
 
 
 def _least_mib(host: Host, arm: Arm) -> int:
-    """The minimum of one worker node: its daemons, and a guest's own system."""
+    """The minimum of one worker node: its daemons, and the own system of a guest or container."""
     daemons_mib = worker_minimum_mib(arm.regionservers_per_node, arm.configuration)
     return daemons_mib + _system_mib(host, arm)
 
@@ -294,7 +315,7 @@ def _too_dense(host: Host, arms: Sequence[Arm]) -> InputError:
         f"{f' ({off_heap_mib} MiB of each RegionServer off-heap)' if off_heap_mib else ''}, "
         f"YARN {_least_containers_mib(arms)} MiB per host (equally many containers "
         f"in every arm, divided evenly), and {reserved_mib(host, arms)} MiB is reserved for "
-        f"{'the host, ' if host.vms else ''}master and client.",
+        f"{'the host, ' if host.divided else ''}master and client.",
         f"host {host.name!r}, {worst.vms_per_host} of vms_per_host",
         f"{'take less off-heap memory, ' if off_heap_mib else ''}use at most {fits} node(s), "
         f"or give the host {_needed_mib(host, arms)} MiB or more.",

@@ -11,12 +11,14 @@ from density_study.cluster.model.given import GivenCluster
 from density_study.cluster.model.host import Disk, Host, Medium, Role
 from density_study.cluster.model.versions import VERSIONS, Versions
 
-Isolation = Literal["process", "host", "vm"]
+Isolation = Literal["process", "host", "vm", "container"]
+BARE: Mapping[Isolation, str] = {"vm": "physical", "container": "local"}
+"""What isolates nodes -> the provider of their control arm, the bare host, which is density 0."""
 
 
 @dataclass(frozen=True)
 class Node:
-    """What daemons run on: a host itself, one of its VMs, or (local) a group of processes.
+    """What daemons run on: a host itself, one of its VMs or containers, or (local) a group of processes.
 
     `memory_mib` is the node's share of its host. `container_mib` is the part YARN may give to
     containers; `regionservers` how many RegionServers the node carries. `disk` holds everything that

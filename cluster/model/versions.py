@@ -12,11 +12,12 @@ HBASE = "2.6.4-hadoop3"
 @dataclass(frozen=True)
 class Versions:
     """`hadoop` and `hbase` as Maven Central names them, for example 2.6.4-hadoop3. `java` is a feature
-    release such as 17; None: the Java that the machine uses anyway."""
+    release such as 17; None: the Java that the machine uses anyway. `client`: HBase's, of YCSB."""
 
     hadoop: str = HADOOP
     hbase: str = HBASE
     java: int | None = None
+    client: str = HBASE
 
     def __str__(self) -> str:
         java = f", Java {self.java}" if self.java else ""

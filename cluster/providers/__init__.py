@@ -1,1 +1,1 @@
-"""Providers make nodes out of hosts and remove them: `local`, `physical`, `libvirt`."""
+"""Providers make nodes out of hosts and remove them: `local`, `physical`, `libvirt`, `container`."""

@@ -9,9 +9,10 @@ from pathlib import Path, PurePath
 from pkgutil import resolve_name
 from typing import Any, Protocol, runtime_checkable
 
-from density_study.cluster.machine.directories import cache_dir, data_dir
+from density_study.cluster.machine.directories import cache_dir, data_dir, data_on
 from density_study.cluster.model.cluster import Endpoints, Site
-from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.model.memory import GUEST_OS_MIB
 from density_study.cluster.model.ports import Ports
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.model.transport import Transport
@@ -46,11 +47,16 @@ class Machine:
 
 
 @dataclass(frozen=True)
-class VcpuTime:
-    """Seconds that a guest's vCPUs ran on cores of the host, and waited for one, as the host counts them."""
+class NodeTime:
+    """Seconds that a guest's vCPUs or a container's processes ran on cores of the host, and waited, as the
+    host counts them: vCPUs for a core, containers that have used up their quota for the next period.
+
+    out_of_memory: a container's processes that the kernel killed at its memory limit; None of a guest.
+    """
 
     cpu_s: float
     waited_s: float
+    out_of_memory: int | None = None
 
 
 def machines_of_hosts(topology: Topology, transport: Transport) -> tuple[Machine, ...]:
@@ -107,6 +113,14 @@ class Preflight(Protocol):
 
 
 @runtime_checkable
+class WorkerChecks(Protocol):
+    """Something may be done to the machines of workers during a trial."""
+
+    def check_workers(self, topology: Topology, command: str) -> None:
+        """Run a host command on each worker's machine; it raises InputError. Starts nothing."""
+
+
+@runtime_checkable
 class Capacity(Protocol):
     """Nodes share memory, disks and ports with the hosts' other programs."""
 
@@ -132,13 +146,18 @@ class Leases(Protocol):
 
 
 @runtime_checkable
-class Guests(Protocol):
-    """Nodes are guests, with kernels of their own."""
+class Watched(Protocol):
+    """Monitors watch other machines than the nodes' hosts."""
 
     def machines(self, site: Site, topology: Topology, journal: Journal) -> tuple[Machine, ...]:
-        """What monitors watch: every host, and every guest."""
+        """What monitors watch: every host, and every guest with a kernel of its own."""
 
-    def guest_times(self, site: Site, topology: Topology) -> Mapping[str, VcpuTime]:
+
+@runtime_checkable
+class Guests(Watched, Protocol):
+    """Nodes are guests or containers, whose CPU time their hosts count."""
+
+    def guest_times(self, site: Site, topology: Topology) -> Mapping[str, NodeTime]:
         """Each node's CPU time so far."""
 
 
@@ -171,6 +190,7 @@ class Given(Protocol):
 _PROVIDERS = {
     "local": "density_study.cluster.providers.local.provider:LocalProvider",
     "physical": "density_study.cluster.providers.physical.provider:PhysicalProvider",
+    "container": "density_study.cluster.providers.container.provider:ContainerProvider",
     "libvirt": "density_study.cluster.providers.libvirt.provider:LibvirtProvider",
     "existing": "density_study.cluster.providers.existing.provider:ExistingProvider",
 }
@@ -188,6 +208,24 @@ def provider_of(name: str) -> Provider:
     return provider
 
 
+def out_of_memory(site: Site, topology: Topology) -> list[str]:
+    """A sentence for each container of which the kernel killed processes at its memory limit, since it was
+    made. A host that does not tell yields nothing: the fault that is to be explained says more."""
+    provider = provider_of(topology.provider)
+    if not isinstance(provider, Guests):
+        return []
+    try:
+        times = provider.guest_times(site, topology)
+    except (StudyError, OSError):
+        return []
+    return [
+        f"container {node.name} ran out of memory: at its limit of {node.memory_mib + GUEST_OS_MIB} MiB the "
+        f"kernel killed {killed} of its processes"
+        for node in topology.nodes
+        if node.name in times and (killed := times[node.name].out_of_memory)
+    ]
+
+
 def node_paths(site: Site, topology: Topology) -> NodePaths:
     """Where the nodes' files will be."""
     provider = provider_of(topology.provider)
@@ -195,8 +233,9 @@ def node_paths(site: Site, topology: Topology) -> NodePaths:
         return provider.node_paths(site, topology)
     root = site.root.absolute()
     data = {node.name: data_dir(site, node) for node in topology.nodes}
+    more = {n.name: tuple(data_on(disk, site, n) for disk in n.more_disks) for n in topology.nodes}
     cache = {n.name: path for n in topology.nodes if (path := cache_dir(site, n))}
-    return NodePaths(conf=root / "conf", logs=root / "logs", data=data, cache=cache)
+    return NodePaths(root / "conf", root / "logs", data, more, cache)
 
 
 def install_dirs(topology: Topology, stacks: Stacks) -> InstallDirs:

@@ -51,16 +51,27 @@ def owner(path: str, topology: Topology) -> Node:
 
 def endpoints(blueprint: Blueprint) -> Endpoints:
     address, master = blueprint.ports.address, blueprint.topology.master
+    workers = blueprint.topology.workers
+    regionserver_http = {
+        f"{worker.name}/{server}": address(worker, f"{server}.http")
+        for worker in workers
+        for server in worker.regionserver_names
+    }
+    namenode_http, hmaster_http = (
+        address(master, f"{name}.http") for name in ("namenode", "hmaster")
+    )
     return Endpoints(
         namenode_rpc=address(master, "namenode.rpc"),
-        namenode_http=address(master, "namenode.http"),
+        namenode_http=namenode_http,
         resourcemanager_rpc=address(master, "resourcemanager.rpc"),
         resourcemanager_http=address(master, "resourcemanager.http"),
         zookeeper=address(master, "zookeeper.client"),
-        hmaster_http=address(master, "hmaster.http"),
-        regionserver_http={
-            f"{worker.name}/{server}": address(worker, f"{server}.http")
-            for worker in blueprint.topology.workers
-            for server in worker.regionserver_names
+        hmaster_http=hmaster_http,
+        regionserver_http=regionserver_http,
+        daemon_http={
+            f"{master.name}/namenode": namenode_http,
+            f"{master.name}/hmaster": hmaster_http,
+            **{f"{one.name}/datanode": address(one, "datanode.http") for one in workers},
+            **regionserver_http,
         },
     )

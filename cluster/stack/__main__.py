@@ -44,7 +44,7 @@ def lock(
     hbase: Annotated[str, typer.Option(help="HBase's version.")] = HBASE,
 ) -> None:
     """Write the shipped locks anew from what Maven delivers today. Review the difference."""
-    for recipe in _chosen(which, Versions(hadoop, hbase)):
+    for recipe in _chosen(which, Versions(hadoop, hbase, client=hbase)):
         locked = delivered(recipe)
         write_text(recipe.shipped_lock, locked.text())
         print(f"{recipe.shipped_lock}: {len(locked.jars)} jars")

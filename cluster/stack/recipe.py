@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.versions import VERSIONS, Versions
+from density_study.cluster.model.versions import HBASE, VERSIONS, Versions
 from density_study.cluster.stack.cache import cache_root
 from density_study.cluster.stack.lock import read_lock
 
@@ -121,10 +121,29 @@ def _netty(hadoop: Recipe) -> str:
     return found.removeprefix(prefix).removesuffix(".jar")
 
 
-def _ycsb(_: Versions) -> Recipe:
-    """HBase's client has one version, whatever the servers have: only they differ between two arms."""
+def _ycsb(versions: Versions) -> Recipe:
+    """HBase's client has one version, whatever the servers have: only they differ between two arms. A given
+    cluster is measured by a client of its own version, where that is locked."""
     directory = _HERE.parents[1] / "workloads" / "ycsb" / "java"
-    return Recipe("ycsb", "0.17.0", directory, built="density-ycsb-hbase-0.17.0.jar")
+    plain = Recipe("ycsb", "0.17.0", directory, built="density-ycsb-hbase-0.17.0.jar")
+    if versions.client == HBASE:
+        return plain
+    lock_name = f"{_LOCKS}/{versions.client}{_SUFFIX}"
+    return replace(plain, lock_name=lock_name, properties={"hbase.version": versions.client})
+
+
+def client_of(hbase: str) -> str:
+    """The version of the client for a cluster whose HBase says that it is `hbase`: the same if its jars are
+    locked, else the default."""
+    for client in (hbase, f"{hbase}-hadoop3"):
+        if client == HBASE or _ycsb(Versions(client=client)).lock.exists():
+            return client
+    return HBASE
+
+
+def _profiler(_: Versions) -> Recipe:
+    """async-profiler; of no cluster, so that only a study that asks for it fetches it."""
+    return Recipe("profiler", "4.5", _HERE / "profiler")
 
 
 RECIPES: dict[str, Callable[[Versions], Recipe]] = {
@@ -134,14 +153,19 @@ RECIPES: dict[str, Callable[[Versions], Recipe]] = {
 }
 
 
+TOOLS: dict[str, Callable[[Versions], Recipe]] = {"profiler": _profiler}
+"""Fetched when they are needed."""
+
+
 def recipe_of(name: str, versions: Versions = VERSIONS) -> Recipe:
     """The recipe registered under `name`, by default of the default versions. InputError names those that
     exist."""
-    if name not in RECIPES:
+    known = {**RECIPES, **TOOLS}
+    if name not in known:
         raise InputError(
             f"stack {name!r} does not exist.", "stack", f"use one of {', '.join(RECIPES)}, or all."
         )
-    return RECIPES[name](versions)
+    return known[name](versions)
 
 
 def locked_versions() -> Iterator[Versions]:

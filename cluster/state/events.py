@@ -48,6 +48,7 @@ class Intent(Event, event="intent"):
     aside: str = ""
     host: str = ""
     uri: str = ""
+    node: str = ""
 
 
 class RunOpened(Event, event="run-opened"):
@@ -235,6 +236,15 @@ class DiskEmulated(Event, event="emulated"):
     tag: str
     disk: str
     proof: Mapping[str, Any]
+
+
+class ContainerUp(Event, event="container-up"):
+    """The container of `node` runs. Its namespaces are those of the process `pid`, which only waits."""
+
+    tag: str
+    node: str
+    pid: int
+    start_ticks: int
 
 
 class GuestsUp(Event, event="guests-up"):

@@ -5,6 +5,7 @@ Linux only: reads /proc. Processes of other users cannot be read and never belon
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -49,6 +50,11 @@ def tagged(tag: str) -> list[ProcessId]:
     """
     found = (process for process, theirs in _all_tagged() if is_below(theirs, tag))
     return [process for process in found if process.pid != os.getpid()]
+
+
+def short_hash(text: str) -> str:
+    """12 hexadecimal digits of a tag, for names that cannot hold all of it."""
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def is_below(tag: str, above: str) -> bool:

@@ -68,7 +68,12 @@ def _about(plan: Plan, analysis_s: float) -> str:
     return f"{most} {clock(plan.estimate_s + analysis_s)}"
 
 
-_NOUNS = {"process": "worker(s)", "host": "worker(s) on the bare host", "vm": "worker VM(s)"}
+_NOUNS = {
+    "process": "worker(s)",
+    "host": "worker(s) on the bare host",
+    "vm": "worker VM(s)",
+    "container": "worker container(s)",
+}
 
 
 def warnings_of(plan: Plan) -> Iterator[str]:
@@ -81,11 +86,13 @@ def warnings_of(plan: Plan) -> Iterator[str]:
         )
     if any(topology.isolation == "process" for topology in plan.topologies.values()):
         yield "nodes are groups of processes, not VMs; the results support no claim about VMs"
+    if any(topology.isolation == "container" for topology in plan.topologies.values()):
+        yield "nodes are containers, not VMs; the results may support claims about containers only"
     for topology in plan.topologies.values():
         used, most = _drives(topology, plan)
-        if topology.isolation == "vm" and used < most:
+        if topology.isolation in ("vm", "container") and used < most:
             yield (
-                f"{topology.name}: one drive per VM uses {used} of the {most} {topology.medium} drives "
+                f"{topology.name}: one drive per node uses {used} of the {most} {topology.medium} drives "
                 "of a host (as in the talk); other densities use more"
             )
 
@@ -117,10 +124,9 @@ def _steps_lines(plan: Plan) -> Iterator[Text]:
 def _what(step: Step) -> str:
     if step.setting is None:
         return {"up": "bring up", "down": "tear down"}[step.kind]
-    monitors = "with" if step.monitored else "without"
-    pair = (
-        f", overhead pair {step.overhead_pair}, {monitors} monitors" if step.overhead_pair else ""
-    )
+    on = step.monitored if step.overhead_of is None else bool(step.devices)
+    what = f"{'with' if on else 'without'} {step.overhead_of or 'monitors'}"
+    pair = f", overhead pair {step.overhead_pair}, {what}" if step.overhead_pair else ""
     probe = f", probe {step.probe} of at most {_probes(step)}" if step.probe else ""
     return step.setting.id + pair + probe
 
@@ -143,6 +149,8 @@ def _topologies_table(plan: Plan) -> Table:
                 else f"{sum('worker' in node.roles for node in nodes)} {_NOUNS[topology.isolation]}",
                 ", ".join(f"{node.name} {node.memory_mib:,} MiB" for node in nodes),
             ))  # fmt: skip
+        watched = topology.given.watched if topology.given else ()
+        rows += [(topology.name, f"{h.name} ({h.cores} cores)", "watched", "") for h in watched]
     return rows_table(("topology", "host", "nodes", "memory"), rows)
 
 

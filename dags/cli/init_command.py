@@ -24,6 +24,7 @@ QUESTIONS = {
     "local": "Do several workers on this host do more than one, at the same total memory?",
     "physical": "Does a second RegionServer per host increase throughput?",
     "libvirt": "How many VMs per host use its CPUs best, at the same total memory?",
+    "container": "How many containers use this host's CPUs best, at the same total memory?",
 }
 
 
@@ -31,6 +32,10 @@ class Provider(StrEnum):
     local = "local"
     physical = "physical"
     libvirt = "libvirt"
+    container = "container"
+
+
+ON_THIS_MACHINE = (Provider.local, Provider.container)
 
 
 def init(
@@ -40,14 +45,16 @@ def init(
     provider: Annotated[
         Provider,
         typer.Option(
-            prompt="Where do clusters run? local: this machine; physical: hosts over SSH; libvirt: VMs",
-            help="What makes the nodes: processes here, hosts over SSH, or VMs on such hosts.",
+            prompt="Where do clusters run? local or container: this machine; physical: hosts over SSH; "
+            "libvirt: VMs",
+            help="What makes the nodes: processes or containers here, hosts over SSH, or VMs on such hosts.",
         ),
     ] = Provider.local,
     hosts: Annotated[
-        str, typer.Option(metavar="ADDRESS,...", help="Addresses of the hosts. Not for local.")
+        str,
+        typer.Option(metavar="ADDRESS,...", help="Addresses of the hosts. Not for this machine."),
     ] = "",
-    user: Annotated[str, typer.Option(help="SSH user on the hosts. Not for local.")] = "",
+    user: Annotated[str, typer.Option(help="SSH user on the hosts. Not for this machine.")] = "",
     densities: Annotated[
         str,
         typer.Option(
@@ -82,12 +89,12 @@ def init(
     if output.exists():
         raise InputError("the file exists.", str(output), "name another file, or remove this one.")
     addresses = _addresses(provider, hosts)
-    if provider is not Provider.local:
+    if provider not in ON_THIS_MACHINE:
         user = user or typer.prompt("SSH user on the hosts", default="study")
     text = _text(output, provider, addresses, user, _densities(densities), memory_gib, repetitions)
     output.write_text(text, encoding="utf-8")
     out.print(f"study    {output}", markup=False, soft_wrap=True)
-    if provider is Provider.local:
+    if provider in ON_THIS_MACHINE:
         planned = plan_study(output).plan
         minutes = round(planned.estimate_s / 60)
         out.print(
@@ -99,7 +106,7 @@ def init(
 
 
 def _addresses(provider: Provider, hosts: str) -> list[str]:
-    if provider is Provider.local:
+    if provider in ON_THIS_MACHINE:
         return []
     given = hosts or typer.prompt("Addresses of the hosts, separated by commas")
     found = [address.strip() for address in given.split(",")]

@@ -117,8 +117,9 @@ def _build(plan: Plan, build: str) -> BuildOutline:
     mine = [step for step in plan.trials if step.build == build]
     repetition = build.partition("-")[0].removeprefix("b")
     servers = topology.regionservers_per_node
+    noun = "container" if topology.isolation == "container" else "VM"
     parts = (
-        f"repetition {repetition}: {topology.vms_per_host} VM(s) per host on {topology.medium}",
+        f"repetition {repetition}: {topology.vms_per_host} {noun}(s) per host on {topology.medium}",
         *((f"{servers} RegionServers per node",) if servers > 1 else ()),
         *topology.levels.values(),
     )

@@ -45,10 +45,10 @@ def processes_cpu(inputs: Inputs) -> DataFrame:
     - cpu_excess: CPU use of the nodes' processes minus that of their host, in percent of the host's cores
       (method 19).
     - foreign_cpu: CPU use of the host minus that of the nodes' processes. Null for hosts with VMs, because
-      work for a VM is not foreign.
+      work for a VM is not foreign. Containers have none of that: they are on the host's own kernel.
 
-    A VM counts with the CPU time that its host gave it over the whole window, because an emulated VM counts
-    waiting for a core as use.
+    A VM or container counts with the CPU time that its host gave it over the whole window: an emulated VM
+    counts waiting for a core as use.
     """
     used = inputs[tables.METRICS].where("name = 'cpu_used'").select("trial", "scope", "value")
     hosts = used.select(
@@ -67,6 +67,7 @@ def processes_cpu(inputs: Inputs) -> DataFrame:
         F.max(F.when(F.split("scope", ":")[0] == "client", share)).alias("client_share"),
         exact_sum(F.coalesce("host_cpu_share_percent", spent)).alias("processes"),
         F.count("host_cpu_share_percent").alias("guests"),
+        F.count("throttled_percent").alias("containers"),
     )
     return (
         by_host.join(hosts, ["trial", "host"], "left")
@@ -75,6 +76,6 @@ def processes_cpu(inputs: Inputs) -> DataFrame:
         .agg(
             F.max("client_share").alias("client_cpu_share"),
             F.max(-beyond).alias("cpu_excess"),
-            F.max(F.when(F.col("guests") == 0, beyond)).alias("foreign_cpu"),
+            F.max(F.when(F.col("guests") == F.col("containers"), beyond)).alias("foreign_cpu"),
         )
     )

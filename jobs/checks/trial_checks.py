@@ -19,11 +19,12 @@ from density_study.jobs.metrics.throughput import MIB
 from density_study.jobs.metrics.window import window_s
 from density_study.jobs.spark.columns import exact_sum, of_all
 from density_study.jobs.spark.run_tables import Inputs
+from density_study.workloads.monitors import DEVICES
 
 TABLE = tables.CHECKS
 SHARE_TOLERANCE = 1.0  # points
 READ_MODES = ("read", "random", "backward", "skip")
-SAMPLE_KINDS = ("dool", "sar", "nodecpu")
+SAMPLE_KINDS = ("dool", "sar", "nodecpu", *DEVICES)
 # Files without metrics: a client's standard error contains arbitrary messages of its JVM.
 NO_NUMBER_KINDS = ("ycsb-status",)
 
@@ -59,6 +60,8 @@ def transform(inputs: Inputs) -> DataFrame:
             "failed_operations", F.when(F.col("faulted"), 0).otherwise(F.col("failed_operations"))
         )
         .withColumn("target_share", F.col("ops_s") / F.col("target_ops_s"))
+        .withColumn("cluster_cpu", F.when(F.col("hosts_unseen") == 0, F.col("hosts_cpu")))
+        .withColumn("drift", F.when(F.col("is_even"), F.col("drift")))  # others drift on purpose
         .withColumn("cold_share", _cold_share())
         .withColumn("rates_unknown", F.when(moves_bytes, _rates_unknown()).otherwise(0))
         .fillna(0, ["result_lines_quarantined", "sample_lines_quarantined"])
@@ -84,17 +87,19 @@ def _of_manifests(inputs: Inputs) -> DataFrame:
         "others_requests_s",
         "others_vcores",
         "regionservers_gone",
-        F.lit(None).cast("double").alias("cluster_cpu"),
+        "hosts_unseen",
         F.lit(None).cast("int").alias("daemons_gone"),
         "monitored",
         cold.alias("must_be_cold"),
         # a search rejects probes because they miss their target: this is no fault of theirs
-        # nor is it a fault of a trial that breaks its cluster
-        (F.col("target_ops_s").isNotNull() & _is_answer() & F.col("fault").isNull()).alias(
-            "has_target"
-        ),
+        # nor is it a fault of a trial that breaks its cluster, or whose rate is a question of its own
+        (_has_target() & _is_answer() & F.col("fault").isNull()).alias("has_target"),
         F.col("fault").isNotNull().alias("faulted"),
-        F.when(_is_answer(), F.col("target_ops_s")).alias("target_ops_s"),
+        (F.col("rows_acknowledged") - F.col("rows_found")).alias("lost_rows"),
+        F.when(_is_answer() & _has_target(), F.col("target_ops_s")).alias("target_ops_s"),
+        (F.coalesce("phase", F.lit("soak")).isin("soak") & F.col("fault").isNull()).alias(
+            "is_even"
+        ),
         "state",
         F.concat_ws("; ", "state_reasons").alias("state_reason"),
         window_s().alias("window_s"),
@@ -103,6 +108,11 @@ def _of_manifests(inputs: Inputs) -> DataFrame:
         (F.col("compactions") + F.col("splits")).alias("background_work"),
         "compiling_share",
     )
+
+
+def _has_target() -> Column:
+    """Whether the clients are held to one rate."""
+    return F.col("target_ops_s").isNotNull() & F.col("phase").isNull()
 
 
 def _is_answer() -> Column:
@@ -162,7 +172,8 @@ def _quarantined(inputs: Inputs) -> DataFrame:
 
 
 def _numbers(inputs: Inputs) -> DataFrame:
-    """ops_s, disk_read_mib_s, rates_unknown, rates_known, numbers_out_of_range and an example of these.
+    """ops_s, disk_read_mib_s, hosts_cpu (mean over the hosts), rates_unknown, rates_known,
+    numbers_out_of_range and an example of these.
 
     A share may leave 0 to 100 % by the tolerance of a sample's sum of shares (method 19). Concurrent maps
     are a count, not a rate."""
@@ -170,6 +181,9 @@ def _numbers(inputs: Inputs) -> DataFrame:
     from_disks = F.col("name") == "disk_read"
     # a partial sum would make a cold read look warm
     all_disks = F.count(F.when(from_disks, value)) == F.count_if(from_disks)
+    from_hosts = (F.col("name") == "cpu_used") & F.col("scope").startswith("host:")
+    hosts = F.count_if(from_hosts)
+    all_hosts = (hosts > 0) & (F.count_if(from_hosts & value.isNotNull()) == hosts)
     rate = F.col("name").startswith("throughput")
     high = F.when(F.col("unit") == "percent", 100.0 + SHARE_TOLERANCE)
     low = F.when(F.col("unit") == "percent", -SHARE_TOLERANCE).otherwise(0.0)
@@ -182,6 +196,7 @@ def _numbers(inputs: Inputs) -> DataFrame:
         .agg(
             F.max(F.when(F.col("name") == "throughput", value)).alias("ops_s"),
             F.when(all_disks, exact_sum(F.when(from_disks, value))).alias("disk_read_mib_s"),
+            F.when(all_hosts, exact_sum(F.when(from_hosts, value)) / hosts).alias("hosts_cpu"),
             F.count_if(rate & value.isNull()).alias("rates_unknown"),
             F.count_if(rate & value.isNotNull()).alias("rates_known"),
             F.count_if(bad).alias("numbers_out_of_range"),

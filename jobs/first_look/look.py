@@ -69,7 +69,9 @@ def first_look(record: Path) -> FirstLook:
         return FirstLook(record.name, reasons=(f"the record cannot be read: {error}",))
     judged = judge(known)
     p99_ms, p99_of = _slowest_p99(rows)
-    hosts = [] if rows.trial["given"] else rows.hosts  # else the client's, not the cluster's
+    of_cluster = {n["host"] for n in rows.nodes if n["roles"] != ["client"]}
+    # the client of a given cluster says nothing of the cluster
+    hosts = [h for h in rows.hosts if not rows.trial["given"] or h["host"] in of_cluster]
     return FirstLook(
         trial=rows.manifest.trial,
         rate=known["rate"],
@@ -139,7 +141,8 @@ def _monitors(rows: RecordRows) -> dict[str, Any]:
 
 def _foreign_cpu(rows: RecordRows) -> float | None:
     """CPU used on the busiest host beyond that of the nodes' processes; None for hosts with VMs."""
-    if any(node["host_cpu_share_percent"] is not None for node in rows.nodes):
+    given = [node for node in rows.nodes if node["host_cpu_share_percent"] is not None]
+    if any(node["throttled_percent"] is None for node in given):
         return None
     names = {node["node"] for node in rows.nodes}
     ours: dict[str, float] = defaultdict(float)

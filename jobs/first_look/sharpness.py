@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from density_study.analysis.findings.power_of_design import made_up
-from density_study.analysis.findings.question import Evidence
+from density_study.analysis.findings.question import Evidence, isolation_of
 from density_study.analysis.findings.sharpness import compared, looks
 from density_study.jobs.first_look.look import first_look
 from density_study.workloads.record.record import closed_records
@@ -36,6 +36,6 @@ def looks_of(run: Run, until: float) -> tuple[Look, ...]:
         made_up(run.plan.topologies[topology], settings[setting], tuple(rates))
         for (setting, topology), rates in points.items()
     )
-    isolation = next(iter(run.plan.topologies.values())).isolation
+    isolation = isolation_of(one.isolation for one in run.plan.topologies.values())
     questions = compared(Evidence(arms, run.plan.repetitions, isolation), run.study.expect)
     return looks(questions, until)

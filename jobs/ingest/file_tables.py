@@ -23,6 +23,7 @@ from density_study.jobs.histograms.decoder import Decoder
 from density_study.jobs.histograms.intervals import with_facts
 from density_study.jobs.histograms.trial_logs import TrialLogs
 from density_study.jobs.monitors.deltas import with_host_neighbours, with_node_neighbours
+from density_study.jobs.monitors.device_aggregates import device_tables
 from density_study.jobs.monitors.dool_bulk import dool_rows
 from density_study.jobs.monitors.host_aggregates import host_tables
 from density_study.jobs.monitors.node_aggregates import node_tables
@@ -188,5 +189,9 @@ COMPLETED: Mapping[Table, Callable[[pa.Table, TrialFacts], pa.Table]] = MappingP
     }
 )
 SUMMED: Mapping[Table, Callable[[pa.Table, Sequence[Subject]], FileTables]] = MappingProxyType(
-    {tables.HOST_SAMPLES: host_tables, tables.NODE_CPU_SAMPLES: _nodes}
+    {
+        tables.HOST_SAMPLES: host_tables,
+        tables.NODE_CPU_SAMPLES: _nodes,
+        tables.DEVICE_SAMPLES: device_tables,
+    }
 )

@@ -22,16 +22,16 @@ SUSTAINED, EACH, SUSTAINED_S = 0.98, 0.9, 5
 
 def transform(inputs: Inputs) -> DataFrame:
     """Rows of `metrics`, of trials with a fault. time_to_recover is null if the rate was not back by the end
-    of the trial; failed_operations and rows_missing are null if they are unknown."""
+    of the trial; failed_operations and lost_rows are null if they are unknown."""
     faults = (
         inputs[tables.TRIALS]
         .where("fault_s IS NOT NULL AND window_end_epoch_s > window_start_epoch_s")
         .withColumn("window_s", F.col("window_end_epoch_s") - F.col("window_start_epoch_s"))
         .select("trial", "fault_s", "target_ops_s", "window_s", "rows_acknowledged", "rows_found")
     )
-    missing = F.greatest(F.lit(0), F.col("rows_acknowledged") - F.col("rows_found"))
+    lost = F.col("rows_acknowledged") - F.col("rows_found")
     wide = (
-        faults.withColumn("rows_missing", missing)
+        faults.withColumn("lost_rows", lost)
         .join(_recovered(inputs, faults), "trial", "left")
         .join(_failed(inputs), "trial", "left")
         .join(_worst(inputs, faults), "trial", "left")
@@ -42,7 +42,7 @@ def transform(inputs: Inputs) -> DataFrame:
             "time_to_recover": ("s", F.col("recovered_s")),
             "failed_operations": ("count", F.col("failed")),
             "worst_latency": ("ms", F.col("worst_ms")),
-            "rows_missing": ("count", F.col("rows_missing")),
+            "lost_rows": ("count", F.col("lost_rows")),
         },
     )
 

@@ -1,7 +1,8 @@
 """CPU and disk use of each trial.
 
 Host figures come from dool and cover the whole machine, counted once. Nodes that share a kernel would see the
-same dool figures, so their own CPU use is that of their processes. Steal is not use (method 19).
+same dool figures, so their own CPU use is that of their processes. Steal is not use (method 19). Throttled
+time is to a container what steal is to a VM: its processes could run, but its quota is used up.
 """
 
 from __future__ import annotations
@@ -17,15 +18,14 @@ from density_study.jobs.spark.run_tables import Inputs
 TABLE = tables.METRICS
 MIB = 2.0**20
 PERCENT = "percent"
+_MEMBER = "arrays_overlap(roles, array('master', 'worker'))"
 CLIENTS = "client:"
 """Scopes of single clients, where a cluster has several."""
 
 
 def transform(inputs: Inputs) -> DataFrame:
     """Rows of `metrics`: cpu_* and disk_* by scope. See `analysis.tables` for the scopes."""
-    # The one host of a given cluster that is watched is the client's: its use says nothing of the cluster.
-    built = inputs[tables.TRIALS].where("NOT given").select("trial")
-    hosts = inputs[tables.HOST_USE].where("measured_s > 0").join(built, "trial")
+    hosts = _of_clusters(inputs, inputs[tables.HOST_USE].where("measured_s > 0"))
     # Stolen time was never ours, and waiting for a disk is not work: both would inflate the VM arms.
     used = F.lit(100.0) - F.col("cpu_idle") - F.col("cpu_iowait") - F.col("cpu_steal")
     shares = [f"cpu_{part}" for part in ("user", "system", "iowait", "steal", "idle")]
@@ -40,9 +40,21 @@ def transform(inputs: Inputs) -> DataFrame:
     )
     ticks = node_ticks(inputs)
     apart = _less_client(hosts.withColumn("used", used), ticks)
-    return host_rows.unionByName(_process_rows(_by_scope(ticks))).unionByName(
-        metric_rows(apart, {"cpu_used": (PERCENT, F.col("used"))})
+    stopped = inputs[tables.NODES].where("throttled_percent IS NOT NULL")
+    return (
+        host_rows.unionByName(_process_rows(_by_scope(ticks)))
+        .unionByName(metric_rows(apart, {"cpu_used": (PERCENT, F.col("used"))}))
+        .unionByName(metric_rows(stopped, {"cpu_throttled": (PERCENT, F.col("throttled_percent"))}))
     )
+
+
+def _of_clusters(inputs: Inputs, hosts: DataFrame) -> DataFrame:
+    """Rows of the cluster's hosts. That of a given cluster's client says nothing of the cluster."""
+    given = inputs[tables.TRIALS].select("trial", "given")
+    watched = inputs[tables.NODES].where(_MEMBER).select("trial", "host").distinct()
+    watched = watched.withColumn("watched", F.lit(True))
+    of_each = hosts.join(given, "trial").join(watched, ["trial", "host"], "left")
+    return of_each.where("NOT given OR watched").drop("given", "watched")
 
 
 def node_ticks(inputs: Inputs) -> DataFrame:
@@ -59,10 +71,9 @@ def node_ticks(inputs: Inputs) -> DataFrame:
 def _by_scope(ticks: DataFrame) -> DataFrame:
     """Ticks of each scope, of `cluster`, the masters and workers together, and of `client`, all clients
     together. The capacity of a scope on several hosts is that of all these hosts, each counted once."""
-    member = F.arrays_overlap("roles", F.array(F.lit("master"), F.lit("worker")))
     one_of_several = F.col("scope").startswith(CLIENTS)
     scopes = (
-        F.when(member, F.array("scope", F.lit("cluster")))
+        F.when(F.expr(_MEMBER), F.array("scope", F.lit("cluster")))
         .when(one_of_several, F.array("scope", F.lit("client")))
         .otherwise(F.array("scope"))
     )

@@ -20,7 +20,7 @@ from density_study.workloads.record.record import closed_records
 
 Row = dict[str, Any]
 _OF_MANIFEST = ("trial", "study", "run", "repetition", "order", "build", "seed", "state", "isolation",
-                "overhead_pair", "monitored", "data_set_mib", "total_ram_mib")  # fmt: skip
+                "overhead_pair", "monitored", "overhead_of", "data_set_mib", "total_ram_mib")  # fmt: skip
 _OF_TOPOLOGY = ("provider", "medium", "vms_per_host", "regionservers_per_node", "replication")
 _OF_COLD = ("evicted_bytes", "distinct_bytes_asked", "physical_read_bytes", "physical_write_bytes")
 
@@ -60,6 +60,7 @@ def trial_row(manifest: Manifest, answers: Collection[str] = ()) -> Row:
     setting = manifest.setting
     return {
         **_fields(manifest, _OF_MANIFEST),
+        "overhead_on": _overhead_on(manifest),
         "state_reasons": list(manifest.reasons),
         "imported": manifest.imported is not None,
         "accepted": sorted(manifest.imported.accepted) if manifest.imported else [],
@@ -92,11 +93,18 @@ def trial_row(manifest: Manifest, answers: Collection[str] = ()) -> Row:
     }
 
 
+def _overhead_on(manifest: Manifest) -> bool | None:
+    """Whether what the trial's overhead pair is about ran; None without a pair."""
+    if manifest.overhead_pair is None or manifest.overhead_of is None:
+        return None if manifest.overhead_pair is None else manifest.monitored
+    return manifest.overhead_of in {monitor.kind for monitor in manifest.monitors}
+
+
 def _of_fault(manifest: Manifest) -> Row:
     fault, window = manifest.fault, manifest.window
     rows = manifest.state_after.get("rows", {})
     return {
-        "fault": fault.kill if fault else None,
+        "fault": fault.what if fault else None,
         "fault_s": fault.epoch_s - window.start_epoch_s if fault and window else None,
         "rows_acknowledged": rows.get("acknowledged"),
         "rows_found": rows.get("found"),
@@ -107,12 +115,14 @@ def _of_given(manifest: Manifest) -> Row:
     others = manifest.others
     per_s = 1.0 / others.seconds if others else 0.0
     gone = others.regionservers_gone if others else None
+    unwatched = manifest.disclosure.get("given", {}).get("unwatched")
     requests, vcore_s = (others.hbase_requests, others.yarn_vcore_s) if others else (None, None)
     return {
         "given": manifest.topology.provider == "existing",
         "others_requests_s": None if requests is None else requests * per_s,
         "others_vcores": None if vcore_s is None else vcore_s * per_s,
         "regionservers_gone": None if gone is None else len(gone),
+        "hosts_unseen": None if unwatched is None else len(unwatched),
     }
 
 
@@ -140,6 +150,7 @@ def node_rows(manifest: Manifest) -> Iterator[Row]:
     guests = {guest.node: guest for guest in manifest.guests}
     scopes = node_scopes(manifest)
     for node in manifest.topology.nodes:
+        guest = guests.get(node.name)
         yield {
             "trial": manifest.trial,
             "node": node.name,
@@ -149,14 +160,25 @@ def node_rows(manifest: Manifest) -> Iterator[Row]:
             "cores": node.cores,
             "host_cores": host_cores[node.host],
             "memory_mib": node.memory_mib,
-            "host_cpu_share_percent": _given_percent(guests.get(node.name), host_cores[node.host]),
+            "host_cpu_share_percent": _given_percent(guest, host_cores[node.host]),
+            "throttled_percent": _throttled_percent(guest, host_cores[node.host])
+            if manifest.isolation == "container"
+            else None,
         }
 
 
 def _given_percent(guest: GuestCpu | None, host_cores: int | None) -> float | None:
-    if guest is None or host_cores is None:
+    return _percent(guest, guest.cpu_s if guest else None, host_cores)
+
+
+def _throttled_percent(guest: GuestCpu | None, host_cores: int | None) -> float | None:
+    return _percent(guest, guest.waited_s if guest else None, host_cores)
+
+
+def _percent(guest: GuestCpu | None, seconds: float | None, cores: int | None) -> float | None:
+    if guest is None or seconds is None or cores is None:
         return None
-    return 100.0 * guest.cpu_s / ((guest.to_epoch_s - guest.from_epoch_s) * host_cores)
+    return 100.0 * seconds / ((guest.to_epoch_s - guest.from_epoch_s) * cores)
 
 
 def client_rows(manifest: Manifest) -> Iterator[Row]:
@@ -205,7 +227,7 @@ def monitor_rows(manifest: Manifest) -> Iterator[Row]:
         entry = clock.get(monitor.host)
         yield {
             "trial": manifest.trial,
-            **monitor.model_dump(exclude={"time_zone"}),
+            **monitor.model_dump(exclude={"time_zone", "files"}),
             "clock_before_s": entry.before_s if entry else None,
             "clock_after_s": entry.after_s if entry else None,
             "clock_offset_s": offsets.get(monitor.host),

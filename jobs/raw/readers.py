@@ -14,13 +14,16 @@ from density_study.analysis import tables
 from density_study.analysis.tables import Table
 from density_study.jobs.raw.raw_files import RawFile, UnreadableError, content
 from density_study.workloads.base.parsing import Parsed, ParseError
+from density_study.workloads.monitors.devices import devices, parse_device
 from density_study.workloads.monitors.dool import parse_dool
+from density_study.workloads.monitors.gc import GcRow, parse_gc
 from density_study.workloads.monitors.nodecpu import parse_nodecpu
 from density_study.workloads.monitors.sar import parse_sar
 from density_study.workloads.testdfsio.output.history import JobHistory, parse_history
 from density_study.workloads.testdfsio.output.io_parts import parse_io_part
 from density_study.workloads.testdfsio.output.results import parse_results
 from density_study.workloads.ycsb.output.interval_log import IntervalRow, parse_hdr
+from density_study.workloads.ycsb.output.schedule import ScheduleRow, parse_schedule
 from density_study.workloads.ycsb.output.status import parse_status
 from density_study.workloads.ycsb.output.summary import SummaryRow, parse_summary
 
@@ -95,6 +98,21 @@ def _one_table(table: Table, subject: str, **renamed: str) -> RowsOf:
     return rows
 
 
+def _gc(row: GcRow, file: RawFile) -> Rows:
+    """A round is a sample without values; a pause is an event, if the trial has a window."""
+    about = {"host": file.subject, "device": "gc", "source": row.source, "line": row.line}
+    if row.pause is None:
+        yield (
+            tables.DEVICE_SAMPLES,
+            {**about, "epoch_s": row.epoch_s, "names": [], "values": []},
+        )
+    elif file.facts.window is not None:
+        end_s = row.pause.end_epoch_s - file.facts.clock_offset_s - file.facts.window[0]
+        times = {"start_s": end_s - row.pause.duration_ms / 1000, "end_s": end_s}
+        what = {"kind": row.pause.kind, "what": row.pause.what}
+        yield tables.DEVICE_EVENTS, {**about, **times, **what}
+
+
 def _job(job: JobHistory, _: RawFile) -> Rows:
     columns = {"job": "job_id", "maps": "total_maps"}
     times = _seconds(job, "submit", "launch", "finish")
@@ -135,6 +153,12 @@ def _interval(row: IntervalRow, file: RawFile) -> Rows:
     yield tables.YCSB_HISTOGRAMS, {**interval(row, file), **lists}
 
 
+def _asked(row: ScheduleRow, file: RawFile) -> Rows:
+    begun_s = row.epoch_s - file.facts.clock_offset_s
+    known = {"client": file.subject, "second": row.line - 2, "begun_s": begun_s}
+    yield tables.YCSB_SCHEDULE, _row(tables.YCSB_SCHEDULE, row, {}, **known)
+
+
 def interval(row: IntervalRow, file: RawFile) -> dict[str, Any]:
     """The row of an interval, without its histogram."""
     return _row(
@@ -159,6 +183,9 @@ READERS: Mapping[str, tuple[Callable[[bytes, str], Parsed[Any]], RowsOf]] = Mapp
         "dool": (parse_dool, _one_table(tables.HOST_SAMPLES, "host")),
         "sar": (parse_sar, _one_table(tables.HOST_SAMPLES, "host")),
         "nodecpu": (parse_nodecpu, _one_table(tables.NODE_CPU_SAMPLES, "host")),
+        **{name: (parse_device, _one_table(tables.DEVICE_SAMPLES, "host")) for name in devices()},
+        "gc": (parse_gc, _gc),
+        "profile": (parse_device, _one_table(tables.DEVICE_SAMPLES, "host")),
         "dfsio-results": (
             parse_results,
             _one_table(
@@ -185,5 +212,6 @@ READERS: Mapping[str, tuple[Callable[[bytes, str], Parsed[Any]], RowsOf]] = Mapp
         "ycsb-summary": (parse_summary, _summary),
         "ycsb-status": (parse_status, _one_table(tables.YCSB_STATUS, "client")),
         "ycsb-hdr": (parse_hdr, _interval),
+        "ycsb-schedule": (parse_schedule, _asked),
     }
 )

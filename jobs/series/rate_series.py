@@ -18,7 +18,7 @@ DISKS = {"disk_read": "disk_read_bytes_s", "disk_write": "disk_write_bytes_s"}
 
 def transform(inputs: Inputs) -> DataFrame:
     """Rows of `trial_rate_series`."""
-    done = _operations(inputs).unionByName(_transferred(inputs))
+    done = _operations(inputs).unionByName(_transferred(inputs)).unionByName(_asked(inputs))
     return conform(_with_idle_seconds(done, inputs), TABLE).unionByName(
         conform(_disks(inputs), TABLE)
     )
@@ -32,6 +32,28 @@ def _operations(inputs: Inputs) -> DataFrame:
         F.lit("ops/s").alias("unit"),
         "second",
         F.col("operations").alias("amount"),
+    )
+
+
+def _asked(inputs: Inputs) -> DataFrame:
+    """As `_operations`, for the schedules of clients."""
+    spans = (
+        inputs[tables.YCSB_SCHEDULE]
+        .join(windows(inputs[tables.TRIALS]), "trial")
+        .select(
+            "trial",
+            F.col("begun_s").alias("since_s"),
+            F.least(F.col("begun_s") + 1.0, F.col("end_s")).alias("until_s"),
+            "start_s",
+            "operations",
+        )
+    )
+    return by_second(spans).select(
+        "trial",
+        F.lit("requested").alias("name"),
+        F.lit("ops/s").alias("unit"),
+        "second",
+        (F.col("operations") * share_of_span()).alias("amount"),
     )
 
 

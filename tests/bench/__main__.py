@@ -20,6 +20,7 @@ from tests.bench import (
     bringup,
     capacity,
     clients,
+    devices,
     harness,
     quickstart,
     report_page,
@@ -36,6 +37,7 @@ BENCHES: Mapping[str, TrialContext] = {
     "binding": binding.bench,
     "harness": harness.bench,
     "clients": clients.bench,
+    "devices": devices.bench,
     "analysis": analysis.bench,
 }
 

@@ -28,6 +28,10 @@ SUDO_RULE = (
     r"--property=CPUAccounting=yes --property=MemoryAccounting=yes --property=IOAccounting=yes "
     r"-- .*$" + "\n"
 )
+CUT_RULE = (
+    r"study ALL=(root) NOPASSWD: /usr/sbin/nft -f -, "
+    r"/usr/sbin/nft ^(list|delete) table inet density_study_[0-9a-f]+$" + "\n"
+)
 
 
 class Hosts:
@@ -176,7 +180,7 @@ class Hosts:
         _append(etc / "group", f"{USER}:x:{UID}:\n")
         _append(etc / "shadow", f"{USER}:*:20000:0:99999:7:::\n")
         (etc / "sudoers").chmod(0o640)
-        _append(etc / "sudoers", SUDO_RULE)
+        _append(etc / "sudoers", SUDO_RULE + CUT_RULE)
         (etc / "sudoers").chmod(0o440)
         (etc / "resolv.conf").write_text("")
         (etc / "hosts").write_text(

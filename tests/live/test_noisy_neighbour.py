@@ -15,10 +15,11 @@ pytestmark = pytest.mark.timeout(900)
 SPEC = Path(__file__).parent / "support" / "noisy_neighbour.yaml"
 
 
+@pytest.mark.parametrize("provider", ("local", "container"))
 def test_a_victim_is_confined_to_one_node_and_its_neighbour_is_noisy_on_another(
-    tmp_path: Path,
+    tmp_path: Path, provider: str
 ) -> None:
-    with study_run(tmp_path, spec=SPEC) as child:
+    with study_run(tmp_path, "--set", f"provider={provider}", spec=SPEC) as child:
         output, _ = child.communicate(timeout=800)
     assert child.returncode == 0, output
     run = next(tmp_path.glob("live-noisy-neighbour/2*"))

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from density_study.workloads.base.parsing import Parsed
+from density_study.workloads.monitors.devices import parse_device
 from density_study.workloads.monitors.dool import parse_dool
+from density_study.workloads.monitors.gc import parse_gc
 from density_study.workloads.monitors.nodecpu import parse_nodecpu
 from density_study.workloads.monitors.sar import parse_sar
 from density_study.workloads.testdfsio.output.history import parse_history
@@ -33,6 +35,8 @@ PARSERS: tuple[Parser, ...] = (
     parse_dool,
     parse_nodecpu,
     parse_sar,
+    parse_device,
+    parse_gc,
 )
 _KINDS: tuple[tuple[str, Parser], ...] = (
     ("TestDFSIO-*.log", parse_results),
@@ -46,6 +50,8 @@ _KINDS: tuple[tuple[str, Parser], ...] = (
     ("pcp-dstat.csv", parse_dool),
     ("nodecpu-*.csv", parse_nodecpu),
     ("sar-*.csv", parse_sar),
+    ("telemetry-*.csv", parse_device),
+    ("gc-*.csv", parse_gc),
 )
 
 

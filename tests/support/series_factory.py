@@ -6,8 +6,17 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from density_study.analysis.summary.series import CpuSeries, LatencyCurve, RateSeries, TrialSeries
+from density_study.analysis.summary.series import (
+    CpuSeries,
+    DeviceSeries,
+    EventMark,
+    LatencyCurve,
+    RateSeries,
+    SlowSpell,
+    TrialSeries,
+)
 from density_study.analysis.summary.summary import TrialSummary
+from density_study.workloads.monitors.devices import devices
 
 PERCENTILES = (0.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.5, 99.9)
 GAP_S = 5
@@ -80,3 +89,22 @@ def _latency(trial: TrialSummary) -> Iterator[LatencyCurve]:
                 percentile=PERCENTILES,
                 ms=ms,
             )
+
+
+def watched(series: TrialSeries) -> TrialSeries:
+    """The same trial as if telemetry devices had watched it: two sources, a pause, and a slow second."""
+    seconds = series.rates[0].at_s
+    known = [(device.name, metric) for device in devices().values() for metric in device.metrics]
+    sampled = tuple(
+        DeviceSeries(
+            device=device, host="here", source=source, name=metric.name, label=metric.label,
+            chart=metric.chart, unit=metric.unit, at_s=seconds[::every],
+            value=tuple(float(10 * place + second % 7) for second in seconds[::every]),
+        )
+        for place, (device, metric) in enumerate(known)
+        for source, every in ((("w1/a", 1), ("w2/a", 2)) if device == "jmx" else (("host", 1),))
+    )  # fmt: skip
+    pause = EventMark(kind="gc pause", source="w2/a", start_s=4.1, end_s=4.62, what="Pause Full")
+    sentence = "second 4: rate 60 % below the median. With it: w2/a paused 520 ms."
+    spell = SlowSpell(first=4, last=4, cause="gc pause", sentence=sentence)
+    return series.model_copy(update={"devices": sampled, "events": (pause,), "slow": (spell,)})

@@ -149,7 +149,7 @@ def _summary(
         headline="Nothing is claimed.",
         warnings=(
             *trial_warnings(trials),
-            *design_warnings(arms[0].isolation == "process", (), repetitions),
+            *design_warnings(arms[0].isolation, (), repetitions),
         ),
         settings=tuple(
             _setting(arm, shape, units[arm, shape.id]) for arm in arms for shape in shapes

@@ -43,6 +43,8 @@ class Truth:
     overhead_pair: int | None = None
     probe: Probe | None = None
     fault: InjectedFault | None = None
+    asked: list[tuple[int, float]] = field(default_factory=list)
+    """Piece of the schedule and operations due, of each second from operations_start_s on."""
     rows: dict[str, int] = field(default_factory=dict)
     """Rows acknowledged and found after a fault."""
     monitored: bool = True

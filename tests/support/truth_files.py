@@ -62,6 +62,12 @@ def _ycsb_client_files(truth: Truth, number: int, clients: int) -> dict[str, str
         f"{name}-{operation}.hdr": texts.hdr(operation, start_s, [(1.0, i) for i in latencies])
         for operation, latencies in own.items()
     }
+    if truth.asked:
+        lines = [
+            f"{round(1000 * (start_s + second))},{piece},{asked / clients:.3f}"
+            for second, (piece, asked) in enumerate(truth.asked)
+        ]
+        logs[f"{name}-schedule.csv"] = "\n".join(["epoch_ms,piece,operations", *lines, ""])
     think = _think_us(truth, own, seconds)
     if think:
         logs[f"{name}-THINK.hdr"] = texts.hdr("THINK", start_s, [(1.0, each) for each in think])

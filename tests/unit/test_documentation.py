@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.hosts.fixture import SUDO_RULE
+from tests.hosts.fixture import CUT_RULE, SUDO_RULE
 
 CHECKOUT = Path(__file__).parents[2]
 DECISIONS = CHECKOUT / "docs" / "decisions"
@@ -44,3 +44,8 @@ def test_a_decision_has_a_date_a_status_and_three_parts() -> None:
 @pytest.mark.parametrize("page", ["docs/providers.md", "docs/tutorials/two-hosts.md"])
 def test_the_documented_sudo_rule_is_the_tested_one(page: str) -> None:
     assert f"```sudoers\n{SUDO_RULE}```" in (CHECKOUT / page).read_text(encoding="utf-8")
+
+
+def test_the_documented_rule_for_cuts_is_the_tested_one() -> None:
+    page = (CHECKOUT / "docs" / "providers.md").read_text(encoding="utf-8")
+    assert f"```sudoers\n{CUT_RULE}```" in page

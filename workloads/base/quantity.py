@@ -4,6 +4,7 @@ rejected."""
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from functools import cache
 from typing import Annotated, Any
 
@@ -62,6 +63,19 @@ def seconds(value: object) -> float:
     if number > MAX_DAYS * 86400:
         raise ValueError(f"{value!r} exceeds the maximum of {MAX_DAYS} days")
     return number
+
+
+def percent(value: object, example: str) -> float:
+    """ "70%" to 70.0. ValueError describes the fault and shows an example."""
+    found = float("nan")
+    if isinstance(value, str) and value.strip().endswith("%"):
+        with suppress(ValueError):
+            found = float(value.strip().removesuffix("%"))
+    if not 0 < found <= 100:
+        raise ValueError(
+            f"{value!r} is not a percentage above 0 and up to 100; write, for example, {example}"
+        )
+    return found
 
 
 def milliseconds(value: object) -> float:

@@ -160,6 +160,11 @@ class Setting(Frozen):
         """
         return None
 
+    @property
+    def needs_of_workers(self) -> tuple[str, ...]:
+        """Host commands that check what the setting needs of workers' machines; each raises InputError."""
+        return ()
+
     # Analysis
 
     def raw_files(self, client: ClientFiles) -> Iterator[tuple[str, str]]:

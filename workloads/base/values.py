@@ -52,8 +52,8 @@ class ClientFiles(Protocol):
 
 
 class MonitorRun(Frozen):
-    """One monitor on one host. `kind` is the name of the file's reader: dool, nodecpu or sar. `time_zone`: of
-    local times in a file that others made."""
+    """One monitor on one host. `kind` is the name of the file's reader: dool, nodecpu, sar or a device.
+    `time_zone`: of local times in a file that others made. `files`: what it left beside its file."""
 
     kind: str
     host: str
@@ -62,11 +62,16 @@ class MonitorRun(Frozen):
     started_epoch_s: float
     stopped_epoch_s: float
     time_zone: str = ""
+    files: tuple[str, ...] = ()
 
 
 class GuestCpu(Frozen):
     """CPU time of a node's guest, and time spent waiting for a core, in seconds as the host counts them,
-    between two readings around the window. Epoch seconds are the controller's."""
+    between two readings around the window. Epoch seconds are the controller's.
+
+    Of a container: time for which its quota stopped it (throttled), and how many of its processes the kernel
+    killed at its memory limit.
+    """
 
     node: str
     host: str
@@ -74,6 +79,7 @@ class GuestCpu(Frozen):
     waited_s: float
     from_epoch_s: float
     to_epoch_s: float
+    out_of_memory: int | None = None
 
 
 class ClockOffset(Frozen):

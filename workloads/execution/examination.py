@@ -47,8 +47,10 @@ def examine(
         for name, topology in plan.topologies.items():
             yield tried(f"hosts of {name} are free", partial(provider.check_leases, topology, tag))
     yield from checks(study, plan, runs, tag)
-    hosts = {host.name: host for topology in plan.topologies.values() for host in topology.hosts}
-    for host in hosts.values():
+    topologies = plan.topologies.values()
+    watched = (host for one in topologies if one.given for host in one.given.watched)
+    hosts = (host for topology in topologies for host in topology.hosts)
+    for host in {host.name: host for host in (*hosts, *watched)}.values():
         if host.login is not None:
             yield tried(f"clock of {host.name}", partial(_check_clock, host, study))
         if host.vms is not None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.errors import StudyError
-from density_study.cluster.providers.provider import Capacity, Guests, VcpuTime, provider_of
+from density_study.cluster.providers.provider import Capacity, Guests, NodeTime, provider_of
 from density_study.workloads.base.values import GuestCpu
 
 FULL_MIB = 1024
@@ -21,7 +21,7 @@ class GuestReading:
     """Cumulative CPU time of each node's guest, and the time of the reading. Empty without guests."""
 
     epoch_s: float
-    times: Mapping[str, VcpuTime]
+    times: Mapping[str, NodeTime]
 
 
 def read_guests(cluster: Cluster) -> GuestReading:
@@ -41,10 +41,27 @@ def between(cluster: Cluster, before: GuestReading, after: GuestReading) -> tupl
             waited_s=after.times[node.name].waited_s - before.times[node.name].waited_s,
             from_epoch_s=before.epoch_s,
             to_epoch_s=after.epoch_s,
+            out_of_memory=_more(
+                before.times[node.name].out_of_memory, after.times[node.name].out_of_memory
+            ),
         )
         for node in cluster.topology.nodes
         if node.name in before.times
     )
+
+
+def _more(before: int | None, after: int | None) -> int | None:
+    return None if before is None or after is None else after - before
+
+
+def killed_in(guests: Iterable[GuestCpu]) -> list[str]:
+    """A sentence for each container of which the kernel killed processes during the trial."""
+    return [
+        f"the kernel killed {guest.out_of_memory} process(es) of container {guest.node} during the trial, as "
+        "its memory was used up"
+        for guest in guests
+        if guest.out_of_memory
+    ]
 
 
 def full_disks(cluster: Cluster) -> list[str]:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.transport import ProcessId, Transport
 from density_study.cluster.providers.provider import Machine, machines_of_hosts
 from density_study.workloads.base.clock import CLOCK_TRIES, Reading, clock_of
 from density_study.workloads.base.values import ClockOffset, MonitorRun
 from density_study.workloads.base.workload import TrialContext
+from density_study.workloads.execution.flame_graphs import flame_graphs
 from density_study.workloads.monitors import MONITORS, MonitorCommand, last_epoch_s
+from density_study.workloads.monitors.profile import recordings
 
 FIRST_SAMPLE_DEADLINE_S = 20.0
 LAST_SAMPLE_PERIODS = 3
@@ -146,7 +149,34 @@ class Monitors:
             period_s=self._period_s,
             started_epoch_s=running.started_s,
             stopped_epoch_s=time.time(),
+            files=tuple(f"monitor/{path.name}" for path in _profiles(running)),
         )
+
+
+def _profiles(running: _Running) -> Iterator[Path]:
+    """The recordings of a profiler, and flame graphs of those that it has finished."""
+    if running.kind != "profile":
+        return
+    text = running.file.read_text(errors="replace") if running.file.exists() else ""
+    for name in recordings(running.machine.name, text):
+        recording = running.file.with_name(name)
+        running.fetch(recording)
+        if recording.exists():
+            yield recording
+            yield from flame_graphs(recording)
+
+
+def daemons_of(cluster: Cluster, machines: Sequence[Machine]) -> dict[str, dict[str, str]]:
+    """The HTTP address of each daemon (<node>/<daemon>), by the machine: its guest, or its host."""
+    names = {machine.name for machine in machines}
+    found: dict[str, dict[str, str]] = {name: {} for name in names}
+    for node in cluster.topology.nodes:
+        guest = f"{node.name}.{node.host}"
+        of_machine = found.get(guest if guest in names else node.host, {})
+        for daemon, address in cluster.endpoints.daemon_http.items():
+            if daemon.partition("/")[0] == node.name:
+                of_machine[daemon] = address
+    return found
 
 
 def _method_of(transport: Transport, before: Reading, after: Reading) -> str:

@@ -16,18 +16,29 @@ from typing import Any
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.errors import HostLostError, StudyError
 from density_study.cluster.model.transport import Transport
-from density_study.cluster.providers.provider import Guests, machines_of_hosts, provider_of
+from density_study.cluster.providers.provider import (
+    Watched,
+    machines_of_hosts,
+    out_of_memory,
+    provider_of,
+)
 from density_study.cluster.state.events import TrialState
 from density_study.workloads.base.search import Probe
 from density_study.workloads.base.setting import Setting
 from density_study.workloads.base.values import ClientRun, TargetRate, Window
 from density_study.workloads.base.workload import TrialContext
-from density_study.workloads.execution.hosts_around_trial import between, full_disks, read_guests
-from density_study.workloads.execution.monitoring import Monitors
+from density_study.workloads.execution.flame_graphs import put_profiler
+from density_study.workloads.execution.hosts_around_trial import (
+    between,
+    full_disks,
+    killed_in,
+    read_guests,
+)
+from density_study.workloads.execution.monitoring import Monitors, daemons_of
 from density_study.workloads.execution.others import others_between, read_others
 from density_study.workloads.execution.run import Run
 from density_study.workloads.execution.searching import judged
-from density_study.workloads.monitors import MONITORS
+from density_study.workloads.monitors import with_devices
 from density_study.workloads.planning.plan import Step
 from density_study.workloads.record.given import UNKNOWN, recorded
 from density_study.workloads.record.manifest import Manifest
@@ -72,6 +83,7 @@ def draft_manifest(run: Run, step: Step) -> Manifest:
         setting=step.setting,
         overhead_pair=step.overhead_pair,
         monitored=step.monitored,
+        overhead_of=step.overhead_of,
         topology=recorded(topology),
         isolation=UNKNOWN if topology.given else topology.isolation,
     )
@@ -103,7 +115,11 @@ def run_trial(
         progress.state = "incomplete" if isinstance(error, HostLostError) else "failed"
     if progress.faults and progress.state != "incomplete":
         progress.state = "failed"
-        progress.faults[:0] = full_disks(cluster)  # a full disk explains the faults that follow
+        # these explain the faults that follow
+        progress.faults[:0] = [
+            *out_of_memory(cluster.site, cluster.topology),
+            *full_disks(cluster),
+        ]
     ended = {"state": progress.state, "reasons": tuple(progress.faults)}
     manifest = Manifest.model_validate({**draft.model_dump(), **progress.facts, **ended})
     if probe is not None:
@@ -124,14 +140,18 @@ def _judged(manifest: Manifest, record: Path) -> Probe | None:
 def _measure(run: Run, step: Step, context: TrialContext, progress: _Progress) -> None:
     setting: Any = step.setting
     workload = kind_of(setting.workload).runner()
-    kinds = MONITORS if step.monitored else {}
     topology, facts = context.cluster.topology, progress.facts
     provider = provider_of(topology.provider)
     machines = (
         provider.machines(context.cluster.site, topology, run.journal)
-        if isinstance(provider, Guests)
+        if isinstance(provider, Watched)
         else machines_of_hosts(topology, context.transport)
     )
+    daemons = daemons_of(context.cluster, machines)
+    devices = run.study.monitor.also if step.devices is None else step.devices
+    profiled = step.monitored and "profile" in devices
+    profiler = put_profiler(context.cluster.site, machines) if profiled else {}
+    kinds = with_devices(devices, daemons, profiler) if step.monitored else {}
     monitors = Monitors(context, run.study.monitor.period, kinds, machines)
     _journal(run, step, "preparing")
     with progress.timing("prepare"):
@@ -159,6 +179,7 @@ def _measure(run: Run, step: Step, context: TrialContext, progress: _Progress) -
     others_after = read_others(context, "others-after")
     facts["others"] = others_between(others_before, others_after)
     context.check_daemons()
+    progress.faults += killed_in(facts["guests"])
     progress.faults += [_exit_fault(client) for client in clients if client.exit_code != 0]
     with progress.timing("settle"):
         collected = workload.collect(context, setting, prepared)

@@ -1,15 +1,22 @@
-"""The monitors of every trial. To add one, write its module and add its command to MONITORS."""
+"""The monitors of every trial, and the telemetry devices that a study may add.
+
+To add one, write its module and add its command to MONITORS or DEVICES.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import Protocol
 
 from density_study.cluster.model.transport import Command
 from density_study.workloads.base.parsing import RejectedError, decimal
+from density_study.workloads.monitors.devices import device_command, devices
 from density_study.workloads.monitors.dool import dool_command
+from density_study.workloads.monitors.gc import gc_command
 from density_study.workloads.monitors.nodecpu import nodecpu_command
+from density_study.workloads.monitors.profile import profile_command
 
 
 class MonitorCommand(Protocol):
@@ -31,6 +38,24 @@ class MonitorCommand(Protocol):
 MONITORS: Mapping[str, MonitorCommand] = MappingProxyType(
     {"dool": dool_command, "nodecpu": nodecpu_command}
 )
+# Telemetry devices by their names in `monitor.also`, each off by default: see devices.toml and gc.py.
+DEVICES = (*devices(), "gc", "profile")
+
+
+def with_devices(
+    names: Iterable[str],
+    daemons: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+    profiler: Mapping[str, str] = MappingProxyType({}),
+) -> Mapping[str, MonitorCommand]:
+    """The default monitors and these devices. daemons: those of each machine, with their HTTP address.
+    profiler: its path on each machine."""
+    sampled = {name: partial(device_command, device=name, daemons=daemons) for name in devices()}
+    known: Mapping[str, MonitorCommand] = {
+        **sampled,
+        "gc": gc_command,
+        "profile": partial(profile_command, profiler=profiler),
+    }
+    return {**MONITORS, **{name: known[name] for name in names}}
 
 
 def last_epoch_s(text: str) -> float | None:

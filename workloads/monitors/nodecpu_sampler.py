@@ -129,11 +129,11 @@ def run(host: str, period_s: float, output: Path, tag: str) -> None:
     with output.open("w", encoding="utf-8") as file:
         file.write(title(host, _TICKS_PER_S, os.cpu_count() or 1) + "\n" + HEADER + "\n")
         sample(processes, account, file)
-        while signal.sigtimedwait(_STOP, _until_next(period_s)) is None:
+        while signal.sigtimedwait(_STOP, until_next(period_s)) is None:
             sample(processes, account, file)
 
 
-def _until_next(period_s: float) -> float:
+def until_next(period_s: float) -> float:
     """Seconds to the next multiple of the period that is more than the clock's jitter away."""
     seconds = period_s - time.time() % period_s
     return seconds if seconds > period_s / 50 else seconds + period_s

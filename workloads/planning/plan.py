@@ -27,18 +27,24 @@ from density_study.workloads.planning.trial_order import (
     random_order,
     trials_of,
 )
+from density_study.workloads.spec.existing_spec import given_clusters
 from density_study.workloads.spec.factors import named_levels
 from density_study.workloads.spec.libvirt_hosts import densities
 from density_study.workloads.spec.registry import AnySetting
 from density_study.workloads.spec.repetitions import Repetitions
-from density_study.workloads.spec.study import Study
+from density_study.workloads.spec.study import MonitorSpec, Study
 
 FORMAT: Literal[1] = 1
 StepKind = Literal["up", "trial", "down"]
 MAX_TRIALS = 10_000  # maximum of a run: more than a week, at one or two minutes per trial
 UP_ESTIMATE_S = 35.0
 DOWN_ESTIMATE_S = 5.0
-_ISOLATION: dict[str, Isolation] = {"local": "process", "physical": "host", "libvirt": "vm"}
+_ISOLATION: dict[str, Isolation] = {
+    "local": "process",
+    "physical": "host",
+    "libvirt": "vm",
+    "container": "container",
+}
 
 
 class Step(Frozen):
@@ -57,6 +63,12 @@ class Step(Frozen):
         None, description="number of the monitoring-overhead pair; null: a regular trial"
     )
     monitored: bool = Field(True, description="whether the monitors run during the trial")
+    overhead_of: str | None = Field(
+        None, description="telemetry device that the overhead pair is about; null: all monitors"
+    )
+    devices: tuple[str, ...] | None = Field(
+        None, description="telemetry devices that run; null: those of the study"
+    )
     probe: int | None = Field(
         None,
         description="number of a search's probe, from 1; null: no search. The last ones may not run",
@@ -137,9 +149,8 @@ def make_plan(study: Study, hosts: Sequence[Host], only: Sequence[str] = ()) -> 
         only=tuple(only),
         sharp=None if study.repetitions.is_fixed else study.repetitions,
     )
-    pairs = study.monitor.overhead_trials
     # pairs belong to repetitions that run in any case
-    first = _with_repetitions(empty, study.repetitions.at_least, settings, pairs)
+    first = _with_repetitions(empty, study.repetitions.at_least, settings, study.monitor)
     return _with_repetitions(first, study.repetitions.at_most - first.repetitions, settings)
 
 
@@ -174,10 +185,11 @@ def _check_topologies(settings: Sequence[Setting], topologies: Sequence[Topology
 
 
 def _with_repetitions(
-    plan: Plan, repetitions: int, settings: Sequence[Setting], overhead_pairs: int = 0
+    plan: Plan, repetitions: int, settings: Sequence[Setting], overhead: MonitorSpec | None = None
 ) -> Plan:
+    pairs, devices = (overhead.overhead_trials, overhead.also) if overhead else (0, ())
     count = repetitions * len(plan.topologies) * len(list(trials_of(settings)))
-    count += 2 * overhead_pairs + len(plan.trials)
+    count += 2 * pairs * (1 + len(devices)) + len(plan.trials)
     if count > MAX_TRIALS:
         raise InputError(
             f"the plan has {count:,} trials; the maximum is {MAX_TRIALS:,}.",
@@ -193,12 +205,12 @@ def _with_repetitions(
         for name in rng.sample(list(plan.topologies), len(plan.topologies)):
             build = f"b{repetition}-{name}"
             all_builds = repetitions * len(plan.topologies)
-            overhead = overhead_trials(len(builds), all_builds, overhead_pairs, settings, plan.seed)
+            paired = overhead_trials(len(builds), all_builds, pairs, settings, plan.seed, devices)
             builds[build] = name
             topology = plan.topologies[name]
             possible = tuple(setting for setting in settings if not setting.obstacle(topology))
             regular = trials_of(random_order(possible, rng))
-            trials = sorted((*regular, *overhead), key=lambda trial: trial.setting.breaks_cluster)
+            trials = sorted((*regular, *paired), key=lambda trial: trial.setting.breaks_cluster)
             _append_build(steps, repetition, build, trials)
     return plan.model_copy(
         update={
@@ -211,7 +223,9 @@ def _with_repetitions(
 
 def _topologies(study: Study, hosts: Sequence[Host]) -> tuple[Topology, ...]:
     if study.existing is not None:
-        return (given_topology(study.existing.cluster, hosts[0]),)
+        *watched, client = hosts
+        given = given_clusters(study.existing, study.factors.cluster, watched)
+        return tuple(given_topology(one, client, order) for order, one in enumerate(given))
     media = tuple(dict.fromkeys(disk.medium for host in hosts for disk in host.disks))
     arms = [
         Arm(vms, servers, medium, versions, configuration, levels)
@@ -250,6 +264,8 @@ def _append_build(
             setting=trial.setting,
             overhead_pair=trial.pair,
             monitored=trial.monitored,
+            overhead_of=trial.device,
+            devices=trial.devices,
             probe=trial.probe,
         )
     append("down", build, DOWN_ESTIMATE_S)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from density_study.cluster.machine.host_commands import disk_free_mib
+from density_study.cluster.machine.host_commands import HOST_COMMANDS, disk_free_mib
 from density_study.cluster.model.configuration import PLAIN
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.host import Host
@@ -21,9 +21,12 @@ from density_study.cluster.providers.provider import (
     FreeResources,
     Given,
     Preflight,
+    WorkerChecks,
     provider_of,
 )
+from density_study.cluster.providers.ssh.channel import channel
 from density_study.cluster.providers.stacks import ensure_stacks
+from density_study.cluster.stack import ensure
 from density_study.workloads.planning.arm_checks import (
     check_jvm_flags,
     check_properties,
@@ -64,9 +67,8 @@ def _cache_files_mib(study: Study) -> int:
 
 
 def disks_too_small(study: Study, plan: Plan, runs: Path) -> Iterator[str]:
-    """Warnings about disks that `preflight` would reject now. Provider local only: other hosts are not
-    contacted."""
-    if study.provider != "local":
+    """Warnings about disks that `preflight` would reject now, on this machine: others are not contacted."""
+    if study.provider not in ("local", "container"):
         return
     hosts = next(iter(plan.topologies.values())).hosts
     disks_mib = {disk.path: disk_free_mib(disk.path) for host in hosts for disk in host.disks}
@@ -120,10 +122,19 @@ def _acts(
                 partial(provider.check_ports, topology, allocate_ports(topology)),
             )
     yield "dool", dool_path
+    if "profile" in study.monitor.also:
+        yield "async-profiler", partial(ensure, "profiler")
+    if "pressure" in study.monitor.also:
+        hosts = {
+            host.name: host for topology in plan.topologies.values() for host in topology.hosts
+        }
+        for host in hosts.values():
+            yield f"pressure stall information of {host.name}", partial(_check_pressure, host)
     if isinstance(provider, Given):
         for topology in plan.topologies.values():
+            which = ", ".join(topology.levels.values()) or "the cluster"
             yield (
-                "the cluster answers, and its version of Hadoop is known",
+                f"{which} answers, and its version of Hadoop is known",
                 partial(_check_given, provider, topology, need_mib, plan.estimate_s),
             )
         return
@@ -134,9 +145,30 @@ def _acts(
     for name, topology in plan.topologies.items():
         if topology.configuration != PLAIN:
             yield f"configuration of {name}", partial(check_configuration, topology)
+    if isinstance(provider, WorkerChecks):
+        settings = study.settings()
+        for name, topology in plan.topologies.items():
+            able = (setting for setting in settings if not setting.obstacle(topology))
+            for command in dict.fromkeys(one for s in able for one in s.needs_of_workers):
+                check = partial(provider.check_workers, topology, command)
+                yield f"{command} on workers of {name}", check
     if isinstance(provider, Preflight):
         for topology in plan.topologies.values():
             yield f"hosts of {topology.name}", partial(provider.preflight, topology, tag)
+
+
+def _check_pressure(host: Host) -> None:
+    act = (
+        HOST_COMMANDS["pressure"]
+        if host.login is None
+        else partial(channel(host.target).act, "pressure")
+    )
+    if fault := act():
+        raise InputError(
+            f"the kernel has no pressure stall information: {fault}.",
+            f"host {host.name!r}, monitor.also pressure",
+            "boot it with psi=1, or remove the device.",
+        )
 
 
 def _check_given(provider: Given, topology: Topology, needed_mib: int, for_s: float) -> None:
@@ -166,7 +198,7 @@ def check_configuration(topology: Topology) -> None:
 
 def _check_memory(host: Host, room: FreeResources) -> None:
     # A guest host's reserve may be in use by others: the study does not need it.
-    used_mib = host.memory_mib - (host.vms.reserve_mib if host.vms else 0)
+    used_mib = host.memory_mib - (host.divided.reserve_mib if host.divided else 0)
     if used_mib > room.memory_mib:
         raise InputError(
             f"the study needs {used_mib} MiB of memory; {room.memory_mib} MiB are free.",

@@ -12,13 +12,27 @@ import psutil
 
 from density_study.cluster.machine.medium import Probe, check_disk, probe
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.host import Disk, Host, IoLimits, Login, Medium, Target
+from density_study.cluster.model.host import (
+    ContainerHost,
+    Disk,
+    Host,
+    IoLimits,
+    Login,
+    Medium,
+    Target,
+)
 from density_study.cluster.providers.libvirt import programs as guests_need
 from density_study.cluster.providers.ssh.build import same_java
 from density_study.cluster.providers.ssh.channel import channel, on_all
 from density_study.cluster.providers.ssh.options import write_known_hosts
-from density_study.cluster.providers.ssh.programs import PHYSICAL, Requirements, check_programs
+from density_study.cluster.providers.ssh.programs import (
+    PHYSICAL,
+    PYTHON,
+    Requirements,
+    check_programs,
+)
 from density_study.cluster.render.names import check_path
+from density_study.workloads.spec.containers_spec import ContainersSpec
 from density_study.workloads.spec.hosts_spec import DiskSpec, HostSpec, SshSpec
 from density_study.workloads.spec.libvirt_hosts import KNOWN_HOSTS, declared_hosts, needs_ssh
 from density_study.workloads.spec.study import Study
@@ -51,7 +65,7 @@ def resolve_hosts(study: Study, runs: Path) -> tuple[Host, ...]:
     """
     if study.provider == "libvirt":
         return declared_hosts(study, runs)
-    if study.ssh is None or study.provider in ("local", "existing"):
+    if study.ssh is None or study.provider in ("local", "container"):
         try:
             runs.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -61,7 +75,7 @@ def resolve_hosts(study: Study, runs: Path) -> tuple[Host, ...]:
                 "name a folder with write permission.",
             ) from error
         return _hosts(study, _this_machine(study, runs, probe))
-    return _hosts(study, _machines(study, study.ssh, pin_host_keys(study, runs), probed=True))
+    return _over_ssh(study, study.ssh, runs, pin_host_keys(study, runs), probed=True)
 
 
 def planned_hosts(study: Study, runs: Path) -> tuple[Host, ...]:
@@ -72,11 +86,19 @@ def planned_hosts(study: Study, runs: Path) -> tuple[Host, ...]:
     """
     if study.provider == "libvirt":
         return declared_hosts(study, runs)
-    if study.ssh is None or study.provider in ("local", "existing"):
+    if study.ssh is None or study.provider in ("local", "container"):
         return _hosts(study, _this_machine(study, runs, None))
     with TemporaryDirectory(prefix="density-study-") as folder:
         known_hosts = write_keys(study, Path(folder) / KNOWN_HOSTS)
-        return _hosts(study, _machines(study, study.ssh, known_hosts, probed=False))
+        return _over_ssh(study, study.ssh, runs, known_hosts, probed=False)
+
+
+def _over_ssh(
+    study: Study, ssh: SshSpec, runs: Path, known_hosts: Path, *, probed: bool
+) -> tuple[Host, ...]:
+    """Of a given cluster, the client is this machine."""
+    here = _this_machine(study, runs, None) if study.existing else {}
+    return _hosts(study, {**here, **_machines(study, ssh, known_hosts, probed=probed)})
 
 
 def assumed_hosts(study: Study) -> tuple[Host, ...]:
@@ -136,9 +158,10 @@ def _machines(
 ) -> dict[str, _Machine]:
     """Examines all hosts in parallel. InputError if a login fails or their Java versions differ."""
     targets = _targets(study, ssh, known_hosts)
-    check_programs([Requirements(name, target, PHYSICAL) for name, target in targets.items()])
-    java_home, java_version = same_java(targets)
-    login = Login(ssh.user, ssh.port, str(known_hosts), java_home, java_version)
+    needs = (PYTHON,) if study.existing else PHYSICAL
+    check_programs([Requirements(name, target, needs) for name, target in targets.items()])
+    java = ("", "") if study.existing else same_java(targets)  # monitors need none
+    login = Login(ssh.user, ssh.port, str(known_hosts), *java)
 
     def machine(_: str, target: Target) -> _Machine:
         def prober(folder: Path) -> Probe:
@@ -175,8 +198,13 @@ def check_guest_hosts(study: Study, runs: Path) -> None:
 def _targets(study: Study, ssh: SshSpec, known_hosts: Path) -> dict[str, Target]:
     return {
         host.name: Target(host.name, host.address, ssh.port, ssh.user, str(known_hosts))
-        for host in study.hosts
+        for host in _remote(study)
     }
+
+
+def _remote(study: Study) -> tuple[HostSpec, ...]:
+    """Of a given cluster, all but the client, which comes last."""
+    return study.hosts[:-1] if study.existing else study.hosts
 
 
 def pin_host_keys(study: Study, runs: Path) -> Path:
@@ -188,7 +216,7 @@ def write_keys(study: Study, to: Path) -> Path:
     assert study.ssh is not None
     write_known_hosts(
         Path(study.ssh.known_hosts).expanduser().absolute(),
-        [(host.address, study.ssh.port) for host in study.hosts],
+        [(host.address, study.ssh.port) for host in _remote(study)],
         to,
     )
     return to
@@ -208,9 +236,17 @@ def _hosts(study: Study, machines: Mapping[str, _Machine]) -> tuple[Host, ...]:
             roles=spec.roles,
             usd_per_hour=spec.usd_per_hour,
             login=machines[spec.name].login,
+            containers=_containers(study),
         )
         for index, spec in enumerate(study.hosts)
     )
+
+
+def _containers(study: Study) -> ContainerHost | None:
+    """How this machine carries the workers of the densest arm, a master and a client."""
+    if study.provider != "container":
+        return None
+    return (study.containers or ContainersSpec()).host(2 + max(study.factors.vms_per_host))
 
 
 def _cores(spec: HostSpec, index: int, usable: int) -> int:

@@ -2,7 +2,7 @@
 
 Pairs of trials that measure monitoring overhead (method 21) follow the other trials and do not change their
 order. A pair runs one short setting twice in succession on one build, with and without monitors, so that
-nothing else differs.
+nothing else differs. Each telemetry device has pairs of its own: the default monitors, with and without it.
 """
 
 from __future__ import annotations
@@ -18,11 +18,13 @@ from density_study.workloads.base.setting import Setting
 @dataclass(frozen=True)
 class PlannedTrial:
     """A setting to run. `pair`: number of its monitoring-overhead pair in the run, from 1; None: a regular
-    trial. `probe`: number of a search's probe, from 1; None: no search."""
+    trial. `device`: the telemetry device that the pair is about; None: all monitors. `measured`: whether what
+    the pair is about runs. `probe`: number of a search's probe, from 1; None: no search."""
 
     setting: Setting
     pair: int | None = None
-    monitored: bool = True
+    measured: bool = True
+    device: str | None = None
     probe: int | None = None
 
     @property
@@ -32,7 +34,20 @@ class PlannedTrial:
             return f"{self.setting.id}-probe{self.probe:02d}"
         if self.pair is None:
             return self.setting.id
-        return f"{self.setting.id}-cost{self.pair}-{'on' if self.monitored else 'off'}"
+        of = f"-{self.device}" if self.device else ""
+        return f"{self.setting.id}-cost{self.pair}{of}-{'on' if self.measured else 'off'}"
+
+    @property
+    def monitored(self) -> bool:
+        """Whether the monitors run."""
+        return self.measured or self.device is not None
+
+    @property
+    def devices(self) -> tuple[str, ...] | None:
+        """The devices that run; None: those of the study."""
+        if self.device is None:
+            return None
+        return (self.device,) if self.measured else ()
 
 
 def trials_of(settings: Iterable[Setting]) -> Iterator[PlannedTrial]:
@@ -77,19 +92,30 @@ def _predecessors(settings: tuple[Setting, ...]) -> tuple[frozenset[int], ...]:
 
 
 def _cheapest(settings: Sequence[Setting]) -> Setting:
-    """The shortest setting with a steady rate; the shortest of all if none has one."""
-    able = [setting for setting in settings if setting.sought is None] or settings
+    """The shortest setting with a steady rate; the shortest of all if none has one. Never one that breaks its
+    cluster: the second trial of the pair would have another."""
+    whole = [setting for setting in settings if not setting.breaks_cluster]
+    able = [setting for setting in whole if setting.sought is None] or whole or settings
     steady = [setting for setting in able if setting.has_steady_rate]
     return min(steady or able, key=lambda setting: setting.estimate_s)
 
 
 def overhead_trials(
-    build: int, builds: int, pairs: int, settings: Sequence[Setting], seed: int
+    build: int,
+    builds: int,
+    pairs: int,
+    settings: Sequence[Setting],
+    seed: int,
+    devices: Sequence[str] = (),
 ) -> Iterator[PlannedTrial]:
-    """The overhead trials of build number `build` (from 0): pairs are dealt to `builds` in turn.
+    """The overhead trials of build number `build` (from 0): pairs are dealt to `builds` in turn. `pairs` of
+    all monitors, then as many of each device.
 
     The order within a pair is random, so that drift is not mistaken for overhead.
     """
-    for pair in range(build + 1, pairs + 1, builds):
-        order = Random(f"{seed}/monitor-cost/{pair}").sample((True, False), 2)
-        yield from (PlannedTrial(_cheapest(settings), pair, monitored) for monitored in order)
+    for place, device in enumerate((None, *devices)):
+        for pair in range(build + 1, pairs + 1, builds):
+            number = place * pairs + pair
+            order = Random(f"{seed}/monitor-cost/{number}").sample((True, False), 2)
+            for measured in order:
+                yield PlannedTrial(_cheapest(settings), number, measured, device)

@@ -65,22 +65,40 @@ class GivenTopology:
     def workers(self) -> tuple[GivenNode, ...]:
         return tuple(node for node in self.nodes if "worker" in node.roles)
 
+    @property
+    def declared(self) -> dict[str, str]:
+        """What a study that compares given clusters says of this one: by the keys of `arm.declared`."""
+        if "cluster" not in self.levels:
+            return {}
+        facts = {name: getattr(self, name) for name in ("vms_per_host", "regionservers_per_node")}
+        said = {"cluster": self.levels["cluster"], "medium": self.medium, **facts}
+        return {name: str(value) for name, value in said.items() if value not in (None, UNKNOWN)}
+
 
 def recorded(topology: Topology) -> GivenTopology | Topology:
     """The topology as a record has it: of a cluster of others, only what is known."""
     if topology.given is None:
         return topology
-    hosts = {host.name: host for host in topology.hosts}
+    given, hosts = topology.given, {host.name: host for host in topology.hosts}
     return GivenTopology(
         provider="existing",
         name=topology.name,
-        hosts=tuple(
-            GivenHost(host.name, host.cores, host.memory_mib, host.usd_per_hour, host.roles)
-            for host in hosts.values()
+        medium=given.medium or UNKNOWN,
+        vms_per_host=given.vms_per_host,
+        regionservers_per_node=given.regionservers_per_node,
+        hosts=(
+            *(
+                GivenHost(host.name, host.cores, host.memory_mib, host.usd_per_hour, host.roles)
+                for host in hosts.values()
+            ),
+            *(GivenHost(host.name, host.cores, roles=host.roles) for host in given.watched),
         ),
-        nodes=tuple(
-            GivenNode(node.name, node.host, node.roles, node.cores, node.memory_mib)
-            for node in topology.nodes
+        nodes=(
+            *(
+                GivenNode(node.name, node.host, node.roles, node.cores, node.memory_mib)
+                for node in topology.nodes
+            ),
+            *(GivenNode(host.name, host.name, host.roles, host.cores) for host in given.watched),
         ),
         levels=topology.levels,
         order=topology.order,

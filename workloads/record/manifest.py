@@ -46,6 +46,9 @@ class Manifest(Frozen):
         None, description="number of the monitoring-overhead pair; null: a regular trial"
     )
     monitored: bool = Field(True, description="whether the monitors ran")
+    overhead_of: str | None = Field(
+        None, description="telemetry device that the overhead pair is about; null: all monitors"
+    )
     target: TargetRate | None = Field(
         None, description="resolved rate, if the target is relative to a measured saturation"
     )

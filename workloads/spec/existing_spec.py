@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
 from density_study.cluster.model.given import GivenCluster, Kerberos
-from density_study.workloads.base.checked import FaultyKeyError, like
+from density_study.cluster.model.host import Host
+from density_study.workloads.base.checked import FaultyKeyError, Name, like
 from density_study.workloads.base.values import Frozen
 
 CLIENT_HOST = "here"
+WATCHED_KEYS = {"name", "address", "roles"}
 
 
 def _no_other_name(path: str) -> str:
@@ -20,7 +24,7 @@ def _no_other_name(path: str) -> str:
     return path
 
 
-_FilePath = Annotated[str, like(r"[/~][^\n]*", "an absolute path")]
+FilePath = Annotated[str, like(r"[/~][^\n]*", "an absolute path")]
 
 
 class KerberosSpec(Frozen):
@@ -29,14 +33,14 @@ class KerberosSpec(Frozen):
     principal: (
         Annotated[str, like(r"[^\s@-][^\s@]*@[^\s@]+", "a principal with its realm")] | None
     ) = Field(None, description="Principal of the keytab, for example `bench@EXAMPLE.ORG`.")
-    keytab: _FilePath | None = Field(
+    keytab: FilePath | None = Field(
         None, description="File with the key of `principal`, which this user may read."
     )
-    ticket_cache: _FilePath | None = Field(
+    ticket_cache: FilePath | None = Field(
         None,
         description="File with a ticket of yours, in place of a keytab. Default: the one that `klist` shows.",
     )
-    krb5_conf: _FilePath | None = Field(
+    krb5_conf: FilePath | None = Field(
         None,
         description="Kerberos configuration. Default: `$KRB5_CONFIG`, or else `/etc/krb5.conf`.",
     )
@@ -63,33 +67,38 @@ def _expanded(path: str | None) -> str:
     return str(Path(path).expanduser()) if path else ""
 
 
+Folder = Annotated[
+    str,
+    like(r"/[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)+", "an absolute path below another folder"),
+    AfterValidator(_no_other_name),
+]
+Namespace = Annotated[
+    str, like(r"[A-Za-z0-9][A-Za-z0-9_]{0,47}", "a name: letters, digits and underscores")
+]
+Queue = Annotated[str, like(r"[A-Za-z0-9._-]{1,100}", "the name of a queue")]
+
+
 class ExistingSpec(Frozen):
     """A cluster that stands already. The study makes and removes one HDFS folder and one HBase namespace."""
 
-    configuration: _FilePath = Field(
+    configuration: FilePath | None = Field(
+        None,
         description="Folder on this machine with the client's `core-site.xml`, `hdfs-site.xml`, "
-        "`yarn-site.xml`, `mapred-site.xml` and `hbase-site.xml`."
+        "`yarn-site.xml`, `mapred-site.xml` and `hbase-site.xml`. With `factors.cluster`, each cluster has "
+        "its own.",
     )
-    folder: Annotated[
-        str,
-        like(r"/[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)+", "an absolute path below another folder"),
-        AfterValidator(_no_other_name),
-    ] = Field(
+    folder: Folder = Field(
         description="HDFS folder for the study's files, for example `/user/me/density-study`. It must not "
         "exist; its parent must."
     )
-    namespace: Annotated[
-        str, like(r"[A-Za-z0-9][A-Za-z0-9_]{0,47}", "a name: letters, digits and underscores")
-    ] = Field(
+    namespace: Namespace = Field(
         "density_study", description="HBase namespace for the study's tables. It must not exist."
     )
-    queue: Annotated[str, like(r"[A-Za-z0-9._-]{1,100}", "the name of a queue")] = Field(
-        "default", description="YARN queue for the study's jobs."
-    )
+    queue: Queue = Field("default", description="YARN queue for the study's jobs.")
     kerberos: KerberosSpec | None = Field(
         None, description="Login of the clients, on a cluster with Kerberos."
     )
-    ca_file: _FilePath | None = Field(
+    ca_file: FilePath | None = Field(
         None,
         description="PEM file with the authorities of the web servers' certificates. Default: the trust "
         "store that `ssl-client.xml` names, or else the authorities of this machine.",
@@ -102,9 +111,85 @@ class ExistingSpec(Frozen):
             self.folder,
             self.namespace,
             self.queue,
-            self.kerberos.kerberos if self.kerberos else None,
-            _expanded(self.ca_file),
+            kerberos=self.kerberos.kerberos if self.kerberos else None,
+            ca_file=_expanded(self.ca_file),
         )
+
+
+class ClusterSpec(Frozen):
+    """A given cluster that is compared with others. What it leaves out is as in `existing`. Density and
+    medium are declared: nobody can see them."""
+
+    configuration: FilePath = Field(
+        description="Folder with the client's configuration, as in `existing`."
+    )
+    folder: Folder | None = Field(None, description="HDFS folder for the study's files.")
+    namespace: Namespace | None = Field(None, description="HBase namespace.")
+    queue: Queue | None = Field(None, description="YARN queue.")
+    kerberos: KerberosSpec | None = Field(None, description="Login, on a cluster with Kerberos.")
+    ca_file: FilePath | None = Field(None, description="PEM file with authorities.")
+    hosts: tuple[Name, ...] = Field(
+        (), description="Names of those `hosts` that are of this cluster. They are watched."
+    )
+    vms_per_host: Annotated[int, Field(strict=True, ge=0, le=64)] | None = Field(
+        None,
+        description="Its density; 0: bare hosts. Default: unknown, and no claim about density.",
+    )
+    regionservers_per_node: Annotated[int, Field(strict=True, ge=1, le=64)] | None = Field(
+        None, description="RegionServers on each of its nodes. Default: unknown."
+    )
+    medium: Literal["flash", "hdd"] | None = Field(
+        None, description="Medium of its disks. Default: unknown, and no claim about media."
+    )
+
+
+def given_clusters(
+    existing: ExistingSpec, compared: Mapping[str, ClusterSpec] | None, hosts: Sequence[Host]
+) -> tuple[GivenCluster, ...]:
+    """The one cluster of a study, or those it compares. `hosts`: all that are watched."""
+    if not compared:
+        return (replace(existing.cluster, watched=tuple(hosts)),)
+    facts = {"vms_per_host", "regionservers_per_node", "medium"}
+    own = set(ExistingSpec.model_fields)
+    return tuple(
+        replace(
+            existing.model_copy(
+                update={key: value for key, value in spec if key in own and value is not None}
+            ).cluster,
+            watched=tuple(host for host in hosts if host.name in spec.hosts),
+            name=name,
+            **spec.model_dump(include=facts),
+        )
+        for name, spec in compared.items()
+    )
+
+
+def check_given(
+    existing: ExistingSpec, compared: Mapping[str, ClusterSpec] | None, watched: Sequence[str]
+) -> None:
+    """FaultyKeyError unless each cluster has one configuration, and each watched host one cluster."""
+    if (existing.configuration is None) != bool(compared):
+        message = (
+            "each cluster of factors.cluster has its own configuration: remove existing.configuration"
+            if compared
+            else "key existing needs configuration: the folder with the client's XML files"
+        )
+        raise FaultyKeyError(message, "existing")
+    for name, spec in (compared or {}).items():
+        for host in spec.hosts:
+            if host not in watched:
+                raise FaultyKeyError(
+                    f"cluster {name!r} has the host {host!r}, which is not among hosts",
+                    *("factors", "cluster", name, "hosts"),
+                )
+    for index, host in enumerate(watched):
+        owners = [name for name, spec in (compared or {}).items() if host in spec.hosts]
+        if compared and len(owners) != 1:
+            where = " and ".join(owners) or "no cluster"
+            raise FaultyKeyError(
+                f"host {host!r} is of {where}; name it in hosts of one cluster of factors.cluster",
+                *("hosts", index),
+            )
 
 
 def with_client_host(value: Any) -> Any:
@@ -112,13 +197,40 @@ def with_client_host(value: Any) -> Any:
     if not isinstance(value, dict) or value.get("provider") != "existing":
         return value
     for key, why in (
-        ("hosts", "the client runs on this machine, and the cluster's hosts are not seen"),
-        ("factors", "nothing of the cluster may be changed, so nothing can be compared"),
         ("stack", "the cluster has its own versions and settings"),
         ("vms", "nothing is built"),
-        ("ssh", "the cluster's hosts are not seen"),
     ):
         if key in value:
             raise FaultyKeyError(f"provider existing takes no key {key}: {why}", key)
+    factors, watched = value.get("factors", {}), value.get("hosts", [])
+    if not isinstance(factors, dict) or set(factors) - {"cluster"}:
+        raise FaultyKeyError(
+            "provider existing takes no factors but cluster: nothing of a given cluster may be changed",
+            "factors",
+        )
+    if bool(watched) != ("ssh" in value):
+        raise FaultyKeyError(
+            "provider existing watches hosts over SSH: it needs both keys, hosts and ssh, or none",
+            "hosts" if watched else "ssh",
+        )
     client = {"name": CLIENT_HOST, "memory": "auto", "roles": ["client"], "disks": []}
-    return {**value, "hosts": [client], "factors": {"vms_per_host": [0]}}
+    hosts = [_watched(host, index) for index, host in enumerate(watched)]
+    # the client comes last, so that a fault of a host names its place in the file
+    return {**value, "hosts": [*hosts, client], "factors": {**factors, "vms_per_host": [0]}}
+
+
+def _watched(host: Any, index: int) -> Any:
+    """A host of the given cluster: monitors run there, and nothing else."""
+    if not isinstance(host, dict):
+        return host
+    if other := sorted(set(host) - WATCHED_KEYS):
+        raise FaultyKeyError(
+            f"a host of a given cluster is only watched: it takes {', '.join(sorted(WATCHED_KEYS))}, not "
+            f"{other[0]}",
+            *("hosts", index, other[0]),
+        )
+    if "client" in (host.get("roles") or ()):
+        raise FaultyKeyError(
+            "the client of a given cluster is this machine", *("hosts", index, "roles")
+        )
+    return {**host, "memory": "auto", "disks": []}

@@ -14,11 +14,16 @@ from density_study.cluster.stack.java import OLDEST
 from density_study.workloads.base.checked import FaultyKeyError, like, no_duplicates
 from density_study.workloads.base.values import Frozen
 from density_study.workloads.spec.configuration_spec import ConfigurationSpec
+from density_study.workloads.spec.existing_spec import ClusterSpec
 
 NAMED = ("stack", "configuration")
 """Factors whose levels have names, in the order in which a topology's name has them."""
-FACTORS = ("vms_per_host", "regionservers_per_node", "medium", *NAMED)
-FactorName = Literal["vms_per_host", "medium", "regionservers_per_node", "stack", "configuration"]
+OF_CLUSTERS = ("vms_per_host", "regionservers_per_node", "medium")
+"""Facts about a cluster, where the factor is `cluster`: they differ along with it."""
+FACTORS = (*OF_CLUSTERS, *NAMED, "cluster")
+FactorName = Literal[
+    "vms_per_host", "medium", "regionservers_per_node", "stack", "configuration", "cluster"
+]
 _FOR_HADOOP_3 = "-hadoop3"
 LevelName = Annotated[
     str,
@@ -75,13 +80,14 @@ class Factors(Frozen):
 
     vms_per_host: tuple[Annotated[int, Field(strict=True, ge=0, le=64)], ...] = Field(
         min_length=1,
-        description="Densities. `local`: from 1. `physical`: `[0]`, the bare host. `libvirt`: from 0.",
+        description="Densities: nodes per host. `local`: from 1. `physical`: `[0]`, the bare host. "
+        "`libvirt` and `container`: from 0.",
     )
     regionservers_per_node: tuple[Annotated[int, Field(strict=True, ge=1, le=64)], ...] = Field(
         (1,),
         min_length=1,
-        description="Control group for density: several RegionServers on one node. With `libvirt`, on "
-        "the bare host.",
+        description="Control group for density: several RegionServers on one node. With `libvirt` and "
+        "`container`, on the bare host.",
     )
     medium: tuple[Literal["flash", "hdd"], ...] | None = Field(
         None, min_length=1, description="Media to compare. Default: all media of the hosts."
@@ -97,6 +103,12 @@ class Factors(Frozen):
         min_length=1,
         description="Configurations to compare, by name. The first one is the baseline; `{}` changes "
         "nothing.",
+    )
+    cluster: dict[LevelName, ClusterSpec] | None = Field(
+        None,
+        min_length=2,
+        description="Given clusters to compare, by name, with provider `existing`, which has no other "
+        "factor. The first one is the baseline.",
     )
 
     @model_validator(mode="after")

@@ -13,16 +13,18 @@ if TYPE_CHECKING:
     from density_study.workloads.spec.study import Study
 
 KNOWN_HOSTS = "known_hosts"
+DIVIDED = ("libvirt", "container")
+"""Providers whose hosts are divided into nodes with one RegionServer each; density 0 is the bare host."""
 
 
 def densities(study: Study) -> tuple[tuple[int, int], ...]:
     """(VMs per host, RegionServers per node) of every combination of these factors that is built.
 
-    With provider libvirt a VM has one RegionServer. Only the bare host may have more: as control arm, it
-    has as many RegionServers as there would be VMs (default: as many as the densest arm has VMs).
+    A VM or container has one RegionServer. Only the bare host may have more: as control arm, it has as many
+    RegionServers as there would be VMs (default: as many as the densest arm has VMs).
     """
     vms, servers = study.factors.vms_per_host, study.factors.regionservers_per_node
-    if study.provider != "libvirt":
+    if study.provider not in DIVIDED:
         return tuple((level, each) for level in vms for each in servers)
     if "regionservers_per_node" not in study.factors.model_fields_set:
         servers = tuple(dict.fromkeys((1, max(vms))))

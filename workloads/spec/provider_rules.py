@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.render.names import check_address
 from density_study.workloads.base.checked import FaultyKeyError
+from density_study.workloads.spec.containers_spec import ContainersSpec
+from density_study.workloads.spec.existing_spec import check_given
 from density_study.workloads.spec.libvirt_hosts import guests_on, needs_ssh
 
 if TYPE_CHECKING:
@@ -24,8 +27,27 @@ def check_provider(study: Study) -> None:
         missing = "provider existing needs the key existing, with configuration and folder"
         message = missing if study.existing is None else "key existing needs provider existing"
         raise FaultyKeyError(message, "provider" if study.existing is None else "existing")
-    if study.provider == "existing":
-        return  # what its settings may not ask for: `Setting.check_topology`
+    if study.containers is not None and study.provider != "container":
+        raise FaultyKeyError(
+            f"key containers needs provider container; the provider is {study.provider}",
+            "containers",
+        )
+    if study.existing is not None:  # what its settings may not ask for: `Setting.check_topology`
+        if own := {"jmx", "gc", "profile"}.intersection(study.monitor.also):
+            raise FaultyKeyError(
+                f"{min(own)} watches daemons that the study has started; those of a given cluster belong "
+                "to others",
+                *("monitor", "also"),
+            )
+        check_given(study.existing, study.factors.cluster, [host.name for host in study.hosts[:-1]])
+        _check_addresses(study, study.hosts[:-1], loopback=True)
+        return
+    if study.factors.cluster is not None:
+        raise FaultyKeyError(
+            f"factors.cluster compares given clusters: it needs provider existing; the provider is "
+            f"{study.provider}",
+            *("factors", "cluster"),
+        )
     if study.provider == "libvirt":
         _check_libvirt(study)
         return
@@ -39,21 +61,59 @@ def check_provider(study: Study) -> None:
             raise FaultyKeyError(message, "hosts", index, "libvirt")
     if study.provider == "local":
         _check_local(study)
+    elif study.provider == "container":
+        _check_container(study)
     else:
         _check_physical(study)
 
 
 def _check_local(study: Study) -> None:
-    if len(study.hosts) > 1:
-        raise FaultyKeyError("provider local has exactly one host, this machine", "hosts")
-    if study.hosts[0].address != "127.0.0.1":
-        raise FaultyKeyError("provider local runs on 127.0.0.1 only", "hosts", 0, "address")
+    _check_this_machine(study)
     if 0 in study.factors.vms_per_host:
         raise FaultyKeyError(
             "vms_per_host 0 is the bare host; provider local has process groups only: start at 1",
             *_DENSITIES,
         )
     _check_workers(study)
+
+
+def _check_this_machine(study: Study) -> None:
+    if len(study.hosts) > 1:
+        raise FaultyKeyError(
+            f"provider {study.provider} has exactly one host, this machine", "hosts"
+        )
+    if study.hosts[0].address != "127.0.0.1":
+        raise FaultyKeyError(
+            f"provider {study.provider} runs on this machine only, 127.0.0.1", "hosts", 0, "address"
+        )
+
+
+def _check_container(study: Study) -> None:
+    if study.ssh is not None:
+        raise FaultyKeyError(
+            "provider container divides this machine only; it does not reach hosts over SSH", "ssh"
+        )
+    _check_this_machine(study)
+    _check_densities(study, "container", "local")
+    # its master, its client, and its workers
+    (study.containers or ContainersSpec()).host(2 + max(study.factors.vms_per_host))
+    _check_workers(study)
+
+
+def _check_densities(study: Study, noun: str, bare: str) -> None:
+    """At least one density divides the host, and several RegionServers are on the bare host."""
+    if max(study.factors.vms_per_host) == 0:
+        raise FaultyKeyError(
+            f"vms_per_host contains no {noun}; for bare hosts only, write provider: {bare}",
+            *_DENSITIES,
+        )
+    several = [n for n in study.factors.regionservers_per_node if n > 1]
+    if several and 0 not in study.factors.vms_per_host:
+        raise FaultyKeyError(
+            f"regionservers_per_node {several[0]} is the control arm on the bare host (a {noun} has one "
+            "RegionServer); add 0 to vms_per_host, or remove it",
+            *("factors", "regionservers_per_node"),
+        )
 
 
 def _check_physical(study: Study) -> None:
@@ -77,18 +137,7 @@ def _check_libvirt(study: Study) -> None:
     if study.vms is None:
         message = "provider libvirt needs the key vms with the guests' network and addresses"
         raise FaultyKeyError(message, "provider")
-    if max(study.factors.vms_per_host) == 0:
-        raise FaultyKeyError(
-            "vms_per_host contains no VM; for bare hosts only, write provider: physical",
-            *_DENSITIES,
-        )
-    several = [n for n in study.factors.regionservers_per_node if n > 1]
-    if several and 0 not in study.factors.vms_per_host:
-        raise FaultyKeyError(
-            f"regionservers_per_node {several[0]} is the control arm on the bare host (a VM has one "
-            "RegionServer); add 0 to vms_per_host, or remove it",
-            *("factors", "regionservers_per_node"),
-        )
+    _check_densities(study, "VM", "physical")
     for index, host in enumerate(study.hosts):
         _check_declared(host, index)
         _check_shares(study, study.vms, host)
@@ -172,8 +221,12 @@ def _check_guests_addresses(study: Study, vms: VmsSpec) -> None:
         )
 
 
-def _check_addresses(study: Study) -> None:
-    addresses = [host.address for host in study.hosts]
+def _check_addresses(
+    study: Study, hosts: Sequence[HostSpec] | None = None, loopback: bool = False
+) -> None:
+    """Of `hosts` (default: all), no two have one address. `loopback`: only the controller reaches them."""
+    hosts = study.hosts if hosts is None else hosts
+    addresses = [host.address for host in hosts]
     for index, address in enumerate(addresses):
         key = ("hosts", index, "address")
         if address in addresses[:index]:
@@ -182,9 +235,9 @@ def _check_addresses(study: Study) -> None:
             check_address(address, "hosts")
         except InputError as error:
             raise FaultyKeyError(error.what.rstrip("."), *key) from error
-        if address == "localhost" or address.startswith("127."):
+        if not loopback and (address == "localhost" or address.startswith("127.")):
             raise FaultyKeyError(
-                f"host {study.hosts[index].name!r} has the loopback address {address}, which other hosts "
+                f"host {hosts[index].name!r} has the loopback address {address}, which other hosts "
                 "cannot reach",
                 *key,
             )

@@ -18,6 +18,7 @@ from density_study.workloads.base.checked import FaultyKeyError, Name, at_most, 
 from density_study.workloads.base.quantity import Seconds
 from density_study.workloads.base.setting import Setting, WorkloadSpec
 from density_study.workloads.base.values import Frozen
+from density_study.workloads.spec.containers_spec import ContainersSpec
 from density_study.workloads.spec.existing_spec import ExistingSpec, with_client_host
 from density_study.workloads.spec.factors import Factors, StackSpec
 from density_study.workloads.spec.hosts_spec import HostSpec, SshSpec
@@ -30,6 +31,7 @@ from density_study.workloads.spec.repetitions import Repetitions
 from density_study.workloads.spec.schedule import CompareSpec, Schedule
 from density_study.workloads.spec.vms_spec import VmsSpec
 
+DeviceName = Literal["pressure", "disks", "sockets", "jmx", "gc", "profile"]
 MAX_PERIOD_S = 600
 MAX_TOPOLOGIES = 100
 MAX_SETTINGS = 500
@@ -75,6 +77,14 @@ class MonitorSpec(Frozen):
     period: Annotated[
         Seconds, at_most(MAX_PERIOD_S, "a trial would end before its second sample")
     ] = Field(1.0, description="Sampling period, in whole seconds.")
+    also: tuple[DeviceName, ...] = Field(
+        (),
+        description="Telemetry devices, each off by default because each costs something: `pressure` "
+        "(time in which tasks waited for cores, I/O or memory), `disks` (latency, use and queue of each "
+        "block device), `sockets` (TCP), `jmx` (HBase and HDFS: requests, queues, compactions, ...), "
+        "`gc` (pauses of the daemons' JVMs), `profile` (flame graphs of RegionServers). The report names "
+        "what moved with a slow second.",
+    )
     overhead_trials: Annotated[int, Field(strict=True, ge=0, le=1000)] = Field(
         0,
         description="Pairs of trials with and without monitors, which measure the monitoring overhead.",
@@ -84,6 +94,7 @@ class MonitorSpec(Frozen):
     def _whole_seconds(self) -> MonitorSpec:
         if self.period != int(self.period):
             raise FaultyKeyError("dool samples at whole seconds only", "period")
+        no_duplicates("device", self.also, "also")
         return self
 
 
@@ -98,20 +109,27 @@ class Study(Frozen):
     question: str | None = Field(
         None, description="Question that the report should answer, as text."
     )
-    provider: Literal["local", "physical", "libvirt", "existing"] = Field(
+    provider: Literal["local", "physical", "libvirt", "container", "existing"] = Field(
         "local",
-        description="Where nodes run: on this machine, on hosts over SSH, or in VMs. `existing`: a cluster "
-        "that stands already.",
+        description="Where nodes run: on this machine, on hosts over SSH, in VMs, or in containers on this "
+        "machine. `existing`: a cluster that stands already.",
     )
     existing: ExistingSpec | None = Field(
         None,
-        description="The cluster, with provider `existing`, which takes no hosts and no factors.",
+        description="The cluster, with provider `existing`.",
     )
     hosts: tuple[HostSpec, ...] = Field(
-        min_length=1, max_length=256, description="Machines that the study may use."
+        min_length=1,
+        max_length=256,
+        description="Machines that the study may use. With `existing`, the cluster's hosts that are watched "
+        "over SSH: `name`, `address` and `roles` alone.",
     )
     ssh: SshSpec | None = Field(None, description="SSH login of the hosts.")
     vms: VmsSpec | None = Field(None, description="VMs on the hosts, with provider `libvirt`.")
+    containers: ContainersSpec | None = Field(
+        None,
+        description="Containers on this machine, with provider `container`, which has defaults.",
+    )
     when_busy: Literal["refuse", "queue"] = Field(
         "refuse", description="What to do when another study holds a host: fail, or wait for it."
     )

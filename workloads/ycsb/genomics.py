@@ -3,15 +3,22 @@ settings are YCSB settings with mixes of their own; its client is in java/."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
 from density_study.workloads.base.checked import FaultyKeyError, at_most
+from density_study.workloads.ycsb.distribution import ZIPFIAN, KeyDistribution, Keys
 from density_study.workloads.ycsb.mixes import VariantMix
 from density_study.workloads.ycsb.setting import INT_MAX
 from density_study.workloads.ycsb.spec import Rows, RunsSpec
 from density_study.workloads.ycsb.variant_store import MAX_REGION, MIN_SITES, VariantStore
+
+
+def _drawn(value: KeyDistribution) -> KeyDistribution:
+    if value.name not in ("zipfian", "uniform"):
+        raise ValueError(f"write 'zipfian' or 'uniform', not {value.name!r}")
+    return value
 
 
 class GenomicsSpec(RunsSpec):
@@ -37,9 +44,9 @@ class GenomicsSpec(RunsSpec):
         1000, description="number of regions that queries choose from"
     )
     region_sites: Rows = Field(20, description="median number of sites in a queried region")
-    request_distribution: Literal["zipfian", "uniform"] = Field(
-        "zipfian", description="distribution of queries over regions and samples"
-    )
+    request_distribution: Annotated[
+        Keys, AfterValidator(_drawn), WithJsonSchema({"enum": ["zipfian", "uniform"]})
+    ] = Field(ZIPFIAN, description="distribution of queries over regions and samples")
     seed: Annotated[int, Field(strict=True, ge=0, le=2**63 - 1)] = Field(
         20130226, description="seed of sites, rows, regions and queries"
     )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, WithJsonSchema
 
-from density_study.workloads.base.quantity import magnitude, seconds
+from density_study.workloads.base.quantity import magnitude, percent, seconds
 
 # Measured: four and six RegionServers on two cores were steady after three minutes, one server after one.
 STEADY_LIMIT_S = 900.0
@@ -41,19 +40,6 @@ def target_of(value: object) -> Target:
     if ops_s > MAX_OPS_S:
         raise ValueError(f"{value!r} exceeds the maximum of {MAX_OPS_S:,} operations per second")
     return Target(ops_s=ops_s)
-
-
-def percent(value: object, example: str) -> float:
-    """ "70%" to 70.0. ValueError describes the fault and shows an example."""
-    found = float("nan")
-    if isinstance(value, str) and value.strip().endswith("%"):
-        with suppress(ValueError):
-            found = float(value.strip().removesuffix("%"))
-    if not 0 < found <= 100:
-        raise ValueError(
-            f"{value!r} is not a percentage above 0 and up to 100; write, for example, {example}"
-        )
-    return found
 
 
 LatencyTarget = Annotated[Target, BeforeValidator(target_of), WithJsonSchema({"type": "string"})]

@@ -11,6 +11,7 @@ from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from density_study.workloads.base.checked import FaultyKeyError, like
 from density_study.workloads.base.values import Frozen
+from density_study.workloads.ycsb.distribution import KeyDistribution, Keys
 
 CoreMix = Literal[
     "load", "read45-insert55", "scan95-insert5", "a", "b", "c", "d", "e", "f"
@@ -34,7 +35,7 @@ class MixFacts:
     label: str
     shares: Mapping[str, float]
     latency: tuple[str, ...] = ("READ",)
-    distribution: str | None = None
+    distribution: KeyDistribution | None = None
 
 
 _INSERT = _shares(insert=1.0)
@@ -53,7 +54,11 @@ MIXES: Mapping[Mix, MixFacts] = MappingProxyType(
         "a": MixFacts("core workload A", _shares(read=0.5, update=0.5)),
         "b": MixFacts("core workload B", _shares(read=0.95, update=0.05)),
         "c": MixFacts("core workload C", _shares(read=1.0)),
-        "d": MixFacts("core workload D", _shares(read=0.95, insert=0.05), distribution="latest"),
+        "d": MixFacts(
+            "core workload D",
+            _shares(read=0.95, insert=0.05),
+            distribution=KeyDistribution("latest"),
+        ),
         "e": MixFacts("core workload E", _shares(scan=0.95, insert=0.05)),
         "f": MixFacts("core workload F", _shares(read=0.5, readmodifywrite=0.5)),
         "variant-load": MixFacts("variant store, load", _INSERT, ("INSERT",)),
@@ -102,7 +107,7 @@ class OwnMix(Frozen):
     insert: Share = Field(0.0, description="share of writes of a new row")
     scan: Share = Field(0.0, description="share of short range scans")
     read_modify_write: Share = Field(0.0, description="share of reads, each followed by an update")
-    request_distribution: Literal["zipfian", "uniform", "latest"] | None = Field(
+    request_distribution: Keys | None = Field(
         None, description="distribution of keys; default: that of the study"
     )
 

@@ -16,12 +16,18 @@ DB = "org.densitystudy.ycsb.HBaseClient"
 THINK_TIMED = "org.densitystudy.ycsb.ThinkTimed"
 CORE = "site.ycsb.workloads.CoreWorkload"
 INTERLEAVED = "org.densitystudy.ycsb.InterleavedWorkload"
+# Wraps another workload, and does its operations at a rate that changes with time.
+SCHEDULED = "org.densitystudy.ycsb.ScheduledWorkload"
 # More than a synchronous client thread can do: an operation takes at least 0.2 ms.
 # A timed run needs a number of operations, too. It must not be reached, and must not be far too large: YCSB
 # draws keys from the loaded ones plus all that the run might insert, discards those that do not exist yet,
 # and stores a drawn key in an int. With two billion operations, half of the keys were negative, and drawing
 # keys took longer than reading rows.
 OPERATIONS_PER_THREAD_S = 5000
+KEY_DIGITS = len(str(INT_MAX))
+"""Of keys in order: with leading zeros, their order as text is that of the records."""
+INSERTS = "inserts.txt"
+"""End of the name of a client's log of acknowledged inserts, in a trial with a fault."""
 PERCENTILES = "50,90,95,99,99.9"
 
 
@@ -31,7 +37,8 @@ def table_of(setting: YcsbSetting) -> str:
     if setting.variants is not None:
         return setting.variants.table
     row = f"_{setting.row.name}" if setting.row.name else ""
-    return f"usertable_{setting.records}{row}{'_confined' if setting.is_isolation else ''}"
+    order = f"_{setting.insert_order}" if setting.insert_order != "hashed" else ""
+    return f"usertable_{setting.records}{row}{order}{'_confined' if setting.is_isolation else ''}"
 
 
 def table_on(cluster: Cluster, setting: YcsbSetting) -> str:
@@ -46,6 +53,9 @@ def operations_at_most(setting: YcsbSetting) -> int:
         return setting.records
     threads = ceil(setting.threads / setting.clients)
     wanted = setting.duration_s * threads * OPERATIONS_PER_THREAD_S
+    if setting.phase is not None and setting.target_ops_s is not None:
+        asked = setting.phase.operations(setting.target_ops_s, setting.warm_up_s)
+        wanted = 2 * asked / setting.clients + 1000  # hours at full speed would be too many by far
     insert_share = setting.mix_facts.shares["insert"]
     # CoreWorkload draws keys, as ints, from recordcount + 2 * operationcount * share of inserts
     drawable = (INT_MAX - setting.records) / max(2 * insert_share, 1)
@@ -103,12 +113,18 @@ def client_arguments(
     ]
     arguments.append("-load" if setting.is_load else "-t")
     target = target_share(setting, number)
-    if target is not None:
+    if target is not None and setting.phase is None:
         arguments += ["-target", str(target)]
     mix = (shares or setting.mix_facts.shares).items()
     properties = {f"{operation}proportion": str(share) for operation, share in mix}
     properties |= {**_properties(setting, hdr_prefix), **_of_several(setting, number)}
     properties["table"] = table or table_of(setting)
+    if setting.fault is not None and shares is None:
+        number_of = {"client.number": str(number - 1), "client.count": str(setting.clients)}
+        log = {"workload": INTERLEAVED, "inserts.log": f"{hdr_prefix}{INSERTS}"}
+        properties |= {**number_of, **log}
+    if setting.phase is not None:
+        properties |= _scheduled(setting, hdr_prefix, properties["workload"])
     if setting.clients > 1:
         properties["client.barrier"] = hdr_prefix
     if timed:
@@ -116,6 +132,19 @@ def client_arguments(
     for key, value in sorted(properties.items()):
         arguments += ["-p", f"{key}={value}"]
     return tuple(arguments)
+
+
+def _scheduled(setting: YcsbSetting, prefix: str, workload: str) -> dict[str, str]:
+    """Rates that change with time. The clients have equal parts of each."""
+    if setting.phase is None or setting.target_ops_s is None:
+        raise ValueError(f"{setting.id}: its rates are not known yet")
+    highest_ops_s = setting.target_ops_s / setting.clients
+    return {
+        "workload": SCHEDULED,
+        "schedule.workload": workload,
+        "schedule.pieces": setting.phase.schedule(highest_ops_s, setting.warm_up_s),
+        "schedule.log": f"{prefix}schedule.csv",
+    }
 
 
 def _of_several(setting: YcsbSetting, number: int) -> dict[str, str]:
@@ -140,9 +169,9 @@ def _properties(setting: YcsbSetting, hdr_prefix: str) -> dict[str, str]:
         "fieldcount": str(setting.row.fields),
         "fieldlength": str(setting.row.field_length),
         "operationcount": str(operations_at_most(setting)),
-        "requestdistribution": setting.distribution,
+        **setting.distribution.properties(),
         "maxscanlength": str(setting.max_scan_length),
-        "scanlengthdistribution": "uniform",
+        "scanlengthdistribution": setting.scan_length_distribution,
         "columnfamily": FAMILY,
         "measurementtype": "hdrhistogram",
         "measurement.interval": "op" if setting.target_ops_s is None else "both",
@@ -152,6 +181,10 @@ def _properties(setting: YcsbSetting, hdr_prefix: str) -> dict[str, str]:
         "status.interval": "1",
         **(setting.variants.properties() if setting.variants is not None else {}),
     }
+    if setting.min_scan_length != 1:
+        properties["minscanlength"] = str(setting.min_scan_length)
+    if setting.insert_order == "ordered":
+        properties |= {"insertorder": "ordered", "zeropadding": str(KEY_DIGITS)}
     if setting.warm_up_client_s:
         properties["client.warmup.s"] = str(round(setting.warm_up_client_s))
     if setting.duration_s is not None:

@@ -8,10 +8,10 @@ from typing import Annotated, Any, Self
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from density_study.workloads.base.checked import FaultyKeyError
-from density_study.workloads.base.quantity import Seconds, milliseconds, written_in
+from density_study.workloads.base.quantity import Seconds, milliseconds, percent, written_in
 from density_study.workloads.base.search import LatencyLimit, Search
 from density_study.workloads.base.values import Frozen
-from density_study.workloads.ycsb.knobs import LatencyTarget, Target, percent
+from density_study.workloads.ycsb.knobs import LatencyTarget, Target
 from density_study.workloads.ycsb.mixes import Mix, OwnMix, facts_of, name_of
 
 _LIMIT = re.compile(r"(read|update|insert|scan)_p(50|90|95|99|99\.9)")

@@ -15,11 +15,14 @@ from density_study.workloads.base.fault import Fault
 from density_study.workloads.base.search import Probe, Search
 from density_study.workloads.base.setting import Setting
 from density_study.workloads.base.values import ClientFiles
+from density_study.workloads.ycsb.distribution import ZIPFIAN, KeyDistribution, Keys
+from density_study.workloads.ycsb.fault_under_load.victims import cannot_recover
 from density_study.workloads.ycsb.knobs import STEADY_ESTIMATE_S
 from density_study.workloads.ycsb.mixes import MIXES, Mix, MixFacts, OwnMix, is_load
 from density_study.workloads.ycsb.noisy_neighbour.neighbour import NOBODY, pair
 from density_study.workloads.ycsb.output.interval_log import client_rate
 from density_study.workloads.ycsb.output.latency import percentile_ms
+from density_study.workloads.ycsb.phase import Phase
 from density_study.workloads.ycsb.row import Row
 from density_study.workloads.ycsb.variant_store import STORED_ROW_MIB as STORED_VARIANT_MIB
 from density_study.workloads.ycsb.variant_store import VALUE_MIB, VariantStore
@@ -35,6 +38,10 @@ _NO_COLUMNS = frozenset(
         "row",
         "search",
         "fault",
+        "phase",
+        "min_scan_length",
+        "scan_length_distribution",
+        "insert_order",
         "regions_per_server",
         "warm_up_daemons_s",
         "warm_up_client_s",
@@ -85,8 +92,17 @@ class YcsbSetting(Setting):
     fault: Fault | None = Field(
         None, description="what is done to the cluster while the clients run; null: nothing"
     )
-    request_distribution: Literal["zipfian", "uniform", "latest"] = "zipfian"
+    phase: Phase | None = Field(
+        None,
+        description="how the rate changes with time, as shares of the target; null: it does not",
+    )
+    request_distribution: Keys = ZIPFIAN
     max_scan_length: int = Field(100, description="maximum rows per scan")
+    min_scan_length: int = Field(1, description="minimum rows per scan")
+    scan_length_distribution: Literal["uniform", "zipfian"] = "uniform"
+    insert_order: Literal["hashed", "ordered"] = Field(
+        "hashed", description="whether keys are hashes of record numbers, or the numbers themselves"
+    )
     regions_per_server: int = 10
     neighbour_threads: int | None = Field(
         None,
@@ -119,10 +135,14 @@ class YcsbSetting(Setting):
             parts = [f"genomics-{self.mix}-{self.variants.name}-t{threads}"]
         if self.row.name:
             parts.append(self.row.name)
+        if self.insert_order != "hashed":
+            parts.append(self.insert_order)
         if self.clients > 1:
             parts.append(f"c{self.clients}")
         if self.search is not None:  # keeps its name whatever its probe
             parts.append(self.search.id)
+        elif self.phase is not None:  # keeps its name once its rates are known
+            parts.append(self.phase.name)
         elif self.target_percent is not None:  # keeps its name once its rate is known
             parts.append(f"at{self.target_percent:g}pct")
         elif self.target_ops_s is not None:
@@ -157,6 +177,8 @@ class YcsbSetting(Setting):
         rows = f"{self.records:,} records"
         if self.row.name:
             rows += f" of {self.row.fields} x {self.row.field_length} B"
+        if self.insert_order != "hashed":
+            rows += f" in {self.insert_order} keys"
         if self.variants is not None:
             rows = f"{self.variants.samples:,} samples at {self.variants.sites:,} sites"
         size = f"{rows}, {self._own_threads} threads"
@@ -164,6 +186,8 @@ class YcsbSetting(Setting):
             size += f" in {self.clients} clients"
         if self.search is not None:
             return f"{size}, {self.search.goal}"
+        if self.phase is not None:
+            return f"{size}, {self.phase.words}"
         if self.target_percent is not None:  # its rate differs from build to build
             size += f", at {self.target_percent:g} % of saturation"
         elif self.target_ops_s is not None:
@@ -176,7 +200,7 @@ class YcsbSetting(Setting):
         target = percent if self.target_percent else 1000.0 * (self.target_ops_s or 0.0)
         names = [str(name) for name in MIXES]
         place = names.index(self.mix) if self.mix in names else len(names)
-        if self.search is not None or self.fault is not None:  # after the targets
+        if self.search or self.fault or self.phase:  # after the targets
             return place, self.records, self._own_threads, inf
         return place, self.records, self.threads, target
 
@@ -186,7 +210,7 @@ class YcsbSetting(Setting):
         return is_load(self.mix)
 
     @property
-    def distribution(self) -> str:
+    def distribution(self) -> KeyDistribution:
         """Distribution of requests."""
         return self.mix_facts.distribution or self.request_distribution
 
@@ -235,7 +259,19 @@ class YcsbSetting(Setting):
 
     def disk_use(self, replication: int) -> tuple[str, float]:
         row_mib = self.row.stored_mib if self.variants is None else STORED_VARIANT_MIB
-        return self.workload, self.records * row_mib * COPIES_ON_DISK * replication
+        rows = self.records + self._written_rows
+        return self.workload, rows * row_mib * COPIES_ON_DISK * replication
+
+    @property
+    def _written_rows(self) -> float:
+        """Most rows that a phase inserts. A rate that is not known yet is a share of a load's. Updates
+        replace rows: compactions remove the old ones."""
+        if self.phase is None:
+            return 0.0
+        percent = self.target_percent or 0.0
+        highest_ops_s = self.target_ops_s or percent / 100 * LOAD_ESTIMATE_OPS_S
+        inserts = self.mix_facts.shares["insert"]
+        return inserts * self.phase.operations(highest_ops_s, self.warm_up_s)
 
     @property
     def estimate_s(self) -> float:
@@ -250,7 +286,7 @@ class YcsbSetting(Setting):
     @property
     def warmed(self) -> Hashable:
         """Servers are warmed up once per table, and in mode `steady` once per table and mix."""
-        table = (self.records, self.row, self.variants, self.is_isolation)
+        table = (self.records, self.row, self.insert_order, self.variants, self.is_isolation)
         return (*table, self.mix) if self.until_steady else table
 
     @property
@@ -271,7 +307,7 @@ class YcsbSetting(Setting):
 
     @property
     def has_steady_rate(self) -> bool:
-        return not self.is_load
+        return not self.is_load and self.phase is None
 
     def writes_for(self, other: Setting) -> bool:
         if not isinstance(other, YcsbSetting) or not self.is_load or other.is_isolation:
@@ -280,8 +316,8 @@ class YcsbSetting(Setting):
 
     def shares_table_with(self, other: YcsbSetting) -> bool:
         """Whether both run on the same rows."""
-        mine = (self.records, self.row, self.variants)
-        return mine == (other.records, other.row, other.variants)
+        mine = (self.records, self.row, self.insert_order, self.variants)
+        return mine == (other.records, other.row, other.insert_order, other.variants)
 
     def measures_for(self, other: Setting) -> bool:
         if not isinstance(other, YcsbSetting) or self.search is not None:
@@ -353,7 +389,7 @@ class YcsbSetting(Setting):
 
     def obstacle(self, topology: Topology) -> InputError | None:
         if self.fault is not None:
-            return self._cannot_recover(self.fault, topology)
+            return cannot_recover(self.id, self.fault, topology)
         if not self.is_isolation or pair(topology):
             return None
         return InputError(
@@ -363,43 +399,27 @@ class YcsbSetting(Setting):
             ("factors", "vms_per_host"),
         )
 
-    def _cannot_recover(self, fault: Fault, topology: Topology) -> InputError | None:
-        """Why the cluster could not work without the daemon that is killed."""
-        if topology.given:
-            return InputError(
-                f"{self.id}: nothing of a given cluster is killed.",
-                "fault",
-                "remove `fault`, or let the study build a cluster.",
-                ("workloads",),
-            )
-        servers = sum(len(worker.regionserver_names) for worker in topology.workers)
-        if fault.kill == "regionserver" and servers < 2:
-            why = "no topology has a second RegionServer, which would take the regions over"
-            remedy = "add a density of 2 or more, or regionservers_per_node: [2]"
-        elif fault.kill == "datanode" and (topology.replication < 2 or len(topology.workers) < 3):
-            why = (
-                "no topology has two replicas of each block on three or more workers, so that writes "
-                "go on without one"
-            )
-            remedy = "set stack.replication: 2, and add a density with three or more workers"
-        else:
-            return None
-        return InputError(
-            f"{self.id}: {why}.",
-            "fault",
-            f"{remedy}; or remove `fault`.",
-            ("factors", "vms_per_host"),
+    @property
+    def needs_of_workers(self) -> tuple[str, ...]:
+        if self.fault is None:
+            return ()
+        return (("check-cut",) if self.fault.cut else ()) + (
+            ("check-slow-disk",) if self.fault.slow_disk else ()
         )
 
     def raw_files(self, client: ClientFiles) -> Iterator[tuple[str, str]]:
         yield "ycsb-summary", client.stdout
         yield "ycsb-status", client.stderr
         yield "ycsb-hdr", f"raw/{client.name}-*.hdr"
+        if self.phase is not None:
+            yield "ycsb-schedule", f"raw/{client.name}-schedule.csv"
 
     def table_row(self) -> dict[str, Any]:
         store = self.variants
         return {
             **self.model_dump(exclude=set(_NO_COLUMNS)),
+            "request_distribution": str(self.request_distribution),
+            "phase": self.phase.kind if self.phase else None,
             **{name: getattr(store, name) if store else None for name in _STORE_COLUMNS},
         }
 
@@ -410,6 +430,8 @@ class YcsbSetting(Setting):
             **self.model_dump(include={"records"}),
             "threads": self._own_threads,
             "target_ops_s": None if self.search else self.target_ops_s,
+            "phase": self.phase.words if self.phase else None,
+            "parts": self.phase.parts() if self.phase else [],
             "sought": self.search.goal if self.search else None,
             "samples": store.samples if store else None,
             "sites": store.sites if store else None,
@@ -433,11 +455,15 @@ class YcsbSetting(Setting):
             shares = self.mix_facts.shares.items()
             knobs["shares"] = ", ".join(f"{name} {share:g}" for name, share in shares if share)
         if not self.is_load:
-            knobs["request_distribution"] = self.distribution
+            knobs["request_distribution"] = str(self.distribution)
             if self.variants is not None:
                 knobs |= self.variants.model_dump(include={"regions", "region_sites"})
             elif self.mix_facts.shares["scan"] > 0:
                 knobs["max_scan_length"] = self.max_scan_length
+                if self.min_scan_length != 1:
+                    knobs["min_scan_length"] = self.min_scan_length
+                if self.scan_length_distribution != "uniform":
+                    knobs["scan_length_distribution"] = self.scan_length_distribution
         return {name: value for name, value in knobs.items() if value is not None}
 
     @property

@@ -14,7 +14,8 @@ from density_study.workloads.base.checked import FaultyKeyError, at_most
 from density_study.workloads.base.quantity import Seconds
 from density_study.workloads.base.setting import WorkloadSpec
 from density_study.workloads.base.values import Frozen
-from density_study.workloads.ycsb.fault_spec import RECOVERY_S, FaultSpec
+from density_study.workloads.ycsb.distribution import ZIPFIAN, Keys
+from density_study.workloads.ycsb.fault_under_load.spec import RECOVERY_S, FaultSpec
 from density_study.workloads.ycsb.knobs import (
     WARM_UP_CLIENT_S,
     LatencyTarget,
@@ -32,6 +33,7 @@ from density_study.workloads.ycsb.mixes import (
     is_load,
     name_of,
 )
+from density_study.workloads.ycsb.phase_spec import PhaseSpec
 from density_study.workloads.ycsb.row import Row
 from density_study.workloads.ycsb.search_spec import SearchSpec
 from density_study.workloads.ycsb.setting import INT_MAX, YcsbSetting
@@ -86,7 +88,7 @@ class RunsSpec(WorkloadSpec):
     warm_up_daemons: WarmUp = Field(
         "steady", description="server warm-up before measured trials: steady, a time, or off"
     )
-    request_distribution: Literal["zipfian", "uniform", "latest"] = "zipfian"
+    request_distribution: Keys = ZIPFIAN
     regions_per_server: RegionsPerServer = Field(
         10, description="regions of the table per RegionServer"
     )
@@ -220,12 +222,27 @@ class YcsbSpec(RunsSpec):
     row: Row = Field(Row(), description="fields of a row")
     isolation: IsolationSpec | None = Field(None, description="a noisy-neighbour pair of trials")
     fault: FaultSpec | None = Field(
-        None, description="a trial in which a daemon is killed under load"
+        None,
+        description="a trial in which a daemon, node or host is killed under load, a host is cut off, or a "
+        "disk is slow",
     )
-    request_distribution: Literal["zipfian", "uniform", "latest"] = Field(
-        "zipfian", description="distribution of keys, where the mix does not fix it"
+    phases: tuple[PhaseSpec, ...] = Field(
+        (), description="trials at rates that change with time: ramp, burst, staircase, soak"
+    )
+    request_distribution: Keys = Field(
+        ZIPFIAN,
+        description="distribution of keys, where the mix does not fix it: zipfian, uniform, latest, "
+        "sequential, hotspot or exponential; with shares of its own {hotspot: {keys: 20%, operations: 80%}}",
     )
     max_scan_length: Rows = Field(100, description="maximum rows per scan")
+    min_scan_length: Rows = Field(1, description="minimum rows per scan")
+    scan_length_distribution: Literal["uniform", "zipfian"] = Field(
+        "uniform", description="distribution of rows per scan, between minimum and maximum"
+    )
+    insert_order: Literal["hashed", "ordered"] = Field(
+        "hashed",
+        description="hashed: new rows go to all regions; ordered: to the end of the table, its last region",
+    )
 
     @classmethod
     def has_memory_size(cls, keys: Mapping[str, Any]) -> bool:
@@ -249,7 +266,11 @@ class YcsbSpec(RunsSpec):
         return self.records
 
     def table_knobs(self, size: int) -> dict[str, Any]:
-        return {"records": size, "row": self.row, "max_scan_length": self.max_scan_length}
+        names = {
+            *("row", "max_scan_length", "min_scan_length", "scan_length_distribution"),
+            "insert_order",
+        }
+        return {"records": size, **{name: getattr(self, name) for name in names}}
 
     @model_validator(mode="after")
     def _names_differ(self) -> Self:
@@ -274,22 +295,51 @@ class YcsbSpec(RunsSpec):
         if self._fault_mix is None:
             raise FaultyKeyError("a fault needs a mix besides load", "fault", "mix")
         measured_s = (self.fault.duration or self.duration) - self.warm_up
-        if self.fault.at + RECOVERY_S > measured_s:
+        if self.fault.over_s + RECOVERY_S > measured_s:
             raise FaultyKeyError(
-                f"{measured_s:g} s are measured: {self.fault.at:g} s leave less than {RECOVERY_S:g} s to "
+                f"{measured_s:g} s are measured: {self.fault.over_s:g} s leave less than {RECOVERY_S:g} s to "
                 "recover in",
                 *("fault", "at"),
             )
         return self
 
-    @property
-    def _fault_mix(self) -> MixChoice | None:
-        if self.fault is not None and self.fault.mix is not None:
-            return None if is_load(self.fault.mix) else self.fault.mix
+    @model_validator(mode="after")
+    def _scans_have_a_range(self) -> Self:
+        if self.min_scan_length > self.max_scan_length:
+            raise FaultyKeyError("min_scan_length exceeds max_scan_length", "min_scan_length")
+        return self
+
+    @model_validator(mode="after")
+    def _phases_have_a_ramp_up(self) -> Self:
+        if self.phases and (self.warm_up < 1 or self.warm_up != round(self.warm_up)):
+            raise FaultyKeyError("phases need a ramp-up of whole seconds, 1 s or more", "warm_up")
+        for at, phase in enumerate(self.phases):
+            if self._run_mix(phase.mix) is None:
+                raise FaultyKeyError("a phase needs a mix besides load", "phases", at, "mix")
+        if len({(one.phase.name, one.mix) for one in self.phases}) < len(self.phases):
+            raise FaultyKeyError("two phases are equal", "phases")
+        return self
+
+    def _run_mix(self, chosen: CoreMix | None) -> MixChoice | None:
+        """The mix chosen, or the first besides the load; None if it is a load."""
+        if chosen is not None:
+            return None if is_load(chosen) else chosen
         return next((mix for mix in self.mixes if not is_load(name_of(mix))), None)
 
+    @property
+    def _fault_mix(self) -> MixChoice | None:
+        return self._run_mix(self.fault.mix if self.fault else None)
+
     def settings(self) -> tuple[YcsbSetting, ...]:
-        return (*super().settings(), *self._isolation(), *self._fault())
+        return (*super().settings(), *self._isolation(), *self._phases(), *self._fault())
+
+    def _phases(self) -> Iterator[YcsbSetting]:
+        """Each on the first table, with the maximum of `threads`, as latency trials."""
+        for spec in self.phases:
+            if mix := self._run_mix(spec.mix):
+                run = self.setting(self.records[0], max(self.threads), mix, spec.highest)
+                length_s = self.warm_up + spec.phase.seconds
+                yield run.model_copy(update={"phase": spec.phase, "duration_s": length_s})
 
     def _fault(self) -> Iterator[YcsbSetting]:
         mix = self._fault_mix

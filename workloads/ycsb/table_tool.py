@@ -27,13 +27,16 @@ def tool_command(cluster: Cluster, name: str, *verbs: tuple[str, ...]) -> Comman
     )
 
 
-def table_tool(context: TrialContext, name: str, *verbs: tuple[str, ...]) -> list[dict[str, Any]]:
-    """Run `verbs` in order, and return the result of each. StudyError if one fails.
+def table_tool(
+    context: TrialContext, name: str, *verbs: tuple[str, ...], more_s: float = 0.0
+) -> list[dict[str, Any]]:
+    """Run `verbs` in order, and return the result of each. StudyError if one fails. `more_s`: what they may
+    take in addition to TIMEOUT_S.
 
     The record keeps the output as logs/<name>.out and .err.
     """
     command = tool_command(context.cluster, name, *verbs)
-    run = run_client(context, command, TIMEOUT_S, folder="logs")
+    run = run_client(context, command, TIMEOUT_S + more_s, folder="logs")
     require_success(context, run, f"preparing the table ({', '.join(v[0] for v in verbs)})")
     lines = (context.record.root / run.stdout).read_text(encoding="utf-8").splitlines()
     return [json.loads(line)["result"] for line in lines if line.startswith("{")]

@@ -110,7 +110,7 @@ def _warm_up(
     limit_s = setting.warm_up_daemons_s
     work = setting.model_copy(
         update={"duration_s": limit_s, "warm_up_client_s": 0.0, "threads": THREADS, "clients": 1,
-                "target_percent": None, "target_ops_s": None}
+                "target_percent": None, "target_ops_s": None, "phase": None}
     )  # fmt: skip
     name = "warm-up-inserts" if shares is None else f"warm-up-{warmed_by(setting)}"
     idle = CompilerIdle(lambda: compiled_s(context.cluster.endpoints))

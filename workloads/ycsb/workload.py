@@ -9,7 +9,8 @@ The servers are warmed up first: see `workloads.ycsb.warm_up`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -18,10 +19,11 @@ from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.topology import Node
 from density_study.cluster.model.transport import Command
 from density_study.cluster.stack import classpath, ensure
-from density_study.workloads.base.client_run import GRACE_S, require_success, run_clients
+from density_study.workloads.base.client_run import GRACE_S, Deed, require_success, run_clients
 from density_study.workloads.base.values import ClientRun
 from density_study.workloads.base.workload import Collected, Prepared, TrialContext
-from density_study.workloads.ycsb.fault_under_load import killing, rows_after
+from density_study.workloads.ycsb.fault_under_load.injection import injecting, rows_after
+from density_study.workloads.ycsb.fault_under_load.lasting import LastingFault
 from density_study.workloads.ycsb.faults import faults_of_all
 from density_study.workloads.ycsb.noisy_neighbour.neighbour import (
     noise,
@@ -30,6 +32,7 @@ from density_study.workloads.ycsb.noisy_neighbour.neighbour import (
 )
 from density_study.workloads.ycsb.properties import (
     FAMILY,
+    KEY_DIGITS,
     MAIN,
     client_arguments,
     client_name,
@@ -56,8 +59,8 @@ class YcsbWorkload:
         return Prepared(data_set_mib=setting.data_mib, state=state)
 
     def run(self, context: TrialContext, setting: YcsbSetting) -> tuple[ClientRun, ...]:
-        with noise(context, setting.neighbour_threads or 0):
-            clients = _run_all(context, setting, "raw")
+        with noise(context, setting.neighbour_threads or 0), _fault(context, setting) as deed:
+            clients = _run_all(context, setting, "raw", deed)
         if setting.fault is not None and not context.injected:
             raise StudyError(
                 f"the clients ended before {setting.fault.words}.",
@@ -79,13 +82,35 @@ class YcsbWorkload:
         return Collected(faults=faults, state={**_state(facts), **more})
 
 
+@contextmanager
+def _fault(context: TrialContext, setting: YcsbSetting) -> Iterator[Deed | None]:
+    """What is done to the cluster meanwhile; afterwards, what lasts for a time is undone."""
+    if setting.fault is None:
+        yield None
+        return
+    lasting = None if setting.fault.kill else LastingFault(context, setting.fault)
+    if lasting is None:
+        yield injecting(context, setting, setting.fault, None)
+        return
+    lasting.prove()
+    try:
+        yield injecting(context, setting, setting.fault, lasting)
+        lasting.finish()
+    finally:
+        lasting.stop()
+
+
 def _create(context: TrialContext, setting: YcsbSetting) -> list[dict[str, Any]]:
     """Create an empty table, pre-split along the real distribution of its keys."""
     servers = len(context.cluster.endpoints.regionserver_http)
     regions = str(setting.regions_per_server * servers)
     tables, name = Tables.of(context.cluster), table_of(setting)
     known = tables.known(name)
-    keys = () if setting.variants is None else ("--variants", setting.variants.splits)
+    keys: tuple[str, ...] = ()
+    if setting.variants is not None:
+        keys = ("--variants", setting.variants.splits)
+    elif setting.insert_order == "ordered":
+        keys = ("--ordered", f"{setting.records},{KEY_DIGITS}")
     create = ("create", *_table(context, setting), "--family", FAMILY, "--regions", regions, *keys)
     # A given cluster's switches are not ours: its tables may be moved, and `state` shows where regions are.
     acts: list[tuple[str, ...]] = [] if context.cluster.topology.given else [("balancer", "off")]
@@ -147,7 +172,7 @@ def _confined(context: TrialContext, setting: YcsbSetting) -> list[tuple[str, ..
 
 def _load_unmeasured(context: TrialContext, setting: YcsbSetting) -> None:
     load = setting.model_copy(
-        update={"mix": setting.load_mix, "duration_s": None, "fault": None, "warm_up_s": 0.0,
+        update={"mix": setting.load_mix, "duration_s": None, "fault": None, "phase": None, "warm_up_s": 0.0,
                 "warm_up_client_s": 0.0, "target_percent": None, "target_ops_s": None}
     )  # fmt: skip
     runs = _run_all(context, load, "logs")
@@ -170,14 +195,15 @@ def _warm_up_client(
     return _command(context, node, name, client_arguments(work, prefix, 1, shares, table))
 
 
-def _run_all(context: TrialContext, setting: YcsbSetting, folder: str) -> tuple[ClientRun, ...]:
-    """Run the setting's clients; several start together."""
+def _run_all(
+    context: TrialContext, setting: YcsbSetting, folder: str, deed: Deed | None = None
+) -> tuple[ClientRun, ...]:
+    """Run the setting's clients; several start together. `deed`: done meanwhile."""
     timeout_s = LOAD_TIMEOUT_S
     if setting.duration_s is not None:
         timeout_s = setting.warm_up_client_s + setting.duration_s + GRACE_S
     ready_within_s = setting.warm_up_client_s + GRACE_S if setting.clients > 1 else None
     commands = client_commands(context, setting, folder)
-    deed = None if setting.fault is None else killing(context, setting, setting.fault)
     return run_clients(
         context, commands, timeout_s, folder, ready_within_s=ready_within_s, deed=deed
     )
@@ -203,7 +229,7 @@ def _prefix(context: TrialContext, node: Node, folder: str, name: str) -> str:
 
 
 def _command(context: TrialContext, node: Node, name: str, arguments: tuple[str, ...]) -> Command:
-    path = classpath(ensure("ycsb"))
+    path = classpath(ensure("ycsb", context.cluster.client_versions))
     return java_command(context.cluster, name, path, MAIN, arguments, node=node)
 
 

@@ -42,8 +42,9 @@ def run_points(run_root: Path) -> tuple[Point, ...]:
     valid = valid[valid.index.isin(hosts)]
     if "studied" in valid:  # tables of earlier versions, which had no searches, lack it
         valid = valid[valid["studied"] | valid["overhead_pair"].notna()]
-    if "fault" in valid:  # a cluster that recovers has no capacity of its own
-        valid = valid[valid["fault"].isna()]
+    for column in ("fault", "phase"):  # no steady load: neither has a latency at one utilization
+        if column in valid:
+            valid = valid[valid[column].isna()]
     by_trial = {str(trial): rows for trial, rows in metrics.groupby("trial")}
     points = [
         point

@@ -134,3 +134,5 @@ def _stand_ins(pair: tuple[HostCourse, HostCourse], view: View) -> Iterator[str]
         )
     if view.process and highest:
         yield "Workers are process groups here and only stand in for VMs."
+    if view.noun == "container" and highest:
+        yield "Nodes are containers here, not VMs."

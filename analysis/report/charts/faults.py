@@ -22,7 +22,7 @@ def table(view: View) -> DataTable:
             Column("Rate was back after", numeric=True),
             Column("Failed operations", numeric=True),
             Column("Longest intended latency", numeric=True),
-            Column("Acknowledged rows missing", numeric=True),
+            Column("Acknowledged rows lost", numeric=True),
         ),
         tuple(
             (
@@ -33,7 +33,7 @@ def table(view: View) -> DataTable:
                 _recovered(trial),
                 _count(trial, "failed_operations"),
                 _value(trial, "worst_latency"),
-                _count(trial, "rows_missing"),
+                _count(trial, "lost_rows"),
             )
             for trial in sorted(view.summary.trials, key=lambda one: (one.topology, one.order))
             if trial.setting in faults

@@ -22,10 +22,14 @@ from density_study.analysis.report.charts.palette import CPU, INK, MUTED, SERIES
 
 # Data set of the workload's start, end of ramp-up and end: `at` in seconds, and `label`.
 WINDOW = "window"
+# Data set of slow seconds and of events: `at` and `end` in seconds, `kind` and `tip`.
+MARKS = "marks"
+MARKED = {"slow": Style(MUTED, "square"), "event": SERIES[1]}
 HEIGHT_PX = 190
 RATES = {
     "operations": SERIES[0],
     "transferred": SERIES[0],
+    "longest_operation": SERIES[3],
     "disk_read": SERIES[2],
     "disk_write": SERIES[1],
 }
@@ -34,8 +38,14 @@ DECADES = [10.0**power for power in range(-3, 7)]  # ticks of latency, ms
 
 
 def shapes() -> dict[str, Any]:
-    """A Vega-Lite spec without rows for each kind of chart: cpu, rate, latency."""
-    return {"cpu": _with_window(cpu_bars()), "rate": _rate(), "latency": _latency()}
+    """A Vega-Lite spec without rows for each kind of chart: cpu, rate, device, latency."""
+    numbered = {str(place): style for place, style in enumerate(CURVES)}
+    return {
+        "cpu": _with_window(cpu_bars()),
+        "rate": _lines(RATES),
+        "device": _lines(numbered),
+        "latency": _latency(numbered),
+    }
 
 
 def cpu_bars() -> alt.Chart:
@@ -56,9 +66,9 @@ def cpu_bars() -> alt.Chart:
     return bars
 
 
-def _rate() -> dict[str, Any]:
+def _lines(styles: dict[str, Style]) -> dict[str, Any]:
     """Rows: at (s, the middle of the step), series, value (null: unknown), tip, ref."""
-    look = series_look(RATES)
+    look = series_look(styles)
     base = alt.Chart(alt.NamedData(DATA)).encode(x=_seconds(), y=vertical(""), color=look["color"])
     points = base.transform_filter("isValid(datum.value)").mark_point(
         filled=True, size=14, opacity=1
@@ -69,10 +79,9 @@ def _rate() -> dict[str, Any]:
     )
 
 
-def _latency() -> dict[str, Any]:
+def _latency(styles: dict[str, Style]) -> dict[str, Any]:
     """Rows: part (1 / (1 - p)), series, value (ms), tip, ref. On this scale each further nine of a
     percentile is equally wide, as in HdrHistogram's plots."""
-    styles = {str(place): style for place, style in enumerate(CURVES)}
     percent = "format(100 - 100 / datum.value, '~r') + ' %'"
     ticks = [2, 10, 100, 1000, 10000]
     axis = alt.Axis(values=ticks, labelExpr=percent, grid=True, title="of operations")
@@ -104,12 +113,28 @@ def _with_window(*layers: Any) -> dict[str, Any]:
     words = marks.mark_text(
         align="left", baseline="bottom", dx=3, dy=-2, y=0, color=MUTED, fontSize=10
     )
-    spec = finished(alt.layer(*layers, rules, words.encode(text="label:N")), [], HEIGHT_PX)
-    spec["datasets"][WINDOW] = []
+    spans = (
+        alt.Chart(alt.NamedData(MARKS))
+        .mark_rect(clip=True, opacity=0.22, strokeWidth=0.75)
+        .encode(
+            x="at:Q",
+            x2="end:Q",
+            fill=alt.Fill("kind:N", scale=colour_scale(MARKED), legend=None),
+            stroke=alt.Stroke("kind:N", scale=colour_scale(MARKED), legend=None),
+            tooltip=alt.Tooltip("tip:N"),
+        )
+    )
+    drawn = alt.layer(spans, *layers, rules, words.encode(text="label:N"))
+    spec = finished(drawn.resolve_scale(fill="independent", stroke="independent"), [], HEIGHT_PX)
+    spec["datasets"] |= {WINDOW: [], MARKS: []}
     return spec
 
 
 def symbols() -> dict[str, Style]:
     """The legend's symbols by id. The script copies them next to the series' names."""
     rates = {f"symbol-rate-{name}": style for name, style in RATES.items()}
-    return rates | {f"symbol-latency-{place}": style for place, style in enumerate(CURVES)}
+    return rates | {
+        f"symbol-{shape}-{place}": style
+        for shape in ("device", "latency")
+        for place, style in enumerate(CURVES)
+    }

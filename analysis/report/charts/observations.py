@@ -13,6 +13,7 @@ from typing import Any
 
 from density_study.analysis.report.charts.palette import Style, styles
 from density_study.analysis.summary.summary import (
+    NODES,
     UNKNOWN_LEVEL,
     UNKNOWN_MEDIUM,
     Metric,
@@ -79,7 +80,12 @@ class View:
 
     @property
     def density_header(self) -> str:
-        return "Workers per host" if self.process else "VMs per host"
+        return f"{self.noun[0].upper()}{self.noun[1:]}s per host"
+
+    @property
+    def noun(self) -> str:
+        """What a node is called."""
+        return NODES.get(self.summary.isolation, "VM")
 
     def density(self, vms_per_host: int) -> str:
         """The tick on a chart's axis."""
@@ -92,8 +98,7 @@ class View:
             return "unknown density"
         if vms_per_host == 0:
             return "bare host"
-        noun = "worker" if self.process else "VM"
-        return f"{vms_per_host} {noun}{'s' if vms_per_host > 1 else ''} per host"
+        return f"{vms_per_host} {self.noun}{'s' if vms_per_host > 1 else ''} per host"
 
     @property
     def densities(self) -> tuple[str, ...]:
@@ -110,8 +115,9 @@ class View:
     @property
     def badges(self) -> tuple[str, ...]:
         """Marks on every figure, so that a figure cut out of the page still shows its limits."""
-        process = ("isolation: process",) if self.process else ()
-        return (*process, *(f"{medium}: emulated" for medium in self.emulated))
+        kind = self.summary.isolation
+        shared_kernel = (f"isolation: {kind}",) if kind in NODES else ()
+        return (*shared_kernel, *(f"{medium}: emulated" for medium in self.emulated))
 
     def medium(self, medium: str) -> str:
         return f"{medium} (emulated)" if medium in self.emulated else medium

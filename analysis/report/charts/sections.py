@@ -162,7 +162,7 @@ def by_density(view: View, **changes: Any) -> Chart:
     return by_arm(
         view,
         x=lambda o: view.density(o.setting.vms_per_host),
-        axis="workers per host (processes)" if view.process else "VMs per host",
+        axis="workers per host (processes)" if view.process else f"{view.noun}s per host",
         ticks=view.densities,
         **changes,
     )

@@ -4,12 +4,14 @@
 "use strict";
 window.drillDown = (load, draw) => {
   const NEAR_PX = 600;
+  const MOST = 6;  // looks of series in palette.py
+  const ALIGNED_PX = 110;  // of a chart in one column; all have the same axis of time
   let summary, charts;
   const PARTS = ["user", "system", "iowait", "steal", "idle"];
   const SCOPES = { "host": "whole machine", "node": "its own processes", "client": "client", "monitor": "monitors" };
   const RATES = {
     operations: "successful operations", transferred: "TestDFSIO, all maps",
-    disk_read: "read by the disks", disk_write: "written by the disks",
+    longest_operation: "longest operation", disk_read: "read by the disks", disk_write: "written by the disks",
   };
   const digits = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
   const quantity = (value, unit) => (value == null ? "not known" : `${digits.format(value)}\u00a0${unit}`);
@@ -37,24 +39,61 @@ window.drillDown = (load, draw) => {
   function rateChart(names, title, rates, ref, step) {
     const chosen = rates.map((rate, place) => [rate, place]).filter(([rate]) => names.includes(rate.name));
     if (!chosen.length) return null;
-    const rows = chosen.flatMap(([rate, at]) => rate.at_s.flatMap((second, place) => {
-      const row = {
-        ref: `${ref}/${at}/rate/${place}`, at: second + step / 2, series: rate.name, value: rate.rate[place],
-        tip: `second ${second}, ${RATES[rate.name]}: ${quantity(rate.rate[place], rate.unit)}`,
-      };
-      const next = rate.at_s[place + 1];  // a null row breaks the line at a gap
-      const gap = next > second + step ? [{ at: second + step, series: rate.name, value: null }] : [];
-      return [row, ...gap];
-    }));
-    const seconds = [...new Set(chosen.flatMap(([rate]) => rate.at_s))].sort((a, b) => a - b);
-    const cell = (rate, second) => quantity(rate.rate[rate.at_s.indexOf(second)], rate.unit);
     return {
-      shape: "rate", rows, title, unit: chosen[0][0].unit,
+      shape: "rate", title, unit: chosen[0][0].unit,
+      rows: chosen.flatMap(([rate, at]) =>
+        points(rate, rate.rate, `${ref}/${at}/rate`, rate.name, RATES[rate.name], step)),
       subtitle: chosen.map(([rate]) => RATES[rate.name]).join(", "),
       series: chosen.map(([rate]) => [RATES[rate.name], rate.name]),
-      head: ["Second", ...chosen.map(([rate]) => RATES[rate.name])],
-      body: seconds.map((second) => [second, ...chosen.map(([rate]) => cell(rate, second))]),
+      ...numbers(chosen.map(([rate]) => [RATES[rate.name], rate, rate.rate])),
     };
+  }
+
+  // The rows of a line: one per second; a null row breaks it at a gap.
+  const points = (one, values, ref, series, words, step) => one.at_s.flatMap((second, place) => {
+    const row = {
+      ref: `${ref}/${place}`, at: second + step / 2, series, value: values[place],
+      tip: `second ${second}, ${words}: ${quantity(values[place], one.unit)}`,
+    };
+    const gap = one.at_s[place + 1] > second + step ? [{ at: second + step, series, value: null }] : [];
+    return [row, ...gap];
+  });
+
+  // The same lines as a table. lines: words, series, values.
+  function numbers(lines) {
+    const seconds = [...new Set(lines.flatMap(([, one]) => one.at_s))].sort((a, b) => a - b);
+    const cell = ([, one, values], second) => quantity(values[one.at_s.indexOf(second)], one.unit);
+    return {
+      head: ["Second", ...lines.map(([words]) => words)],
+      body: seconds.map((second) => [second, ...lines.map((line) => cell(line, second))]),
+    };
+  }
+
+  // A panel for each chart of the devices; more than MOST series are split, for a panel has that many looks.
+  function deviceCharts(series, ref, step) {
+    const charts = new Map();
+    const labelsOf = (chart) => new Set(series.filter((one) => one.chart === chart).map((one) => one.label));
+    series.forEach((one, at) => {
+      // either several metrics of one source, or one metric of several sources
+      const key = JSON.stringify([one.chart, one.unit, ...labelsOf(one.chart).size > 1 ? [one.host, one.source] : []]);
+      charts.set(key, [...(charts.get(key) ?? []), [one, at]]);
+    });
+    const parts = [...charts.values()].flatMap((all) =>
+      Array.from({ length: Math.ceil(all.length / MOST) }, (_, part) => all.slice(part * MOST, (part + 1) * MOST)));
+    return parts.map((chosen) => {
+      const sources = new Set(chosen.map(([one]) => `${one.host} ${one.source}`));
+      const labels = new Set(chosen.map(([one]) => one.label));
+      const where = (one) => (one.source === "host" ? one.host : one.source);
+      const name = (one) => (sources.size > 1 ? where(one) : one.label);
+      const [first] = chosen[0];
+      return {
+        shape: "device", unit: first.unit === "percent" ? "%" : first.unit, title: first.chart,
+        subtitle: sources.size === 1 ? where(first) : labels.size === 1 ? first.label : "",
+        rows: chosen.flatMap(([one, at], place) => points(one, one.value, `${ref}/${at}/value`, String(place), name(one), step)),
+        series: chosen.map(([one], place) => [name(one), String(place)]),
+        ...numbers(chosen.map(([one]) => [name(one), one, one.value])),
+      };
+    });
   }
 
   function latencyChart(curves, ref) {
@@ -80,11 +119,13 @@ window.drillDown = (load, draw) => {
     return [
       rateChart(["operations"], "Throughput by second", rates, `${ref}/rates`, one.step_s),
       rateChart(["transferred"], "Throughput by second", rates, `${ref}/rates`, one.step_s),
+      rateChart(["longest_operation"], "Latency by second", rates, `${ref}/rates`, one.step_s),
       rateChart(["disk_read", "disk_write"], "Disks by second", rates, `${ref}/rates`, one.step_s),
       latencyChart(one.latency ?? [], `${ref}/latency`),
       ...(one.cpu ?? []).map((cpu, at) => [cpu, at]).sort(([a], [b]) => a.scope.localeCompare(b.scope))
         .sort(([a], [b]) => Number(b.scope.startsWith("host:")) - Number(a.scope.startsWith("host:")))
         .map(([cpu, at]) => cpuChart(cpu, `${ref}/cpu/${at}`, one.step_s)),
+      ...deviceCharts(one.devices ?? [], `${ref}/devices`, one.step_s),
     ].filter((chart) => chart?.rows.length);
   }
 
@@ -96,10 +137,42 @@ window.drillDown = (load, draw) => {
     return rows;
   }
 
-  function spec(chart, trial) {
+  // Slow seconds, and the events of daemons, as spans of time.
+  const markRows = (one) => [
+    ...(one.slow ?? []).map((spell) => ({ at: spell.first, end: spell.last + 1, kind: "slow", tip: spell.sentence })),
+    ...(one.events ?? []).map((event) => ({
+      at: event.start_s, end: event.end_s, kind: "event", tip: `${event.source}: ${event.kind}, ${event.what}`,
+    })),
+  ];
+
+  // The same events as a table; null: there is none.
+  function eventTable(one) {
+    if (!(one.events ?? []).length) return null;
+    const body = one.events.map((event) =>
+      [digits.format(event.start_s), quantity(1000 * (event.end_s - event.start_s), "ms"), event.source, event.kind, event.what]);
+    const head = ["Second", "Lasted", "Daemon", "Event", "What"];
+    return numbersOf({ title: "Pauses, flushes and compactions", subtitle: "the longest", head, body });
+  }
+
+  // The seconds that the charts of a trial with devices have in common; null: each chart has its own.
+  function timeAxis(one) {
+    if (![...one.devices ?? [], ...one.events ?? []].length) return null;
+    const all = [...one.cpu ?? [], ...one.rates ?? [], ...one.devices ?? []].flatMap((series) => series.at_s);
+    const [low, high] = all.reduce(([low, high], at) => [Math.min(low, at), Math.max(high, at)], [0, 0]);
+    return [low, high + one.step_s];
+  }
+
+  function spec(chart, trial, axis, marks) {
     const made = structuredClone(charts.shapes[chart.shape]);
+    if (axis) {
+      made.height = ALIGNED_PX;
+      made.layer.forEach(({ encoding }) => {
+        if (encoding?.y?.axis) Object.assign(encoding.y.axis, { minExtent: 48, maxExtent: 48 });
+        if (chart.shape !== "latency") encoding.x.scale = { domain: axis, nice: false };
+      });
+    }
     made.datasets[charts.data] = chart.rows;
-    if ("window" in made.datasets) made.datasets.window = windowRows(trial);
+    if ("window" in made.datasets) Object.assign(made.datasets, { window: windowRows(trial), marks });
     if (chart.unit) made.layer.forEach((layer) => {
       if (layer.encoding?.y?.axis) layer.encoding.y.axis.title = chart.unit;
     });
@@ -115,24 +188,26 @@ window.drillDown = (load, draw) => {
     return element("table", {}, caption, element("thead", {}, head), element("tbody", {}, ...rows));
   }
 
-  function panel(chart, id, trial) {
+  function panel(chart, id, trial, axis) {
     const values = chart.rows.map((row) => row.value).filter((value) => value != null);
     const [low, high] = [Math.min(...values), Math.max(...values)].map((value) => digits.format(value));
     const label = `${chart.title}, ${chart.subtitle}, trial ${trial.trial}: ${values.length} values from `
       + `${low} to ${high}. The numbers are in the table below.`;
     const legend = (chart.series ?? []).map(([words, key]) =>
       element("li", {}, symbol(chart.shape, key), ` ${words}`));
-    const height = charts.shapes[chart.shape].height;
+    const height = axis ? ALIGNED_PX : charts.shapes[chart.shape].height;
     const box = element("div", {
       class: "chart", role: "img", "data-chart": id, "data-state": "empty", "aria-label": label,
       style: `height: ${height}px`,
     });
     const title = element("h3", {}, chart.title, element("span", {}, chart.subtitle));
-    const numbers = element("details", { class: "data" }, element("summary", {}, "Numbers"),
-      element("div", { class: "scroll tall", tabindex: "0", role: "region", "aria-label": `${chart.title}, numbers` },
-        table(chart)));
-    return element("div", { class: "panel" }, title, element("ul", { class: "legend" }, ...legend), box, numbers);
+    return element("div", { class: "panel" }, title, element("ul", { class: "legend" }, ...legend), box, numbersOf(chart));
   }
+
+  const numbersOf = (chart) => element("details", { class: "data" },
+    element("summary", {}, chart.shape ? "Numbers" : chart.title),
+    element("div", { class: "scroll tall", tabindex: "0", role: "region", "aria-label": `${chart.title}, numbers` },
+      table(chart)));
 
   // Copies a legend symbol that the page's template has drawn.
   function symbol(shape, key) {
@@ -154,11 +229,15 @@ window.drillDown = (load, draw) => {
     }
     room.dataset.trial = trial.trial;
     room.dataset.state = "drawing";
-    room.replaceChildren(...found.map((chart, at) => panel(chart, `inside-${at}`, trial)));
+    const marks = markRows(summary.series[place]);
+    const axis = timeAxis(summary.series[place]);
+    room.classList.toggle("aligned", axis !== null);
+    room.replaceChildren(...found.map((chart, at) => panel(chart, `inside-${at}`, trial, axis)),
+      ...[eventTable(summary.series[place])].filter(Boolean));
     const boxes = [...room.querySelectorAll("[data-chart]")];
     for (const [at, chart] of found.entries()) {
       if (room.dataset.trial !== trial.trial || !boxes[at].isConnected) return;  // another trial was chosen meanwhile
-      await draw(boxes[at], spec(chart, trial));
+      await draw(boxes[at], spec(chart, trial, axis, marks));
     }
     const facts = document.getElementById("inside-facts");
     const step = summary.series[place].step_s;

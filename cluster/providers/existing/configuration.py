@@ -185,7 +185,8 @@ class Answers:
     """What the active NameNode and ResourceManager answer.
 
     `namenode`, `resourcemanager`: host:port of their web servers. `hadoop`: HDFS's version, as on Maven
-    Central. `free_mib`: what HDFS has left, replicas included.
+    Central. `free_mib`: what HDFS has left, replicas included. `workers`: addresses of DataNodes, names of
+    NodeManagers' hosts.
     """
 
     namenode: str
@@ -193,6 +194,7 @@ class Answers:
     hadoop: str
     datanodes: int
     free_mib: int
+    workers: tuple[str, ...]
 
 
 def ask(configuration: ClientConfiguration, access: Access = OPEN) -> Answers:
@@ -202,6 +204,9 @@ def ask(configuration: ClientConfiguration, access: Access = OPEN) -> Answers:
     manager = _active(managers, "ResourceManager", _is_active_manager, access)
     (facts,) = beans(namenode, "Hadoop:service=NameNode,name=NameNodeInfo", access)
     (system,) = beans(namenode, "Hadoop:service=NameNode,name=FSNamesystem", access)
+    datanodes = json.loads(facts["LiveNodes"]).values()
+    listed = get_json(manager, "/ws/v1/cluster/nodes", access=access)["nodes"] or {}
+    nodes = listed.get("node", [])
     if facts["Safemode"]:
         raise StudyError(
             "HDFS is in safe mode.", namenode, "wait until it has left it, or ask why."
@@ -210,8 +215,12 @@ def ask(configuration: ClientConfiguration, access: Access = OPEN) -> Answers:
         namenode=namenode,
         resourcemanager=manager,
         hadoop=re.split(r"[,\s]", facts["SoftwareVersion"])[0],
-        datanodes=len(json.loads(facts["LiveNodes"])),
+        datanodes=len(datanodes),
         free_mib=int(system["CapacityRemaining"]) // 2**20,
+        workers=(
+            *(one["xferaddr"].rpartition(":")[0] for one in datanodes),
+            *(one["nodeHostName"] for one in nodes if one["state"] == "RUNNING"),
+        ),
     )
 
 

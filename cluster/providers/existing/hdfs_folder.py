@@ -13,6 +13,8 @@ from density_study.cluster.model.access import OPEN, Access
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.providers.existing.web import TIMEOUT_S, session_of, url_of, user_of
 
+LEAST_NAMES = 100
+"""Files and folders of the smallest study: a job's staging files, its history, and its files."""
 MARKER = ".density-study"
 """Holds the tag of the build that made the folder."""
 
@@ -49,24 +51,31 @@ class HdfsFolder:
             )
         self._checked(self._call("GET", parent, op="CHECKACCESS", fsaction="-wx"))
 
-    def check_room(self, needed_mib: int) -> None:
-        """InputError if a space quota of a folder above leaves less, replicas included.
+    def check_room(self, needed_mib: int, hbase: str = "") -> None:
+        """InputError if a quota of a folder above leaves less space, replicas included, or too few names. So
+        for HBase's own folder `hbase`, if it is known.
 
         HDFS tells a folder's quota only to those who may read all of it: then it refuses the write itself.
         """
-        for folder in PurePosixPath(self.path).parents:
+        above = PurePosixPath(hbase or "/")
+        for folder in dict.fromkeys((*PurePosixPath(self.path).parents, above, *above.parents)):
             answer = self._call("GET", str(folder), op="GETQUOTAUSAGE")
-            usage = answer.json() if answer.ok else {}
-            quota = usage["QuotaUsage"]["spaceQuota"] if usage else -1
-            if quota >= 0:
-                left_mib = (quota - usage["QuotaUsage"]["spaceConsumed"]) // 2**20
-                if left_mib < needed_mib:
-                    raise InputError(
-                        f"its space quota leaves {left_mib:,} MiB, and the study writes up to "
-                        f"{needed_mib:,} MiB.",
-                        f"HDFS {folder}",
-                        "ask for a larger quota, or reduce files, file_size or records.",
-                    )
+            usage = answer.json()["QuotaUsage"] if answer.ok else {}
+            left_mib = _left(usage, "spaceQuota", "spaceConsumed", 2**20)
+            names = _left(usage, "quota", "fileAndDirectoryCount")
+            if left_mib is not None and left_mib < needed_mib:
+                raise InputError(
+                    f"its space quota leaves {left_mib:,} MiB, and the study writes up to "
+                    f"{needed_mib:,} MiB.",
+                    f"HDFS {folder}",
+                    "ask for a larger quota, or reduce files, file_size or records.",
+                )
+            if names is not None and names < LEAST_NAMES:
+                raise InputError(
+                    f"its quota leaves {names:,} files and folders, and a study makes {LEAST_NAMES} or more.",
+                    f"HDFS {folder}",
+                    "ask for a larger quota.",
+                )
 
     def tag(self) -> str | None:
         """The tag of the build that made the folder; empty if it has none; None if there is no folder."""
@@ -133,3 +142,8 @@ class HdfsFolder:
             f"HDFS {self.path}",
             "name a folder in existing.folder below one that this user may write.",
         )
+
+
+def _left(usage: dict[str, int], quota: str, used: str, unit: int = 1) -> int | None:
+    """What a quota leaves; None if there is none, or it is not told."""
+    return (usage[quota] - usage[used]) // unit if usage.get(quota, -1) >= 0 else None

@@ -10,6 +10,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from density_study.cluster.machine import directories
 from density_study.cluster.machine.describe import describe_machine
@@ -21,6 +22,7 @@ from density_study.cluster.model.given import GivenCluster
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.model.transport import Command, ProcessId
 from density_study.cluster.model.versions import Versions
+from density_study.cluster.providers.existing import watched
 from density_study.cluster.providers.existing.configuration import (
     ask,
     copy_configuration,
@@ -37,11 +39,24 @@ from density_study.cluster.providers.existing.login import (
     renew,
     require_ticket_for,
 )
-from density_study.cluster.providers.existing.tables import table_tool
+from density_study.cluster.providers.existing.tables import (
+    check_space_quota,
+    table_tool,
+)
 from density_study.cluster.providers.local.transport import LocalTransport
-from density_study.cluster.providers.provider import GRACE_S, Given, Joined, Leftovers, Provider
+from density_study.cluster.providers.provider import (
+    GRACE_S,
+    Given,
+    Joined,
+    Leftovers,
+    Machine,
+    Provider,
+    Watched,
+)
+from density_study.cluster.providers.ssh.build import SshBuild
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.render.conf_files import given_client_files
+from density_study.cluster.stack.recipe import client_of
 from density_study.cluster.state import atomic
 from density_study.cluster.state.events import Event, GivenRemoved, Intent
 from density_study.cluster.state.journal import Journal
@@ -52,7 +67,7 @@ RENEW_EVERY_S = 300.0
 """Period of renewing the clients' ticket during a trial: KDCs seldom give shorter ones."""
 
 
-class ExistingProvider(Provider, Given):
+class ExistingProvider(Provider, Given, Watched):
     def check_given(self, topology: Topology, needed_mib: int, for_s: float) -> None:
         given = _given(topology)
         with looking(given) as (configuration, access):
@@ -61,7 +76,12 @@ class ExistingProvider(Provider, Given):
             require_queue(answers.resourcemanager, given.queue, access)
             folder = HdfsFolder(answers.namenode, given.folder, access)
             folder.check_free()
-            folder.check_room(needed_mib)
+            folder.check_room(needed_mib, urlsplit(configuration.get("hbase.rootdir")).path)
+            words = ("namespace", "state", given.namespace, "--tag", "")
+            held = table_tool(configuration.folder, access, *words)
+        _check_free(given, held)
+        for said in held["quotas"] or ():
+            check_space_quota(said, given.namespace, needed_mib)
         if answers.free_mib < needed_mib:
             raise InputError(
                 f"HDFS has {answers.free_mib:,} MiB left, and the study writes up to {needed_mib:,} MiB.",
@@ -70,15 +90,20 @@ class ExistingProvider(Provider, Given):
             )
 
     def versions(self, topology: Topology) -> Versions:
-        """The cluster's Hadoop. HBase's client is that of the YCSB stack."""
-        with looking(_given(topology)) as (configuration, access):
-            return Versions(hadoop=ask(configuration, access).hadoop)
+        """The cluster's Hadoop, and the client of its HBase."""
+        given = _given(topology)
+        with looking(given) as (configuration, access):
+            words = ("servers", "--namespace", given.namespace)
+            hbase = table_tool(configuration.folder, access, *words)
+            hadoop = ask(configuration, access).hadoop
+        return Versions(hadoop=hadoop, client=client_of(hbase["version"]))
 
     def create(self, site: Site, topology: Topology, journal: Journal) -> None:
         given = _given(topology)
         configuration = configuration_of(given)
         for node in topology.nodes:
             directories.make(site, node, journal)
+        watched.reach(site, given, journal)
         conf = _conf(site)
         copy_configuration(Path(given.configuration), conf)
         access = log_in(given, conf, site, journal)
@@ -91,12 +116,7 @@ class ExistingProvider(Provider, Given):
         journal.intend(FOLDER, site.tag, path=given.folder)
         folder.make(site.tag)
         held = table_tool(conf, access, "namespace", "state", given.namespace, "--tag", site.tag)
-        if held["tag"] is not None:
-            raise InputError(
-                f"HBase has the namespace {given.namespace} already; a study makes its own, and removes it.",
-                f"HBase of {given.configuration}",
-                "name another one in existing.namespace; `study reap` removes what killed runs left.",
-            )
+        _check_free(given, held)
         journal.intend(NAMESPACE, site.tag, path=given.namespace)
         table_tool(conf, access, "namespace", "create", given.namespace, "--tag", site.tag)
 
@@ -104,7 +124,9 @@ class ExistingProvider(Provider, Given):
         given = _given(topology)
         configuration, access = configuration_of(given), logged_in(_conf(site))
         answers = ask(configuration, access)
-        hbase = table_tool(_conf(site), access, "servers", "--namespace", given.namespace)
+        conf, namespace = _conf(site), given.namespace
+        hbase = table_tool(conf, access, "servers", "--namespace", namespace)
+        held = table_tool(conf, access, "namespace", "state", namespace, "--tag", site.tag)
         endpoints = Endpoints(
             namenode_rpc=configuration.get("fs.defaultFS"),
             namenode_http=answers.namenode,
@@ -124,16 +146,26 @@ class ExistingProvider(Provider, Given):
             "hbase": hbase["version"],
             "datanodes": answers.datanodes,
             "regionservers": [server["name"] for server in hbase["servers"]],
+            "hbase_client": client_of(hbase["version"]),
+            "hbase_quotas": held["quotas"],
+            "unwatched": watched.unwatched(
+                given, (*answers.workers, *(_host(server["name"]) for server in hbase["servers"]))
+            ),
             **({"security": configuration.security} if configuration.is_secure else {}),
         }
-        versions = Versions(hadoop=answers.hadoop)
+        versions = Versions(hadoop=answers.hadoop, client=client_of(hbase["version"]))
         return Joined(versions, endpoints, _conf(site), seen)
 
     def transport(self, site: Site, journal: Journal) -> LocalTransport:
         return _Transport(_conf(site), site.tag, journal)
 
+    def machines(self, site: Site, topology: Topology, journal: Journal) -> tuple[Machine, ...]:
+        client = Machine(topology.client.host, topology.client, self.transport(site, journal))
+        return (client, *watched.machines(site, _given(topology), journal))
+
     def disclose(self, topology: Topology) -> dict[str, Any]:
-        return {"machine": describe_machine()}
+        machines = watched.describe(_given(topology))
+        return {"machine": describe_machine(), **({"machines": machines} if machines else {})}
 
     def memory_mib(self, topology: Topology) -> int:
         memory: int = describe_machine()["memory_mib"]
@@ -143,7 +175,8 @@ class ExistingProvider(Provider, Given):
         for process in HOST_COMMANDS["stop-tagged"](site.tag, GRACE_S):
             pid, ticks = process["pid"], process["start_ticks"]
             journal.write("process-stopped", pid=pid, start_ticks=ticks)
-        faults = []
+        build = SshBuild.of(site, journal)
+        faults = list(build.destroy() if build else ())
         for intent in _standing(site, journal):
             try:
                 self._remove(site, intent)
@@ -159,7 +192,9 @@ class ExistingProvider(Provider, Given):
 
     def leftovers(self, site: Site, journal: Journal) -> Leftovers:
         found = (self._found(site, intent) for intent in _standing(site, journal))
-        return (*_here(site, journal), *filter(None, found))
+        build = SshBuild.of(site, journal)
+        there = build.leftovers() if build else ()
+        return (*_here(site, journal), *there, *filter(None, found))
 
     def _found(self, site: Site, intent: Intent) -> str:
         """What the intent made and still exists, or may exist; empty if it does not."""
@@ -216,6 +251,15 @@ class _Transport(LocalTransport):
         renew(self._conf)
 
 
+def _check_free(given: GivenCluster, held: Any) -> None:
+    if held["tag"] is not None:
+        raise InputError(
+            f"HBase has the namespace {given.namespace} already; a study makes its own, and removes it.",
+            f"HBase of {given.configuration}",
+            "name another one in existing.namespace; `study reap` removes what killed runs left.",
+        )
+
+
 def _given(topology: Topology) -> GivenCluster:
     if topology.given is None:
         raise ValueError(f"{topology.name} is not a given cluster")
@@ -245,6 +289,11 @@ def _standing(site: Site, journal: Journal) -> list[Intent]:
 def _is_ours(site: Site, intent: Intent, tag: str | None) -> bool:
     """Judged by the tag. A namespace gets it as it is made, but a folder a moment later."""
     return tag == site.tag or (tag == "" and intent.act == FOLDER)
+
+
+def _host(server: str) -> str:
+    """Of a RegionServer named <host>,<port>,<start>."""
+    return server.partition(",")[0]
 
 
 def _what(intent: Intent) -> str:

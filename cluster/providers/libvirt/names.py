@@ -6,8 +6,9 @@ metadata in libvirt 9, so their UUID is derived from the tag: name and UUID iden
 
 from __future__ import annotations
 
-import hashlib
 from uuid import UUID, uuid5
+
+from density_study.cluster.state.tags import short_hash
 
 NAMESPACE = UUID("6f1d2a52-64a4-5d0c-9d5b-6b1f6a1f5f0e")
 METADATA_URI = "urn:density-study:1"
@@ -17,7 +18,7 @@ IMAGE_POOL = "density-study-images"
 
 def prefix(tag: str) -> str:
     """The beginning of every name of a build, and the name of its network: study-0123456789ab."""
-    return f"study-{_hash(tag)}"
+    return f"study-{short_hash(tag)}"
 
 
 def domain_name(tag: str, node: str) -> str:
@@ -26,12 +27,12 @@ def domain_name(tag: str, node: str) -> str:
 
 def pool_name(tag: str, disk_path: str) -> str:
     """A build has a pool on each disk it uses."""
-    return f"{prefix(tag)}-{_hash(disk_path)[:6]}"
+    return f"{prefix(tag)}-{short_hash(disk_path)[:6]}"
 
 
 def bridge_name(tag: str) -> str:
     """At most 15 characters, as Linux wants it."""
-    return f"ds{_hash(tag)}"
+    return f"ds{short_hash(tag)}"
 
 
 def uuid_of(tag: str, kind: str, name: str) -> str:
@@ -41,9 +42,5 @@ def uuid_of(tag: str, kind: str, name: str) -> str:
 
 def mac_of(tag: str, node: str) -> str:
     """In the range QEMU and libvirt use (52:54:00)."""
-    digits = _hash(f"{tag}/{node}")
+    digits = short_hash(f"{tag}/{node}")
     return f"52:54:00:{digits[:2]}:{digits[2:4]}:{digits[4:6]}"
-
-
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:12]

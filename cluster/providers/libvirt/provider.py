@@ -37,10 +37,10 @@ from density_study.cluster.providers.provider import (
     Guests,
     Leftovers,
     Machine,
+    NodeTime,
     Paths,
     Preflight,
     Provider,
-    VcpuTime,
 )
 from density_study.cluster.providers.ssh.build import SshBuild
 from density_study.cluster.providers.ssh.channel import close_channels
@@ -121,7 +121,7 @@ class LibvirtProvider(Provider, Paths, Preflight, Guests):
             found.append(Machine(host.name, itself, transport))
         return tuple(found)
 
-    def guest_times(self, site: Site, topology: Topology) -> Mapping[str, VcpuTime]:
+    def guest_times(self, site: Site, topology: Topology) -> Mapping[str, NodeTime]:
         return guest_times(guests(site, topology))
 
     def disclose(self, topology: Topology) -> dict[str, Any]:

@@ -12,13 +12,13 @@ from collections.abc import Iterable
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.providers.libvirt.guests import Guest, by_uri
 from density_study.cluster.providers.libvirt.virsh import Virsh
-from density_study.cluster.providers.provider import VcpuTime
+from density_study.cluster.providers.provider import NodeTime
 
 _DOMAIN = re.compile(r"Domain: '(.+)'")
 _VCPU = re.compile(r"vcpu\.[0-9]+\.(time|delay)=([0-9]+)")
 
 
-def guest_times(guests: Iterable[Guest]) -> dict[str, VcpuTime]:
+def guest_times(guests: Iterable[Guest]) -> dict[str, NodeTime]:
     """CPU time by node since its guest was started. StudyError if libvirt does not report it."""
     found = {}
     for uri, here in by_uri(guests).items():
@@ -35,7 +35,7 @@ def guest_times(guests: Iterable[Guest]) -> dict[str, VcpuTime]:
     return found
 
 
-def vcpu_times(text: str) -> dict[str, VcpuTime]:
+def vcpu_times(text: str) -> dict[str, NodeTime]:
     """Domain -> total of its vCPUs, from the output of `virsh domstats --vcpu` (nanoseconds). Domains that
     are off are missing. Pure."""
     found: dict[str, dict[str, float]] = {}
@@ -46,4 +46,4 @@ def vcpu_times(text: str) -> dict[str, VcpuTime]:
         elif vcpu := _VCPU.fullmatch(line.strip()):
             times = found.setdefault(name, {"time": 0.0, "delay": 0.0})
             times[vcpu[1]] += int(vcpu[2]) / 1e9
-    return {name: VcpuTime(times["time"], times["delay"]) for name, times in found.items()}
+    return {name: NodeTime(times["time"], times["delay"]) for name, times in found.items()}

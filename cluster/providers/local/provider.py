@@ -26,13 +26,17 @@ from density_study.cluster.providers.provider import (
     FreeResources,
     Leftovers,
     Provider,
+    WorkerChecks,
 )
 from density_study.cluster.state.events import DiskEmulated
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.tags import tagged
 
 
-class LocalProvider(Provider, Capacity):
+class LocalProvider(Provider, Capacity, WorkerChecks):
+    def check_workers(self, topology: Topology, command: str) -> None:
+        HOST_COMMANDS[command]()
+
     def check_ports(self, topology: Topology, ports: Ports) -> None:
         check_free(ports.by_service.values())
 
@@ -103,6 +107,9 @@ def _emulate(site: Site, topology: Topology, journal: Journal) -> None:
         path = io_limits.group(site.tag, disk.path)
         journal.intend("make-io-group", site.tag, path=str(path))
         held = io_limits.make(path, Path(disk.path), disk.limits)
+        for other in node.more_disks:  # of the bare host
+            if other.limits is not None:
+                io_limits.make(path, Path(other.path), other.limits)
         folder = str(directories.data_dir(site, node) / "tmp")
         proof = prove(io_limits.LimitedReads(path), node, folder, disk.limits)
         journal.record(

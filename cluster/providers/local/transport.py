@@ -33,8 +33,9 @@ class LocalTransport:
         """Start `command` in a session of its own. StudyError if it cannot be executed."""
         named = {"tag": self.tag, "node": node.name, "name": command.name}
         self.journal.intend("start", argv=list(command.argv), **named)
-        group = _cgroup(self.tag, node)
-        process = self._children.start(self.tag, node.name, command, stdout, stderr, group)
+        process = self._children.start(
+            self.tag, node.name, self._placed(node, command), stdout, stderr, self._cgroup(node)
+        )
         self.journal.write(
             "process-started", **named, pid=process.pid, start_ticks=process.start_ticks
         )
@@ -77,8 +78,11 @@ class LocalTransport:
     def act(self, node: Node, name: str, *arguments: Any) -> Any:
         return HOST_COMMANDS[name](*arguments)
 
+    def _placed(self, node: Node, command: Command) -> Command:
+        """The command line that runs the command where the node is."""
+        return command
 
-def _cgroup(tag: str, node: Node) -> Path | None:
-    """Where a worker on an emulated medium runs."""
-    limited = node.disk is not None and node.disk.limits is not None and "worker" in node.roles
-    return io_limits.group(tag, node.disk.path) if limited and node.disk else None
+    def _cgroup(self, node: Node) -> Path | None:
+        """Where a worker on an emulated medium runs."""
+        limited = node.disk is not None and node.disk.limits is not None and "worker" in node.roles
+        return io_limits.group(self.tag, node.disk.path) if limited and node.disk else None

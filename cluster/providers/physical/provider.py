@@ -22,6 +22,7 @@ from density_study.cluster.providers.provider import (
     Paths,
     Preflight,
     Provider,
+    WorkerChecks,
 )
 from density_study.cluster.providers.ssh.ansible import play
 from density_study.cluster.providers.ssh.build import SshBuild, same_java
@@ -38,7 +39,12 @@ from density_study.cluster.state.events import NodeReach
 from density_study.cluster.state.journal import Journal
 
 
-class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases):
+class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases, WorkerChecks):
+    def check_workers(self, topology: Topology, command: str) -> None:
+        workers = {worker.host for worker in topology.workers}
+        targets = {host: target for host, target in _targets(topology).items() if host in workers}
+        on_all(targets, lambda _, target: channel(target).act(command))
+
     def node_paths(self, site: Site, topology: Topology) -> NodePaths:
         folder = topology.hosts[0].target.work / "builds" / site.tag
         data = {

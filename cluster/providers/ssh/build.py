@@ -102,6 +102,7 @@ class SshBuild:
     def destroy(self) -> Leftovers:
         """Stop processes, fetch logs, remove folders. The result lists hosts that do not answer."""
         self.stop_and_fetch_logs()
+        try_all(self._cut_hosts, lambda _, target: channel(target).act("mend", self.site.tag))
         try_all(self.hosts, self._remove_dirs)
         return self.leftovers()
 
@@ -137,7 +138,18 @@ class SshBuild:
             *(f"{path} on host {host}" for path in ask("dirs-there", self._intended_dirs(host))),
             *(f"port {port} on {address}" for address, port in ask("listening", ports, tag)),
             *(f"unit {unit} on host {host}" for unit in channel(target).call("units", tag)),
+            *(
+                (f"cut network of host {host}",)
+                if host in self._cut_hosts and ask("is-cut", tag)
+                else ()
+            ),
         )
+
+    @property
+    def _cut_hosts(self) -> dict[str, Target]:
+        """Those that a fault of the build cut off; it may have been killed before it mended them."""
+        cut = {intent.host for intent in self.journal.intents("cut", self.site.tag)}
+        return {host: target for host, target in self.hosts.items() if host in cut}
 
     def _make_dir(self, host: str, path: PurePath) -> None:
         fields = {"tag": self.site.tag, "host": host, "path": str(path)}

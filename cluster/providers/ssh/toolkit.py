@@ -36,6 +36,7 @@ _MODULES = (
     "workloads/base/local_time.py",
     "workloads/base/parsing.py",
     "workloads/monitors/*.py",
+    "workloads/monitors/*.toml",
 )
 _EMPTY = ("cluster/stack/__init__.py",)
 """Packages whose `__init__` imports modules that hosts do not need."""

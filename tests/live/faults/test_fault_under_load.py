@@ -34,10 +34,10 @@ class Finished:
         return found["value"]  # type: ignore[no-any-return]
 
 
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
+@pytest.fixture(scope="module", params=("local", "container"))
+def finished(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Finished:
     runs = tmp_path_factory.mktemp("runs")
-    with study_run(runs, spec=SPEC) as child:
+    with study_run(runs, "--set", f"provider={request.param}", spec=SPEC) as child:
         output, _ = child.communicate(timeout=800)
     assert child.returncode == 0, output
     return Finished(next(runs.glob("live-fault/2*")))
@@ -66,7 +66,7 @@ def test_the_rate_comes_back_after_a_stall(finished: Finished) -> None:
 def test_no_acknowledged_row_is_lost(finished: Finished) -> None:
     rows = finished.broken.state_after["rows"]
     assert rows["acknowledged"] > 10_000  # some were inserted
-    assert finished.metric("rows_missing") == 0
+    assert finished.metric("lost_rows") == 0
 
 
 def test_the_report_shows_it(finished: Finished) -> None:

@@ -12,7 +12,14 @@ import pytest
 from density_study.workloads.record.given import GivenTopology
 from density_study.workloads.record.record import closed_records
 from tests.live.support.command import study, study_run, wait_for
-from tests.live.support.foreign import FOLDER, USER, ForeignCluster, foreign_cluster
+from tests.live.support.foreign import (
+    FOLDER,
+    NAMESPACE,
+    SECOND,
+    USER,
+    ForeignCluster,
+    foreign_cluster,
+)
 
 pytestmark = [pytest.mark.live, pytest.mark.slow, pytest.mark.timeout(900)]
 OTHERS_OPS_S = 50
@@ -110,3 +117,94 @@ def test_a_folder_that_is_not_ours_to_make_is_refused_before_anything_starts(
         )
         assert ended.returncode != 0 and said in ended.stdout + ended.stderr, ended.stdout
     assert foreign.left_of_studies() == []
+
+
+def test_quotas_that_leave_too_little_are_refused_before_anything_is_written(
+    foreign: ForeignCluster, tmp_path: Path
+) -> None:
+    runs, home = tmp_path / "runs", f"/user/{USER}"
+    hdfs = {"op": "SETQUOTA"}
+    for limit, lift, said in (
+        (lambda: foreign.webhdfs("PUT", home, **hdfs, storagespacequota=str(2**20)),
+         lambda: foreign.webhdfs("PUT", home, **hdfs, storagespacequota="-1"),
+         f"HDFS {home}: its space quota leaves 1 MiB"),
+        (lambda: foreign.webhdfs("PUT", home, **hdfs, namespacequota="50"),
+         lambda: foreign.webhdfs("PUT", home, **hdfs, namespacequota="-1"),
+         f"HDFS {home}: its quota leaves 49 files and folders"),
+        (lambda: foreign.admin("quota", NAMESPACE, "20"),
+         lambda: foreign.admin("quota", NAMESPACE, "0"),
+         f"HBase namespace {NAMESPACE}: its space quota is 20 MiB"),
+    ):  # fmt: skip
+        limit()
+        try:
+            checked = study(
+                "doctor", str(spec_of(foreign, tmp_path)), "--runs", str(runs), runs=runs
+            )
+        finally:
+            lift()
+        assert checked.returncode != 0 and said in " ".join(checked.stdout.split()), checked.stdout
+    assert foreign.left_of_studies() == []
+
+
+ARMS = """
+study: live-arms
+provider: existing
+existing: {folder: FOLDER}
+factors:
+  cluster:
+    one: {configuration: CONF, vms_per_host: 1, medium: flash}
+    two: {configuration: CONF, vms_per_host: 2, medium: flash, namespace: SECOND}
+workloads:
+  - ycsb: {records: [5_000], mixes: [load], threads: [2], warm_up_client: off, warm_up_daemons: off}
+"""
+
+
+def arms_of(foreign: ForeignCluster, folder: Path) -> Path:
+    spec = folder / "arms.yaml"
+    spec.write_text(
+        ARMS.replace("CONF", str(foreign.conf)).replace("FOLDER", FOLDER).replace("SECOND", SECOND)
+    )
+    return spec
+
+
+def test_given_clusters_are_arms_and_each_is_left_as_it_was(
+    foreign: ForeignCluster, tmp_path: Path
+) -> None:
+    """One cluster by two names: both are equal, so that nothing but the names can differ."""
+    before, runs, spec = foreign.canaries(), tmp_path / "runs", arms_of(foreign, tmp_path)
+    ended = study("run", str(spec), "--runs", str(runs), runs=runs)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    (run,) = runs.glob("live-arms/2*")
+    summary = summary_of(run)
+    assert {trial["topology"] for trial in summary["trials"]} == {"given-one", "given-two"}
+    assert {trial["verdict"] for trial in summary["trials"]} == {"valid"}
+    found = {one["family"]: one for one in summary["findings"]}
+    assert {"cluster-rate", "density-rate"} <= set(found)
+    assert found["cluster-rate"]["arms"] == "two over one"
+    assert found["cluster-rate"]["why"].startswith("1 repetition")  # comparable, but too few
+    assert set(found["density-rate"]["declared"]) == {"cluster: one -> two", "vms_per_host: 1 -> 2"}
+    assert "incomparable-builds" not in {warning["code"] for warning in summary["warnings"]}
+    assert foreign.left_of_studies() == []
+    assert foreign.canaries() == before
+
+
+def test_kill_9_on_the_second_cluster_leaves_nothing_on_either(
+    foreign: ForeignCluster, tmp_path: Path
+) -> None:
+    before, runs, measured = foreign.canaries(), tmp_path / "runs", set[str]()
+
+    def on_the_second(entry: dict[str, object]) -> bool:
+        if entry.get("state") == "running":
+            measured.add(str(entry["trial"]).partition("-0")[0])
+        return len(measured) == 2
+
+    with study_run(runs, spec=arms_of(foreign, tmp_path)) as child:
+        wait_for(runs, on_the_second, 300)
+        child.kill()
+        child.wait()
+        left = foreign.left_of_studies()
+        reaped = study("reap", "--runs", str(runs), runs=runs)
+    assert measured == {"b1-given-one", "b1-given-two"} and left
+    assert reaped.returncode == 0, reaped.stdout + reaped.stderr
+    assert foreign.left_of_studies() == []
+    assert foreign.canaries() == before

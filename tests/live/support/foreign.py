@@ -14,7 +14,7 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -28,8 +28,10 @@ from tests.live.support.java_client import MORTAL
 
 OWNER, USER = "hdfs", getpass.getuser()
 FOLDER, NAMESPACE = f"/user/{USER}/density-study", "density_study"
+SECOND = "second_one"
 CANARY_ROWS = 1000
-HOST = "127.0.0.1"
+LOOPBACK = "127.0.0.1"
+ADMIN = Path(__file__).with_name("ForeignAdmin.java")
 HDFS, YARN = "org.apache.hadoop.hdfs.server", "org.apache.hadoop.yarn.server"
 _LOG4J = """\
 log4j.rootLogger=WARN,stderr
@@ -41,16 +43,20 @@ log4j.appender.stderr.layout.ConversionPattern=%d %p %c{2}: %m%n
 
 
 class ForeignCluster:
-    """`conf`: the configuration that its administrators hand to clients."""
+    """`conf`: the configuration that its administrators hand to clients. Its daemons are at the address
+    `host`, in the network that the words `enter` enter; the caller must be able to reach it."""
+
+    """`conf`: the configuration that its administrators hand to clients. Its daemons are at the address
+    `host`, in the network that the words `enter` enter; the caller must be able to reach it."""
 
     web, hbase_user = "http://", OWNER
     session = requests.Session()
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, host: str = LOOPBACK, enter: Sequence[str] = ()) -> None:
         self.root, self.conf, self.java = root, root / "conf", find_java()
+        self.host, self.enter = host, tuple(enter)
         self.conf.mkdir(parents=True)
-        self.namenode = f"{HOST}:{_free_port()}"
-        self.manager = f"{HOST}:{_free_port()}"
+        self.namenode, self.manager = self._address(), self._address()
         (self.conf / "log4j.properties").write_text(_LOG4J)
         for site, properties in self._sites().items():
             (self.conf / f"{site}.xml").write_text(configuration_xml(properties))
@@ -73,7 +79,7 @@ class ForeignCluster:
         self.webhdfs("PUT", "/hbase", op="SETOWNER", owner=self.hbase_user)
         self._daemon("hbase", "org.apache.hadoop.hbase.master.HMaster", "start")
         self._daemon("hbase", "org.apache.hadoop.hbase.regionserver.HRegionServer", "start")
-        self.tool("ready", "--regionservers", "1", "--deadline-s", "90")
+        self.tool("ready", "--regionservers", "1", "--deadline-s", "120")
         _until(lambda: self._node_managers() == 1, "a NodeManager registers")
         self._plant()
 
@@ -84,13 +90,14 @@ class ForeignCluster:
             process.wait(timeout=20)
 
     def canaries(self) -> dict[str, Any]:
-        """What must be the same after a study: a file, a table, and every path outside of HBase's own."""
+        """What must be the same after a study: a file, a table with every cell, the queue's configuration,
+        and every path outside of HBase's own."""
         checksum = self.webhdfs("GET", "/canary/file", op="GETFILECHECKSUM").json()
-        (count,) = self.tool("count", "--table", "canary")
         (state,) = self.tool("state", "--table", "canary")
         return {
             "file": checksum,
-            "rows": count["rows"],
+            "cells": self.admin("digest", "canary"),
+            "queue": self._queue(),
             # a region that was moved or reopened counts its writes from nothing
             "regions": [(r["name"], r["server"], r["write_requests"]) for r in state["regions"]],
             "paths": sorted(self._paths("/")),
@@ -121,12 +128,12 @@ class ForeignCluster:
 
     def webhdfs(self, method: str, path: str, **parameters: str) -> requests.Response:
         url = f"{self.web}{self.namenode}/webhdfs/v1{path}"
-        given = {**self.admin(), **parameters}
+        given = {**self.administrator(), **parameters}
         answer = self.session.request(method, url, params=given, timeout=20)
         assert answer.ok, answer.text
         return answer
 
-    def admin(self) -> dict[str, str]:
+    def administrator(self) -> dict[str, str]:
         """Parameters that make a WebHDFS request that of the administrators."""
         return {"user.name": OWNER}
 
@@ -135,14 +142,36 @@ class ForeignCluster:
         return dict(os.environ)
 
     def left_of_studies(self) -> list[str]:
-        """The study's folder and namespace, if they are there."""
-        held = self.tool("namespace", "state", NAMESPACE, "--tag", "x")[0]
+        """The studies' folder and namespaces, if they are there."""
         folder = f"/user/{USER}"
-        return [
-            *(f"{folder}/{name}" for name in self._children(folder)),
-            *([] if held["tag"] is None else [NAMESPACE]),
-            *held["snapshots"],
-        ]
+        left = [f"{folder}/{name}" for name in self._children(folder)]
+        for namespace in (NAMESPACE, SECOND):
+            (held,) = self.tool("namespace", "state", namespace, "--tag", "x")
+            left += [] if held["tag"] is None else [namespace]
+            left += held["snapshots"]
+        return left
+
+    def admin(self, *words: str) -> str:
+        """What HBase's administrator does, by ForeignAdmin.java."""
+        done = subprocess.run(
+            self._argv("hbase", str(ADMIN), *words),
+            capture_output=True,
+            text=True,
+            timeout=150,
+            check=False,
+            env=self.admin_env(),
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    def _queue(self) -> dict[str, Any]:
+        """What its administrators set; other values change with each job."""
+        url = f"{self.web}{self.manager}/ws/v1/cluster/scheduler"
+        info = self.session.get(url, timeout=5).json()["scheduler"]["schedulerInfo"]
+        (queue,) = info["queues"]["queue"]
+        names = ("queueName", "state", "capacity", "maxCapacity", "maxApplications", "queueAcls",
+                 "defaultPriority", "userLimit", "orderingPolicyInfo")  # fmt: skip
+        return {name: queue[name] for name in names if name in queue}
 
     def _plant(self) -> None:
         told = self.webhdfs("PUT", "/canary/file", op="CREATE", noredirect="true").json()
@@ -160,7 +189,7 @@ class ForeignCluster:
 
     def _daemon(self, stack: str, main: str, *words: str) -> None:
         with (self.root / f"{main.rpartition('.')[2]}.log").open("ab") as log:
-            argv = [*MORTAL, *self._argv(stack, main, *words)]
+            argv = [*MORTAL, *self.enter, *self._argv(stack, main, *words)]
             self.processes.append(subprocess.Popen(argv, stdout=log, stderr=log, env=self._env()))
 
     def _run(self, stack: str, main: str, *words: str) -> None:
@@ -189,6 +218,9 @@ class ForeignCluster:
         home = {"HOME": str(self.root), "JAVA_HOME": str(self.java.home)}
         return {"PATH": "/usr/bin:/bin", "HADOOP_USER_NAME": OWNER, **home}
 
+    def _address(self) -> str:
+        return f"{self.host}:{_free_port()}"
+
     def _nodes(self) -> int:
         query = {"qry": "Hadoop:service=NameNode,name=FSNamesystemState"}
         answer = self.session.get(f"{self.web}{self.namenode}/jmx", params=query, timeout=5)
@@ -215,27 +247,29 @@ class ForeignCluster:
     def _sites(self) -> dict[str, dict[str, str]]:
         root, opens = str(self.root), " ".join(ADD_OPENS)
         jars = {name: f"{ensure(name).home}/lib/*" for name in ("hadoop", "hbase")}
-        zookeeper, filesystem = str(_free_port()), f"hdfs://{_address()}"
+        zookeeper, filesystem = str(_free_port()), f"hdfs://{self._address()}"
         return {
             "core-site": {"fs.defaultFS": filesystem, "hadoop.tmp.dir": f"{root}/tmp"},
             "hdfs-site": {
                 "dfs.replication": "1",
                 "dfs.namenode.http-address": self.namenode,
-                "dfs.datanode.address": _address(),
-                "dfs.datanode.http.address": _address(),
-                "dfs.datanode.ipc.address": _address(),
+                "dfs.datanode.hostname": self.host,
+                "dfs.datanode.address": self._address(),
+                "dfs.datanode.http.address": self._address(),
+                "dfs.datanode.ipc.address": self._address(),
                 "dfs.namenode.safemode.extension": "0",
+                "dfs.namenode.datanode.registration.ip-hostname-check": "false",
             },
             "yarn-site": {
-                "yarn.resourcemanager.hostname": HOST,
-                "yarn.resourcemanager.address": _address(),
-                "yarn.resourcemanager.scheduler.address": _address(),
-                "yarn.resourcemanager.resource-tracker.address": _address(),
-                "yarn.resourcemanager.admin.address": _address(),
+                "yarn.resourcemanager.hostname": self.host,
+                "yarn.resourcemanager.address": self._address(),
+                "yarn.resourcemanager.scheduler.address": self._address(),
+                "yarn.resourcemanager.resource-tracker.address": self._address(),
+                "yarn.resourcemanager.admin.address": self._address(),
                 "yarn.resourcemanager.webapp.address": self.manager,
-                "yarn.nodemanager.address": _address(),
-                "yarn.nodemanager.localizer.address": _address(),
-                "yarn.nodemanager.webapp.address": _address(),
+                "yarn.nodemanager.address": self._address(),
+                "yarn.nodemanager.localizer.address": self._address(),
+                "yarn.nodemanager.webapp.address": self._address(),
                 "yarn.nodemanager.aux-services": "mapreduce_shuffle",
                 "yarn.nodemanager.resource.memory-mb": "2048",
                 "yarn.nodemanager.log-dirs": f"{root}/userlogs",
@@ -264,15 +298,16 @@ class ForeignCluster:
                 "hbase.cluster.distributed": "true",
                 "hbase.rootdir": f"{filesystem}/hbase",
                 "hbase.tmp.dir": f"{root}/tmp/hbase",
-                "hbase.zookeeper.quorum": HOST,
+                "hbase.zookeeper.quorum": self.host,
                 "hbase.zookeeper.property.clientPort": zookeeper,
                 "hbase.zookeeper.property.dataDir": f"{root}/zookeeper",
                 "hbase.wal.provider": "filesystem",
+                "hbase.quota.enabled": "true",
                 "hbase.unsafe.stream.capability.enforce": "false",
-                "hbase.master.hostname": HOST,
+                "hbase.master.hostname": self.host,
                 "hbase.master.port": str(_free_port()),
                 "hbase.master.info.port": str(_free_port()),
-                "hbase.regionserver.hostname": HOST,
+                "hbase.regionserver.hostname": self.host,
                 "hbase.regionserver.port": str(_free_port()),
                 "hbase.regionserver.info.port": str(_free_port()),
             },
@@ -289,12 +324,8 @@ def _until(holds: Callable[[], bool], what: str, within_s: float = 90.0) -> None
     raise TimeoutError(what)
 
 
-def _address() -> str:
-    return f"{HOST}:{_free_port()}"
-
-
 def _free_port() -> int:
-    with socket.create_server((HOST, 0)) as listener:
+    with socket.create_server((LOOPBACK, 0)) as listener:
         return int(listener.getsockname()[1])
 
 
@@ -302,9 +333,11 @@ Cluster = TypeVar("Cluster", bound=ForeignCluster)
 
 
 @contextmanager
-def foreign_cluster(root: Path) -> Iterator[ForeignCluster]:
+def foreign_cluster(
+    root: Path, host: str = LOOPBACK, enter: Sequence[str] = ()
+) -> Iterator[ForeignCluster]:
     """One that runs, with its canaries; killed and removed on exit."""
-    with running(ForeignCluster(root)) as cluster:
+    with running(ForeignCluster(root, host, enter)) as cluster:
         yield cluster
 
 

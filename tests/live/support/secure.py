@@ -16,7 +16,6 @@ from pathlib import Path
 from density_study.cluster.model.access import Access
 from density_study.cluster.providers.existing.web import session_of
 from density_study.cluster.stack import find_java
-from tests.live.support import foreign
 from tests.live.support.foreign import OWNER, USER, ForeignCluster, running
 from tests.live.support.kdc import REALM, Kdc, kdc
 from tests.live.support.native_hadoop import native_library
@@ -47,11 +46,9 @@ class SecureCluster(ForeignCluster):
         self.access = Access(str(cache), str(realm.krb5_conf), str(self.kerberos / "ca.pem"))
         self._native = native_library(root / "native")
         self.session = session_of(self.access)
-        super().__init__(root)
-        for address in ("namenode", "manager"):
-            setattr(self, address, getattr(self, address).replace(foreign.HOST, HOST))
+        super().__init__(root, HOST)
 
-    def admin(self) -> dict[str, str]:
+    def administrator(self) -> dict[str, str]:
         return {}
 
     def admin_env(self) -> dict[str, str]:
@@ -110,7 +107,7 @@ class SecureCluster(ForeignCluster):
                 "dfs.data.transfer.protection": "integrity",
                 "dfs.http.policy": "HTTPS_ONLY",
                 "dfs.namenode.https-address": self.namenode,
-                "dfs.datanode.https.address": foreign._address(),
+                "dfs.datanode.https.address": self._address(),
                 "dfs.datanode.hostname": HOST,
                 **login("hdfs", "dfs.namenode.kerberos.principal", "dfs.namenode.keytab.file"),
                 **login("hdfs", "dfs.datanode.kerberos.principal", "dfs.datanode.keytab.file"),
@@ -120,7 +117,7 @@ class SecureCluster(ForeignCluster):
             "yarn-site": {
                 "yarn.http.policy": "HTTPS_ONLY",
                 "yarn.resourcemanager.webapp.https.address": self.manager,
-                "yarn.nodemanager.webapp.https.address": foreign._address(),
+                "yarn.nodemanager.webapp.https.address": self._address(),
                 **login("yarn", "yarn.resourcemanager.principal", "yarn.resourcemanager.keytab"),
                 **login("yarn", "yarn.nodemanager.principal", "yarn.nodemanager.keytab"),
                 **login("HTTP", "yarn.resourcemanager.webapp.spnego-principal",
@@ -158,13 +155,7 @@ class SecureCluster(ForeignCluster):
         sites["yarn-site"]["yarn.nodemanager.container-localizer.java.opts"] = f"-Xmx256m {opts}"
         for name in ("dfs.namenode.http-address", "dfs.datanode.http.address"):
             del sites["hdfs-site"][name]
-        return {
-            site: {
-                name: value.replace(foreign.HOST, HOST)
-                for name, value in {**sites.get(site, {}), **more.get(site, {})}.items()
-            }
-            for site in {**sites, **more}
-        }
+        return {site: {**sites.get(site, {}), **more.get(site, {})} for site in {**sites, **more}}
 
 
 @contextmanager

@@ -100,6 +100,13 @@ def test_processes_decide_no_vm_claim_and_emulated_disks_no_disk_claim() -> None
     assert {finding.verdict for finding in emulated.values()} == {"no claim"}
 
 
+def test_containers_decide_no_claim_about_vms() -> None:
+    container = _verdicts(_world(), "container")
+    expected = {id_: "no claim" if id_ in ("C5", "C6", "C7") else "reproduced" for id_ in IDS}
+    assert {name: container[name].verdict for name in IDS} == expected
+    assert "containers support no claim about VMs" in container["C5"].why
+
+
 def test_four_builds_support_no_claim() -> None:
     assert {finding.verdict for finding in _verdicts(_world(builds=4)).values()} == {"no claim"}
 

@@ -8,8 +8,10 @@ import pytest
 from density_study.analysis.findings import Evidence, effects
 from density_study.analysis.findings.decide import decide
 from density_study.analysis.findings.factors import factor_of, pairs
+from density_study.analysis.findings.question import isolation_of
 from density_study.analysis.summarise.headline import headline
 from density_study.analysis.summary.summary import Finding, Metric, SettingSummary
+from tests.support.arms import noisy, ycsb
 
 DENSITY = factor_of("vms_per_host")
 
@@ -82,6 +84,24 @@ def test_guests_without_acceleration_decide_no_claim() -> None:
     for finding in result:
         assert (finding.verdict, finding.effect is None) == ("no claim", False)
         assert "without KVM (emulated)" in finding.why
+
+
+def test_containers_decide_about_containers() -> None:
+    arms = tuple(
+        ycsb(
+            "c", density, ops_s=noisy(100.0 * density, 8), latencies={("READ", 99.0): noisy(9.0, 8)}
+        )
+        for density in (1, 2)
+    )
+    rate = _density(arms, 8, "container")[0]
+    assert rate.verdict == "reproduced", rate.why
+    assert rate.statement.endswith("2 containers per host over 1 container per host")
+
+
+def test_the_bare_host_is_the_control_of_what_isolates_the_other_arms() -> None:
+    assert isolation_of(["host", "container", "container"]) == "container"
+    assert isolation_of(["host"]) == "host"
+    assert isolation_of(["vm", "host"]) == "vm"
 
 
 def test_arms_that_differ_in_more_than_density_are_not_compared() -> None:

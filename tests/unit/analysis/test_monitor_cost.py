@@ -7,7 +7,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from density_study.analysis.summarise.monitoring_overhead import monitoring_overhead, sentence
+from density_study.analysis.summarise.monitoring_overhead import overheads, sentence
+from density_study.analysis.summary.summary import MonitoringOverhead
 from density_study.dags.cli.display import _what as what
 from density_study.workloads.planning.plan import Plan, Step
 from tests.support.drafts import plan
@@ -71,17 +72,27 @@ def test_the_plan_labels_each_trial() -> None:
     }
 
 
-def tables(rates: dict[int, tuple[float | None, float | None]]) -> tuple[Any, Any, Any]:
-    """trials, verdicts, metrics of pairs: number -> (rate with, rate without); None is invalid."""
+def monitoring_overhead(*tables: Any) -> MonitoringOverhead | None:
+    return next(iter(overheads(*tables)), None)
+
+
+def tables(
+    rates: dict[int, tuple[float | None, float | None]], of: dict[int, str] | None = None
+) -> tuple[Any, Any, Any]:
+    """trials, verdicts, metrics of pairs: number -> (rate with, rate without); None is invalid. of: the
+    device that a pair is about."""
+    devices = of or {}
     rows = [
         (f"t{pair}{on}", pair, on, rate)
         for pair, both in rates.items()
         for on, rate in zip((True, False), both, strict=True)
     ]
     trials = pd.DataFrame(
-        [{"trial": t, "workload": "ycsb", "setting": "s", "overhead_pair": float(p), "monitored": on}
+        [{"trial": t, "workload": "ycsb", "setting": "s", "overhead_pair": float(p),
+          "overhead_of": devices.get(p), "overhead_on": on}
          for t, p, on, _ in rows]
-        + [{"trial": "study", "workload": "ycsb", "setting": "s", "overhead_pair": None, "monitored": True}]
+        + [{"trial": "study", "workload": "ycsb", "setting": "s", "overhead_pair": None, "overhead_of": None,
+            "overhead_on": None}]
     )  # fmt: skip
     verdicts = pd.DataFrame(
         {"verdict": {t: "invalid" if rate is None else "valid" for t, _, _, rate in rows}}
@@ -112,6 +123,40 @@ def test_five_pairs_give_an_interval_around_the_ratio() -> None:
     assert cost is not None and cost.low and cost.high and cost.ratio
     assert 0.95 < cost.low < cost.ratio < cost.high < 1.01
     assert "95 % interval" in sentence(cost)
+
+
+def test_each_device_has_a_ratio_of_its_own() -> None:
+    rates: Any = {1: (90.0, 100.0), 2: (80.0, 100.0), 3: (99.0, 100.0), 4: (None, 9.0)}
+    found = overheads(*tables(rates, {2: "jmx", 3: "gc", 4: "disks"}))
+    assert [(cost.device, cost.ratio and round(cost.ratio, 3)) for cost in found] == [
+        (None, 0.9), ("jmx", 0.8), ("gc", 0.99), ("disks", None),
+    ]  # fmt: skip
+    assert sentence(found[1]).startswith(
+        "Overhead of the device jmx: with it, s ran at 0.800x its rate with the default monitors alone"
+    )
+    assert "unknown" in sentence(found[3])
+
+
+def test_devices_have_pairs_after_those_of_all_monitors() -> None:
+    paired = planned(2, **{"monitor.also": ["disks", "gc"]})
+    steps = parts(paired)
+    found = {
+        (s.overhead_pair, s.overhead_of): {
+            t.devices for t in steps if t.overhead_pair == s.overhead_pair
+        }
+        for s in steps
+    }
+    assert found == {
+        (1, None): {None}, (2, None): {None},
+        (3, "disks"): {("disks",), ()}, (4, "disks"): {("disks",), ()},
+        (5, "gc"): {("gc",), ()}, (6, "gc"): {("gc",), ()},
+    }  # fmt: skip
+    assert all(step.monitored for step in steps if step.overhead_of)
+    alone = [(s.build, s.setting) for s in plan().trials]
+    assert [(s.build, s.setting) for s in paired.trials if s.overhead_pair is None] == alone
+    words = {what(step) for step in steps if step.overhead_pair == 5}
+    setting = "ycsb-read45-insert55-r100000-t8"
+    assert words == {f"{setting}, overhead pair 5, {how} gc" for how in ("with", "without")}
 
 
 def test_no_valid_pair_is_unknown_and_no_pair_gives_no_result() -> None:

@@ -29,7 +29,7 @@ def _line(
     evidence = Evidence(settings, repetitions, isolation, emulated)
     rates = [one for one in effects.questions(evidence) if one.measure == "throughput"]
     found = decide(rates, repetitions)
-    warnings = tuple(design_warnings(isolation == "process", emulated, repetitions))
+    warnings = tuple(design_warnings(isolation, emulated, repetitions))
     return undecided(found, evidence, warnings, total_s)
 
 

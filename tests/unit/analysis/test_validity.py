@@ -25,6 +25,7 @@ SOUND: dict[str, Any] = {
     "cluster_cpu": 50.0, "daemons_gone": 0,
     "must_be_cold": True, "has_target": True,
     "state": "complete", "state_reason": "", "window_s": 20.0, "clients_failed": 0,
+    "faulted": True, "lost_rows": 0,
     "failed_operations": 0, "work_share": 1.0, "monitor_coverage": 1.0, "monitor_worst": "dool on h1",
     "clock_periods": 0.1, "cpu_sum_error": 0.01, "cold_share": 1.0, "client_cpu_share": 0.3,
     "cpu_excess": -3.0, "foreign_cpu": 3.0, "target_share": 1.0, "drift": 1.0,

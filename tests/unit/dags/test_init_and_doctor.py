@@ -36,10 +36,12 @@ def free_server() -> socket.socket:
 FLAGS = ("--provider", "local", "--densities", "2,1", "--memory-gib", "6", "--repetitions", "1")
 
 
-def test_flags_write_a_study_without_a_question() -> None:
-    done = call("init", "first look.yaml", *FLAGS)
+@pytest.mark.parametrize("provider", ["local", "container"])
+def test_flags_write_a_study_without_a_question(provider: str) -> None:
+    done = call("init", "first look.yaml", *FLAGS, "--provider", provider)
     assert done.exit_code == 0 and "2 builds, 8 trials" in done.output
     study = read_study(Path("first look.yaml")).study
+    assert study.provider == provider
     assert (study.study, study.repetitions.at_most, list(study.factors.vms_per_host)) == (
         "first-look",
         1,

@@ -84,6 +84,7 @@ def test_repetitions_end_at_the_first_look_that_is_sharp(
     assert list(_bad_trials(run)) == []
 
 
+@pytest.mark.thorough
 def test_comparisons_that_are_not_sharp_get_every_repetition(
     run: Run, world: World, rates: Callable[[float], None]
 ) -> None:
@@ -93,6 +94,7 @@ def test_comparisons_that_are_not_sharp_get_every_repetition(
     assert list(run.journal.events(RepetitionsEnded)) == []
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("killed_after", [3, 40, 60, 75])
 def test_a_killed_run_goes_on_and_ends_like_one_that_was_not(
     run: Run, world: World, rates: Callable[[float], None], killed_after: int
@@ -107,6 +109,7 @@ def test_a_killed_run_goes_on_and_ends_like_one_that_was_not(
     assert ended.repetition == 5
 
 
+@pytest.mark.thorough
 def test_a_repetition_that_has_begun_is_finished(
     run: Run, world: World, rates: Callable[[float], None]
 ) -> None:

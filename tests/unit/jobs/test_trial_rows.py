@@ -22,6 +22,7 @@ from density_study.jobs.raw.raw_files import RawFile, raw_files
 from density_study.jobs.raw.readers import READERS, read
 from density_study.jobs.raw.trial_context import TrialFacts
 from density_study.workloads.base.values import GuestCpu
+from density_study.workloads.monitors.devices import devices
 from density_study.workloads.record.manifest import Manifest
 from tests.support.record_factory import RUN, RunFactory
 
@@ -98,8 +99,13 @@ def test_every_file_has_a_reader_and_gives_rows(run: tuple[Path, tuple[Manifest,
         for manifest in run[1]
         for file in raw_files(manifest, run[0] / "records" / manifest.trial)
     ]
-    sample = SAMPLES / "sar-12.6.1.csv"  # no monitor of ours
-    files.append(RawFile("t", "sar", "h1", sample.name, str(sample)))
+    schedule = run[0] / "schedule.csv"  # of a client with one
+    schedule.write_text("epoch_ms,piece,operations\n1795200000500,0,10.000\n")
+    files.append(RawFile("t", "ycsb-schedule", "ycsb-1", schedule.name, str(schedule)))
+    # monitors that no trial has by default
+    samples = {"sar": "sar-12.6.1.csv", **{name: f"telemetry-1_{name}.csv" for name in devices()}}
+    samples |= {"gc": "gc-1_jdk17.csv", "profile": "telemetry-1_profile.csv"}
+    files += [RawFile("t", kind, "h1", name, str(SAMPLES / name)) for kind, name in samples.items()]
     assert {file.kind for file in files} == set(READERS)
     for file in files:
         rows = list(read(file))

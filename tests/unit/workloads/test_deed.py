@@ -14,7 +14,8 @@ from density_study.cluster.state.journal import Journal
 from density_study.workloads.base.client_run import Deed, run_clients
 from density_study.workloads.base.fault import Fault
 from density_study.workloads.base.workload import RecordFolder, TrialContext
-from density_study.workloads.ycsb.fault_under_load import killing, victim_of
+from density_study.workloads.ycsb.fault_under_load.injection import injecting
+from density_study.workloads.ycsb.fault_under_load.processes import victims_of
 from density_study.workloads.ycsb.setting import YcsbSetting
 from tests.support.topologies import local
 
@@ -45,9 +46,12 @@ class Transport:
         return 0
 
     def stop(self, process: ProcessId, grace_s: float = 10.0) -> None:
-        if process.name != "ycsb-1":
-            assert grace_s == 0.0
-            self.stopped.append((process, time.monotonic() - self.began_s))
+        assert process.name == "ycsb-1"
+
+    def act(self, _: Any, name: str, processes: list[list[Any]]) -> None:
+        assert name == "kill"
+        after_s = time.monotonic() - self.began_s
+        self.stopped += [(ProcessId(*process), after_s) for process in processes]
 
     def dead(self, processes: Any) -> list[ProcessId]:
         return [one for one in processes if one in [victim for victim, _ in self.stopped]]
@@ -84,7 +88,7 @@ def test_the_last_server_is_killed_at_its_time(tmp_path: Path) -> None:
         fault=fault,
     )
     command = (at.cluster.topology.client, Command("ycsb-1", ()))
-    (run,) = run_clients(at, [command], 60.0, deed=killing(at, setting, fault))
+    (run,) = run_clients(at, [command], 60.0, deed=injecting(at, setting, fault, None))
     assert run.exit_code == 0
     ((victim, when_s),) = transport.stopped
     assert victim == SERVERS[1]
@@ -108,4 +112,16 @@ def test_a_deed_that_is_not_due_is_not_done(tmp_path: Path) -> None:
 
 def test_a_cluster_without_the_daemon_is_named(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match="no process of a nodemanager"):
-        victim_of(context(tmp_path, Transport(0.1)), Fault(kill="nodemanager", at_s=1))
+        victims_of(context(tmp_path, Transport(0.1)), Fault(kill="nodemanager", at_s=1))
+
+
+def test_a_node_loses_all_its_daemons_at_once(tmp_path: Path) -> None:
+    at = context(tmp_path, transport := Transport(0.1))
+    fault = Fault(kill="node", at_s=1)
+    assert victims_of(at, fault) == (SERVERS[2], SERVERS[1])
+    setting = YcsbSetting(mix="a", records=1, threads=1, duration_s=2, fault=fault)
+    injecting(at, setting, fault, None).do()
+    assert {victim for victim, _ in transport.stopped} == {SERVERS[1], SERVERS[2]}
+    assert len({when_s for _, when_s in transport.stopped}) == 1
+    assert {(one.kill, one.node) for one in at.injected} == {("node", "w2")}
+    at.check_daemons()

@@ -163,7 +163,7 @@ def test_flags_of_valid_trials_are_counted_by_trial() -> None:
 @WORDS_ONLY
 def test_substitute_arms_are_marked_at_every_figure() -> None:
     summary = one_block().model_copy(
-        update={"warnings": tuple(design_warnings(True, ("flash",), 1))}
+        update={"warnings": tuple(design_warnings("process", ("flash",), 1))}
     )
     text = render(summary)
     badges = Elements(text).of("span", **{"class": "badge"})

@@ -99,11 +99,13 @@ def test_every_module_of_the_toolkit_needs_only_the_toolkit(tmp_path: Path) -> N
     """A missing module shows on a host only when a trial starts its monitors."""
     (tmp_path / "toolkit.zip").write_bytes(toolkit())
     files = zipfile.ZipFile(tmp_path / "toolkit.zip").namelist()
-    own = [name.removesuffix(".py").replace("/", ".") for name in files if name[:5] != "dool/"]
+    files = [name for name in files if name[:5] != "dool/" and name.endswith(".py")]
+    own = [name.removesuffix(".py").replace("/", ".") for name in files]
     assert len(own) > 20
     code = (
         f"import sys; sys.path.insert(0, {str(tmp_path / 'toolkit.zip')!r}); "
-        f"[__import__(name.removesuffix('.__init__')) for name in {own!r}]"
+        f"[__import__(name.removesuffix('.__init__')) for name in {own!r}]; "
+        "from density_study.workloads.monitors.devices import devices; assert devices()"
     )
     ended = subprocess.run(
         [sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=False

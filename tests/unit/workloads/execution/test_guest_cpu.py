@@ -12,7 +12,7 @@ from density_study.cluster.model.errors import StudyError
 from density_study.cluster.providers.libvirt import usage
 from density_study.cluster.providers.libvirt.guests import guests
 from density_study.cluster.providers.libvirt.usage import guest_times, vcpu_times
-from density_study.cluster.providers.provider import VcpuTime
+from density_study.cluster.providers.provider import NodeTime
 from density_study.workloads.execution.hosts_around_trial import GuestReading, between
 from tests.live.support.guests import topology, vm_host
 
@@ -45,7 +45,7 @@ def test_all_vcpus_count_and_a_domain_that_is_off_has_no_time() -> None:
     assert set(times) == {"study-1-m1", "study-1-w1"}
     assert times["study-1-m1"].cpu_s == pytest.approx(1.75)
     assert times["study-1-m1"].waited_s == pytest.approx(0.001105643)
-    assert times["study-1-w1"] == VcpuTime(0.07, 0.0)
+    assert times["study-1-w1"] == NodeTime(0.07, 0.0)
 
 
 def test_a_guest_missing_from_libvirt_is_not_reported_as_idle(
@@ -66,8 +66,8 @@ def test_a_guest_missing_from_libvirt_is_not_reported_as_idle(
 
 def test_each_guest_gets_the_difference_of_two_readings(tmp_path: Path) -> None:
     cluster: Any = type("C", (), {"topology": topology(vm_host("qemu:///system", tmp_path, 1), 1)})
-    before = GuestReading(100.0, {"m1": VcpuTime(5.0, 1.0), "w1": VcpuTime(2.0, 0.0)})
-    after = GuestReading(110.0, {"m1": VcpuTime(9.0, 3.0), "w1": VcpuTime(2.5, 0.0)})
+    before = GuestReading(100.0, {"m1": NodeTime(5.0, 1.0), "w1": NodeTime(2.0, 0.0)})
+    after = GuestReading(110.0, {"m1": NodeTime(9.0, 3.0), "w1": NodeTime(2.5, 0.0)})
     first, second = between(cluster, before, after)
     assert (first.node, first.host, first.cpu_s, first.waited_s) == ("m1", "h1", 4.0, 2.0)
     assert (second.node, second.cpu_s, second.from_epoch_s, second.to_epoch_s) == (

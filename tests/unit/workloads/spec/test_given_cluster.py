@@ -8,6 +8,7 @@ import pytest
 
 from density_study.cluster.model.errors import InputError
 from density_study.workloads.planning.planned_study import outlined_study, plan_study
+from density_study.workloads.record.given import recorded
 
 STUDY = """\
 study: production
@@ -16,6 +17,14 @@ existing: {configuration: /etc/hadoop, folder: /user/me/density}
 workloads:
   - testdfsio: {modes: [write], files: 2, file_size: 64 MiB}
 """
+WATCHED = (
+    STUDY
+    + """\
+ssh: {user: me}
+hosts:
+  - {name: d1, address: 10.0.0.1}
+"""
+)
 
 
 def spec(folder: Path, text: str) -> Path:
@@ -36,11 +45,73 @@ def test_the_plan_has_the_client_alone_and_asks_no_cluster(tmp_path: Path) -> No
     )
 
 
+def test_hosts_are_watched_and_are_no_nodes_of_the_study(tmp_path: Path) -> None:
+    plan = outlined_study(spec(tmp_path, WATCHED)).plan
+    topology = plan.topologies["given"]
+    assert [node.name for node in topology.nodes] == ["c1"] and not topology.workers
+    assert topology.given is not None
+    assert [host.name for host in topology.given.watched] == ["d1"]
+    record = recorded(topology)
+    assert [node.name for node in record.workers] == ["d1"]
+    assert (record.medium, record.vms_per_host) == ("unknown", None)
+
+
+ARMS = """\
+study: arms
+provider: existing
+existing: {folder: /user/me/density}
+ssh: {user: me}
+hosts: [{name: d1, address: 10.0.0.1}, {name: d2, address: 10.0.0.2}]
+factors:
+  cluster:
+    old: {configuration: /etc/old, hosts: [d1], vms_per_host: 1, medium: hdd}
+    new: {configuration: /etc/new, hosts: [d2], folder: /data/density}
+workloads:
+  - testdfsio: {modes: [write], files: 2, file_size: 64 MiB}
+repetitions: 6
+"""
+
+
+def test_each_given_cluster_is_a_topology_and_each_repetition_joins_all_in_random_order(
+    tmp_path: Path,
+) -> None:
+    plan = outlined_study(spec(tmp_path, ARMS)).plan
+    assert list(plan.topologies) == ["given-old", "given-new"]
+    old, new = plan.topologies.values()
+    assert old.given is not None and new.given is not None
+    assert (old.given.configuration, old.given.folder) == ("/etc/old", "/user/me/density")
+    assert (new.given.configuration, new.given.folder) == ("/etc/new", "/data/density")
+    assert [[h.name for h in one.given.watched] for one in (old, new) if one.given] == [
+        ["d1"],
+        ["d2"],
+    ]
+    assert recorded(old).declared == {"cluster": "old", "vms_per_host": "1", "medium": "hdd"}
+    assert recorded(new).declared == {"cluster": "new"}
+    assert (recorded(new).medium, recorded(new).vms_per_host) == ("unknown", None)
+    firsts = {build for build in plan.builds if list(plan.builds).index(build) % 2 == 0}
+    assert len(plan.builds) == 12 and {build.split("-", 1)[1] for build in firsts} == {
+        "given-old", "given-new"
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (STUDY + "hosts: [{name: a, memory: auto}]\n", "provider existing takes no key hosts"),
-        (STUDY + "factors: {vms_per_host: [1]}\n", "provider existing takes no key factors"),
+        (STUDY + "hosts: [{name: a, address: 10.0.0.1}]\n", "it needs both keys, hosts and ssh"),
+        (STUDY + "ssh: {user: me}\n", "it needs both keys, hosts and ssh"),
+        (WATCHED + "  - {name: d2, address: 10.0.0.2, memory: 1 GiB}\n", "not memory"),
+        (WATCHED + "  - {name: d2, address: 10.0.0.2, roles: [client]}\n", "is this machine"),
+        (WATCHED + "  - {name: d2, address: 10.0.0.1}\n", "duplicate host address"),
+        (WATCHED + "  - {name: here, address: 10.0.0.2}\n", "duplicate host name"),
+        (STUDY + "factors: {vms_per_host: [1]}\n", "takes no factors but cluster"),
+        (ARMS.replace("hosts: [d2], ", ""), "host 'd2' is of no cluster"),
+        (ARMS.replace("hosts: [d2]", "hosts: [d1, d2]"), "host 'd1' is of old and new"),
+        (ARMS.replace("hosts: [d2]", "hosts: [d2, d3]"), "'d3', which is not among hosts"),
+        (
+            ARMS.replace("existing: {", "existing: {configuration: /etc/x, "),
+            "has its own configuration",
+        ),
+        (STUDY.replace("configuration: /etc/hadoop, ", ""), "key existing needs configuration"),
         (STUDY + "stack: {hadoop: 3.4.1}\n", "provider existing takes no key stack"),
         (STUDY.replace("provider: existing\n", ""), "key 'hosts' is missing"),
         (STUDY.replace("existing: {", "notify: []\n#"), "needs the key existing"),

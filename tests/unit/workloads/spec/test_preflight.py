@@ -73,3 +73,16 @@ def test_the_disk_need_follows_the_largest_data_of_each_workload() -> None:
     large = [{"testdfsio": {"modes": ["write", "read"], "files": 4, "file_size": "1 GiB"}}]
     grown = disk_need_mib(study(workloads=large)) - disk_need_mib(study(workloads=small))
     assert grown == 4096 - 1
+
+
+def test_a_kernel_without_pressure_stall_information_is_rejected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asking = planned(tmp_path, **{"monitor.also": ["pressure"]})
+    monkeypatch.setattr(checked, "HOST_COMMANDS", {"pressure": lambda: ""})
+    preflight(*asking, tmp_path, "s/r")
+    monkeypatch.setattr(checked, "HOST_COMMANDS", {"pressure": lambda: "Operation not supported"})
+    preflight(*planned(tmp_path), tmp_path, "s/r")  # nobody asked for it
+    with pytest.raises(InputError, match="psi=1") as caught:
+        preflight(*asking, tmp_path, "s/r")
+    assert "Operation not supported" in str(caught.value)

@@ -15,6 +15,7 @@ STUDIES = {path.stem: path for path in Path("workloads/studies").glob("*.yaml")}
 PLANNED = {
     "block-cache": (3, 6, "f8d0816825af"),
     "collectors": (10, 20, "3db9192e3bb3"),
+    "containers": (4, 20, "9a5f2dc2f62a"),
     "density-curve": (5, 35, "d85e63ef8cc9"),
     "genomics": (2, 26, "c5b30097f059"),
     "knee": (3, 24, "624124330530"),

@@ -57,6 +57,13 @@ def test_quantities_have_the_units_in_their_names() -> None:
         ("[1, 2]", "[0, 2]", "q.yaml:15, key factors.vms_per_host", "bare host"),
         ("replication: 1", "replication: 2", "q.yaml:16, key stack.replication", "smallest arm"),
         ("period: 1 s", "period: 500 ms", "key monitor.period", "whole seconds"),
+        ("period: 1 s", "period: 1 s, also: [disc]", "key monitor.also[0]", "'disks'"),
+        (
+            "period: 1 s",
+            "period: 1 s, also: [disks, disks]",
+            "key monitor.also",
+            "duplicate device",
+        ),
         ("threads: [8]", "threads: [0]", "threads[0]", "it must be 1 or more, not 0"),
         ("medium: auto", "medium: ssd", "hosts[0].disks[0].medium", "'flash' or 'hdd'"),
         ("study: quickstart", "study: ../x", "q.yaml:4, key study", "lower-case letters"),

@@ -70,6 +70,18 @@ class YcsbKeysTest {
     assertEquals(0, keys.splits(1).length);
   }
 
+  @Test
+  void recordsInOrderFillTheRegionsEvenly() {
+    YcsbKeys ordered = YcsbKeys.ordered(10);
+    assertEquals("user0000000042", ordered.key(42));
+    byte[][] splits = ordered.splitsInOrder(8, 5_000);
+    long[] sizes = new long[8];
+    LongStream.range(0, 5_000)
+        .mapToObj(ordered::key)
+        .forEach(key -> sizes[region(splits, Bytes.toBytes(key))]++);
+    assertArrayEquals(new long[] {625, 625, 625, 625, 625, 625, 625, 625}, sizes);
+  }
+
   /** A region starts at its split key, inclusive. */
   private static int region(byte[][] splits, byte[] key) {
     int found = Arrays.binarySearch(splits, key, Bytes.BYTES_COMPARATOR);

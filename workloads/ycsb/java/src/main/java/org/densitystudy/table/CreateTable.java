@@ -11,9 +11,10 @@ import org.apache.hadoop.hbase.util.Bytes;
 import org.densitystudy.variants.VariantStore;
 
 /**
- * create --table usertable --family f --regions N [--variants SAMPLES,SITES,SEED].
+ * create --table usertable --family f --regions N [--variants SAMPLES,SITES,SEED | --ordered RECORDS,DIGITS].
  *
- * <p>N regions of equal size, for YCSB's hashed keys or for the rows of a variant store. The table is
+ * <p>N regions of equal size, for YCSB's hashed keys, for the rows of a variant store, or for records in
+ * their own order. The table is
  * pre-split and is neither split nor normalized later, because results before and after such a change
  * cannot be compared.
  */
@@ -43,10 +44,26 @@ record CreateTable(TableName table, String family, byte[][] splits) implements T
     if (arguments.has("variants")) {
       return ofVariants(arguments, regions);
     }
+    if (arguments.has("ordered")) {
+      return inOrder(arguments, regions);
+    }
     if (regions > YcsbKeys.SAMPLE / 100) {
       throw arguments.wrong("--regions %d is above %d", regions, YcsbKeys.SAMPLE / 100);
     }
     return YcsbKeys.padded(1).splits(regions);
+  }
+
+  private static byte[][] inOrder(Arguments arguments, int regions) {
+    String[] numbers = arguments.option("ordered").split(",", -1);
+    try {
+      long records = Long.parseLong(numbers[0]);
+      if (numbers.length == 2 && regions <= records) {
+        return YcsbKeys.ordered(Integer.parseInt(numbers[1])).splitsInOrder(regions, records);
+      }
+    } catch (IndexOutOfBoundsException | NumberFormatException wrong) {
+      throw (UsageException) arguments.wrong("--ordered: %s", wrong.getMessage()).initCause(wrong);
+    }
+    throw arguments.wrong("--ordered takes RECORDS,DIGITS, and no more regions than records");
   }
 
   private static byte[][] ofVariants(Arguments arguments, int regions) {

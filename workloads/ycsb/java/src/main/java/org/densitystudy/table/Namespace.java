@@ -4,11 +4,17 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.regex.Pattern;
 import org.apache.hadoop.hbase.NamespaceDescriptor;
 import org.apache.hadoop.hbase.NamespaceNotFoundException;
 import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.TableNotFoundException;
 import org.apache.hadoop.hbase.client.Admin;
 import org.apache.hadoop.hbase.client.SnapshotDescription;
+import org.apache.hadoop.hbase.quotas.QuotaFilter;
+import org.apache.hadoop.hbase.quotas.QuotaSettings;
+import org.apache.hadoop.hbase.security.AccessDeniedException;
+import org.apache.hadoop.hbase.security.User;
 
 /**
  * namespace create|drop|state NAME --tag TAG: the namespace that holds all tables of a study on a cluster
@@ -17,8 +23,16 @@ import org.apache.hadoop.hbase.client.SnapshotDescription;
 record Namespace(Act act, String name, String tag) implements Task {
   static final String TAG = "density.study.tag";
 
-  /** {@code tag}: null if the namespace does not exist; empty if it has none. */
-  record Held(String namespace, String tag, List<String> tables, List<String> snapshots) {}
+  /**
+   * {@code tag}: null if the namespace does not exist; empty if it has none. {@code quotas}: on the
+   * namespace, which may be set before it exists, and on the user; null if HBase does not tell.
+   */
+  record Held(
+      String namespace,
+      String tag,
+      List<String> tables,
+      List<String> snapshots,
+      List<String> quotas) {}
 
   interface Act {
     void on(Admin admin, String name, String tag) throws IOException;
@@ -45,14 +59,36 @@ record Namespace(Act act, String name, String tag) implements Task {
   private static Held held(Admin admin, String name) throws IOException {
     NamespaceDescriptor found = find(admin, name);
     if (found == null) {
-      return new Held(name, null, List.of(), names(snapshots(admin, name)));
+      return new Held(name, null, List.of(), names(snapshots(admin, name)), quotas(admin, name));
     }
     String tag = found.getConfigurationValue(TAG);
     List<String> tables =
         Arrays.stream(admin.listTableNamesByNamespace(name))
             .map(TableName::getNameAsString)
             .toList();
-    return new Held(name, tag == null ? "" : tag, tables, names(snapshots(admin, name)));
+    String tagOrNone = tag == null ? "" : tag;
+    return new Held(
+        name, tagOrNone, tables, names(snapshots(admin, name)), quotas(admin, name));
+  }
+
+  private static List<String> quotas(Admin admin, String name) throws IOException {
+    String user = User.getCurrent().getShortName();
+    List<String> found = new ArrayList<>();
+    try {
+      for (QuotaFilter filter :
+          List.of(
+              new QuotaFilter().setNamespaceFilter(Pattern.quote(name)),
+              new QuotaFilter().setUserFilter(Pattern.quote(user)))) {
+        for (QuotaSettings one : admin.getQuota(filter)) {
+          found.add(one.toString());
+        }
+      }
+      return found;
+    } catch (TableNotFoundException disabled) {
+      return List.of();
+    } catch (AccessDeniedException secret) {
+      return null;
+    }
   }
 
   private static NamespaceDescriptor find(Admin admin, String name) throws IOException {

@@ -34,6 +34,7 @@ public final class TableTool {
               Map.entry("drop", TableLife::drop),
               Map.entry("flush-compact-settle", Settle::parse),
               Map.entry("namespace", Namespace::parse),
+              Map.entry("read-back", ReadBack::parse),
               Map.entry("ready", Ready::parse),
               Map.entry("restore", TableLife::restore),
               Map.entry("servers", Servers::parse),

@@ -10,9 +10,9 @@ import site.ycsb.measurements.Measurements;
 import site.ycsb.workloads.CoreWorkload;
 
 /**
- * YCSB's hashed keys, by YCSB's own function, and where to cut them into regions of equal size.
+ * YCSB's keys, by YCSB's own function, and where to cut them into regions of equal size.
  *
- * <p>A key is "user" and a 63-bit hash in decimal without leading zeros. Compared as text they are
+ * <p>A hashed key is "user" and a 63-bit hash in decimal without leading zeros. Compared as text they are
  * far from even: nine of ten have 19 digits and begin with 1 to 9, and none begins with 0. Even
  * splits of user1000..user9999 therefore leave the last regions nearly empty.
  */
@@ -24,9 +24,18 @@ final class YcsbKeys extends CoreWorkload {
 
   /** {@code zeroPadding}: least number of digits; YCSB's preset 1 pads nothing. */
   static YcsbKeys padded(int zeroPadding) {
+    return of("hashed", zeroPadding);
+  }
+
+  /** Keys that are record numbers with {@code digits} digits, so that their order as text is theirs. */
+  static YcsbKeys ordered(int digits) {
+    return of("ordered", digits);
+  }
+
+  private static YcsbKeys of(String order, int zeroPadding) {
     Properties properties = new Properties();
     properties.setProperty(Client.RECORD_COUNT_PROPERTY, Integer.toString(SAMPLE));
-    properties.setProperty(INSERT_ORDER_PROPERTY, "hashed");
+    properties.setProperty(INSERT_ORDER_PROPERTY, order);
     properties.setProperty(ZERO_PADDING_PROPERTY, Integer.toString(zeroPadding));
     Measurements.setProperties(properties); // CoreWorkload's constructor asks for them
     YcsbKeys keys = new YcsbKeys();
@@ -46,6 +55,19 @@ final class YcsbKeys extends CoreWorkload {
   byte[][] splits(int regions) {
     String[] keys = LongStream.range(0, SAMPLE).mapToObj(this::key).toArray(String[]::new);
     Arrays.sort(keys);
+    return cut(keys, regions);
+  }
+
+  /** As {@code splits}, of the records 0 to {@code records - 1} in their own order. */
+  byte[][] splitsInOrder(int regions, long records) {
+    byte[][] splits = new byte[regions - 1][];
+    for (int i = 1; i < regions; i++) {
+      splits[i - 1] = key(i * records / regions).getBytes(StandardCharsets.US_ASCII);
+    }
+    return splits;
+  }
+
+  private static byte[][] cut(String[] keys, int regions) {
     byte[][] splits = new byte[regions - 1][];
     for (int i = 1; i < regions; i++) {
       String key = keys[(int) ((long) i * SAMPLE / regions)];

@@ -131,7 +131,11 @@ public final class HBaseClient extends DB {
 
   @Override
   public Status insert(String name, String key, Map<String, ByteIterator> values) {
-    return done("INSERT", on(name).put(putOf(key, values)));
+    Status status = done("INSERT", on(name).put(putOf(key, values)));
+    if (status.isOk()) {
+      InsertLog.acknowledged(key);
+    }
+    return status;
   }
 
   @Override

@@ -147,6 +147,11 @@ public final class WarmClient {
     properties.setProperty("updateproportion", Double.toString(writes));
     properties.setProperty("insertproportion", "0");
     properties.setProperty("hdrhistogram.fileoutput", "false");
+    String scheduled = trial.getProperty(ScheduledWorkload.WORKLOAD);
+    if (scheduled != null) { // at full speed
+      properties.setProperty(Client.WORKLOAD_PROPERTY, scheduled);
+    }
+    properties.remove(InterleavedWorkload.INSERTS_LOG);
     return properties;
   }
 

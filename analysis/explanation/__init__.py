@@ -1,0 +1,1 @@
+"""Slow seconds of a trial, and what moved with them: declared rules with their evidence, never a guess."""

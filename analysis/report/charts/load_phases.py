@@ -1,0 +1,213 @@
+"""Loads whose rate changes with time: rates requested and achieved over time, and each part's numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import altair as alt
+
+from density_study.analysis.report.charts.figure import (
+    DATA,
+    Column,
+    DataTable,
+    Figure,
+    Panel,
+    legend,
+    mark,
+    panel,
+    series_look,
+    titled,
+    vertical,
+    vertical_log,
+)
+from density_study.analysis.report.charts.observations import Row, View
+from density_study.analysis.report.charts.palette import SERIES, Style
+from density_study.analysis.report.charts.quantity import quantity
+from density_study.analysis.summary.series import TrialSeries
+from density_study.analysis.summary.summary import Metric, SettingSummary, TrialSummary
+from density_study.workloads.base.search import SUSTAINED
+
+HEIGHT_PX = 168
+WIDTH_PX = 540
+MOST_TRIALS = 8
+RATES = {"requested": SERIES[1], "achieved": SERIES[0]}
+_SERIES = {"requested": "requested", "operations": "achieved"}
+TAIL = 99.0
+
+
+def figure(view: View) -> Figure | None:
+    """None if no load changed with time. The first counted trial of each setting and topology is drawn."""
+    settings = {(one.setting, one.topology): one for one in view.summary.settings if one.phase}
+    if not settings:
+        return None
+    trials: dict[tuple[str, str], int] = {}
+    for at, trial in enumerate(view.summary.trials):
+        if (trial.setting, trial.topology) in settings and trial.counted:
+            trials.setdefault((trial.setting, trial.topology), at)
+    shown = [key for key in settings if key in trials]
+    operations = _operations(view)
+    drawn = [
+        one
+        for key in shown[:MOST_TRIALS]
+        for one in _panels(view, settings[key], trials[key], operations)
+    ]
+    left_out = len(shown) - MOST_TRIALS
+    return Figure(
+        **titled("load-phases"),
+        panels=tuple(drawn),
+        legend=legend({**RATES, **{f"p99 of {name}": style for name, style in operations.items()}}),
+        table=table(view),
+        notes=(f"{left_out} more settings are in the table.",) if left_out > 0 else (),
+        layout="twos",
+    )
+
+
+def table(view: View) -> DataTable:
+    """One row per part of each setting on each topology: medians over its builds."""
+    found = [
+        (one, number, part)
+        for one in view.summary.settings
+        for number, part in enumerate(one.parts, start=1)
+    ]
+    return DataTable(
+        (
+            Column("Setting"),
+            Column("Topology"),
+            Column("Part"),
+            Column("Requested", numeric=True),
+            Column("Achieved", numeric=True),
+            Column("Sustained"),
+            Column("Variation by second", numeric=True),
+            Column("Intended p50"),
+            Column("Intended p99"),
+        ),
+        tuple(
+            (
+                one.label,
+                one.topology,
+                part.name,
+                *_numbers(_of_part(one.metrics, number)),
+            )
+            for one, number, part in found
+        ),
+        of=tuple((one.setting, str(one.vms_per_host), one.medium) for one, *_ in found),
+    )
+
+
+def _numbers(metrics: list[tuple[int, Metric]]) -> Iterator[str]:
+    values = {one.name: one.value for _, one in metrics if one.name != "part_latency"}
+    asked, rate = values.get("part_requested"), values.get("part_rate")
+    yield quantity(asked, "ops/s")
+    yield quantity(rate, "ops/s")
+    if asked is None or rate is None:
+        yield "unknown"
+    else:
+        yield "yes" if rate >= SUSTAINED * asked else f"no, {100 * rate / asked:.0f} %"
+    yield quantity(values.get("part_variation"), "percent")
+    for percentile in (50.0, TAIL):
+        known = [metric for _, metric in metrics if metric.percentile == percentile]
+        named = (f"{one.operation} {quantity(one.value, 'ms')}" for one in known)
+        yield ", ".join(named) or "unknown"
+
+
+def _of_part(metrics: tuple[Metric, ...], number: int) -> list[tuple[int, Metric]]:
+    scope = f"part:{number:04d}"
+    return [(at, metric) for at, metric in enumerate(metrics) if metric.scope == scope]
+
+
+def _operations(view: View) -> dict[str, Style]:
+    """A style for each operation with a latency by part."""
+    names = {
+        metric.operation
+        for one in view.summary.settings
+        for metric in one.metrics
+        if metric.name == "part_latency" and metric.operation
+    }
+    return {name: SERIES[2 + at % 4] for at, name in enumerate(sorted(names))}
+
+
+def _panels(
+    view: View, setting: SettingSummary, at: int, operations: dict[str, Style]
+) -> Iterator[Panel]:
+    trial = view.summary.trials[at]
+    where = f"{view.where(setting)}, {trial.trial}"
+    title = setting.label
+    key = (f"load-{trial.trial}", title, where)
+    of = [setting.setting, str(setting.vms_per_host), setting.medium]
+    series = next(
+        ((i, one) for i, one in enumerate(view.summary.series) if one.trial == trial.trial), None
+    )
+    rates = [] if series is None else list(_rates(*series, trial, of))
+    if rates:
+        yield panel(key, f"Rates over time: {title}", _lines(), rates, HEIGHT_PX, WIDTH_PX)
+    tails = list(_tails(setting, at, trial, of))
+    if not tails:  # no part has enough operations
+        return
+    chart = _steps(tails, operations)
+    what = f"Intended p99 of each part: {title}"
+    yield panel((f"{key[0]}-p99", title, f"intended p99, {where}"), what, chart, tails, HEIGHT_PX,
+                WIDTH_PX)  # fmt: skip
+
+
+def _rates(at: int, series: TrialSeries, trial: TrialSummary, of: list[str]) -> Iterator[Row]:
+    ramp_up_s = trial.warm_up_s or 0.0
+    for index, rate in enumerate(series.rates):
+        name = _SERIES.get(rate.name)
+        for place, value in enumerate(rate.rate if name else ()):
+            second = rate.at_s[place] + series.step_s / 2 - ramp_up_s
+            if value is not None and second >= 0:
+                yield {
+                    "ref": f"/series/{at}/rates/{index}/rate/{place}",
+                    "part": "value",
+                    "at": second,
+                    "series": name,
+                    "value": value,
+                    "tip": f"second {second:g}, {name}: {quantity(value, 'ops/s')}",
+                    "of": of,
+                }
+
+
+def _tails(setting: SettingSummary, at: int, trial: TrialSummary, of: list[str]) -> Iterator[Row]:
+    for number, part in enumerate(setting.parts, start=1):
+        for index, metric in _of_part(trial.metrics, number):
+            if metric.percentile == TAIL and metric.value is not None:
+                yield {
+                    "ref": f"/trials/{at}/metrics/{index}/value",
+                    "part": "value",
+                    "at": part.begin_s,
+                    "end": part.end_s,
+                    "series": metric.operation,
+                    "value": metric.value,
+                    "tip": f"{part.name}, p99 of {metric.operation}: {quantity(metric.value, 'ms')}",
+                    "of": of,
+                }
+
+
+def _seconds() -> alt.X:
+    axis = alt.Axis(title="seconds since the end of the ramp-up", tickCount=8, labelOverlap=True)
+    return alt.X("at:Q", scale=alt.Scale(nice=False), axis=axis)
+
+
+def _lines() -> alt.LayerChart:
+    look = series_look(RATES)
+    base = alt.Chart(alt.NamedData(DATA)).encode(x=_seconds(), y=vertical("ops/s"))
+    points = base.mark_point(filled=True, size=12, opacity=1)
+    return base.mark_line(strokeWidth=1.25).encode(color=look["color"]) + points.encode(
+        **look, description=mark()
+    )
+
+
+def _steps(rows: list[Row], operations: dict[str, Style]) -> alt.Chart:
+    values = [row["value"] for row in rows if row["value"] > 0] or [1.0]
+    bars: alt.Chart = (
+        alt.Chart(alt.NamedData(DATA))
+        .mark_rule(strokeWidth=2.5)
+        .encode(
+            x=_seconds(),
+            x2="end:Q",
+            y=vertical_log("ms", values),
+            color=series_look(operations)["color"],
+            description=mark(),
+        )
+    )
+    return bars

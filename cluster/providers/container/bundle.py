@@ -1,0 +1,92 @@
+"""The OCI bundle of a container: its config.json. Pure.
+
+Its root file system is the host's, read-only, so that it needs no image, and every path means the same inside
+and outside. It has no PID namespace: a process has one number, its own (decision 54).
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from density_study.cluster.model.host import MIB, IoLimits
+from density_study.cluster.providers.container.container import Container
+from density_study.cluster.state.tags import NODE, TAG
+
+ROOTFS = "rootfs"
+HOSTS_FILE = "hosts"
+PERIOD_US = 100_000
+NETNS = Path("/run/netns")
+_THROTTLES = {
+    "read_iops_sec": "throttleReadIOPSDevice",
+    "write_iops_sec": "throttleWriteIOPSDevice",
+    "read_bytes_sec": "throttleReadBpsDevice",
+    "write_bytes_sec": "throttleWriteBpsDevice",
+}
+
+
+def config(container: Container, cgroup_version: int, device: int | None) -> dict[str, Any]:
+    """`device`: number of the limited disk's device. The container's own process only waits."""
+    return {
+        "ociVersion": "1.0.2",
+        "hostname": container.node.name,
+        "annotations": {"density-study.tag": container.tag},
+        "root": {"path": ROOTFS, "readonly": True},
+        "process": {
+            "user": {"uid": 0, "gid": 0},
+            "args": ["/bin/sleep", "infinity"],
+            "cwd": "/",
+            "env": [
+                "PATH=/usr/bin:/bin",
+                f"{TAG}={container.tag}",
+                f"{NODE}={container.node.name}",
+            ],
+        },
+        "mounts": [
+            _bind("/", "rro"),
+            _bind("/dev"),
+            *(_bind(str(path)) for path in container.writable),
+            {
+                **_bind("/etc/hosts", "ro"),
+                "source": str(container.bundle.parent / HOSTS_FILE),
+            },
+        ],
+        "linux": {
+            "cgroupsPath": f"/{container.id}",
+            "namespaces": [
+                {"type": "network", "path": str(NETNS / container.id)},
+                *({"type": kind} for kind in ("mount", "uts", "ipc")),
+            ],
+            "resources": _resources(container, cgroup_version, device),
+        },
+    }
+
+
+def _bind(path: str, *options: str) -> dict[str, Any]:
+    return {
+        "destination": path,
+        "type": "bind",
+        "source": path,
+        "options": ["rbind", *options],
+    }
+
+
+def _resources(container: Container, version: int, device: int | None) -> dict[str, Any]:
+    limit = container.memory_mib * MIB
+    # No swap: each version has one of these.
+    memory = {"limit": limit, **({"swap": limit} if version == 2 else {"swappiness": 0})}
+    cpu: dict[str, Any] = {}
+    if container.cores is not None:
+        cpu = {"quota": round(container.cores * PERIOD_US), "period": PERIOD_US}
+    if container.pinned_to:
+        cpu = {"cpus": ",".join(map(str, container.pinned_to))}
+    found = {"memory": memory, "cpu": cpu}
+    if container.limits is not None and device is not None:
+        found["blockIO"] = _block_io(container.limits, device)
+    return found
+
+
+def _block_io(limits: IoLimits, device: int) -> dict[str, Any]:
+    at = {"major": os.major(device), "minor": os.minor(device)}
+    return {_THROTTLES[name]: [{**at, "rate": rate}] for name, rate in limits.iotune().items()}

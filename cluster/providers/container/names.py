@@ -1,0 +1,25 @@
+"""Names of what a build has on the machine. Pure. A hash of the tag in them identifies the build."""
+
+from __future__ import annotations
+
+from density_study.cluster.state.tags import short_hash
+
+
+def prefix(tag: str) -> str:
+    """The beginning of the names of a build's containers: study-0123456789ab-."""
+    return f"study-{short_hash(tag)}-"
+
+
+def container_id(tag: str, node: str) -> str:
+    """Also the name of the container's network namespace and cgroups."""
+    return f"{prefix(tag)}{node}"
+
+
+def bridge_name(tag: str) -> str:
+    """At most 15 characters, as Linux wants it."""
+    return f"ds{short_hash(tag)}"
+
+
+def link_name(tag: str, node: str) -> str:
+    """The host's end of the cable from the bridge to a container."""
+    return f"dv{short_hash(f'{tag}/{node}')}"

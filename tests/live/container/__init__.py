@@ -1,0 +1,1 @@
+"""Containers of provider `container` on this machine, as root."""

@@ -1,0 +1,1 @@
+"""Loads whose rate changes with time, on real daemons."""

@@ -1,0 +1,115 @@
+"""A host is cut off under load: clients go on, the host returns, and no acknowledged row is lost. A cut whose
+keeper was killed is mended when the build is torn down.
+
+Four hosts made of namespaces (`tests.hosts`): a master that is also the client, and three workers.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from density_study.cluster.model.cluster import read_cluster
+from density_study.cluster.providers.provider import provider_of
+from density_study.cluster.providers.ssh.channel import close_channels
+from density_study.cluster.providers.ssh.options import IDENTITY
+from density_study.workloads.base.fault import Fault
+from density_study.workloads.base.workload import RecordFolder, TrialContext
+from density_study.workloads.execution.opening import open_run
+from density_study.workloads.execution.run import Run
+from density_study.workloads.execution.steps import carry_out, close_run, steps_left
+from density_study.workloads.record.record import closed_records
+from density_study.workloads.ycsb.fault_under_load.lasting import LastingFault
+from tests.hosts.fixture import Hosts
+from tests.live.support.over_ssh import left_on, physical_spec
+
+pytestmark = [pytest.mark.live, pytest.mark.slow, pytest.mark.timeout(1500)]
+
+CUT = """
+study: live-cut
+question: What happens when a host is cut off?
+provider: physical
+hosts:
+HOSTS
+ssh: {user: study, known_hosts: KNOWN_HOSTS}
+factors: {vms_per_host: [0]}
+stack: {replication: 2}
+workloads:
+  - ycsb:
+      records: [5_000]
+      mixes: [d]
+      threads: [4]
+      duration: 10 s
+      warm_up: 2 s
+      warm_up_client: 4 s
+      warm_up_daemons: off
+      fault: {cut: host, at: 10 s, for: 20 s, rate: 100/s, duration: 130 s}
+seed: 7
+"""
+VICTIM = "h3"
+
+
+@pytest.fixture(scope="module")
+def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosts]:
+    if os.getuid() != 0:
+        pytest.skip("no host was cut off: only root makes network namespaces")
+    lab = Hosts(tmp_path_factory.mktemp("lab") / "hosts", ["m1", "h1", "h2", VICTIM])
+    yield lab
+    close_channels()
+    lab.close()
+
+
+@pytest.fixture
+def controller(hosts: Hosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
+    monkeypatch.setenv(IDENTITY, str(hosts.identity))
+    with hosts.inside():
+        yield
+    close_channels()
+
+
+def tables(hosts: Hosts) -> str:
+    return hosts.on(VICTIM, "/usr/sbin/nft", "list", "tables")
+
+
+def cut_by_hand(run: Run, build: str) -> int:
+    """Cut the host off for ten minutes; returns its keeper's process id on the host."""
+    cluster = read_cluster(run.site(build).root)
+    transport = provider_of("physical").transport(cluster.site, run.journal)
+    record = RecordFolder(run.records / "by-hand")
+    context = TrialContext(cluster, transport, record, run.journal)
+    LastingFault(context, Fault(cut="host", at_s=0, for_s=600)).begin()
+    return max(
+        entry["pid"]
+        for entry in run.journal.read()
+        if entry["event"] == "process-started" and entry["name"] == "fault"
+    )
+
+
+@pytest.mark.usefixtures("controller")
+def test_a_host_is_cut_off_and_returns(hosts: Hosts, tmp_path: Path) -> None:
+    run = open_run(physical_spec(hosts, CUT, tmp_path / "spec.yaml"), tmp_path / "runs")
+    try:
+        for step in steps_left(run):
+            if step.kind == "down":
+                keeper = cut_by_hand(run, step.build)
+                while "density_study" not in tables(hosts):
+                    pass
+                hosts.on(VICTIM, "kill", "-9", str(keeper))
+                assert "density_study" in tables(hosts)  # nobody is left on the host to mend it
+            ended = carry_out(run, step)
+            assert ended.outcome == "ok", ended.message
+    finally:
+        close_run(run)
+    assert tables(hosts) == ""
+    assert left_on(hosts, VICTIM) == []
+    (broken,) = (one for one in closed_records(run.records).values() if one.fault)
+    fault = broken.fault
+    assert fault is not None and fault.cut == "host" and fault.node == VICTIM
+    assert fault.until_epoch_s is not None
+    assert fault.until_epoch_s - fault.epoch_s == pytest.approx(20, abs=3)
+    rows = broken.state_after["rows"]
+    assert rows["acknowledged"] == rows["found"] and rows["lost_keys"] == []

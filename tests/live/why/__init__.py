@@ -1,0 +1,1 @@
+"""Known causes of slow seconds are named."""

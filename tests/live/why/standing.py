@@ -1,0 +1,141 @@
+"""A cluster whose trials are disturbed at a known time, and the explanations of their slow seconds."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from density_study.analysis import tables
+from density_study.analysis.explanation.explain import explained
+from density_study.cluster.lifecycle.bring_up import bring_up
+from density_study.cluster.lifecycle.tear_down import tear_down
+from density_study.cluster.machine import io_limits
+from density_study.cluster.model.cluster import Cluster
+from density_study.cluster.model.configuration import Configuration
+from density_study.cluster.model.host import IoLimits
+from density_study.cluster.providers.provider import provider_of
+from density_study.cluster.providers.stacks import ensure_stacks
+from density_study.cluster.state.events import TrialState
+from density_study.cluster.state.journal import Journal
+from density_study.jobs.ingest.ingest import ingest
+from density_study.workloads.base.workload import TrialContext
+from density_study.workloads.execution.run import Run
+from density_study.workloads.execution.trial import run_trial
+from density_study.workloads.monitors import DEVICES
+from density_study.workloads.monitors.attach import jcmd
+from density_study.workloads.planning.plan import Step
+from density_study.workloads.record.manifest import Manifest
+from density_study.workloads.record.record import Record, closed_records
+from density_study.workloads.ycsb.properties import table_of
+from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.table_tool import table_tool
+from tests.live.support.builds import open_build, topology
+from tests.support.drafts import draft, plan, study
+
+# Far below saturation: only a disturbance makes a second slow.
+SETTING = YcsbSetting(mix="read45-insert55", records=60_000, threads=8, duration_s=36,
+                      warm_up_s=6, warm_up_client_s=0, warm_up_daemons_s=15, target_ops_s=300)  # fmt: skip
+AT_S = 22.0
+"""When a trial is disturbed, after its window's start."""
+
+
+DURABLE = Configuration(properties={"hbase-site": {"hbase.wal.hsync": "true"}})
+"""Each put waits for a disk, as a throttled one must show."""
+SLOW_DISK = IoLimits(write_iops=2)
+
+
+class Standing:
+    """The cluster, and a run folder for its trials."""
+
+    def __init__(self, folder: Path, cluster: Cluster, journal: Journal) -> None:
+        name, build = cluster.topology.name, cluster.site.root.name
+        alike = plan().model_copy(
+            update={"topologies": {name: cluster.topology}, "builds": {build: name}}
+        )
+        watching = study(**{"monitor.also": list(DEVICES)})
+        self.run = Run(folder / "runs" / "why" / "r1", watching, alike, journal)
+        self.cluster = cluster
+        self.transport = provider_of("local").transport(cluster.site, journal)
+        self._number = 0
+
+    def trial(self, kind: str, disturb: Callable[[], object] | None = None) -> Manifest:
+        """A trial, disturbed once at AT_S."""
+        self._number += 1
+        name = f"{kind}-{self._number:02d}"
+        if disturb is not None:
+            threading.Thread(target=self._later, args=(name, disturb), daemon=True).start()
+        build = self.cluster.site.root.name
+        step = Step(index=self._number, kind="trial", repetition=1, build=build, label="why",
+                    trial=name, order=self._number, setting=SETTING, estimate_s=1.0)  # fmt: skip
+        manifest = run_trial(self.run, step, self.cluster, self.transport)
+        assert manifest.state == "complete", manifest.reasons
+        return manifest
+
+    def _later(self, trial: str, disturb: Callable[[], object]) -> None:
+        while not any(
+            (event.trial, event.state) == (trial, "running")
+            for event in self.run.journal.events(TrialState)
+        ):
+            time.sleep(0.1)
+        time.sleep(AT_S)
+        disturb()
+
+    def explained(self) -> dict[str, list[dict[str, Any]]]:
+        """The rows of slow_seconds of each trial so far. The tables are made anew: no Spark for so few."""
+        shutil.rmtree(self.run.root / "tables", ignore_errors=True)
+        ingest(_no_session, self.run.root)
+        rows = explained(self.run.root)[tables.SLOW_SECONDS].to_dict("records")
+        closed = closed_records(self.run.records)
+        return {trial: [row for row in rows if row["trial"] == trial] for trial in closed}
+
+    def compact(self) -> None:
+        """Flush and major-compact the table."""
+        record = Record.open(self.run.root / "tools", draft(f"compact-{self._number}"))
+        context = TrialContext(self.cluster, self.transport, record, self.run.journal)
+        table_tool(context, "compact", ("flush-compact-settle", "--table", table_of(SETTING)))
+
+    def throttle(self, for_s: float = 5.0) -> None:
+        """The DataNodes' disk does SLOW_DISK for a while."""
+        group = io_limits.group(self.cluster.site.tag, "throttled")
+        io_limits.make(group, self.run.root, SLOW_DISK)
+        nodes = [one.pid for one in self.cluster.processes if one.name == "datanode"]
+        try:
+            for pid in nodes:
+                io_limits.join(group, pid)
+            time.sleep(for_s)
+        finally:
+            for pid in nodes:
+                io_limits.join(group.parent, pid)
+            io_limits.remove(group)
+
+    def servers(self) -> dict[str, int]:
+        """The pid of each RegionServer, by node."""
+        found = self.cluster.processes
+        return {one.node: one.pid for one in found if one.name.startswith("regionserver")}
+
+    def pause(self, at_least_s: float = 0.5) -> None:
+        """All threads of a RegionServer stand still for a full collection, again and again."""
+        pid = max(self.servers().items())[1]
+        begun_s = time.monotonic()
+        while time.monotonic() - begun_s < at_least_s:
+            jcmd(pid, "GC.run")
+
+
+def _no_session() -> Any:
+    raise AssertionError("so little is parsed without a session")
+
+
+@contextmanager
+def standing(folder: Path, owner_pid: int) -> Iterator[Standing]:
+    site, journal = open_build(folder, owner_pid)
+    arm = replace(topology(folder), configuration=DURABLE)
+    try:
+        yield Standing(folder, bring_up(site, arm, ensure_stacks(), journal), journal)
+    finally:
+        tear_down(site, journal)

@@ -1,0 +1,156 @@
+"""Containers planned and rendered: limits, mounts, networks, and what the kernel counts for them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from density_study.cluster.model.arm import Arm
+from density_study.cluster.model.cluster import Site
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.host import MIB, ContainerHost, CpuPolicy, Disk, Host, IoLimits
+from density_study.cluster.model.memory import GUEST_OS_MIB
+from density_study.cluster.model.placement import Layout, place
+from density_study.cluster.model.topology import Topology
+from density_study.cluster.providers.container import cgroups
+from density_study.cluster.providers.container.bundle import config
+from density_study.cluster.providers.container.container import Container, containers
+from density_study.cluster.providers.container.names import bridge_name, link_name
+from density_study.cluster.providers.provider import NodeTime
+
+SITE = Site(Path("/runs/s/r/builds/b1"), "s/r/b1")
+LAYOUT = Layout("container", "container", replication=1, base_port=21000)
+RESERVE_MIB = 512
+DEVICE = os.makedev(254, 1)
+
+
+def topologies(
+    densities: tuple[int, ...] = (0, 1, 2),
+    cpus: CpuPolicy = "quota",
+    cores: int = 2,
+    limits: IoLimits | None = None,
+) -> tuple[Topology, ...]:
+    disk = Disk("/data", "flash", limits is not None, limits)
+    addresses = tuple(f"198.18.41.{number}" for number in range(2, 8))
+    carries = ContainerHost(addresses, "198.18.41.0/24", "198.18.41.1", cpus, RESERVE_MIB)
+    roles = ("master", "worker", "client")
+    host = Host("here", "127.0.0.1", cores, 8192, (disk,), roles, containers=carries)
+    return place((host,), [Arm(density, 1, "flash") for density in densities], LAYOUT)
+
+
+def workers(topology: Topology) -> list[Container]:
+    return [one for one in containers(SITE, topology) if "worker" in one.node.roles]
+
+
+def rendered(one: Container, version: int = 1) -> dict[str, Any]:
+    found: dict[str, Any] = config(one, version, DEVICE)["linux"]["resources"]
+    return found
+
+
+def test_every_density_has_the_hosts_memory_and_the_bare_host_is_local() -> None:
+    bare, one, two = topologies()
+    assert (bare.provider, bare.isolation) == ("local", "host")
+    assert {node.address for node in bare.nodes} == {"127.0.0.1"}
+    for topology in (one, two):
+        assert (topology.provider, topology.isolation) == ("container", "container")
+        assert len({node.address for node in topology.nodes}) == len(topology.nodes)
+        limited = sum(each.memory_mib for each in containers(SITE, topology))
+        assert 8192 - RESERVE_MIB - 1 <= limited <= 8192 - RESERVE_MIB
+    assert len({sum(node.container_mib for node in t.workers) for t in (bare, one, two)}) == 1
+
+
+@pytest.mark.parametrize(("version", "no_swap"), [(1, ("swappiness", 0)), (2, ("swap", None))])
+def test_memory_is_limited_without_swap(version: int, no_swap: tuple[str, int | None]) -> None:
+    (worker,) = workers(topologies((1,))[0])
+    memory = rendered(worker, version)["memory"]
+    limit = (worker.node.memory_mib + GUEST_OS_MIB) * MIB
+    key, value = no_swap
+    assert memory == {"limit": limit, key: limit if value is None else value}
+
+
+def test_workers_divide_the_cores_time_and_nobody_else_has_a_quota() -> None:
+    everyone = containers(SITE, topologies((3,))[0])
+    quotas = {one.node.name: rendered(one)["cpu"] for one in everyone}
+    third = {"quota": 66667, "period": 100000}
+    assert quotas == {"m1": {}, "c1": {}, "w1": third, "w2": third, "w3": third}
+    assert {one.node.cores for one in everyone if one.cores} == {1}  # what a JVM there sees
+
+
+def test_pinned_workers_have_cores_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {1, 3, 5, 7})
+    found = workers(topologies((2,), cpus="pinned", cores=4)[0])
+    assert [rendered(one)["cpu"] for one in found] == [{"cpus": "1,3"}, {"cpus": "5,7"}]
+    with pytest.raises(InputError, match="cannot be divided equally among 3 containers"):
+        topologies((3,), cpus="pinned", cores=4)
+    assert [rendered(one)["cpu"] for one in workers(topologies((2,), cpus="all")[0])] == [{}, {}]
+
+
+def test_workers_on_a_disk_divide_its_limits() -> None:
+    limits = IoLimits(read_iops=101, write_mib_s=60)
+    for worker in workers(topologies((2,), limits=limits)[0]):
+        at = {"major": 254, "minor": 1}
+        assert rendered(worker)["blockIO"] == {
+            "throttleReadIOPSDevice": [{**at, "rate": 50}],
+            "throttleWriteBpsDevice": [{**at, "rate": 30 * MIB}],
+        }
+    assert "blockIO" not in rendered(workers(topologies((2,))[0])[0])
+
+
+def test_a_node_writes_to_the_run_and_to_its_own_data_alone() -> None:
+    worker = workers(topologies((2,))[0])[1]
+    mounts = {mount["destination"]: mount for mount in config(worker, 1, None)["mounts"]}
+    assert mounts["/"]["options"] == ["rbind", "rro"]
+    writable = {path for path, m in mounts.items() if not {"ro", "rro"} & set(m["options"])}
+    assert writable == {"/dev", "/runs/s/r", "/data/density-study/s/r/b1/w2"}
+
+
+def test_names_fit_into_linux_and_belong_to_one_build() -> None:
+    assert bridge_name("s/r/b1") != bridge_name("s/r/b2")
+    assert link_name("s/r/b1", "w1") != link_name("s/r/b1", "w2")
+    assert all(len(name) < 16 for name in (bridge_name("s/r/b1"), link_name("s/r/b1", "w1")))
+
+
+def files(root: Path, texts: dict[str, str]) -> Path:
+    for name, text in texts.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    return root
+
+
+def test_version_1_counts_in_a_hierarchy_for_each_controller(tmp_path: Path) -> None:
+    root = files(
+        tmp_path,
+        {
+            "memory/cgroup.procs": "",
+            "memory/study-1/memory.oom_control": "oom_kill_disable 0\nunder_oom 0\noom_kill 3\n",
+            "cpu/cgroup.procs": "",
+            "cpu/study-1/cpu.stat": "nr_periods 9\nnr_throttled 4\nthrottled_time 1500000000\n",
+            "cpuacct/study-1/cpuacct.usage": "2500000000\n",
+        },
+    )
+    (root / "cpu,cpuacct").symlink_to("cpu")
+    assert cgroups.spent("study-1", root) == NodeTime(2.5, 1.5, 3)
+    assert [path.parent.name for path in cgroups.groups("study-1", root)] == [
+        "cpu",
+        "cpuacct",
+        "memory",
+    ]
+    assert cgroups.names("study-", root) == ["study-1"]
+    assert cgroups.missing(("cpu", "memory", "blkio"), root) == ["blkio"]
+
+
+def test_version_2_counts_in_one_hierarchy(tmp_path: Path) -> None:
+    root = files(
+        tmp_path,
+        {
+            "cgroup.controllers": "cpuset cpu io memory pids\n",
+            "study-1/cpu.stat": "usage_usec 2500000\nnr_throttled 4\nthrottled_usec 1500000\n",
+            "study-1/memory.events": "low 0\nhigh 0\nmax 12\noom 3\noom_kill 3\n",
+        },
+    )
+    assert cgroups.spent("study-1", root) == NodeTime(2.5, 1.5, 3)
+    assert cgroups.groups("study-1", root) == [root / "study-1"]
+    assert cgroups.missing(("cpu", "memory", "hugetlb"), root) == ["hugetlb"]

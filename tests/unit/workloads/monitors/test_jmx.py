@@ -1,0 +1,106 @@
+"""JMX over HTTP: columns of beans, and daemons that answer late, wrongly or not at all."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from density_study.workloads.monitors.devices import declarations, devices
+from density_study.workloads.monitors.jmx import JmxPoller, beans_of, columns_of
+
+
+def test_every_attribute_adds_to_a_declared_column() -> None:
+    beans = declarations()["jmx"]["beans"]
+    columns = {column for bean in beans for _, column in bean["attributes"]}
+    assert columns == set(devices()["jmx"].columns)
+
+
+def test_columns_are_sums_of_attributes() -> None:
+    beans = [("q", [("hit", "hits"), ("hit", "lookups"), ("miss", "lookups"), ("size", "bytes")])]
+    answer = {"beans": [{"name": "x", "hit": 3, "miss": 4, "size": 2.5}]}
+    assert columns_of([answer], beans) == {"hits": 3, "lookups": 7, "bytes": 2.5}
+
+
+@pytest.mark.parametrize("value", (None, "12", float("nan"), -1, 2**60))
+def test_what_is_no_count_makes_its_column_unknown(value: object) -> None:
+    beans = [("q", [("hit", "hits"), ("hit", "lookups"), ("miss", "lookups")])]
+    assert columns_of([{"beans": [{"hit": 3, "miss": value}]}], beans) == {"hits": 3}
+    assert columns_of([{"beans": []}], beans) == {}
+
+
+def test_a_daemon_is_asked_by_its_role() -> None:
+    assert len(beans_of("w1/regionserver-2")) == 4
+    assert {query for query, _ in beans_of("w1/datanode")} >= {
+        "Hadoop:service=DataNode,name=DataNodeActivity*"
+    }
+    assert beans_of("w1/nodemanager") == []
+
+
+class Server(ThreadingHTTPServer):
+    delay_s, status = 0.0, 200
+    asked: list[str]
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        server: Any = self.server
+        (query,) = parse_qs(urlsplit(self.path).query)["qry"]
+        server.asked.append(query)
+        time.sleep(server.delay_s)
+        body = json.dumps({"beans": [{"name": query, "ritCount": len(server.asked)}]}).encode()
+        self.send_response(server.status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body if server.status == 200 else b"x" * len(body))
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with Server(("127.0.0.1", 0), Handler) as made:
+        made.asked = []
+        threading.Thread(target=made.serve_forever, daemon=True).start()
+        yield made
+        made.shutdown()
+
+
+def address(server: Server) -> str:
+    return f"127.0.0.1:{server.server_port}"
+
+
+def test_daemons_are_polled_again_and_again(server: Server) -> None:
+    poller = JmxPoller({"m1/hmaster": address(server), "m1/resourcemanager": "127.0.0.1:1"}, 5.0)
+    assert poller.read() == {"m1/hmaster": {"regions_in_transition": 1}}
+    assert poller.read() == {"m1/hmaster": {"regions_in_transition": 2}}
+    assert set(server.asked) == {"Hadoop:service=HBase,name=Master,sub=AssignmentManager"}
+
+
+def test_a_daemon_that_fails_is_unknown_and_hinders_no_other(server: Server) -> None:
+    poller = JmxPoller({"m1/hmaster": address(server), "m2/hmaster": "127.0.0.1:1"}, 5.0)
+    assert poller.read() == {"m1/hmaster": {"regions_in_transition": 1}, "m2/hmaster": {}}
+    server.status = 500
+    assert poller.read()["m1/hmaster"] == {}
+    server.status = 200
+    assert poller.read()["m1/hmaster"] == {"regions_in_transition": 3}
+
+
+def test_a_late_answer_is_dropped(server: Server) -> None:
+    """Its counters are of another time than its round."""
+    server.delay_s = 0.4
+    poller = JmxPoller({"m1/hmaster": address(server)}, 0.1)
+    assert poller.read() == {"m1/hmaster": {}}
+    server.delay_s = 0.0
+    time.sleep(0.6)
+    assert poller.read()["m1/hmaster"] in ({"regions_in_transition": 2}, {})
+    assert poller.read() == {"m1/hmaster": {"regions_in_transition": len(server.asked)}}

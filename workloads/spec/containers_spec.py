@@ -1,0 +1,51 @@
+"""The key `containers` of a study, for provider container. Pure; faults are ValueErrors."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Network
+from itertools import islice
+
+from pydantic import Field, field_validator
+
+from density_study.cluster.model.host import ContainerHost, CpuPolicy
+from density_study.workloads.base.quantity import SizeMib
+from density_study.workloads.base.values import Frozen
+
+NETWORK = "198.18.41.0/24"
+"""Of the range that is reserved for benchmarks (RFC 2544), so that no network of a site has it."""
+
+
+class ContainersSpec(Frozen):
+    """Containers on this machine, with provider `container`."""
+
+    network: str = Field(
+        NETWORK,
+        description="Private subnet of the containers. It exists on this machine only, and only while they "
+        "run. The machine itself has its first address.",
+    )
+    cpus: CpuPolicy = Field(
+        "quota",
+        description="`quota`: every worker may use an equal share of the cores' time. `pinned`: an equal "
+        "share of the cores. `all`: all cores.",
+    )
+    host_reserve: SizeMib = Field(
+        512,
+        description="Memory that the host keeps at every density. Containers share the rest evenly.",
+    )
+
+    @field_validator("network")
+    @classmethod
+    def _private_network(cls, value: str) -> str:
+        network = IPv4Network(value)
+        if network.prefixlen > 28 or network.prefixlen < 16:
+            raise ValueError(f"network {network} is not between a /16 and a /28")
+        if not network.is_private:
+            raise ValueError(f"network {network} is not private; write for example {NETWORK}")
+        return str(network)
+
+    def host(self, containers: int) -> ContainerHost:
+        """How the machine carries that many containers. ValueError if the network is too small."""
+        first, *rest = map(str, islice(IPv4Network(self.network).hosts(), containers + 1))
+        if len(rest) < containers:
+            raise ValueError(f"network {self.network} is too small for {containers} containers")
+        return ContainerHost(tuple(rest), self.network, first, self.cpus, self.host_reserve)
