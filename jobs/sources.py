@@ -31,6 +31,7 @@ from density_study.jobs.ingest.file_tables import tables_of
 from density_study.jobs.ingest.ingest import task_groups
 from density_study.jobs.raw.raw_files import RawFile
 from density_study.jobs.spark.run_tables import struct
+from density_study.workloads.monitors.devices import devices
 
 FILE, KNOWN_BY_MANIFEST = "file", ("trial", "host", "client")
 _CORES = 8  # the number of cores is not known where files are listed
@@ -107,6 +108,9 @@ SOURCES = (
     _source("dool", tables.HOST_SAMPLES),
     _source("sar", tables.HOST_SAMPLES),
     _source("nodecpu", tables.NODE_CPU_SAMPLES),
+    *(_source(name, tables.DEVICE_SAMPLES) for name in devices()),
+    _source("gc", tables.DEVICE_SAMPLES),  # its events are known by the trial's window alone
+    _source("profile", tables.DEVICE_SAMPLES),
     _source("ycsb-summary", tables.YCSB_SUMMARY),
     _source("ycsb-status", tables.YCSB_STATUS),
     _source("ycsb-hdr", tables.YCSB_HISTOGRAMS),

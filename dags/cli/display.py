@@ -90,9 +90,10 @@ def warnings_of(plan: Plan) -> Iterator[str]:
         yield "nodes are containers, not VMs; the results may support claims about containers only"
     for topology in plan.topologies.values():
         used, most = _drives(topology, plan)
-        if topology.isolation in ("vm", "container") and used < most:
+        noun = {"vm": "VM", "container": "container"}.get(topology.isolation)
+        if noun and used < most:
             yield (
-                f"{topology.name}: one drive per node uses {used} of the {most} {topology.medium} drives "
+                f"{topology.name}: one drive per {noun} uses {used} of the {most} {topology.medium} drives "
                 "of a host (as in the talk); other densities use more"
             )
 

@@ -19,6 +19,7 @@ from density_study.workloads.testdfsio.output.history import parse_history
 from density_study.workloads.testdfsio.output.io_parts import parse_io_part
 from density_study.workloads.testdfsio.output.results import parse_results
 from density_study.workloads.ycsb.output.interval_log import parse_hdr
+from density_study.workloads.ycsb.output.schedule import parse_schedule
 from density_study.workloads.ycsb.output.status import parse_status
 from density_study.workloads.ycsb.output.summary import parse_summary
 
@@ -32,6 +33,7 @@ PARSERS: tuple[Parser, ...] = (
     parse_summary,
     parse_status,
     parse_hdr,
+    parse_schedule,
     parse_dool,
     parse_nodecpu,
     parse_sar,
@@ -46,6 +48,7 @@ _KINDS: tuple[tuple[str, Parser], ...] = (
     ("ycsb-*.err", parse_status),
     ("ycsb-*_timeseries.out", parse_status),
     ("ycsb-*.hdr", parse_hdr),
+    ("ycsb-schedule.csv", parse_schedule),
     ("d*.csv", parse_dool),
     ("pcp-dstat.csv", parse_dool),
     ("nodecpu-*.csv", parse_nodecpu),

@@ -13,6 +13,7 @@ from density_study.analysis import tables
 from density_study.jobs.raw.raw_files import RawFile
 from density_study.jobs.raw.readers import READERS, read
 from density_study.jobs.sources import KNOWN_BY_MANIFEST, SOURCES, RawFiles, register
+from density_study.workloads.monitors.devices import devices
 from tests.property.mutations import SAMPLES
 
 pytestmark = pytest.mark.spark
@@ -20,9 +21,12 @@ PATTERNS = {
     "dool": "d*.csv",
     "sar": "sar-*.csv",
     "nodecpu": "nodecpu-*.csv",
+    **{name: f"telemetry-1_{name}.csv" for name in (*devices(), "profile")},
+    "gc": "gc-1_jdk17.csv",
     "ycsb-summary": "ycsb-*.out",
     "ycsb-status": "ycsb-*.err",
     "ycsb-hdr": "ycsb-*.hdr",
+    "ycsb-schedule": "ycsb-schedule.csv",
     "dfsio-results": "TestDFSIO-*.log",
     "dfsio-io": "TestDFSIO-*_part-*",
     "dfsio-history": "*.jhist",
@@ -44,7 +48,11 @@ def purely(kind: str, table: str, pattern: str) -> list[dict[str, Any]]:
     for path in sorted(SAMPLES.glob(pattern)):
         for of, row in read(RawFile("", kind, "", str(path), str(path))):
             if of.name == table:
-                fields = {k: v for k, v in row.items() if k not in KNOWN_BY_MANIFEST}
+                fields = {
+                    k: list(v) if isinstance(v, tuple) else v  # an array, in Spark
+                    for k, v in row.items()
+                    if k not in KNOWN_BY_MANIFEST
+                }
                 rows.append({**fields, "file": str(path)})
     return rows
 

@@ -34,7 +34,7 @@ class JmxPoller:
         threads = [daemon.ask() for daemon in self._daemons]
         for thread in threads:
             thread.join(self._timeout_s)
-        return {daemon.name: daemon.answer() for daemon in self._daemons}
+        return {daemon.name: daemon.answer for daemon in self._daemons}
 
 
 def beans_of(daemon: str) -> list[Bean]:
@@ -72,19 +72,16 @@ class _Daemon:
         self._address, self._timeout_s, self._beans = address, timeout_s, beans
         self._connection: http.client.HTTPConnection | None = None
         self._thread: threading.Thread | None = None
-        self._answer: Mapping[str, float] = {}
+        self.answer: Mapping[str, float] = {}
+        """Empty while a question is open."""
 
     def ask(self) -> threading.Thread:
         """Ask in a thread; while an earlier round's question is open, only wait for that."""
         if self._thread is None or not self._thread.is_alive():
-            self._answer = {}
+            self.answer = {}
             self._thread = threading.Thread(target=self._ask, daemon=True)
             self._thread.start()
         return self._thread
-
-    def answer(self) -> Mapping[str, float]:
-        """What the daemon answered; empty if it has not yet. A late answer is dropped."""
-        return {} if self._thread is None or self._thread.is_alive() else self._answer
 
     def _ask(self) -> None:
         if self._connection is None:
@@ -94,7 +91,7 @@ class _Daemon:
         except (OSError, http.client.HTTPException, ValueError):
             self._connection.close()
             return
-        self._answer = columns_of(answers, self._beans)
+        self.answer = columns_of(answers, self._beans)
 
     def _get(self, connection: http.client.HTTPConnection, query: str) -> Mapping[str, Any]:
         connection.request("GET", f"/jmx?qry={quote(query, safe=':=,*')}")

@@ -28,6 +28,7 @@ MARKED = {"slow": Style(MUTED, "square"), "event": SERIES[1]}
 HEIGHT_PX = 190
 RATES = {
     "operations": SERIES[0],
+    "requested": SERIES[1],
     "transferred": SERIES[0],
     "longest_operation": SERIES[3],
     "disk_read": SERIES[2],

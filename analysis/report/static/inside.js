@@ -10,7 +10,7 @@ window.drillDown = (load, draw) => {
   const PARTS = ["user", "system", "iowait", "steal", "idle"];
   const SCOPES = { "host": "whole machine", "node": "its own processes", "client": "client", "monitor": "monitors" };
   const RATES = {
-    operations: "successful operations", transferred: "TestDFSIO, all maps",
+    operations: "successful operations", requested: "requested operations", transferred: "TestDFSIO, all maps",
     longest_operation: "longest operation", disk_read: "read by the disks", disk_write: "written by the disks",
   };
   const digits = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
@@ -117,7 +117,7 @@ window.drillDown = (load, draw) => {
     const ref = `/series/${place}`;
     const rates = one.rates ?? [];
     return [
-      rateChart(["operations"], "Throughput by second", rates, `${ref}/rates`, one.step_s),
+      rateChart(["operations", "requested"], "Throughput by second", rates, `${ref}/rates`, one.step_s),
       rateChart(["transferred"], "Throughput by second", rates, `${ref}/rates`, one.step_s),
       rateChart(["longest_operation"], "Latency by second", rates, `${ref}/rates`, one.step_s),
       rateChart(["disk_read", "disk_write"], "Disks by second", rates, `${ref}/rates`, one.step_s),
@@ -172,7 +172,10 @@ window.drillDown = (load, draw) => {
       });
     }
     made.datasets[charts.data] = chart.rows;
-    if ("window" in made.datasets) Object.assign(made.datasets, { window: windowRows(trial), marks });
+    if ("window" in made.datasets) {
+      Object.assign(made.datasets, { window: windowRows(trial), marks });
+      if (!marks.length) made.layer.shift();  // Vega warns of a layer without rows
+    }
     if (chart.unit) made.layer.forEach((layer) => {
       if (layer.encoding?.y?.axis) layer.encoding.y.axis.title = chart.unit;
     });

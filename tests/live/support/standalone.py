@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from density_study.cluster.model.versions import VERSIONS, Versions
 from density_study.cluster.stack import classpath, ensure, find_java
 from tests.live.support.java_client import MORTAL, YCSB
 
@@ -33,8 +34,8 @@ QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 class StandaloneHBase:
     """HMaster, RegionServer and ZooKeeper in one JVM, and its client JVMs."""
 
-    def __init__(self, root: Path) -> None:
-        self.root, self.java = root, str(find_java().command)
+    def __init__(self, root: Path, versions: Versions = VERSIONS) -> None:
+        self.root, self.java, self.versions = root, str(find_java().command), versions
         self.conf = root / "conf"
         self.conf.mkdir()
         (self.conf / "hbase-site.xml").write_text(_site_xml(root))
@@ -81,15 +82,16 @@ class StandaloneHBase:
         return self.client(YCSB, *ycsb_words(*words))
 
     def _common(self, stack: str, front: str = "") -> list[str]:
-        path = ":".join([*([front] if front else []), *classpath(ensure(stack)), str(self.conf)])
+        jars = classpath(ensure(stack, self.versions))
+        path = ":".join([*([front] if front else []), *jars, str(self.conf)])
         log4j = f"-Dlog4j.configuration=file:{self.conf}/log4j.properties"
         return [*OPENS, "-Djava.net.preferIPv4Stack=true", log4j, "-cp", path]
 
 
 @contextmanager
-def standing(root: Path) -> Iterator[StandaloneHBase]:
+def standing(root: Path, versions: Versions = VERSIONS) -> Iterator[StandaloneHBase]:
     """A server that answers, its balancer off; killed and removed on exit."""
-    standalone = StandaloneHBase(root)
+    standalone = StandaloneHBase(root, versions)
     process = standalone.start()
     try:
         answer = standalone.tool("ready --regionservers 1 --deadline-s 90 + balancer off")

@@ -169,6 +169,11 @@ def test_a_stall_that_a_target_rate_makes_up_for_shows_by_its_latency() -> None:
     assert spell.what.startswith("longest operation 400 ms")
 
 
+def test_a_small_dip_is_no_slow_second() -> None:
+    """However steady the other seconds are."""
+    assert slow_spells(course([*STEADY, 80, *STEADY])) == ()
+
+
 def test_a_noisy_trial_needs_more_and_a_short_one_has_no_slow_second() -> None:
     noisy = [100.0, 40, 160] * 12
     assert slow_spells(course([*noisy, 20, *noisy])) == ()
