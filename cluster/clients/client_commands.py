@@ -74,6 +74,7 @@ def _java(
         *jit_flags(timeout_scale_of(cluster.disclosure.get("acceleration", {}))),
         *common_flags(f"{directory}/tmp"),
         *log_flags(str(places.client_conf_of(cluster.topology, node))),
+        *cluster.access.jvm_flags,
         *program,
     )
-    return Command(name, argv, env or {}, cwd=directory)
+    return Command(name, argv, {**(env or {}), **cluster.access.env}, cwd=directory)

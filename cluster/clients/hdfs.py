@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import fsspec
 import requests
 
 from density_study.cluster.model.cluster import Cluster
+from density_study.cluster.providers.existing.web import session_of, url_of, user_of
 from density_study.cluster.render.conf_files import HISTORY_DIR
 
 TIMEOUT_S = 30.0
@@ -33,14 +35,18 @@ class Hdfs:
 
     def __init__(self, cluster: Cluster) -> None:
         self._address = cluster.endpoints.namenode_http
+        self._access = cluster.access
         self._given = cluster.topology.given
 
     @cached_property
     def _fs(self) -> Any:
-        host, _, port = self._address.rpartition(":")
-        return fsspec.filesystem(
-            "webhdfs", host=host, port=int(port), user=getpass.getuser(), skip_instance_cache=True
-        )
+        url = urlsplit(url_of(self._address))
+        found = fsspec.filesystem(
+            "webhdfs", host=url.hostname, port=url.port, user=user_of(self._access).get("user.name"),
+            use_https=url.scheme == "https", skip_instance_cache=True,
+        )  # fmt: skip
+        found.session = session_of(self._access)
+        return found
 
     @property
     def benchmarks(self) -> str:

@@ -51,6 +51,7 @@ def client_environment(cluster: Cluster, folder: Path) -> dict[str, str]:
     conf = str(client_conf(cluster))
     return {
         **os.environ,
+        **cluster.access.env,
         "HADOOP_CONF_DIR": conf,
         "YARN_CONF_DIR": conf,
         "HBASE_CONF_DIR": conf,
@@ -67,7 +68,8 @@ def client_conf(cluster: Cluster) -> Path:
 def _script(cluster: Cluster, name: str, stack: StackName, commands: Mapping[str, str]) -> str:
     conf = client_conf(cluster)
     java = cluster.client_java_home if stack == "hbase" else cluster.java_home
-    flags = (*heap_flags(CLIENT_HEAP_MIB), *FAST_START, *ADD_OPENS, *NETTY, *log_flags(str(conf)))
+    flags = (*heap_flags(CLIENT_HEAP_MIB), *FAST_START, *ADD_OPENS, *NETTY, *log_flags(str(conf)),
+             *cluster.access.jvm_flags)  # fmt: skip
     program = shlex.join((f"{java}/bin/java", *flags, classpath_flag(conf, stack)))
     cases = "\n".join(f"  {word}) main='{main}' ;;" for word, main in commands.items())
     shell = (

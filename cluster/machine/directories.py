@@ -42,11 +42,12 @@ def make(site: Site, node: Node, journal: Journal) -> Path:
     """Create the node's directories, empty; returns the first. InputError if a disk is not writable."""
     more = (data_on(disk, site, node) for disk in node.more_disks)
     for path in filter(None, (data_dir(site, node), *more, cache_dir(site, node))):
-        _make(path, site, journal)
+        make_folder(path, site, journal)
     return data_dir(site, node)
 
 
-def _make(path: Path, site: Site, journal: Journal) -> None:
+def make_folder(path: Path, site: Site, journal: Journal) -> None:
+    """Create the directory `path`, tagged. InputError as in `make`."""
     journal.intend("make-dir", site.tag, path=str(path))
     make_at(path, site.tag)
     journal.write("dir-made", tag=site.tag, path=str(path))

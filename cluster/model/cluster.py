@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from density_study.cluster.model.access import OPEN, Access
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.model.transport import ProcessId
 from density_study.cluster.model.versions import VERSIONS, Versions
@@ -23,7 +24,8 @@ class Phase:
 
 @dataclass(frozen=True)
 class Endpoints:
-    """Where the daemons answer. Addresses are host:port, as the client's XML names them."""
+    """Where the daemons answer. Addresses are host:port, as the client's XML names them; those of web servers
+    with TLS begin with https://."""
 
     namenode_rpc: str
     namenode_http: str
@@ -32,6 +34,7 @@ class Endpoints:
     zookeeper: str
     hmaster_http: str
     regionserver_http: dict[str, str]
+    access: Access = OPEN
     daemon_http: dict[str, str] = field(default_factory=dict)
     """The /jmx pages of HDFS and HBase, by <node>/<daemon>. Empty: the cluster is not the study's own."""
 
@@ -67,6 +70,10 @@ class Cluster:
     client_conf: Path
     disclosure: dict[str, Any]
     client_versions: Versions = VERSIONS
+
+    @property
+    def access(self) -> Access:
+        return self.endpoints.access
 
 
 CLUSTER = "cluster.json"

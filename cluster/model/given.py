@@ -11,10 +11,24 @@ JOB_TAG = "density-study"
 
 
 @dataclass(frozen=True)
+class Kerberos:
+    """Who the clients are: `principal` with its `keytab`, or else the user's ticket in `ticket_cache`.
+
+    Empty `ticket_cache` and `krb5_conf`: those that Kerberos's own programs use.
+    """
+
+    principal: str = ""
+    keytab: str = ""
+    ticket_cache: str = ""
+    krb5_conf: str = ""
+
+
+@dataclass(frozen=True)
 class GivenCluster:
     """`configuration`: folder with the client's XML files, as the cluster's administrators hand it out.
 
     `folder` of HDFS, absolute, and `namespace` of HBase exist only while a build stands. `queue`: of YARN.
+    `kerberos`: None for a cluster that believes every user. `ca_file`: PEM; empty: as the configuration says.
     `watched`: hosts of the cluster on which monitors run. `name`: its level, where a study compares given
     clusters. What the study declares about it, or None: `vms_per_host`, `regionservers_per_node`, `medium`.
     """
@@ -23,6 +37,8 @@ class GivenCluster:
     folder: str
     namespace: str
     queue: str
+    kerberos: Kerberos | None = None
+    ca_file: str = ""
     watched: tuple[Host, ...] = ()
     name: str = ""
     vms_per_host: int | None = None

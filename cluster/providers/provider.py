@@ -176,8 +176,9 @@ class Joined:
 class Given(Protocol):
     """The cluster stands already: nothing is rendered and no daemon is started."""
 
-    def check_given(self, topology: Topology, needed_mib: int) -> None:
-        """StudyError if the cluster does not answer, or has no room for the study's data. Changes nothing."""
+    def check_given(self, topology: Topology, needed_mib: int, for_s: float) -> None:
+        """StudyError if the cluster does not answer, has no room for the study's data, or does not let its
+        clients in for as long as the study takes. Changes nothing."""
 
     def versions(self, topology: Topology) -> Versions:
         """The cluster's own. StudyError if it does not answer."""

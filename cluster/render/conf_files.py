@@ -68,10 +68,11 @@ def client_files(blueprint: Blueprint, node: Node) -> dict[str, str]:
     return files | _classpath_files(blueprint.homes, conf)
 
 
-def given_client_files(homes: InstallDirs, conf: PurePath) -> dict[str, str]:
-    """What a client of a given cluster has in its folder beside the cluster's own XML files."""
+def given_client_files(homes: InstallDirs, conf: PurePath, origin: PurePath) -> dict[str, str]:
+    """What a client of a given cluster has in its folder beside the cluster's own XML files. `origin`: the
+    folder that these are from; clients read there what holds passwords, like ssl-client.xml."""
     log4j = {"log4j.properties": _text("log4j-client.properties", {})}
-    return log4j | _classpath_files(homes, conf)
+    return log4j | _classpath_files(homes, conf, origin)
 
 
 def configuration_xml(properties: Mapping[str, str]) -> str:
@@ -173,11 +174,11 @@ def _properties(text: str) -> Iterator[tuple[str, str, str]]:
             yield name, mark, value
 
 
-def _classpath_files(homes: InstallDirs, conf: PurePath) -> dict[str, str]:
-    """Both argument files. The conf folder comes last: a class-data archive binds to the jars before it, and
+def _classpath_files(homes: InstallDirs, *conf: PurePath) -> dict[str, str]:
+    """Both argument files. Conf folders come last: a class-data archive binds to the jars before it, and
     may hold no folder. One entry per line: within quotes, a backslash continues the line."""
     paths = {"hadoop": homes.hadoop_classpath, "hbase": homes.hbase_classpath}
     return {
-        f"{stack}{CLASSPATH_SUFFIX}": '-cp "' + ":\\\n".join((*path, str(conf))) + '"\n'
+        f"{stack}{CLASSPATH_SUFFIX}": '-cp "' + ":\\\n".join((*path, *map(str, conf))) + '"\n'
         for stack, path in paths.items()
     }

@@ -6,9 +6,10 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.given import JOB_TAG
-from density_study.cluster.providers.existing.configuration import get_json
+from density_study.cluster.providers.existing.web import get_json
 from density_study.workloads.base.values import OthersLoad
 from density_study.workloads.base.workload import TrialContext
 from density_study.workloads.ycsb.table_tool import table_tool
@@ -43,15 +44,17 @@ def read_others(context: TrialContext, name: str) -> OthersReading | None:
     except StudyError as error:
         faults.append(str(error))
     try:
-        vcore_s = _vcore_s(context.cluster.endpoints.resourcemanager_http)
+        vcore_s = _vcore_s(context.cluster)
     except StudyError as error:
         faults.append(str(error))
     return OthersReading(time.time(), requests, vcore_s, servers, tuple(faults))
 
 
-def _vcore_s(manager: str) -> dict[str, float]:
+def _vcore_s(cluster: Cluster) -> dict[str, float]:
     """Allocated vcore seconds so far of each application of others that YARN still knows."""
-    apps = (get_json(manager, "/ws/v1/cluster/apps")["apps"] or {}).get("app", [])
+    manager = cluster.endpoints.resourcemanager_http
+    answer = get_json(manager, "/ws/v1/cluster/apps", access=cluster.access)
+    apps = (answer["apps"] or {}).get("app", [])
     return {
         app["id"]: float(app["vcoreSeconds"])
         for app in apps

@@ -133,10 +133,9 @@ def _acts(
     if isinstance(provider, Given):
         for topology in plan.topologies.values():
             which = ", ".join(topology.levels.values()) or "the cluster"
-            yield f"{which} answers", partial(provider.check_given, topology, need_mib)
             yield (
-                f"the version of Hadoop of {which} is known",
-                partial(_check_given_version, provider, topology),
+                f"{which} answers, and its version of Hadoop is known",
+                partial(_check_given, provider, topology, need_mib, plan.estimate_s),
             )
         return
     topologies = plan.topologies.values()
@@ -172,7 +171,8 @@ def _check_pressure(host: Host) -> None:
         )
 
 
-def _check_given_version(provider: Given, topology: Topology) -> None:
+def _check_given(provider: Given, topology: Topology, needed_mib: int, for_s: float) -> None:
+    provider.check_given(topology, needed_mib, for_s)
     ensure_software(provider.versions(topology))
 
 

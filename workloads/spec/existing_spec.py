@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
-from density_study.cluster.model.given import GivenCluster
+from density_study.cluster.model.given import GivenCluster, Kerberos
 from density_study.cluster.model.host import Host
 from density_study.workloads.base.checked import FaultyKeyError, Name, like
 from density_study.workloads.base.values import Frozen
@@ -24,7 +24,49 @@ def _no_other_name(path: str) -> str:
     return path
 
 
-Configuration = Annotated[str, like(r"[/~][^\n]*", "an absolute path")]
+FilePath = Annotated[str, like(r"[/~][^\n]*", "an absolute path")]
+
+
+class KerberosSpec(Frozen):
+    """Who the study's clients are on a cluster with Kerberos. Without keys: the ticket that `kinit` got."""
+
+    principal: (
+        Annotated[str, like(r"[^\s@-][^\s@]*@[^\s@]+", "a principal with its realm")] | None
+    ) = Field(None, description="Principal of the keytab, for example `bench@EXAMPLE.ORG`.")
+    keytab: FilePath | None = Field(
+        None, description="File with the key of `principal`, which this user may read."
+    )
+    ticket_cache: FilePath | None = Field(
+        None,
+        description="File with a ticket of yours, in place of a keytab. Default: the one that `klist` shows.",
+    )
+    krb5_conf: FilePath | None = Field(
+        None,
+        description="Kerberos configuration. Default: `$KRB5_CONFIG`, or else `/etc/krb5.conf`.",
+    )
+
+    @model_validator(mode="after")
+    def _one_way(self) -> KerberosSpec:
+        if (self.principal is None) != (self.keytab is None):
+            raise ValueError("principal and keytab belong together: write both, or none")
+        if self.keytab is not None and self.ticket_cache is not None:
+            raise ValueError("write a keytab or a ticket_cache, not both")
+        return self
+
+    @property
+    def kerberos(self) -> Kerberos:
+        return Kerberos(
+            self.principal or "",
+            _expanded(self.keytab),
+            _expanded(self.ticket_cache),
+            _expanded(self.krb5_conf),
+        )
+
+
+def _expanded(path: str | None) -> str:
+    return str(Path(path).expanduser()) if path else ""
+
+
 Folder = Annotated[
     str,
     like(r"/[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)+", "an absolute path below another folder"),
@@ -39,7 +81,7 @@ Queue = Annotated[str, like(r"[A-Za-z0-9._-]{1,100}", "the name of a queue")]
 class ExistingSpec(Frozen):
     """A cluster that stands already. The study makes and removes one HDFS folder and one HBase namespace."""
 
-    configuration: Configuration | None = Field(
+    configuration: FilePath | None = Field(
         None,
         description="Folder on this machine with the client's `core-site.xml`, `hdfs-site.xml`, "
         "`yarn-site.xml`, `mapred-site.xml` and `hbase-site.xml`. With `factors.cluster`, each cluster has "
@@ -53,23 +95,39 @@ class ExistingSpec(Frozen):
         "density_study", description="HBase namespace for the study's tables. It must not exist."
     )
     queue: Queue = Field("default", description="YARN queue for the study's jobs.")
+    kerberos: KerberosSpec | None = Field(
+        None, description="Login of the clients, on a cluster with Kerberos."
+    )
+    ca_file: FilePath | None = Field(
+        None,
+        description="PEM file with the authorities of the web servers' certificates. Default: the trust "
+        "store that `ssl-client.xml` names, or else the authorities of this machine.",
+    )
 
     @property
     def cluster(self) -> GivenCluster:
-        folder = Path(self.configuration).expanduser() if self.configuration else ""
-        return GivenCluster(str(folder), self.folder, self.namespace, self.queue)
+        return GivenCluster(
+            _expanded(self.configuration),
+            self.folder,
+            self.namespace,
+            self.queue,
+            kerberos=self.kerberos.kerberos if self.kerberos else None,
+            ca_file=_expanded(self.ca_file),
+        )
 
 
 class ClusterSpec(Frozen):
     """A given cluster that is compared with others. What it leaves out is as in `existing`. Density and
     medium are declared: nobody can see them."""
 
-    configuration: Configuration = Field(
+    configuration: FilePath = Field(
         description="Folder with the client's configuration, as in `existing`."
     )
     folder: Folder | None = Field(None, description="HDFS folder for the study's files.")
     namespace: Namespace | None = Field(None, description="HBase namespace.")
     queue: Queue | None = Field(None, description="YARN queue.")
+    kerberos: KerberosSpec | None = Field(None, description="Login, on a cluster with Kerberos.")
+    ca_file: FilePath | None = Field(None, description="PEM file with authorities.")
     hosts: tuple[Name, ...] = Field(
         (), description="Names of those `hosts` that are of this cluster. They are watched."
     )
@@ -92,10 +150,11 @@ def given_clusters(
     if not compared:
         return (replace(existing.cluster, watched=tuple(hosts)),)
     facts = {"vms_per_host", "regionservers_per_node", "medium"}
+    own = set(ExistingSpec.model_fields)
     return tuple(
         replace(
             existing.model_copy(
-                update=spec.model_dump(exclude_none=True, exclude={"hosts", *facts})
+                update={key: value for key, value in spec if key in own and value is not None}
             ).cluster,
             watched=tuple(host for host in hosts if host.name in spec.hosts),
             name=name,

@@ -19,8 +19,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from density_study.cluster.lifecycle.readiness import fetch_json
+from density_study.cluster.model.access import OPEN, Access
 from density_study.cluster.model.cluster import Endpoints
+from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.transport import Command
+from density_study.cluster.providers.existing.web import beans
 from density_study.workloads.base.client_run import GRACE_S, require_success, run_client
 from density_study.workloads.base.workload import TrialContext
 from density_study.workloads.ycsb.mixes import WARM_UP, WARM_UP_VARIANTS
@@ -67,14 +70,18 @@ def compiled_s(endpoints: Endpoints) -> Mapping[str, float] | None:
     HBase's /jmx. None if a server does not answer in time, as on an overloaded machine."""
     try:
         return {
-            name: fetch_json(f"http://{address}/jmx?qry={_BEAN}")["beans"][0][
-                "TotalCompilationTime"
-            ]
-            / 1000
+            name: _compiler(address, endpoints.access)["TotalCompilationTime"] / 1000
             for name, address in endpoints.regionserver_http.items()
         }
-    except (OSError, http.client.HTTPException, LookupError, ValueError):
+    except (StudyError, OSError, http.client.HTTPException, LookupError, ValueError):
         return None
+
+
+def _compiler(address: str, access: Access) -> Mapping[str, float]:
+    if access == OPEN:
+        bean: Mapping[str, float] = fetch_json(f"http://{address}/jmx?qry={_BEAN}")["beans"][0]
+        return bean
+    return beans(address, _BEAN, access)[0]
 
 
 def warmed_by(setting: YcsbSetting) -> str:

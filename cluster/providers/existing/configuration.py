@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,15 +12,22 @@ from typing import Any
 from urllib.parse import urlsplit
 from xml.etree import ElementTree as ET
 
-import requests
-
+from density_study.cluster.model.access import OPEN, Access
 from density_study.cluster.model.configuration import SITES
 from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.providers.existing.web import beans, get_json
+from density_study.cluster.render.conf_files import configuration_xml
 
 NEEDED = ("core-site", "hbase-site")
 """Of SITES, those without which no client finds the cluster. Of the others, Hadoop has defaults."""
-TIMEOUT_S = 10.0
-NAMENODE_HTTP, RESOURCEMANAGER_HTTP = 9870, 8088  # Hadoop's defaults
+NAMENODE_PORTS, RESOURCEMANAGER_PORTS = (9870, 9871), (8088, 8090)
+"""Hadoop's defaults for HTTP and HTTPS."""
+_SENSITIVE = re.compile(
+    r"(secret|password|passphrase|keystore\.pass|credential)s?$|account\.key"
+    r"|s3.*(secret|encryption).*key|oauth.*token",
+    re.IGNORECASE,
+)
+"""As Hadoop's own hadoop.security.sensitive-config-keys."""
 _VARIABLE = re.compile(r"\$\{([^${}\s]+)\}")
 _EXPANSIONS = 20  # as deep as Hadoop's own Configuration expands
 
@@ -44,37 +52,79 @@ class ClientConfiguration:
     def _variable(self, found: re.Match[str]) -> str:
         return self.properties.get(found[1], found[0])
 
+    @property
+    def is_secure(self) -> bool:
+        """Whether clients need a Kerberos ticket."""
+        return "kerberos" in (
+            self.get("hadoop.security.authentication").lower(),
+            self.get("hbase.security.authentication").lower(),
+        )
+
+    @property
+    def has_tls(self) -> bool:
+        """Whether a web server speaks TLS alone."""
+        return self._has_tls("dfs") or self._has_tls("yarn") or self.hbase_scheme != ""
+
+    @property
+    def security(self) -> dict[str, str]:
+        """What of it costs time, as the client has it."""
+        names = ("hadoop.rpc.protection", "dfs.data.transfer.protection", "dfs.encrypt.data.transfer",
+                 "hbase.rpc.protection")  # fmt: skip
+        set_here = {name: self.get(name) for name in names if self.get(name)}
+        return {"authentication": "kerberos", **set_here}
+
+    @property
+    def hbase_scheme(self) -> str:
+        """What the addresses of HBase's web servers begin with."""
+        return "https://" if self.get("hbase.ssl.enabled").lower() == "true" else ""
+
+    def _has_tls(self, service: str) -> bool:
+        return self.get(f"{service}.http.policy").upper() == "HTTPS_ONLY"
+
+    def namenode_principal(self) -> str:
+        """Kerberos principal of the default file system's NameNode."""
+        key = "dfs.namenode.kerberos.principal"
+        if not self.get(key):
+            raise self._wrong(key, "hdfs-site", "name the NameNode's Kerberos principal.")
+        host = urlsplit(f"//{self.namenodes_http()[0].rpartition('/')[2]}").hostname or ""
+        return self.get(key).replace("_HOST", host)
+
     def namenodes_http(self) -> list[str]:
-        """host:port of the web server of each NameNode of the default file system."""
+        """Address of the web server of each NameNode of the default file system: host:port, and https://
+        before it where it speaks TLS alone."""
         service = urlsplit(self.get("fs.defaultFS"))
         if service.scheme != "hdfs" or not service.hostname:
             raise self._wrong("fs.defaultFS", "core-site", "name an HDFS, as in hdfs://host:8020.")
+        tls = self._has_tls("dfs")
+        scheme, kind = ("https://", "https") if tls else ("", "http")
         name = service.netloc
         if members := _words(self.get(f"dfs.ha.namenodes.{name}")):
-            keys = [f"dfs.namenode.http-address.{name}.{member}" for member in members]
+            keys = [f"dfs.namenode.{kind}-address.{name}.{member}" for member in members]
             addresses = [self.get(key) for key in keys]
             if not all(addresses):
                 missing = keys[addresses.index("")]
                 raise self._wrong(missing, "hdfs-site", "name the NameNode's web server.")
-            return addresses
-        own = self.get("dfs.namenode.http-address")
+            return [f"{scheme}{address}" for address in addresses]
+        own = self.get(f"dfs.namenode.{kind}-address")
         host, _, port = own.rpartition(":")
         if not own or host in ("0.0.0.0", ""):
-            return [f"{service.hostname}:{port or NAMENODE_HTTP}"]
-        return [own]
+            return [f"{scheme}{service.hostname}:{port or NAMENODE_PORTS[tls]}"]
+        return [f"{scheme}{own}"]
 
     def resourcemanagers_http(self) -> list[str]:
-        """host:port of the web server of each ResourceManager."""
+        """Address of the web server of each ResourceManager, as of NameNodes."""
+        tls = self._has_tls("yarn")
+        scheme, kind = ("https://", ".https") if tls else ("", "")
         members = _words(self.get("yarn.resourcemanager.ha.rm-ids")) or [""]
         found = []
         for member in members:
             suffix = f".{member}" if member else ""
-            address = self.get(f"yarn.resourcemanager.webapp.address{suffix}")
+            address = self.get(f"yarn.resourcemanager.webapp{kind}.address{suffix}")
             host = self.get(f"yarn.resourcemanager.hostname{suffix}")
             if not address and not host:
                 key = f"yarn.resourcemanager.hostname{suffix}"
                 raise self._wrong(key, "yarn-site", "name the ResourceManager's host.")
-            found.append(address or f"{host}:{RESOURCEMANAGER_HTTP}")
+            found.append(f"{scheme}{address or f'{host}:{RESOURCEMANAGER_PORTS[tls]}'}")
         return found
 
     def _wrong(self, key: str, site: str, remedy: str) -> InputError:
@@ -84,36 +134,36 @@ class ClientConfiguration:
 
 
 def read_configuration(folder: Path) -> ClientConfiguration:
-    """The configuration in `folder`. InputError if a file is missing or damaged, or if it describes a cluster
-    that cannot be used yet."""
+    """The configuration in `folder`. InputError if a file is missing or damaged."""
     properties: dict[str, str] = {}
     for site in SITES:
         path = folder / f"{site}.xml"
         if path.is_file():
-            properties |= _properties(path)
+            properties |= properties_of(path)
         elif site in NEEDED:
             raise InputError(
                 f"the client configuration lacks {site}.xml.",
                 str(folder),
                 "name the folder with the XML files that the cluster's administrators hand to clients.",
             )
-    found = ClientConfiguration(folder, properties)
-    for name, unusable in (
-        ("hadoop.security.authentication", "kerberos"),
-        ("hbase.security.authentication", "kerberos"),
-        ("dfs.http.policy", "HTTPS_ONLY"),
-        ("yarn.http.policy", "HTTPS_ONLY"),
-    ):
-        if found.get(name).lower() == unusable.lower():
-            raise InputError(
-                f"{name} is {unusable}: secure clusters cannot be used yet.",
-                str(folder),
-                "name the configuration of a cluster without Kerberos and with HTTP.",
-            )
-    return found
+    return ClientConfiguration(folder, properties)
 
 
-def _properties(path: Path) -> Iterable[tuple[str, str]]:
+def copy_configuration(folder: Path, to: Path) -> None:
+    """Copy what clients read, without the properties that hold passwords or keys."""
+    to.mkdir(parents=True, exist_ok=True)
+    for path in (folder / f"{site}.xml" for site in SITES):
+        if path.is_file():
+            names = [name for name, _ in properties_of(path) if _SENSITIVE.search(name)]
+            if names:
+                open_to_all = {n: v for n, v in properties_of(path) if n not in names}
+                (to / path.name).write_text(configuration_xml(open_to_all))
+            else:
+                shutil.copyfile(path, to / path.name)
+
+
+def properties_of(path: Path) -> Iterable[tuple[str, str]]:
+    """(name, value) of each property of an XML file. InputError if it is damaged."""
     try:
         root = ET.parse(path).getroot()
     except (ET.ParseError, OSError, UnicodeDecodeError) as error:
@@ -147,14 +197,16 @@ class Answers:
     workers: tuple[str, ...]
 
 
-def ask(configuration: ClientConfiguration) -> Answers:
+def ask(configuration: ClientConfiguration, access: Access = OPEN) -> Answers:
     """StudyError if no NameNode or no ResourceManager is active."""
-    namenode = _active(configuration.namenodes_http(), "NameNode", _is_active_namenode)
-    manager = _active(configuration.resourcemanagers_http(), "ResourceManager", _is_active_manager)
-    (facts,) = beans(namenode, "Hadoop:service=NameNode,name=NameNodeInfo")
-    (system,) = beans(namenode, "Hadoop:service=NameNode,name=FSNamesystem")
+    namenodes, managers = configuration.namenodes_http(), configuration.resourcemanagers_http()
+    namenode = _active(namenodes, "NameNode", _is_active_namenode, access)
+    manager = _active(managers, "ResourceManager", _is_active_manager, access)
+    (facts,) = beans(namenode, "Hadoop:service=NameNode,name=NameNodeInfo", access)
+    (system,) = beans(namenode, "Hadoop:service=NameNode,name=FSNamesystem", access)
     datanodes = json.loads(facts["LiveNodes"]).values()
-    nodes = (get_json(manager, "/ws/v1/cluster/nodes")["nodes"] or {}).get("node", [])
+    listed = get_json(manager, "/ws/v1/cluster/nodes", access=access)["nodes"] or {}
+    nodes = listed.get("node", [])
     if facts["Safemode"]:
         raise StudyError(
             "HDFS is in safe mode.", namenode, "wait until it has left it, or ask why."
@@ -172,30 +224,10 @@ def ask(configuration: ClientConfiguration) -> Answers:
     )
 
 
-def beans(address: str, query: str) -> list[dict[str, Any]]:
-    """The beans of a daemon's /jmx that match `query`. StudyError if it does not answer."""
-    found: list[dict[str, Any]] = get_json(address, "/jmx", {"qry": query})["beans"]
-    return found
-
-
-def get_json(address: str, path: str, parameters: Mapping[str, str] | None = None) -> Any:
-    """StudyError if the web server does not answer with JSON."""
-    try:
-        answer = requests.get(f"http://{address}{path}", params=parameters, timeout=TIMEOUT_S)
-        answer.raise_for_status()
-        return answer.json()
-    except (requests.RequestException, ValueError) as error:
-        raise StudyError(
-            f"no answer to {path}: {error}.",
-            address,
-            "check the address, and that it can be reached.",
-        ) from error
-
-
-def require_queue(manager: str, queue: str) -> None:
+def require_queue(manager: str, queue: str, access: Access = OPEN) -> None:
     """StudyError unless YARN has the queue, and it accepts jobs."""
-    scheduler = get_json(manager, "/ws/v1/cluster/scheduler")["scheduler"]["schedulerInfo"]
-    found = dict(_queues(scheduler))
+    scheduler = get_json(manager, "/ws/v1/cluster/scheduler", access=access)
+    found = dict(_queues(scheduler["scheduler"]["schedulerInfo"]))
     last = {name.rpartition(".")[2]: state for name, state in found.items()}
     state = found.get(queue, last.get(queue))
     if state is None:
@@ -223,20 +255,21 @@ def _queues(node: Any) -> Iterator[tuple[str, str]]:
             yield from _queues(value)
 
 
-def _is_active_namenode(address: str) -> bool:
-    (status,) = beans(address, "Hadoop:service=NameNode,name=NameNodeStatus")
+def _is_active_namenode(address: str, access: Access) -> bool:
+    (status,) = beans(address, "Hadoop:service=NameNode,name=NameNodeStatus", access)
     return bool(status["State"] == "active")
 
 
-def _is_active_manager(address: str) -> bool:
-    return bool(get_json(address, "/ws/v1/cluster/info")["clusterInfo"]["haState"] == "ACTIVE")
+def _is_active_manager(address: str, access: Access) -> bool:
+    info = get_json(address, "/ws/v1/cluster/info", access=access)["clusterInfo"]
+    return bool(info["haState"] == "ACTIVE")
 
 
-def _active(addresses: Sequence[str], what: str, test: Any) -> str:
+def _active(addresses: Sequence[str], what: str, test: Any, access: Access) -> str:
     faults = []
     for address in addresses:
         try:
-            if test(address):
+            if test(address, access):
                 return address
             faults.append(f"{address} is not active")
         except StudyError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
@@ -10,8 +9,9 @@ from urllib.parse import quote
 
 import requests
 
+from density_study.cluster.model.access import OPEN, Access
 from density_study.cluster.model.errors import InputError, StudyError
-from density_study.cluster.providers.existing.configuration import TIMEOUT_S
+from density_study.cluster.providers.existing.web import TIMEOUT_S, session_of, url_of, user_of
 
 LEAST_NAMES = 100
 """Files and folders of the smallest study: a job's staging files, its history, and its files."""
@@ -25,6 +25,7 @@ class HdfsFolder:
 
     namenode: str
     path: str
+    access: Access = OPEN
 
     def make(self, tag: str) -> None:
         """Make the folder, and mark it. InputError as in `check_free`."""
@@ -116,12 +117,12 @@ class HdfsFolder:
         self._checked(self._sent("PUT", told.json()["Location"], data=text.encode()))
 
     def _call(self, method: str, path: str, **parameters: str) -> requests.Response:
-        url = f"http://{self.namenode}/webhdfs/v1{quote(path)}"
-        return self._sent(method, url, params={**parameters, "user.name": getpass.getuser()})
+        url = f"{url_of(self.namenode)}/webhdfs/v1{quote(path)}"
+        return self._sent(method, url, params={**parameters, **user_of(self.access)})
 
     def _sent(self, method: str, url: str, **given: Any) -> requests.Response:
         try:
-            return requests.request(method, url, timeout=TIMEOUT_S, **given)
+            return session_of(self.access).request(method, url, timeout=TIMEOUT_S, **given)
         except requests.RequestException as error:
             raise StudyError(
                 f"WebHDFS does not answer: {error}.",
@@ -139,7 +140,7 @@ class HdfsFolder:
         raise InputError(
             f"HDFS refuses: {said.rstrip('.')}.",
             f"HDFS {self.path}",
-            f"name a folder in existing.folder below one that {getpass.getuser()} may write.",
+            "name a folder in existing.folder below one that this user may write.",
         )
 
 

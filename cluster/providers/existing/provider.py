@@ -6,8 +6,8 @@ on this machine.
 
 from __future__ import annotations
 
-import shutil
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,18 +15,30 @@ from urllib.parse import urlsplit
 from density_study.cluster.machine import directories
 from density_study.cluster.machine.describe import describe_machine
 from density_study.cluster.machine.host_commands import HOST_COMMANDS
+from density_study.cluster.model.access import Access
 from density_study.cluster.model.cluster import Endpoints, Site
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.given import GivenCluster
-from density_study.cluster.model.topology import Topology
+from density_study.cluster.model.topology import Node, Topology
+from density_study.cluster.model.transport import Command, ProcessId
 from density_study.cluster.model.versions import Versions
 from density_study.cluster.providers.existing import watched
 from density_study.cluster.providers.existing.configuration import (
     ask,
+    copy_configuration,
     read_configuration,
     require_queue,
 )
 from density_study.cluster.providers.existing.hdfs_folder import HdfsFolder
+from density_study.cluster.providers.existing.login import (
+    configuration_of,
+    log_in,
+    logged_in,
+    looking,
+    looking_again,
+    renew,
+    require_ticket_for,
+)
 from density_study.cluster.providers.existing.tables import (
     check_space_quota,
     table_tool,
@@ -51,18 +63,22 @@ from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.tags import tagged
 
 FOLDER, NAMESPACE = "make-hdfs-folder", "make-namespace"
+RENEW_EVERY_S = 300.0
+"""Period of renewing the clients' ticket during a trial: KDCs seldom give shorter ones."""
 
 
 class ExistingProvider(Provider, Given, Watched):
-    def check_given(self, topology: Topology, needed_mib: int) -> None:
+    def check_given(self, topology: Topology, needed_mib: int, for_s: float) -> None:
         given = _given(topology)
-        configuration = read_configuration(Path(given.configuration))
-        answers = ask(configuration)
-        require_queue(answers.resourcemanager, given.queue)
-        folder = HdfsFolder(answers.namenode, given.folder)
-        folder.check_free()
-        folder.check_room(needed_mib, urlsplit(configuration.get("hbase.rootdir")).path)
-        held = table_tool(configuration.folder, "namespace", "state", given.namespace, "--tag", "")
+        with looking(given) as (configuration, access):
+            require_ticket_for(given, for_s)
+            answers = ask(configuration, access)
+            require_queue(answers.resourcemanager, given.queue, access)
+            folder = HdfsFolder(answers.namenode, given.folder, access)
+            folder.check_free()
+            folder.check_room(needed_mib, urlsplit(configuration.get("hbase.rootdir")).path)
+            words = ("namespace", "state", given.namespace, "--tag", "")
+            held = table_tool(configuration.folder, access, *words)
         _check_free(given, held)
         for said in held["quotas"] or ():
             check_space_quota(said, given.namespace, needed_mib)
@@ -76,39 +92,41 @@ class ExistingProvider(Provider, Given, Watched):
     def versions(self, topology: Topology) -> Versions:
         """The cluster's Hadoop, and the client of its HBase."""
         given = _given(topology)
-        configuration = read_configuration(Path(given.configuration))
-        hbase = table_tool(configuration.folder, "servers", "--namespace", given.namespace)
-        return Versions(hadoop=ask(configuration).hadoop, client=client_of(hbase["version"]))
+        with looking(given) as (configuration, access):
+            words = ("servers", "--namespace", given.namespace)
+            hbase = table_tool(configuration.folder, access, *words)
+            hadoop = ask(configuration, access).hadoop
+        return Versions(hadoop=hadoop, client=client_of(hbase["version"]))
 
     def create(self, site: Site, topology: Topology, journal: Journal) -> None:
         given = _given(topology)
-        configuration = read_configuration(Path(given.configuration))
-        answers = ask(configuration)
+        configuration = configuration_of(given)
         for node in topology.nodes:
             directories.make(site, node, journal)
         watched.reach(site, given, journal)
         conf = _conf(site)
-        conf.mkdir(parents=True, exist_ok=True)
-        for path in Path(given.configuration).glob("*.xml"):
-            shutil.copyfile(path, conf / path.name)
+        copy_configuration(Path(given.configuration), conf)
+        access = log_in(given, conf, site, journal)
+        answers = ask(configuration, access)
         homes = ensure_stacks(Versions(hadoop=answers.hadoop)).install_dirs()
-        for name, text in given_client_files(homes, conf).items():
+        for name, text in given_client_files(homes, conf, configuration.folder).items():
             atomic.write_text(conf / name, text)
-        folder = HdfsFolder(answers.namenode, given.folder)
+        folder = HdfsFolder(answers.namenode, given.folder, access)
         folder.check_free()  # before the intent: what was there is not ours to remove
         journal.intend(FOLDER, site.tag, path=given.folder)
         folder.make(site.tag)
-        held = table_tool(conf, "namespace", "state", given.namespace, "--tag", site.tag)
+        held = table_tool(conf, access, "namespace", "state", given.namespace, "--tag", site.tag)
         _check_free(given, held)
         journal.intend(NAMESPACE, site.tag, path=given.namespace)
-        table_tool(conf, "namespace", "create", given.namespace, "--tag", site.tag)
+        table_tool(conf, access, "namespace", "create", given.namespace, "--tag", site.tag)
 
     def join(self, site: Site, topology: Topology) -> Joined:
         given = _given(topology)
-        configuration = read_configuration(Path(given.configuration))
-        answers = ask(configuration)
-        hbase = table_tool(_conf(site), "servers", "--namespace", given.namespace)
-        held = table_tool(_conf(site), "namespace", "state", given.namespace, "--tag", site.tag)
+        configuration, access = configuration_of(given), logged_in(_conf(site))
+        answers = ask(configuration, access)
+        conf, namespace = _conf(site), given.namespace
+        hbase = table_tool(conf, access, "servers", "--namespace", namespace)
+        held = table_tool(conf, access, "namespace", "state", namespace, "--tag", site.tag)
         endpoints = Endpoints(
             namenode_rpc=configuration.get("fs.defaultFS"),
             namenode_http=answers.namenode,
@@ -117,8 +135,11 @@ class ExistingProvider(Provider, Given, Watched):
             zookeeper=configuration.get("hbase.zookeeper.quorum"),
             hmaster_http="",
             regionserver_http={
-                server["name"]: server["info"] for server in hbase["servers"] if server["info"]
+                server["name"]: f"{configuration.hbase_scheme}{server['info']}"
+                for server in hbase["servers"]
+                if server["info"]
             },
+            access=access,
         )
         seen = {
             "hadoop": answers.hadoop,
@@ -130,12 +151,13 @@ class ExistingProvider(Provider, Given, Watched):
             "unwatched": watched.unwatched(
                 given, (*answers.workers, *(_host(server["name"]) for server in hbase["servers"]))
             ),
+            **({"security": configuration.security} if configuration.is_secure else {}),
         }
         versions = Versions(hadoop=answers.hadoop, client=client_of(hbase["version"]))
         return Joined(versions, endpoints, _conf(site), seen)
 
     def transport(self, site: Site, journal: Journal) -> LocalTransport:
-        return LocalTransport(site.tag, journal)
+        return _Transport(_conf(site), site.tag, journal)
 
     def machines(self, site: Site, topology: Topology, journal: Journal) -> tuple[Machine, ...]:
         client = Machine(topology.client.host, topology.client, self.transport(site, journal))
@@ -183,22 +205,50 @@ class ExistingProvider(Provider, Given, Watched):
         return _what(intent) if _is_ours(site, intent, tag) else ""
 
     def _tag(self, site: Site, intent: Intent) -> str | None:
-        if intent.act == FOLDER:
-            return HdfsFolder(_namenode(site), intent.path).tag()
-        held = table_tool(_conf(site), "namespace", "state", intent.path, "--tag", site.tag)
+        conf = _conf(site)
+        with looking_again(conf) as access:
+            if intent.act == FOLDER:
+                return _folder(conf, intent, access).tag()
+            held = table_tool(conf, access, "namespace", "state", intent.path, "--tag", site.tag)
         tag: str | None = held["tag"]
         return tag
 
     def _remove(self, site: Site, intent: Intent) -> None:
         """Remove what the intent made, and nothing that has another tag. StudyError if it is still there."""
+        conf = _conf(site)
         if not _is_ours(site, intent, self._tag(site, intent)):
             return
-        if intent.act == FOLDER:
-            HdfsFolder(_namenode(site), intent.path).remove(site.tag)
-        else:
-            table_tool(_conf(site), "namespace", "drop", intent.path, "--tag", site.tag)
+        with looking_again(conf) as access:
+            if intent.act == FOLDER:
+                _folder(conf, intent, access).remove(site.tag)
+            else:
+                table_tool(conf, access, "namespace", "drop", intent.path, "--tag", site.tag)
         if self._tag(site, intent) == site.tag:
             raise StudyError("it is still there.", _what(intent), "remove it.")
+
+
+class _Transport(LocalTransport):
+    """Clients start with a new ticket, and it is renewed while they run."""
+
+    def __init__(self, conf: Path, tag: str, journal: Journal) -> None:
+        super().__init__(tag, journal)
+        self._conf, self._renewed_s = conf, 0.0
+
+    def start(self, node: Node, command: Command, stdout: Path, stderr: Path) -> ProcessId:
+        self._renew()
+        return super().start(node, command, stdout, stderr)
+
+    serve = start
+
+    def wait(self, process: ProcessId, timeout_s: float) -> int:
+        if time.monotonic() - self._renewed_s > RENEW_EVERY_S:
+            with suppress(StudyError):  # the ticket still holds; the next start will tell
+                self._renew()
+        return super().wait(process, timeout_s)
+
+    def _renew(self) -> None:
+        self._renewed_s = time.monotonic()
+        renew(self._conf)
 
 
 def _check_free(given: GivenCluster, held: Any) -> None:
@@ -221,8 +271,8 @@ def _conf(site: Site) -> Path:
     return site.root.absolute() / "conf" / "client"
 
 
-def _namenode(site: Site) -> str:
-    return ask(read_configuration(_conf(site))).namenode
+def _folder(conf: Path, intent: Intent, access: Access) -> HdfsFolder:
+    return HdfsFolder(ask(read_configuration(conf), access).namenode, intent.path, access)
 
 
 def _standing(site: Site, journal: Journal) -> list[Intent]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 from pathlib import Path
 from typing import Any
 
+from density_study.cluster.model.access import Access
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.render.conf_files import log_flags
 from density_study.cluster.render.jvm import ADD_OPENS, FAST_START, NETTY, heap_flags
@@ -20,13 +22,17 @@ _UNITS = "BKMGTP"
 TIMEOUT_S = 150.0  # the tool's own limit of an operation is 120 s
 
 
-def table_tool(conf: Path, *words: str) -> Any:
+def table_tool(conf: Path, access: Access, *words: str) -> Any:
     """The result of one command. `conf`: folder with the client's configuration. StudyError if it fails."""
     path = ":".join((*classpath(ensure("ycsb")), str(conf)))
-    flags = (*heap_flags(HEAP_MIB), *FAST_START, *ADD_OPENS, *NETTY, *log_flags(str(conf)))
+    flags = (*heap_flags(HEAP_MIB), *FAST_START, *ADD_OPENS, *NETTY, *log_flags(str(conf)),
+             *access.jvm_flags)  # fmt: skip
+    env = {**os.environ, **access.env}
     argv = [str(find_java().command), *flags, "-cp", path, MAIN, *words]
     try:
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+        done = subprocess.run(
+            argv, capture_output=True, text=True, timeout=TIMEOUT_S, check=False, env=env
+        )
         said = done.stderr.strip().splitlines()[-1:]
     except subprocess.TimeoutExpired:
         done, said = None, [f"no answer within {TIMEOUT_S:.0f} s"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import getpass
 import json
 import os
+import secrets
 import shutil
 import socket
 import subprocess
@@ -16,7 +17,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import requests
 
@@ -45,6 +46,12 @@ class ForeignCluster:
     """`conf`: the configuration that its administrators hand to clients. Its daemons are at the address
     `host`, in the network that the words `enter` enter; the caller must be able to reach it."""
 
+    """`conf`: the configuration that its administrators hand to clients. Its daemons are at the address
+    `host`, in the network that the words `enter` enter; the caller must be able to reach it."""
+
+    web, hbase_user = "http://", OWNER
+    session = requests.Session()
+
     def __init__(self, root: Path, host: str = LOOPBACK, enter: Sequence[str] = ()) -> None:
         self.root, self.conf, self.java = root, root / "conf", find_java()
         self.host, self.enter = host, tuple(enter)
@@ -69,6 +76,7 @@ class ForeignCluster:
         for path in ("/hbase", f"/user/{USER}", "/canary"):
             self.webhdfs("PUT", path, op="MKDIRS", permission="755")
         self.webhdfs("PUT", f"/user/{USER}", op="SETOWNER", owner=USER)
+        self.webhdfs("PUT", "/hbase", op="SETOWNER", owner=self.hbase_user)
         self._daemon("hbase", "org.apache.hadoop.hbase.master.HMaster", "start")
         self._daemon("hbase", "org.apache.hadoop.hbase.regionserver.HRegionServer", "start")
         self.tool("ready", "--regionservers", "1", "--deadline-s", "120")
@@ -112,17 +120,26 @@ class ForeignCluster:
             text=True,
             timeout=150,
             check=False,
+            env=self.admin_env(),
         )
         assert done.returncode == 0, done.stdout + done.stderr
         lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
         return [json.loads(line)["result"] for line in lines]
 
     def webhdfs(self, method: str, path: str, **parameters: str) -> requests.Response:
-        url = f"http://{self.namenode}/webhdfs/v1{path}"
-        given = {"user.name": OWNER, **parameters}
-        answer = requests.request(method, url, params=given, timeout=20)
+        url = f"{self.web}{self.namenode}/webhdfs/v1{path}"
+        given = {**self.administrator(), **parameters}
+        answer = self.session.request(method, url, params=given, timeout=20)
         assert answer.ok, answer.text
         return answer
+
+    def administrator(self) -> dict[str, str]:
+        """Parameters that make a WebHDFS request that of the administrators."""
+        return {"user.name": OWNER}
+
+    def admin_env(self) -> dict[str, str]:
+        """Environment of HBase's clients of the administrators."""
+        return dict(os.environ)
 
     def left_of_studies(self) -> list[str]:
         """The studies' folder and namespaces, if they are there."""
@@ -142,14 +159,15 @@ class ForeignCluster:
             text=True,
             timeout=150,
             check=False,
+            env=self.admin_env(),
         )
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()
 
     def _queue(self) -> dict[str, Any]:
         """What its administrators set; other values change with each job."""
-        url = f"http://{self.manager}/ws/v1/cluster/scheduler"
-        info = requests.get(url, timeout=5).json()["scheduler"]["schedulerInfo"]
+        url = f"{self.web}{self.manager}/ws/v1/cluster/scheduler"
+        info = self.session.get(url, timeout=5).json()["scheduler"]["schedulerInfo"]
         (queue,) = info["queues"]["queue"]
         names = ("queueName", "state", "capacity", "maxCapacity", "maxApplications", "queueAcls",
                  "defaultPriority", "userLimit", "orderingPolicyInfo")  # fmt: skip
@@ -157,7 +175,7 @@ class ForeignCluster:
 
     def _plant(self) -> None:
         told = self.webhdfs("PUT", "/canary/file", op="CREATE", noredirect="true").json()
-        assert requests.put(told["Location"], data=os.urandom(2**20), timeout=20).ok
+        assert self.session.put(told["Location"], data=secrets.token_hex(2**14), timeout=20).ok
         self.tool("create", "--table", "canary", "--family", "f", "--regions", "2")
         load = self._client("-load", "-p", f"recordcount={CANARY_ROWS}", "-p", "table=canary")
         assert load.wait(timeout=120) == 0
@@ -167,7 +185,7 @@ class ForeignCluster:
                   "-p", "workload=site.ycsb.workloads.CoreWorkload"]  # fmt: skip
         argv = self._argv("ycsb", "site.ycsb.Client", *common, *words)
         with (self.root / "client.log").open("ab") as log:
-            return subprocess.Popen(argv, stdout=log, stderr=log)
+            return subprocess.Popen(argv, stdout=log, stderr=log, env=self.admin_env())
 
     def _daemon(self, stack: str, main: str, *words: str) -> None:
         with (self.root / f"{main.rpartition('.')[2]}.log").open("ab") as log:
@@ -188,8 +206,13 @@ class ForeignCluster:
             "-Djava.net.preferIPv4Stack=true",
             log4j,
             *ADD_OPENS,
+            *self._flags(main),
         )
         return [str(self.java.command), *flags, "-cp", path, main, *words]
+
+    def _flags(self, main: str) -> tuple[str, ...]:
+        """More flags of the JVM of a main class."""
+        return ()
 
     def _env(self) -> dict[str, str]:
         home = {"HOME": str(self.root), "JAVA_HOME": str(self.java.home)}
@@ -200,12 +223,13 @@ class ForeignCluster:
 
     def _nodes(self) -> int:
         query = {"qry": "Hadoop:service=NameNode,name=FSNamesystemState"}
-        (bean,) = requests.get(f"http://{self.namenode}/jmx", query, timeout=5).json()["beans"]
+        answer = self.session.get(f"{self.web}{self.namenode}/jmx", params=query, timeout=5)
+        (bean,) = answer.json()["beans"]
         return int(bean["NumLiveDataNodes"])
 
     def _node_managers(self) -> int:
-        url = f"http://{self.manager}/ws/v1/cluster/metrics"
-        return int(requests.get(url, timeout=5).json()["clusterMetrics"]["activeNodes"])
+        url = f"{self.web}{self.manager}/ws/v1/cluster/metrics"
+        return int(self.session.get(url, timeout=5).json()["clusterMetrics"]["activeNodes"])
 
     def _children(self, path: str) -> list[str]:
         listed = self.webhdfs("GET", path, op="LISTSTATUS").json()
@@ -305,15 +329,24 @@ def _free_port() -> int:
         return int(listener.getsockname()[1])
 
 
+Cluster = TypeVar("Cluster", bound=ForeignCluster)
+
+
 @contextmanager
 def foreign_cluster(
     root: Path, host: str = LOOPBACK, enter: Sequence[str] = ()
 ) -> Iterator[ForeignCluster]:
     """One that runs, with its canaries; killed and removed on exit."""
-    cluster = ForeignCluster(root, host, enter)
+    with running(ForeignCluster(root, host, enter)) as cluster:
+        yield cluster
+
+
+@contextmanager
+def running(cluster: Cluster) -> Iterator[Cluster]:
+    """Start it; killed and removed on exit."""
     try:
         cluster.start()
         yield cluster
     finally:
         cluster.stop()
-        shutil.rmtree(root / "tmp", ignore_errors=True)
+        shutil.rmtree(cluster.root / "tmp", ignore_errors=True)

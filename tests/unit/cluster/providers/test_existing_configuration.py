@@ -7,7 +7,12 @@ from pathlib import Path
 import pytest
 
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.providers.existing.configuration import read_configuration
+from density_study.cluster.model.given import GivenCluster, Kerberos
+from density_study.cluster.providers.existing.configuration import (
+    copy_configuration,
+    read_configuration,
+)
+from density_study.cluster.providers.existing.login import configuration_of
 from density_study.cluster.render.conf_files import configuration_xml
 
 CORE = {"fs.defaultFS": "hdfs://nn.example:8020"}
@@ -84,10 +89,77 @@ def test_a_missing_resourcemanager_is_named(tmp_path: Path) -> None:
     assert caught.value.what == "yarn.resourcemanager.hostname is missing."
 
 
-def test_a_secure_cluster_is_refused(tmp_path: Path) -> None:
-    secure = {**CORE, "hadoop.security.authentication": "kerberos"}
-    with pytest.raises(InputError, match="secure clusters cannot be used yet"):
-        read_configuration(conf(tmp_path, core_site=secure))
+SECURE = {**CORE, "hadoop.security.authentication": "kerberos"}
+
+
+def given(folder: Path, kerberos: Kerberos | None) -> GivenCluster:
+    return GivenCluster(str(folder), "/user/me/study", "study", "default", kerberos)
+
+
+def test_study_and_cluster_agree_on_kerberos(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="has existing"):
+        configuration_of(given(conf(tmp_path), Kerberos()))
+    for sites in (
+        {"core_site": SECURE},
+        {"hbase_site": {"hbase.security.authentication": "Kerberos"}},
+    ):
+        folder = conf(tmp_path, **sites)
+        with pytest.raises(InputError, match="the cluster wants Kerberos"):
+            configuration_of(given(folder, None))
+        assert configuration_of(given(folder, Kerberos())).is_secure
+
+
+def test_client_certificates_are_refused(tmp_path: Path) -> None:
+    hdfs = {"dfs.http.policy": "HTTPS_ONLY", "dfs.client.https.need-auth": "true"}
+    with pytest.raises(InputError, match="ask for certificates of clients"):
+        configuration_of(given(conf(tmp_path, hdfs_site=hdfs), None))
+
+
+def test_tls_where_the_configuration_asks_for_it(tmp_path: Path) -> None:
+    tls = {"dfs.http.policy": "HTTPS_ONLY", "dfs.namenode.http-address": "nn.example:1"}
+    yarn = {"yarn.http.policy": "HTTPS_ONLY", "yarn.resourcemanager.hostname": "rm.example"}
+    found = read_configuration(conf(tmp_path, hdfs_site=tls, yarn_site=yarn))
+    assert found.namenodes_http() == ["https://nn.example:9871"]
+    assert found.resourcemanagers_http() == ["https://rm.example:8090"]
+    assert (found.has_tls, found.hbase_scheme) == (True, "")
+    both = {"dfs.http.policy": "HTTP_AND_HTTPS", "dfs.namenode.https-address": "nn.example:2"}
+    found = read_configuration(conf(tmp_path, hdfs_site=both, yarn_site={}))
+    assert (found.namenodes_http(), found.has_tls) == (["nn.example:9870"], False)
+    named = {"dfs.http.policy": "HTTPS_ONLY", "dfs.namenode.https-address": "0.0.0.0:2"}
+    hbase = {**HBASE, "hbase.ssl.enabled": "true"}
+    found = read_configuration(conf(tmp_path, hdfs_site=named, hbase_site=hbase))
+    assert (found.namenodes_http(), found.hbase_scheme) == (["https://nn.example:2"], "https://")
+
+
+def test_the_namenodes_principal_is_of_its_host(tmp_path: Path) -> None:
+    hdfs = {"dfs.namenode.kerberos.principal": "nn/_HOST@EXAMPLE.ORG"}
+    found = read_configuration(conf(tmp_path, core_site=SECURE, hdfs_site=hdfs))
+    assert found.namenode_principal() == "nn/nn.example@EXAMPLE.ORG"
+    with pytest.raises(InputError, match=r"dfs\.namenode\.kerberos\.principal is missing"):
+        read_configuration(conf(tmp_path, hdfs_site={})).namenode_principal()
+
+
+def test_passwords_and_keys_are_not_copied(tmp_path: Path) -> None:
+    core = {
+        **CORE, "fs.s3a.secret.key": "SECRET", "fs.azure.account.key.a.example": "SECRET",
+        "hadoop.security.group.mapping.ldap.bind.password": "SECRET",
+        "hadoop.http.authentication.signature.secret.file": "/etc/signature",
+    }  # fmt: skip
+    hbase = {
+        **HBASE,
+        "ssl.server.keystore.password": "SECRET",
+        "ssl.server.keystore.keypassword": "SECRET",
+    }
+    (tmp_path / "ssl-client.xml").write_text(configuration_xml({"a.password": "SECRET"}))
+    folder = conf(tmp_path, core_site=core, hbase_site=hbase, yarn_site={"a": "b"})
+    copy_configuration(folder, tmp_path / "copy")
+    copied = {path.name: path.read_text() for path in (tmp_path / "copy").iterdir()}
+    assert sorted(copied) == ["core-site.xml", "hbase-site.xml", "yarn-site.xml"]
+    assert not any("SECRET" in text for text in copied.values())
+    assert copied["yarn-site.xml"] == (folder / "yarn-site.xml").read_text()
+    found = read_configuration(tmp_path / "copy")
+    assert found.get("fs.defaultFS") == CORE["fs.defaultFS"]
+    assert found.get("hadoop.http.authentication.signature.secret.file") == "/etc/signature"
 
 
 def test_a_missing_or_damaged_file_is_named(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.given import Kerberos
 from density_study.workloads.planning.planned_study import outlined_study, plan_study
 from density_study.workloads.record.given import recorded
 
@@ -119,6 +120,20 @@ def test_each_given_cluster_is_a_topology_and_each_repetition_joins_all_in_rando
         (STUDY.replace("/user/me/density", "/user/../density"), "has . or .. in it"),
         (STUDY.replace("/etc/hadoop", "etc/hadoop"), "an absolute path"),
         (STUDY.replace("folder:", "namespace: a-b, folder:"), "letters, digits and underscores"),
+        (
+            STUDY.replace("folder:", "kerberos: {principal: a@B}, folder:"),
+            "principal and keytab belong together",
+        ),
+        (
+            STUDY.replace("folder:", "kerberos: {principal: a, keytab: /k}, folder:"),
+            "a principal with its realm",
+        ),
+        (
+            STUDY.replace(
+                "folder:", "kerberos: {principal: a@B, keytab: /k, ticket_cache: /c}, folder:"
+            ),
+            "a keytab or a ticket_cache, not both",
+        ),
         (STUDY.replace("files: 2", "storage_policy: ALL_SSD, files: 2"), "storage types"),
         (
             STUDY.replace("files: 2", "erasure_coding: XOR-2-1-1024k, files: 2"),
@@ -130,3 +145,16 @@ def test_what_a_given_cluster_has_not_is_one_error(tmp_path: Path, text: str, sa
     with pytest.raises(InputError) as caught:
         plan_study(spec(tmp_path, text), runs=tmp_path / "runs")
     assert said in caught.value.what
+
+
+def test_each_compared_cluster_may_have_its_own_login(tmp_path: Path) -> None:
+    text = STUDY.replace("configuration: /etc/hadoop, ", "kerberos: {ticket_cache: /t}, ") + (
+        "factors:\n  cluster:\n    a: {configuration: /a}\n"
+        "    b: {configuration: /b, kerberos: {principal: u@B, keytab: /k}, ca_file: /ca}\n"
+    )
+    topologies = plan_study(spec(tmp_path, text), runs=tmp_path / "runs").plan.topologies.values()
+    found = {t.given.name: (t.given.kerberos, t.given.ca_file) for t in topologies if t.given}
+    assert found == {
+        "a": (Kerberos(ticket_cache="/t"), ""),
+        "b": (Kerberos("u@B", "/k"), "/ca"),
+    }

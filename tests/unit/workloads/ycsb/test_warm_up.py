@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from density_study.cluster.model.access import OPEN
 from density_study.workloads.ycsb import warm_up
 from density_study.workloads.ycsb.setting import YcsbSetting
 from density_study.workloads.ycsb.warm_up import LOOKS_AT_REST, CompilerIdle, compiled_s
@@ -56,7 +57,9 @@ def test_each_regionserver_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
         urls.append(url)
         return {"beans": [{"name": "java.lang:type=Compilation", "TotalCompilationTime": 12345}]}
 
-    endpoints: Any = SimpleNamespace(regionserver_http={"w1/regionserver-1": "127.0.0.1:21019"})
+    endpoints: Any = SimpleNamespace(
+        regionserver_http={"w1/regionserver-1": "127.0.0.1:21019"}, access=OPEN
+    )
     monkeypatch.setattr(warm_up, "fetch_json", fetch)
     assert compiled_s(endpoints) == {"w1/regionserver-1": 12.345}
     assert urls == ["http://127.0.0.1:21019/jmx?qry=java.lang:type=Compilation"]
@@ -68,7 +71,9 @@ def test_a_regionserver_without_an_answer_leaves_nothing_known(
     def fetch(url: str) -> Any:
         raise TimeoutError(url)
 
-    endpoints: Any = SimpleNamespace(regionserver_http={"w1/regionserver-1": "127.0.0.1:21019"})
+    endpoints: Any = SimpleNamespace(
+        regionserver_http={"w1/regionserver-1": "127.0.0.1:21019"}, access=OPEN
+    )
     monkeypatch.setattr(warm_up, "fetch_json", fetch)
     assert compiled_s(endpoints) is None
     monkeypatch.setattr(warm_up, "fetch_json", lambda _: {"beans": []})

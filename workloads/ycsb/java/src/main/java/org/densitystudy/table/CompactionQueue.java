@@ -8,6 +8,9 @@ import java.net.URI;
 import java.net.URL;
 import java.net.URLConnection;
 import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import javax.net.ssl.HttpsURLConnection;
+import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.ServerMetrics;
 import org.apache.hbase.thirdparty.com.google.gson.JsonArray;
 import org.apache.hbase.thirdparty.com.google.gson.JsonParser;
@@ -29,14 +32,18 @@ final class CompactionQueue {
 
   private CompactionQueue() {}
 
-  /** Null if the RegionServer has no web server (hbase.regionserver.info.port is -1). */
-  static Integer length(ServerMetrics server) throws Exception {
+  /**
+   * Null if the RegionServer has no web server (hbase.regionserver.info.port is -1). Where the server asks
+   * for Kerberos, Java answers by the ticket of KRB5CCNAME.
+   */
+  static Integer length(ServerMetrics server, Configuration configuration) throws Exception {
     int port = server.getInfoServerPort();
     if (port <= 0) {
       return null;
     }
     String host = server.getServerName().getHostname();
-    return patiently(URI.create("http://" + host + ":" + port + QUERY).toURL());
+    String scheme = configuration.getBoolean("hbase.ssl.enabled", false) ? "https" : "http";
+    return patiently(URI.create(scheme + "://" + host + ":" + port + QUERY).toURL());
   }
 
   private static int patiently(URL page) throws Exception {
@@ -52,8 +59,11 @@ final class CompactionQueue {
     }
   }
 
-  private static InputStream open(URL page) throws IOException {
+  private static InputStream open(URL page) throws IOException, GeneralSecurityException {
     URLConnection connection = page.openConnection();
+    if (connection instanceof HttpsURLConnection secure) {
+      Trust.apply(secure);
+    }
     connection.setConnectTimeout(TIMEOUT_MS);
     connection.setReadTimeout(TIMEOUT_MS);
     return connection.getInputStream();

@@ -79,7 +79,7 @@ record TableState(TableName table) implements Task {
               own.stream().mapToLong(Region::readRequests).sum(),
               own.stream().mapToLong(Region::writeRequests).sum(),
               (int) compacting,
-              CompactionQueue.length(server)));
+              CompactionQueue.length(server, admin.getConfiguration())));
     }
     if (regions.isEmpty()) { // an empty list would look like an empty table
       throw new IOException("no server has a region of " + table + ": is it there, and enabled?");

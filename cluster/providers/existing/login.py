@@ -1,0 +1,168 @@
+"""Logging in to a given cluster: for one look, for a build, and for the removal of what it made.
+
+Tickets by keytab lie in folders of this user's runtime folder alone, never in a run's. Of a build it is
+tagged and journalled; of a look it goes with it, and its ticket ends after LOOK_S in any case.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pydantic import TypeAdapter
+
+from density_study.cluster.machine import directories
+from density_study.cluster.model.access import OPEN, Access
+from density_study.cluster.model.cluster import Site
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.given import GivenCluster, Kerberos
+from density_study.cluster.providers.existing import tickets
+from density_study.cluster.providers.existing.configuration import (
+    ClientConfiguration,
+    read_configuration,
+)
+from density_study.cluster.providers.existing.trust import ca_file
+from density_study.cluster.state import atomic
+from density_study.cluster.state.journal import Journal
+from density_study.cluster.state.runtime import runtime_dir
+
+LOOK_S = 600
+RENEW_BEFORE_S = 3600.0
+"""A user's ticket is renewed before a client starts if it ends within this time."""
+_CACHE, _SAVED = "krb5cc", "access.json"
+
+
+@dataclass(frozen=True)
+class _Login:
+    """Saved beside a build's configuration: paths and names, no secret."""
+
+    kerberos: Kerberos | None = None
+    access: Access = OPEN
+
+
+_ADAPTER: TypeAdapter[_Login] = TypeAdapter(_Login)
+
+
+def configuration_of(given: GivenCluster) -> ClientConfiguration:
+    """The client's configuration. InputError if it cannot be read, or if the study does not fit to it."""
+    found = read_configuration(Path(given.configuration))
+    key = ("existing", "kerberos")
+    if found.is_secure and given.kerberos is None:
+        raise InputError(
+            "the cluster wants Kerberos (hadoop.security.authentication, hbase.security.authentication).",
+            given.configuration,
+            "write existing.kerberos: {principal: ..., keytab: ...}, or {} for the ticket of kinit.",
+            ("existing",),
+        )
+    if given.kerberos is not None and not found.is_secure:
+        raise InputError(
+            "the study has existing.kerberos, but hadoop.security.authentication is not kerberos.",
+            given.configuration,
+            "remove existing.kerberos, or name the configuration of the secure cluster.",
+            key,
+        )
+    if found.has_tls and found.get("dfs.client.https.need-auth").lower() == "true":
+        raise InputError(
+            "dfs.client.https.need-auth is true: web servers ask for certificates of clients, which "
+            "cannot be given yet.",
+            given.configuration,
+            "let the cluster's web servers take SPNEGO.",
+        )
+    return found
+
+
+@contextmanager
+def looking(given: GivenCluster) -> Iterator[tuple[ClientConfiguration, Access]]:
+    """The configuration, and access for as long as the context lasts. InputError as in `log_in`."""
+    configuration = configuration_of(given)
+    with _temporary() as folder:
+        yield configuration, _access(given, configuration, folder, folder, LOOK_S)
+
+
+@contextmanager
+def looking_again(conf: Path) -> Iterator[Access]:
+    """Access to what the build with this folder of configuration made. StudyError if there is none."""
+    login = _saved(conf)
+    with _temporary() as folder:
+        yield _renewed(login, folder / _CACHE, LOOK_S)
+
+
+def log_in(given: GivenCluster, conf: Path, site: Site, journal: Journal) -> Access:
+    """Access for a build's clients, saved in `conf`. InputError if there is no ticket, or it is of no use."""
+    configuration, folder = configuration_of(given), conf
+    if given.kerberos and given.kerberos.keytab:
+        folder = runtime_dir() / "tickets" / site.tag / "client"
+        directories.make_folder(folder, site, journal)
+        folder.chmod(0o700)
+    access = _access(given, configuration, conf, folder)
+    login = _Login(given.kerberos, access)
+    atomic.write_text(conf / _SAVED, _ADAPTER.dump_json(login).decode() + "\n")
+    return access
+
+
+def logged_in(conf: Path) -> Access:
+    """What `log_in` saved; of builds that did not log in, open access."""
+    return _saved(conf).access
+
+
+def renew(conf: Path) -> None:
+    """Make the ticket of a build's clients last. StudyError if the KDC refuses."""
+    login = _saved(conf)
+    cache = Path(login.access.ticket_cache)
+    if login.kerberos is not None and cache.parent.exists():  # it is gone after tear-down
+        _renewed(login, cache)
+
+
+def require_ticket_for(given: GivenCluster, seconds: float) -> None:
+    """InputError if the user's ticket cannot last as long; one by keytab always does."""
+    if given.kerberos is not None and not given.kerberos.keytab:
+        tickets.require_lasting(tickets.held(given.kerberos), seconds)
+
+
+def _access(
+    given: GivenCluster,
+    configuration: ClientConfiguration,
+    conf: Path,
+    folder: Path,
+    life_s: int | None = None,
+) -> Access:
+    ca = ca_file(configuration, given.ca_file, conf)
+    if given.kerberos is None:
+        return Access(ca_file=ca)
+    tickets.require_programs()
+    krb5_conf = tickets.krb5_conf_of(given.kerberos)
+    login = _Login(given.kerberos, Access("", krb5_conf, ca))
+    access = _renewed(login, folder / _CACHE, life_s)
+    tickets.require_service(given.kerberos, access, configuration.namenode_principal())
+    return access
+
+
+def _renewed(login: _Login, cache: Path, life_s: int | None = None) -> Access:
+    """By keytab a new ticket in `cache`; else the user's own, renewed if it ends soon."""
+    kerberos = login.kerberos
+    if kerberos is None:
+        return login.access
+    if kerberos.keytab:
+        tickets.obtain(kerberos, cache, life_s)
+        return replace(login.access, ticket_cache=str(cache))
+    ticket = tickets.held(kerberos)
+    if ticket.end_s < min(ticket.renewable_s, time.time() + RENEW_BEFORE_S):
+        tickets.renew(kerberos, ticket)
+    return replace(login.access, ticket_cache=ticket.cache)
+
+
+def _saved(conf: Path) -> _Login:
+    path = conf / _SAVED
+    return _ADAPTER.validate_json(path.read_bytes()) if path.exists() else _Login()
+
+
+@contextmanager
+def _temporary() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(
+        prefix="ticket-", dir=runtime_dir(), ignore_cleanup_errors=True
+    ) as folder:
+        yield Path(folder)

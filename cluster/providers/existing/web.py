@@ -1,0 +1,156 @@
+"""Web servers of a given cluster, asked as its configuration wants it: by TLS, by Kerberos, or plainly."""
+
+from __future__ import annotations
+
+import getpass
+import json
+import os
+import subprocess
+from collections.abc import Mapping
+from http.client import responses
+from io import BytesIO
+from typing import Any
+from urllib.parse import urlsplit
+
+import requests
+from requests import codes
+from requests.adapters import HTTPAdapter
+from urllib3 import HTTPResponse
+
+from density_study.cluster.model.access import OPEN, Access
+from density_study.cluster.model.errors import StudyError
+
+TIMEOUT_S = 10.0
+PATIENT_S = 60.0
+"""Of requests without a limit of their own."""
+_BODIES = ("PUT", "POST")
+
+
+def session_of(access: Access) -> requests.Session:
+    """Raises requests.RequestException if a server does not answer."""
+    session = requests.Session()
+    if access.ticket_cache:
+        session.mount("http://", _Curl(access))
+        session.mount("https://", _Curl(access))
+    elif access.ca_file:
+        session.mount("https://", _Trusting(access))
+    return session
+
+
+def user_of(access: Access) -> dict[str, str]:
+    """Parameters of a WebHDFS request that say who asks. By Kerberos, the ticket does."""
+    return {} if access.ticket_cache else {"user.name": getpass.getuser()}
+
+
+def url_of(address: str) -> str:
+    """Of a web server's address as in `Endpoints`."""
+    return address if "://" in address else f"http://{address}"
+
+
+def get_json(
+    address: str, path: str, parameters: Mapping[str, str] | None = None, access: Access = OPEN
+) -> Any:
+    """StudyError if the web server does not answer with JSON."""
+    try:
+        url = f"{url_of(address)}{path}"
+        answer = session_of(access).get(url, params=parameters, timeout=TIMEOUT_S)
+        answer.raise_for_status()
+        return answer.json()
+    except (requests.RequestException, ValueError) as error:
+        raise StudyError(
+            f"no answer to {path}: {error}.",
+            address,
+            "check the address, and that it can be reached.",
+        ) from error
+
+
+def beans(address: str, query: str, access: Access = OPEN) -> list[dict[str, Any]]:
+    """The beans of a daemon's /jmx that match `query`. StudyError if it does not answer."""
+    found: list[dict[str, Any]] = get_json(address, "/jmx", {"qry": query}, access)["beans"]
+    return found
+
+
+class _Trusting(HTTPAdapter):
+    """Trusts the authorities of `ca_file` alone, whatever REQUESTS_CA_BUNDLE says."""
+
+    def __init__(self, access: Access) -> None:
+        super().__init__()
+        self._access = access
+
+    def send(
+        self, request: requests.PreparedRequest, *words: Any, **given: Any
+    ) -> requests.Response:
+        return super().send(request, *words, **{**given, "verify": self._access.ca_file})
+
+
+class _Curl(HTTPAdapter):
+    """Sends requests by curl, which speaks SPNEGO.
+
+    It reads URLs from its standard input, since those of DataNodes hold delegation tokens: they are in no
+    command line, and in no message.
+    """
+
+    def __init__(self, access: Access) -> None:
+        super().__init__()
+        self._access = access
+
+    def send(  # type: ignore[override]  # curl takes neither client certificates nor proxies from us
+        self,
+        request: requests.PreparedRequest,
+        stream: bool = False,
+        timeout: float | None = None,
+        **given: Any,
+    ) -> requests.Response:
+        done = subprocess.run(
+            ("curl", "-q", "--config", "-"),
+            input="\n".join(self._options(request, timeout or PATIENT_S)).encode(),
+            capture_output=True,
+            env={**os.environ, **self._access.env, "LC_ALL": "C"},
+            check=False,
+        )
+        if done.returncode != 0:
+            raise requests.ConnectionError(done.stderr.decode().splitlines()[0])
+        said = json.loads(done.stderr)
+        if said["status"] == codes.unauthorized:
+            host = urlsplit(str(request.url)).hostname
+            raise requests.ConnectionError(
+                f"it rejects the Kerberos ticket (HTTP 401); the KDC must know HTTP/{host}"
+            )
+        headers = {name: ", ".join(values) for name, values in said["headers"].items()}
+        raw = HTTPResponse(
+            body=BytesIO(done.stdout),
+            headers=headers,
+            status=said["status"],
+            reason=responses.get(said["status"], ""),
+            preload_content=False,
+        )
+        answer = self.build_response(request, raw)
+        answer.url = str(request.url).partition("?")[0]
+        return answer
+
+    def _options(self, request: requests.PreparedRequest, timeout_s: float) -> list[str]:
+        options = [
+            "silent",
+            "show-error",
+            "negotiate",
+            'user = ":"',
+            f"max-time = {timeout_s:g}",
+            f"url = {_quoted(str(request.url))}",
+            f"request = {request.method}",
+            r'write-out = "%{stderr}{\"status\": %{http_code}, \"headers\": %{header_json}}"',
+        ]
+        if request.method in _BODIES:
+            body = request.body or ""
+            text = body.decode() if isinstance(body, bytes) else str(body)
+            options += [
+                'header = "Content-Type: application/octet-stream"',
+                f"data-raw = {_quoted(text)}",
+            ]
+        if self._access.ca_file:
+            options.append(f"cacert = {_quoted(self._access.ca_file)}")
+        return options
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
