@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -62,9 +63,15 @@ def test_a_daemon_killed_during_bring_up_is_named(tmp_path: Path) -> None:
 
 def test_a_container_out_of_memory_is_the_named_cause(tmp_path: Path) -> None:
     def squeeze(journal: Journal, tag: str) -> None:
-        file = "memory.max" if version() == 2 else "memory.limit_in_bytes"
-        group = controller("memory", container_id(tag, "w1"))
-        (group / file).write_text(str(200 * 2**20))
+        """A limit just above what the daemons use so early: they will need more."""
+        files = ("memory.current", "memory.max")
+        if version() == 1:
+            files = ("memory.usage_in_bytes", "memory.limit_in_bytes")
+        used, limit = (controller("memory", container_id(tag, "w1")) / file for file in files)
+        for _ in range(50):
+            with suppress(OSError):  # they grow meanwhile
+                limit.write_text(str(int(used.read_text()) + 32 * 2**20))
+                return
 
     error = failed_bring_up(tmp_path, squeeze)
     assert error.what.startswith("container w1 ran out of memory")
