@@ -13,6 +13,7 @@ from density_study.workloads.base.quantity import SizeMib
 from density_study.workloads.base.values import Frozen
 from density_study.workloads.spec.configuration_spec import SMALLEST_CACHE_MIB
 
+PMEM, EMULATED = "pmem", "emulated"
 _KINDS = ("offheap", "file", "mmap", "pmem", "ram_disk", "hdfs_cache")
 _NATIVE = (
     "needs the native library libhadoop.so, which Maven Central does not have; without it, a DataNode uses "
@@ -89,6 +90,11 @@ TierLevel = Annotated[
     Discriminator(lambda value: "(word)" if isinstance(value, str) else "(cache)"),
 ]
 """By the tags, an error is about the kind of level that was meant; in parentheses, they are not shown."""
+
+
+def is_emulated(tier: str) -> bool:
+    """Whether the level of this name only stands in for persistent memory."""
+    return tier.startswith(f"{PMEM}-{EMULATED}")
 
 
 def name_of(level: Literal["heap"] | TierSpec) -> str:
