@@ -65,7 +65,7 @@ def trial_row(manifest: Manifest, answers: Collection[str] = ()) -> Row:
         "imported": manifest.imported is not None,
         "accepted": sorted(manifest.imported.accepted) if manifest.imported else [],
         **_of_given(manifest),
-        **_of_caches(manifest),
+        **cache_row(manifest),
         "probe": manifest.probe.number if manifest.probe else None,
         "probe_kept": manifest.probe.kept if manifest.probe else None,
         **_of_fault(manifest),
@@ -127,7 +127,8 @@ def _of_given(manifest: Manifest) -> Row:
     }
 
 
-def _of_caches(manifest: Manifest) -> Row:
+def cache_row(manifest: Manifest) -> Row:
+    """The part of a row of `trials` that is about block caches."""
     caches = manifest.caches
     engines = list(caches.engines.values()) if caches else []
     told = [one for one in engines if one is not None]

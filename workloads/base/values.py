@@ -121,8 +121,8 @@ class CacheUse(Frozen):
 
     declared: what the arm caches blocks in: heap, offheap, file, mmap or pmem. engines: what each
     RegionServer says that it uses. L1 is on the heap; with a cache beside it, L1 has indexes and Bloom
-    filters alone, and L2 the data. size_mib: of L2, on each server. used_mib: of blocks in all caches, at
-    the end. faults: why something is not known.
+    filters alone, and L2 the data. size_mib: of L2, on each server. used_mib: of blocks in the declared
+    one of all servers, at the end. faults: why something is not known.
     """
 
     declared: str

@@ -56,7 +56,7 @@ def read_caches(cluster: Cluster, fetch: Fetch | None = None) -> CachesReading:
             pools = ask(f"http://{address}/jmx?qry={_POOLS}")["beans"]
             conf = ask(f"http://{address}/conf?format=json")["properties"]
             counters[name] = {ours: int(server[its]) for ours, its in _COUNTERS.items()}
-            used_mib += int(server["blockCacheSize"]) / MIB
+            used_mib += int(server["l2CacheSize" if cache else "l1CacheSize"]) / MIB
             engines[name] = _engine(conf, pools, cache.size_mib if cache else 0)
         except (OSError, http.client.HTTPException, LookupError, ValueError, TypeError) as error:
             faults.append(f"{name} does not show its block cache: {error!r}")

@@ -54,7 +54,8 @@ class Server:
             "l2CacheHitCount": self.hits,
             "l2CacheMissCount": self.hits // 2,
             "blockCacheEvictionCount": 7,
-            "blockCacheSize": 100 * MIB,
+            "l1CacheSize": 7 * MIB,
+            "l2CacheSize": 100 * MIB,
         }
         return {"beans": [counters]}
 
