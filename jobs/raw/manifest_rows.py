@@ -129,7 +129,8 @@ def _of_given(manifest: Manifest) -> Row:
 
 def cache_row(manifest: Manifest) -> Row:
     """The part of a row of `trials` that is about block caches."""
-    caches = manifest.caches
+    # a daemon that was killed took its counters along
+    caches = manifest.caches if manifest.fault is None else None
     engines = list(caches.engines.values()) if caches else []
     told = [one for one in engines if one is not None]
     counters = ("l1_hits", "l1_misses", "l2_hits", "l2_misses")

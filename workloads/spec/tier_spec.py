@@ -53,7 +53,8 @@ class TierSpec(Frozen):
             raise ValueError(f"a tier has one of offheap, file, mmap and pmem; {named}")
         (kind,) = given
         if kind in ("ram_disk", "hdfs_cache"):
-            raise FaultyKeyError(f"{kind} {_NATIVE}", kind)
+            more = "; in persistent memory it is not measured here" * (kind == "hdfs_cache")
+            raise FaultyKeyError(f"{kind} {_NATIVE}{more}", kind)
         if (self.offheap is None) == (self.size is None):
             message = "write the size after offheap" if self.offheap else f"{kind} needs a size"
             raise FaultyKeyError(f"{message}, for example {{{_example(kind)}}}", kind)
