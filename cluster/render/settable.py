@@ -60,8 +60,8 @@ _NATIVE = (
 )
 LOCKED_MEMORY = "dfs.datanode.max.locked.memory"
 _NO_DRAM = (
-    "HDFS caches in DRAM and RAM disks need the native library, which Maven Central does not have; without it "
-    "a DataNode does not start, or uses the disk"
+    "HDFS caches in DRAM and RAM disks need the native library, which Maven Central does not have; without "
+    "it, a DataNode does not start, or uses the disk"
 )
 _FLAG = re.compile(r"-(X|D)[\x21-\x7e]+")
 _OUR_FLAGS: tuple[tuple[str, str], ...] = (
