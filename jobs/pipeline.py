@@ -33,6 +33,7 @@ from density_study.cluster.state.journal import Journal
 from density_study.jobs.checks import trial_checks
 from density_study.jobs.ingest import ingest as ingesting
 from density_study.jobs.metrics import (
+    block_caches,
     latency,
     load_parts,
     price_performance,
@@ -119,7 +120,7 @@ def ingest(_: Path, data: Path) -> None:
 def metrics(_: Path, data: Path) -> None:
     """Compute the metrics of every trial."""
     trials = read_table(data, tables.TRIALS)
-    special = ((recovery, "fault"), (load_parts, "phase"))
+    special = ((recovery, "fault"), (load_parts, "phase"), (block_caches, "tier"))
     few = (job for job, column in special if trials[column].notna().any())
     _write(_session(data), data, *METRIC_JOBS, *few)
 

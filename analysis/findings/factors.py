@@ -61,6 +61,7 @@ FACTORS = (
     Factor("regionservers_per_node", "control", BUSIER, _servers),
     Factor("stack", "stack", CHEAPER, _as_named, baseline=True),
     Factor("configuration", "configuration", CHEAPER, _as_named, baseline=True),
+    Factor("tier", "tier", CHEAPER, _as_named, baseline=True),
 )
 
 

@@ -13,6 +13,7 @@ from density_study.analysis.findings.arms import Points
 from density_study.analysis.statistics.interval import Interval, mean_interval
 from density_study.analysis.statistics.sequential import sequence_mean
 from density_study.analysis.summary.summary import NODES, SettingSummary
+from density_study.workloads.spec.tier_spec import is_emulated
 
 IntervalOf = Callable[[Sequence[float]], Interval]
 Differences = Callable[[SettingSummary, SettingSummary], tuple[str, ...]]
@@ -101,6 +102,8 @@ class Evidence:
             return ("the medium is emulated, which supports no claim",)
         if len(arms) == 2 and (versions := self.confounds(*arms)):
             return (f"the clusters differ in more than that: {', '.join(versions)}",)
+        if any(is_emulated(arm.levels.get("tier", "")) for arm in arms):
+            return ("persistent memory is emulated (tmpfs), which supports no claim",)
         return self.about_unknown(*arms)
 
     def about_unknown(self, *arms: SettingSummary) -> tuple[str, ...]:

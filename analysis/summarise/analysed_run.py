@@ -26,6 +26,7 @@ from density_study.workloads.base.setting import Setting
 from density_study.workloads.record.given import GivenTopology
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import closed_records
+from density_study.workloads.spec.tier_spec import PMEM, is_emulated
 
 
 @dataclass(frozen=True)
@@ -79,9 +80,11 @@ class AnalysedRun:
 
     @property
     def emulated(self) -> frozenset[str]:
-        """Media that an I/O limit emulates."""
+        """Media that an I/O limit emulates, and PMEM where memory stands in for persistent memory."""
         workers = [(t.medium, node.disk) for t in self.topologies.values() for node in t.workers]
-        return frozenset(medium for medium, disk in workers if disk and disk.emulated)
+        found = {medium for medium, disk in workers if disk and disk.emulated}
+        tiers = [topology.levels.get("tier", "") for topology in self.topologies.values()]
+        return frozenset({*found, *(PMEM for tier in tiers if is_emulated(tier))})
 
     @property
     def disclosures(self) -> dict[str, dict[str, Any]]:

@@ -23,6 +23,7 @@ from density_study.cluster.model.topology import Topology
 from density_study.cluster.model.versions import numbers
 from density_study.workloads.record.given import GivenTopology
 from density_study.workloads.record.manifest import Manifest
+from density_study.workloads.spec.tier_spec import PMEM
 
 MAX_NAMED = 5
 SHORT_S = 60.0
@@ -164,11 +165,13 @@ def design_warnings(
             remedy="Use provider libvirt to compare VMs.",
         )
     for medium in sorted(emulated):
+        pmem = medium == PMEM
+        how = "memory of the host (tmpfs)" if pmem else "an I/O limit"
         yield SummaryWarning(
             code="emulated-medium",
             subject=medium,
-            message=f"The medium {medium} is emulated by an I/O limit and supports no claim.",
-            remedy="Give the study a real disk of this kind.",
+            message=f"The medium {medium} is emulated by {how} and supports no claim.",
+            remedy=None if pmem else "Give the study a real disk of this kind.",
         )
     if repetitions < MIN_BUILDS:
         counted = "1 repetition" if repetitions == 1 else f"{repetitions} repetitions"

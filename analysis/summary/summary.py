@@ -34,6 +34,9 @@ MetricName = Literal[
     "part_rate",  # rate achieved in it, ops/s
     "part_latency",  # percentile of its intended latency, ms
     "part_variation",  # coefficient of variation of its rate by second, percent
+    "l1_hit_percent",  # blocks found on the heap of those looked for there, percent
+    "l2_hit_percent",  # the same of the block cache beside the heap, percent
+    "cache_evictions",  # blocks that caches dropped to make room, blocks
     "client_throughput",  # of one client node, where there are several, ops/s
     "latency",  # percentile of merged histograms, ms
     "cpu_used",  # 100 - idle - iowait - steal, percent of the scope's cores
@@ -51,7 +54,7 @@ MetricName = Literal[
 MAIN_RATES: tuple[MetricName, ...] = ("throughput", "throughput_map_phase")
 """The rate of a setting: of YCSB, and of TestDFSIO."""
 Unit = Literal[
-    "MiB/s", "ops/s", "ms", "s", "percent", "count", "ops/s per USD/h", "MiB/s per USD/h"
+    "MiB/s", "ops/s", "ms", "s", "percent", "count", "blocks", "ops/s per USD/h", "MiB/s per USD/h"
 ]
 
 
@@ -167,7 +170,7 @@ class SettingSummary(Frozen):
     medium: str
     levels: dict[str, str] = Field(
         default_factory=dict,
-        description="the arm's levels of the factors stack, configuration and cluster",
+        description="the arm's levels of the factors stack, configuration, tier and cluster",
     )
     setting: str
     workload: str

@@ -25,7 +25,7 @@ from density_study.cluster.model.errors import BringUpError
 from density_study.cluster.model.ports import allocate_ports
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.model.transport import Command, ProcessId, Transport
-from density_study.cluster.providers.emulation import emulated_of
+from density_study.cluster.providers.emulation import emulated_of, pmem_of
 from density_study.cluster.providers.provider import (
     Capacity,
     Provider,
@@ -151,7 +151,10 @@ class _Build:
     def cluster(self, watch: StartupMonitor) -> Cluster:
         homes = self.blueprint.homes
         disclosure = disclose(self.blueprint, self.rendered, self.stacks, self.provider)
-        disclosure["emulated"] = emulated_of(self.site.tag, self.journal)
+        disclosure["emulated"] = {
+            **emulated_of(self.site.tag, self.journal),
+            **pmem_of(self.topology),
+        }
         if found := acceleration(self.site.tag, self.journal):
             disclosure["acceleration"] = found
         limit_s = REQUEST_TIMEOUT_S * self.timeout_scale * 10  # /conf is large

@@ -13,7 +13,7 @@ from density_study.cluster.state.tags import TAG_FILE
 
 if TYPE_CHECKING:  # this module runs on hosts too, which have the standard library alone
     from density_study.cluster.model.cluster import Site
-    from density_study.cluster.model.host import Disk
+    from density_study.cluster.model.host import Disk, MemoryFolder
     from density_study.cluster.model.topology import Node
     from density_study.cluster.state.journal import Journal
 
@@ -27,7 +27,7 @@ def data_dir(site: Site, node: Node) -> Path:
     return data_on(node.disk, site, node)
 
 
-def data_on(disk: Disk, site: Site, node: Node) -> Path:
+def data_on(disk: Disk | MemoryFolder, site: Site, node: Node) -> Path:
     return Path(disk.path).absolute() / FOLDER / site.tag / node.name
 
 

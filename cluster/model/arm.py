@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Arm:
-    """`levels`: the names of the levels of factors that have named levels: stack and configuration."""
+    """`levels`: the names of the levels of factors that have named levels: stack, configuration and tier."""
 
     vms_per_host: int
     regionservers_per_node: int

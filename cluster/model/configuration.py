@@ -11,7 +11,9 @@ DaemonKind = Literal[
     "namenode", "datanode", "resourcemanager", "nodemanager", "zookeeper", "hmaster", "regionserver"
 ]
 Collector = Literal["G1", "ZGC", "Parallel", "Serial", "Shenandoah"]
-CachePlace = Literal["off-heap", "flash", "hdd"]
+CachePlace = Literal["off-heap", "flash", "hdd", "pmem"]
+Engine = Literal["heap", "offheap", "file", "mmap", "pmem"]
+"""HBase's names of what holds a block cache (hbase.bucketcache.ioengine); heap: there is no such cache."""
 SITES: tuple[Site, ...] = get_args(Site)
 DAEMON_KINDS: tuple[DaemonKind, ...] = get_args(DaemonKind)
 OFF_HEAP_MEMSTORE = "hbase.regionserver.offheap.global.memstore.size"
@@ -29,10 +31,29 @@ class Jvm:
 
 @dataclass(frozen=True)
 class BlockCache:
-    """Each RegionServer's cache of data blocks: in memory beyond its heap, or a file on a medium."""
+    """Each RegionServer's cache of data blocks: in memory beyond its heap, or a file on a medium.
+
+    `pmem`: a file in memory of the host, which stands in for persistent memory. `mapped`: a file on a medium
+    that is mapped into memory.
+    """
 
     place: CachePlace
     size_mib: int
+    mapped: bool = False
+
+    @property
+    def engine(self) -> Engine:
+        if self.place == "off-heap":
+            return "offheap"
+        if self.place == "pmem":
+            return "pmem"
+        return "mmap" if self.mapped else "file"
+
+    @property
+    def words(self) -> str:
+        """off-heap, 512 MiB; flash, 1024 MiB; flash (mapped), 1024 MiB; pmem (emulated), 256 MiB."""
+        more = " (mapped)" * self.mapped + " (emulated)" * (self.place == "pmem")
+        return f"{self.place}{more}, {self.size_mib} MiB"
 
 
 @dataclass(frozen=True)
@@ -50,8 +71,19 @@ class Configuration:
         return next((jvm for name, jvm in self.jvm.items() if name == kind), Jvm())
 
     @property
+    def engine(self) -> Engine:
+        """Where each RegionServer caches data blocks."""
+        return self.block_cache.engine if self.block_cache else "heap"
+
+    @property
     def off_heap_mib(self) -> int:
         """Memory that each RegionServer takes beyond its heap and a JVM's usual overhead."""
+        cache = self.block_cache
+        return self.direct_mib + (cache.size_mib if cache and cache.place == "pmem" else 0)
+
+    @property
+    def direct_mib(self) -> int:
+        """The part of it that the JVM counts as direct buffers; a file in memory is not."""
         cache = self.block_cache
         cache_mib = cache.size_mib if cache and cache.place == "off-heap" else 0
         memstore = self.properties.get("hbase-site", {}).get(OFF_HEAP_MEMSTORE, "0")
@@ -69,7 +101,7 @@ class Configuration:
             if jvm.flags:
                 yield f"jvm.{kind}.flags", " ".join(jvm.flags)
         if self.block_cache is not None:
-            yield "block_cache", f"{self.block_cache.place}, {self.block_cache.size_mib} MiB"
+            yield "block_cache", self.block_cache.words
 
 
 PLAIN = Configuration()

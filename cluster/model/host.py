@@ -53,6 +53,13 @@ class Disk:
 
 
 @dataclass(frozen=True)
+class MemoryFolder:
+    """A folder in a host's memory (tmpfs), which stands in for persistent memory: it is always emulated."""
+
+    path: str = "/dev/shm"
+
+
+@dataclass(frozen=True)
 class VmHost:
     """How a host carries guests: its libvirt, their network, and how cores and disks are dealt out.
 

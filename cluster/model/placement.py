@@ -21,7 +21,7 @@ from math import ceil, lcm
 from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.given import GivenCluster
-from density_study.cluster.model.host import Disk, Host, Medium, Role
+from density_study.cluster.model.host import Disk, Host, Medium, MemoryFolder, Role
 from density_study.cluster.model.memory import (
     CLIENT_RESERVE_MIB,
     CONTAINER_MIB,
@@ -202,15 +202,19 @@ def _cores_of_worker(host: Host, arm: Arm) -> int:
     return host.cores // arm.nodes
 
 
-def _cache_disk(host: Host, arm: Arm, own: Disk, index: int) -> Disk | None:
+def _cache_disk(host: Host, arm: Arm, own: Disk, index: int) -> Disk | MemoryFolder | None:
     """The disk of the node's block caches: its own if that has the medium; None if they are no files."""
     cache = arm.configuration.block_cache
     if cache is None or cache.place == "off-heap":
         return None
     if cache.place == arm.medium:
         return own
+    if cache.place == "pmem" and host.vms is None and host.containers is None:
+        return MemoryFolder()
     others = [disk for disk in host.disks if disk.medium == cache.place]
-    if host.vms is not None:
+    if cache.place == "pmem":
+        why = "a host of guests or containers has no folder in memory for it"
+    elif host.vms is not None:
         why = "a guest has one data disk, which has the arm's own medium"
     elif any(disk.emulated for disk in (own, *others)):
         why = "a disk of it is emulated, and its limits would hold for the cache, too"
@@ -222,7 +226,7 @@ def _cache_disk(host: Host, arm: Arm, own: Disk, index: int) -> Disk | None:
         f"the block cache of {arm.name()} cannot be on {cache.place}: {why}.",
         f"host {host.name!r}",
         f"put the block cache on {arm.medium}, or off-heap.",
-        ("factors", "configuration"),
+        ("factors", "tier" if "tier" in arm.levels else "configuration"),
     )
 
 

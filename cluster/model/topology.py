@@ -8,7 +8,7 @@ from typing import Literal
 
 from density_study.cluster.model.configuration import PLAIN, Configuration
 from density_study.cluster.model.given import GivenCluster
-from density_study.cluster.model.host import Disk, Host, Medium, Role
+from density_study.cluster.model.host import Disk, Host, Medium, MemoryFolder, Role
 from density_study.cluster.model.versions import VERSIONS, Versions
 
 Isolation = Literal["process", "host", "vm", "container"]
@@ -36,7 +36,7 @@ class Node:
     container_mib: int = 0
     regionservers: int = 0
     more_disks: tuple[Disk, ...] = ()
-    cache_disk: Disk | None = None
+    cache_disk: Disk | MemoryFolder | None = None
 
     @property
     def disks(self) -> tuple[Disk, ...]:
@@ -77,6 +77,16 @@ class Topology:
     def with_role(self, role: Role) -> tuple[Node, ...]:
         """Nodes that carry `role`, in the order they were placed."""
         return tuple(node for node in self.nodes if role in node.roles)
+
+    def in_memory_mib(self, host: Host) -> dict[str, int]:
+        """Folders in the host's memory that block caches lie in, and the MiB that they take there."""
+        found: dict[str, int] = {}
+        cache = self.configuration.block_cache
+        for node in self.workers:
+            if cache and node.host == host.name and isinstance(node.cache_disk, MemoryFolder):
+                path = node.cache_disk.path
+                found[path] = found.get(path, 0) + node.regionservers * cache.size_mib
+        return found
 
     @property
     def master(self) -> Node:

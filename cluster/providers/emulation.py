@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.host import IoLimits
-from density_study.cluster.model.topology import Node
+from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.state.events import DiskEmulated
 from density_study.cluster.state.journal import Journal
 
@@ -58,3 +58,9 @@ def prove(transport: Reads, node: Node, folder: str, limits: IoLimits) -> dict[s
 def emulated_of(tag: str, journal: Journal) -> dict[str, Any]:
     """Proved limits of a build's emulated disks, for the disclosure; empty if it has none."""
     return {disk.disk: disk.proof for disk in journal.events(DiskEmulated) if disk.tag == tag}
+
+
+def pmem_of(topology: Topology) -> dict[str, Any]:
+    """Folders in memory that stand in for persistent memory, for the disclosure; empty without any."""
+    folders = sorted({folder for host in topology.hosts for folder in topology.in_memory_mib(host)})
+    return {folder: {"emulated": True, "stands_in_for": "persistent memory"} for folder in folders}

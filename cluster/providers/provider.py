@@ -12,6 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 from density_study.cluster.machine.directories import cache_dir, data_dir, data_on
 from density_study.cluster.model.cluster import Endpoints, Site
 from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.model.host import Host
 from density_study.cluster.model.memory import GUEST_OS_MIB
 from density_study.cluster.model.ports import Ports
 from density_study.cluster.model.topology import Node, Topology
@@ -236,6 +237,11 @@ def node_paths(site: Site, topology: Topology) -> NodePaths:
     more = {n.name: tuple(data_on(disk, site, n) for disk in n.more_disks) for n in topology.nodes}
     cache = {n.name: path for n in topology.nodes if (path := cache_dir(site, n))}
     return NodePaths(root / "conf", root / "logs", data, more, cache)
+
+
+def folders_of(topology: Topology, host: Host) -> list[str]:
+    """The folders of a host's disks, and those in its memory that the topology uses."""
+    return [*(disk.path for disk in host.disks), *topology.in_memory_mib(host)]
 
 
 def install_dirs(topology: Topology, stacks: Stacks) -> InstallDirs:

@@ -104,11 +104,11 @@ def _java(blueprint: Blueprint, node: Node, kind: str, name: str) -> tuple[str, 
     home = homes.hbase if stack == "hbase" else homes.hadoop
     configuration = blueprint.topology.configuration
     heap_mib, jvm = daemon_heaps(node, configuration)[kind], configuration.of(kind)
-    off_heap_mib = configuration.off_heap_mib if kind == "regionserver" else 0
+    direct_mib = configuration.direct_mib if kind == "regionserver" else 0
     return (
         f"{homes.java}/bin/java",
         *heap_flags(heap_mib),
-        *direct_memory_flags(heap_mib, off_heap_mib),
+        *direct_memory_flags(heap_mib, direct_mib),
         collector_flag(kind, jvm),
         *(FAST_START if name == PREPARE else jit_flags(blueprint.timeout_scale)),
         *common_flags(f"{blueprint.data(node)}/tmp"),
@@ -150,8 +150,8 @@ def _block_cache(blueprint: Blueprint, node: Node, name: str) -> dict[str, str]:
     cache = blueprint.topology.configuration.block_cache
     if cache is None:
         return {}
-    file = f"file:{blueprint.places.cache_of(node)}/block-cache-{name}"
+    file = f"{cache.engine}:{blueprint.places.cache_of(node)}/block-cache-{name}"
     return {
-        "hbase.bucketcache.ioengine": "offheap" if cache.place == "off-heap" else file,
+        "hbase.bucketcache.ioengine": "offheap" if cache.engine == "offheap" else file,
         "hbase.bucketcache.size": str(cache.size_mib),
     }

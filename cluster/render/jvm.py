@@ -44,10 +44,10 @@ def collector_flag(kind: str, jvm: Jvm) -> str:
     return f"-XX:+Use{'ZGC' if chosen == 'ZGC' else f'{chosen}GC'}"
 
 
-def direct_memory_flags(heap_mib: int, off_heap_mib: int) -> tuple[str, ...]:
+def direct_memory_flags(heap_mib: int, direct_mib: int) -> tuple[str, ...]:
     """Room for what lies off the heap, and for other direct buffers as much as without: by default, a JVM
     allows as much as its heap."""
-    return (f"-XX:MaxDirectMemorySize={heap_mib + off_heap_mib}m",) if off_heap_mib else ()
+    return (f"-XX:MaxDirectMemorySize={heap_mib + direct_mib}m",) if direct_mib else ()
 
 
 def jit_flags(timeout_scale: float) -> tuple[str, ...]:

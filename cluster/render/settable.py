@@ -58,6 +58,11 @@ _NATIVE = (
     f"short-circuit reads over a domain socket need the native library, which Maven Central does not have; "
     f"add {WITHOUT_SOCKET}: true and dfs.block.local-path-access.user: ${{user.name}}, which need none"
 )
+LOCKED_MEMORY = "dfs.datanode.max.locked.memory"
+_NO_DRAM = (
+    "HDFS caches in DRAM and RAM disks need the native library, which Maven Central does not have; without "
+    "it, a DataNode does not start, or uses the disk"
+)
 _FLAG = re.compile(r"-(X|D)[\x21-\x7e]+")
 _OUR_FLAGS: tuple[tuple[str, str], ...] = (
     (r"-Xmx.*|-XX:(Max|Initial)RAMPercentage=.*|-XX:MaxHeapSize=.*", "write heap instead"),
@@ -85,6 +90,8 @@ def property_fault(name: str, site: Site, properties: Mapping[Site, Mapping[str,
     if name == SHORT_CIRCUIT and properties[site][name] == "true":
         legacy = [one.get(WITHOUT_SOCKET) for one in properties.values()]
         return "" if "true" in legacy else f"{name}: {_NATIVE}"
+    if name == LOCKED_MEMORY and properties[site][name].strip() != "0":
+        return f"{name}: {_NO_DRAM}"
     if name == OFF_HEAP_MEMSTORE and not re.fullmatch(r"\d{1,7}", properties[site][name]):
         return f"{name} is a whole number of MiB, not {properties[site][name]!r}"
     return ""

@@ -14,6 +14,7 @@ from density_study.cluster.state.events import Notified
 from density_study.dags.cli.layout import clock, rows_table
 from density_study.dags.cli.progress_display import headline
 from density_study.workloads.planning.plan import Plan, Step
+from density_study.workloads.spec.tier_spec import is_emulated
 
 if TYPE_CHECKING:
     from density_study.cluster.model.topology import Topology
@@ -88,6 +89,8 @@ def warnings_of(plan: Plan) -> Iterator[str]:
         yield "nodes are groups of processes, not VMs; the results support no claim about VMs"
     if any(topology.isolation == "container" for topology in plan.topologies.values()):
         yield "nodes are containers, not VMs; the results may support claims about containers only"
+    if any(is_emulated(one.levels.get("tier", "")) for one in plan.topologies.values()):
+        yield "persistent memory is emulated (tmpfs); its arms support no claim"
     for topology in plan.topologies.values():
         used, most = _drives(topology, plan)
         noun = {"vm": "VM", "container": "container"}.get(topology.isolation)

@@ -90,6 +90,14 @@ def _of_manifests(inputs: Inputs) -> DataFrame:
         "hosts_unseen",
         F.lit(None).cast("int").alias("daemons_gone"),
         "monitored",
+        F.col("tier").isNotNull().alias("has_tier"),
+        "tier",
+        "tiers_in_use",
+        "foreign_tiers",
+        "reads_tier",
+        F.when(F.col("tier") == "heap", F.col("l1_hits"))
+        .otherwise(F.col("l2_hits"))
+        .alias("tier_hits"),
         cold.alias("must_be_cold"),
         # a search rejects probes because they miss their target: this is no fault of theirs
         # nor is it a fault of a trial that breaks its cluster, or whose rate is a question of its own

@@ -23,7 +23,8 @@ _NO_NUMBERS = ("ycsb-status",)  # other lines of a client's standard error are m
 
 
 _OF_TRIAL = ("state", "workload", "monitored", "compiling_share", "given", "others_requests_s",
-             "others_vcores", "regionservers_gone")  # fmt: skip
+             "others_vcores", "regionservers_gone", "tier", "tiers_in_use", "foreign_tiers",
+             "reads_tier")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,8 @@ def facts(rows: RecordRows) -> dict[str, Any]:
         "state_reason": "; ".join(trial["state_reasons"]),
         "window_s": rows.window_s,
         "clients_failed": None if exit_codes is None else sum(code != 0 for code in exit_codes),
+        "has_tier": trial["tier"] is not None,
+        "tier_hits": trial["l1_hits" if trial["tier"] == "heap" else "l2_hits"],
         "background_work": None if background is None else sum(background),
         "foreign_cpu": _foreign_cpu(rows),
         **_quarantined(rows),

@@ -65,6 +65,7 @@ def trial_row(manifest: Manifest, answers: Collection[str] = ()) -> Row:
         "imported": manifest.imported is not None,
         "accepted": sorted(manifest.imported.accepted) if manifest.imported else [],
         **_of_given(manifest),
+        **cache_row(manifest),
         "probe": manifest.probe.number if manifest.probe else None,
         "probe_kept": manifest.probe.kept if manifest.probe else None,
         **_of_fault(manifest),
@@ -123,6 +124,26 @@ def _of_given(manifest: Manifest) -> Row:
         "others_vcores": None if vcore_s is None else vcore_s * per_s,
         "regionservers_gone": None if gone is None else len(gone),
         "hosts_unseen": None if unwatched is None else len(unwatched),
+    }
+
+
+def cache_row(manifest: Manifest) -> Row:
+    """The part of a row of `trials` that is about block caches."""
+    # a daemon that was killed took its counters along
+    caches = manifest.caches if manifest.fault is None else None
+    engines = list(caches.engines.values()) if caches else []
+    told = [one for one in engines if one is not None]
+    counters = ("l1_hits", "l1_misses", "l2_hits", "l2_misses")
+    foreign = sum(one != caches.declared for one in told) if caches else 0
+    return {
+        "tier": caches.declared if caches else None,
+        "tiers_in_use": ", ".join(sorted(set(told))) or None,
+        # one that is foreign is enough; one that did not tell may be
+        "foreign_tiers": foreign if foreign or (told and len(told) == len(engines)) else None,
+        # a load reads nothing
+        "reads_tier": caches is not None and not getattr(manifest.setting, "is_load", True),
+        **_fields(caches, counters),
+        "cache_evictions": caches.evictions if caches else None,
     }
 
 

@@ -26,6 +26,7 @@ CONFIGURATIONS = {
     "plain": PLAIN,
     "off-heap": Configuration(block_cache=BlockCache("off-heap", 512)),
     "file": Configuration(block_cache=BlockCache("flash", 4096)),
+    "pmem": Configuration(block_cache=BlockCache("pmem", 512)),
     "heaps": Configuration(jvm={"regionserver": Jvm(1024), "namenode": Jvm(512)}),
 }
 ARMS = st.lists(

@@ -171,7 +171,7 @@ class RunFactory:
             clients=() if begun else _clients(truth),
             monitors=() if begun or not truth.monitored else tuple(_monitors(truth)),
             clock=(clock,) if truth.monitored and truth.measured_clock_s is not None else (), cold=truth.cold,
-            fault=truth.fault, state_after={"rows": truth.rows} if truth.rows else {},
+            caches=truth.caches, fault=truth.fault, state_after={"rows": truth.rows} if truth.rows else {},
             data_set_mib=384.0, total_ram_mib=24000.0,
             times_s={"prepare": 3.0, "measure": truth.window_s, "settle": 1.0},
             bring_up=(Phase(name="hdfs", seconds=9.0), Phase(name="hbase", seconds=11.5)),

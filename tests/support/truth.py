@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from density_study.workloads.base.fault import InjectedFault
 from density_study.workloads.base.search import Probe
 from density_study.workloads.base.setting import Setting
-from density_study.workloads.base.values import ColdProof
+from density_study.workloads.base.values import CacheUse, ColdProof
 from tests.support import record_texts as texts
 
 PERIOD_S = 1.0
@@ -47,6 +47,7 @@ class Truth:
     """Piece of the schedule and operations due, of each second from operations_start_s on."""
     rows: dict[str, int] = field(default_factory=dict)
     """Rows acknowledged and found after a fault."""
+    caches: CacheUse | None = None
     monitored: bool = True
     late_s: float = 0.0
     """Time from the common start of several clients to their first operations."""

@@ -115,6 +115,28 @@ class OthersLoad(Frozen):
     faults: tuple[str, ...] = ()
 
 
+class CacheUse(Frozen):
+    """What the RegionServers' block caches did around a trial, by their own counters, summed over servers.
+    None: not known.
+
+    declared: what the arm caches blocks in: heap, offheap, file, mmap or pmem. engines: what each
+    RegionServer says that it uses. L1 is on the heap; with a cache beside it, L1 has indexes and Bloom
+    filters alone, and L2 the data. size_mib: of L2, on each server. used_mib: of blocks in the declared
+    one of all servers, at the end. faults: why something is not known.
+    """
+
+    declared: str
+    engines: dict[str, str | None]
+    l1_hits: int | None = None
+    l1_misses: int | None = None
+    l2_hits: int | None = None
+    l2_misses: int | None = None
+    evictions: int | None = None
+    size_mib: int | None = None
+    used_mib: float | None = None
+    faults: tuple[str, ...] = ()
+
+
 class TargetRate(Frozen):
     """Origin of a latency trial's rate: a percentage of the saturation measured on the same build."""
 

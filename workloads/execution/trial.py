@@ -27,6 +27,7 @@ from density_study.workloads.base.search import Probe
 from density_study.workloads.base.setting import Setting
 from density_study.workloads.base.values import ClientRun, TargetRate, Window
 from density_study.workloads.base.workload import TrialContext
+from density_study.workloads.execution.block_caches import caches_between, has_tier, read_caches
 from density_study.workloads.execution.flame_graphs import put_profiler
 from density_study.workloads.execution.hosts_around_trial import (
     between,
@@ -160,6 +161,8 @@ def _measure(run: Run, step: Step, context: TrialContext, progress: _Progress) -
     facts["state_before"] = prepared.state or {}
     window_end_s = None
     others_before = read_others(context, "others-before")
+    reads_caches = setting.workload == "ycsb" and has_tier(topology)
+    caches_before = read_caches(context.cluster) if reads_caches else None
     try:
         with progress.timing("settle"):
             monitors.start()
@@ -176,6 +179,9 @@ def _measure(run: Run, step: Step, context: TrialContext, progress: _Progress) -
         with progress.timing("settle"):
             facts["monitors"] = monitors.stop(window_end_s)
             facts["clock"] = monitors.clock
+    if caches_before is not None:
+        caches_after = read_caches(context.cluster)
+        facts["caches"] = caches_between(context.cluster, caches_before, caches_after)
     others_after = read_others(context, "others-after")
     facts["others"] = others_between(others_before, others_after)
     context.check_daemons()

@@ -60,8 +60,9 @@ def disk_need_mib(study: Study) -> int:
 
 def _cache_files_mib(study: Study) -> int:
     """The block caches that are files, of all RegionServers of a host."""
-    caches = [one.block_cache for one in study.factors.configurations().values()]
-    sizes = [cache.size_mib for cache in caches if cache and cache.place != "off-heap"]
+    configurations = study.factors.configurations().values()
+    caches = [*(one.block_cache for one in configurations), *study.factors.block_caches().values()]
+    sizes = [cache.size_mib for cache in caches if cache and cache.engine in ("file", "mmap")]
     servers = max(1, *study.factors.vms_per_host) * max(study.factors.regionservers_per_node)
     return max(sizes, default=0) * servers
 
@@ -181,7 +182,10 @@ def _check_room(provider: Capacity, topology: Topology, runs: Path, need_mib: in
     for host in topology.hosts:
         if host.name in free:
             _check_memory(host, free[host.name])
-            _check_disks(host, {**free[host.name].disks_mib, **_runs_disk(runs)}, need_mib)
+            disks_mib = {**free[host.name].disks_mib, **_runs_disk(runs)}
+            for folder, size_mib in topology.in_memory_mib(host).items():
+                _check_in_memory(host, folder, disks_mib.pop(folder), size_mib)
+            _check_disks(host, disks_mib, need_mib)
 
 
 def ensure_software(versions: Versions) -> None:
@@ -215,6 +219,16 @@ def _check_disks(host: Host, disks_mib: Mapping[str, int], need_mib: int) -> Non
                 f"host {host.name!r}, disk {folder}",
                 "free some space, choose another disk, or reduce files, file_size or records.",
             )
+
+
+def _check_in_memory(host: Host, folder: str, free_mib: int, size_mib: int) -> None:
+    if free_mib < size_mib:
+        raise InputError(
+            f"its block caches take {size_mib} MiB of {folder}; {free_mib} MiB are free.",
+            f"host {host.name!r}, folder {folder} in memory",
+            "make the tier smaller, or mount the folder with a larger size.",
+            ("factors", "tier"),
+        )
 
 
 def _runs_disk(runs: Path) -> dict[str, int]:

@@ -11,6 +11,7 @@ from density_study.cluster.model.topology import Isolation, Topology
 from density_study.workloads.base.fault import InjectedFault
 from density_study.workloads.base.search import Probe
 from density_study.workloads.base.values import (
+    CacheUse,
     ClientRun,
     ClockOffset,
     ColdProof,
@@ -73,6 +74,10 @@ class Manifest(Frozen):
     )
     fault: InjectedFault | None = Field(
         None, description="what the trial did to its cluster; null: nothing"
+    )
+    caches: CacheUse | None = Field(
+        None,
+        description="what block caches did, where the study declares them; null: it does not",
     )
     cold: ColdProof | None = None
     data_set_mib: float | None = None

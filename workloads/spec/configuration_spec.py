@@ -11,7 +11,6 @@ from density_study.cluster.model.configuration import (
     DAEMON_KINDS,
     SITES,
     BlockCache,
-    CachePlace,
     Collector,
     Configuration,
     DaemonKind,
@@ -82,7 +81,7 @@ class JvmSpec(Frozen):
 class BlockCacheSpec(Frozen):
     """A cache of data blocks beside the heap of each RegionServer. Without it, the heap has them."""
 
-    place: CachePlace = Field(
+    place: Literal["off-heap", "flash", "hdd"] = Field(
         description="`off-heap`: memory, which is taken from the heap's share. `flash` or `hdd`: a file on a "
         "disk of that medium."
     )

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from math import prod
 from typing import Annotated, Literal, TypeVar
 
 from pydantic import AfterValidator, Field, model_validator
 
-from density_study.cluster.model.configuration import PLAIN, Configuration
+from density_study.cluster.model.configuration import PLAIN, BlockCache, Configuration
 from density_study.cluster.model.versions import HADOOP, HBASE, Versions
 from density_study.cluster.stack.java import OLDEST
 from density_study.workloads.base.checked import FaultyKeyError, like, no_duplicates
 from density_study.workloads.base.values import Frozen
 from density_study.workloads.spec.configuration_spec import ConfigurationSpec
 from density_study.workloads.spec.existing_spec import ClusterSpec
+from density_study.workloads.spec.tier_spec import TierLevel, TierSpec, name_of
 
-NAMED = ("stack", "configuration")
+NAMED = ("stack", "configuration", "tier")
 """Factors whose levels have names, in the order in which a topology's name has them."""
 OF_CLUSTERS = ("vms_per_host", "regionservers_per_node", "medium")
 """Facts about a cluster, where the factor is `cluster`: they differ along with it."""
 FACTORS = (*OF_CLUSTERS, *NAMED, "cluster")
 FactorName = Literal[
-    "vms_per_host", "medium", "regionservers_per_node", "stack", "configuration", "cluster"
+    "vms_per_host", "medium", "regionservers_per_node", "stack", "configuration", "tier", "cluster"
 ]
 _FOR_HADOOP_3 = "-hadoop3"
 LevelName = Annotated[
@@ -110,6 +112,13 @@ class Factors(Frozen):
         description="Given clusters to compare, by name, with provider `existing`, which has no other "
         "factor. The first one is the baseline.",
     )
+    tier: tuple[TierLevel, ...] | None = Field(
+        None,
+        min_length=1,
+        description="Where RegionServers cache blocks, for example `[heap, {offheap: 512 MiB}, "
+        "{file: flash, size: 1 GiB}]`. The first one is the baseline. Trials that do not use their tier are "
+        "invalid.",
+    )
 
     @model_validator(mode="after")
     def _distinct(self) -> Factors:
@@ -118,11 +127,21 @@ class Factors(Frozen):
         no_duplicates("stack", self.levels("stack"), "stack")
         _check_differ("stack", self.versions(Versions()))
         _check_differ("configuration", self.configurations())
+        no_duplicates("tier", self.levels("tier"), "tier")
+        for name, spec in (self.configuration or {}).items():
+            if self.tier and spec.block_cache:
+                raise FaultyKeyError(
+                    f"configuration {name} has a block cache, which factors.tier sets, too; write it in one "
+                    "of them",
+                    *("configuration", name, "block_cache"),
+                )
         return self
 
     def levels(self, factor: str) -> tuple[str, ...]:
         """The names of the factor's levels, in the study's order; empty where the study leaves it out."""
         value = getattr(self, factor) or ()
+        if factor == "tier":
+            return tuple(name_of(one) for one in value)
         return tuple(one.name if isinstance(one, StackLevel) else str(one) for one in value)
 
     def versions(self, common: Versions) -> Mapping[str, Versions]:
@@ -131,6 +150,13 @@ class Factors(Frozen):
 
     def configurations(self) -> Mapping[str, Configuration]:
         return {name: spec.configuration() for name, spec in (self.configuration or {}).items()}
+
+    def block_caches(self) -> Mapping[str, BlockCache | None]:
+        """Tier -> the block cache that it is; None: the heap."""
+        return {
+            name_of(one): one.block_cache() if isinstance(one, TierSpec) else None
+            for one in self.tier or ()
+        }
 
     @property
     def arms_per_medium(self) -> int:
@@ -166,11 +192,16 @@ def named_levels(
     factors: Factors, common: Versions
 ) -> tuple[tuple[Mapping[str, str], Versions, Configuration], ...]:
     """(level names by factor, versions, configuration) of each combination; one of them without names where a
-    study has neither factor."""
+    study has none of these factors."""
     return tuple(
-        ({**stack, **configuration}, versions, configured)
+        (
+            {**stack, **configuration, **tier},
+            versions,
+            replace(configured, block_cache=cache) if tier else configured,
+        )
         for stack, versions in _each("stack", factors.versions(common), common)
         for configuration, configured in _each("configuration", factors.configurations(), PLAIN)
+        for tier, cache in _each("tier", factors.block_caches(), None)
     )
 
 

@@ -45,6 +45,7 @@ def observation_table(
 OTHERS = {
     "client_throughput": "rate of one client",
     "concurrent_maps": "concurrent maps",
+    "cache_evictions": "evicted from block caches",
     "disk_read": "disk read",
     "disk_write": "disk written",
     "cpu_user": "CPU, user",
@@ -53,7 +54,7 @@ OTHERS = {
 
 
 def other_table(view: View) -> DataTable:
-    """Numbers that no figure draws: disks, concurrent maps, and CPU by kind of nodes and client."""
+    """Numbers that no figure draws: disks, concurrent maps, evictions, CPU by kind of nodes and client."""
     seen = [
         one
         for one in view.observations(OTHERS)

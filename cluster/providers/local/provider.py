@@ -27,6 +27,7 @@ from density_study.cluster.providers.provider import (
     Leftovers,
     Provider,
     WorkerChecks,
+    folders_of,
 )
 from density_study.cluster.state.events import DiskEmulated
 from density_study.cluster.state.journal import Journal
@@ -49,7 +50,7 @@ class LocalProvider(Provider, Capacity, WorkerChecks):
         return {
             host.name: FreeResources(
                 psutil.virtual_memory().available // 2**20,
-                {disk.path: disk_free_mib(disk.path) for disk in host.disks},
+                {path: disk_free_mib(path) for path in folders_of(topology, host)},
             )
             for host in topology.hosts
         }

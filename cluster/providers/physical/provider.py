@@ -23,6 +23,7 @@ from density_study.cluster.providers.provider import (
     Preflight,
     Provider,
     WorkerChecks,
+    folders_of,
 )
 from density_study.cluster.providers.ssh.ansible import play
 from density_study.cluster.providers.ssh.build import SshBuild, same_java
@@ -110,7 +111,7 @@ class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases, WorkerCheck
 
     def free_resources(self, topology: Topology) -> Mapping[str, FreeResources]:
         paths = {
-            host.name: [*(disk.path for disk in host.disks), str(topology.hosts[0].target.work)]
+            host.name: [*folders_of(topology, host), str(topology.hosts[0].target.work)]
             for host in topology.hosts
         }
 
@@ -138,7 +139,7 @@ class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases, WorkerCheck
         return SshTransport(site, journal, lambda: SshBuild.known(site, journal).place)
 
     def disclose(self, topology: Topology) -> dict[str, Any]:
-        disks = {host.name: [disk.path for disk in host.disks] for host in topology.hosts}
+        disks = {host.name: folders_of(topology, host) for host in topology.hosts}
 
         def machine(host: str, target: Target) -> dict[str, Any]:
             ask = channel(target).act

@@ -11,6 +11,7 @@ from density_study.analysis.report.charts.findings_table import findings_table
 from density_study.analysis.report.charts.observations import View
 from density_study.analysis.report.table import summary_table
 from density_study.analysis.summarise.headline import headline
+from density_study.analysis.summarise.warnings import design_warnings
 from density_study.analysis.summary.summary import Finding, Metric, SettingSummary
 from density_study.workloads.spec.factors import FACTORS as NAMES
 from density_study.workloads.spec.hypotheses import Expectation, Hypotheses
@@ -165,3 +166,26 @@ def test_the_findings_table_shows_what_was_declared_where_arms_have_names() -> N
     assert table.rows[0][place] == "stack.hadoop: a -> b"
     assert "Declared difference" not in {one.header for one in findings_table(one_block()).columns}
     assert "Arm" in {column.header for column in summary_table(summary).columns}
+
+
+def test_emulated_persistent_memory_supports_no_claim_of_any_factor() -> None:
+    heap, off, pmem = (
+        setting(tuple(base + n for n in range(6)), levels={"tier": name})
+        for base, name in ((100.0, "heap"), (200.0, "offheap-512m"), (300.0, "pmem-emulated-512m"))
+    )
+    denser = setting(tuple(900.0 + n for n in range(6)), vms_per_host=2, levels=dict(pmem.levels))
+    evidence = Evidence((heap, off, pmem, denser), 6, "vm")
+    asked = [one for one in questions(evidence) if one.measure == "throughput"]
+    obstacles = {one.arms: one.obstacles for one in asked}
+    emulated = ("persistent memory is emulated (tmpfs), which supports no claim",)
+    assert obstacles["offheap-512m over heap"] == ()
+    assert obstacles["pmem-emulated-512m over heap"] == emulated
+    assert obstacles["2 VMs per host over 1 VM per host"] == emulated
+
+
+def test_emulated_persistent_memory_is_a_warning_and_a_badge() -> None:
+    (warning,) = [one for one in design_warnings("vm", {"pmem"}, 9) if one.subject]
+    assert warning.message == (
+        "The medium pmem is emulated by memory of the host (tmpfs) and supports no claim."
+    )
+    assert warning.remedy is None

@@ -22,7 +22,8 @@ SOUND: dict[str, Any] = {
     **{column.name: None for column in CHECKS.columns},
     "workload": "ycsb", "mode": "load", "imported": False, "accepted": [], "monitored": True,
     "given": True, "others_requests_s": 0.0, "others_vcores": 0.0, "regionservers_gone": 0,
-    "cluster_cpu": 50.0, "daemons_gone": 0,
+    "cluster_cpu": 50.0, "daemons_gone": 0, "has_tier": True, "tier": "file", "tiers_in_use": "file",
+    "foreign_tiers": 0, "reads_tier": True, "tier_hits": 9,
     "must_be_cold": True, "has_target": True,
     "state": "complete", "state_reason": "", "window_s": 20.0, "clients_failed": 0,
     "faulted": True, "lost_rows": 0,
@@ -80,6 +81,7 @@ ROWS: dict[str, list[dict[str, Any]]] = {
     "of one workload": [
         {"workload": "testdfsio", "failed_operations": None, "histogram_error": None},
         {"must_be_cold": False, "cold_share": 0.0},
+        {"has_tier": False, "reads_tier": False, "foreign_tiers": None, "tier_hits": None},
         {"has_target": False, "target_share": None},
         {
             "started_together": False,

@@ -7,7 +7,7 @@ from pathlib import PurePath
 from xml.etree import ElementTree as ET
 
 from density_study.cluster.model.configuration import BlockCache, Configuration, Jvm
-from density_study.cluster.model.host import Disk
+from density_study.cluster.model.host import Disk, MemoryFolder
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.model.versions import Versions
 from density_study.cluster.render.rendered import Rendered, render
@@ -112,6 +112,25 @@ def test_a_cache_file_lies_on_the_disk_that_was_made_for_it() -> None:
     words = argv(render(replace(built, places=places)), "regionserver-1")
     assert "hbase.bucketcache.ioengine=file:/fast/w1/block-cache-regionserver-1" in words
     assert ("w1", PurePath("/fast/w1")) in places.all_data(arm.nodes)
+
+
+def test_a_mapped_file_and_emulated_persistent_memory_are_named_as_hbase_does() -> None:
+    mapped = argv(
+        rendered(Configuration(block_cache=BlockCache("flash", 512, True))), "regionserver-1"
+    )
+    folder = "/data/density-study/s/r/b1/w1/block-cache-regionserver-1"
+    assert f"hbase.bucketcache.ioengine=mmap:{folder}" in mapped
+    assert not [word for word in mapped if "MaxDirectMemorySize" in word]
+    arm = topology(Configuration(block_cache=BlockCache("pmem", 512)))
+    arm = replace(arm, nodes=tuple(replace(node, cache_disk=MemoryFolder()) for node in arm.nodes))
+    built = blueprint(arm)
+    places = replace(built.places, cache={"w1": PurePath("/dev/shm/w1")})
+    words = argv(render(replace(built, places=places)), "regionserver-1")
+    assert "hbase.bucketcache.ioengine=pmem:/dev/shm/w1/block-cache-regionserver-1" in words
+    assert not [word for word in words if "MaxDirectMemorySize" in word]
+    plain = argv(rendered(Configuration()), "regionserver-1")
+    heap, less = (int(w[2].removeprefix("-Xmx").removesuffix("m")) for w in (plain, words))
+    assert less == heap - 512  # memory of the host, like off-heap
 
 
 def test_a_java_that_a_study_names_has_a_class_archive_of_its_own() -> None:

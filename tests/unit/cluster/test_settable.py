@@ -58,6 +58,15 @@ def test_settings_of_the_system_under_test_may_be_set(name: str) -> None:
     assert fault(name) == ""
 
 
+def test_memory_that_needs_the_native_library_is_refused() -> None:
+    def fault_of(value: str) -> str:
+        locked = {"dfs.datanode.max.locked.memory": value}
+        return property_fault("dfs.datanode.max.locked.memory", "hdfs-site", {"hdfs-site": locked})
+
+    assert "need the native library" in fault_of("67108864")
+    assert fault_of("0") == ""
+
+
 @pytest.mark.parametrize(
     ("name", "ours"),
     [

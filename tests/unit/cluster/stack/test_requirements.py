@@ -67,7 +67,7 @@ def test_a_full_disk_of_the_checkout_or_of_the_cache_is_a_warning(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("DENSITY_STUDY_CACHE", "/dev/shm/density-study")
+    monkeypatch.setenv("DENSITY_STUDY_CACHE", "/dev/shm/density-study-cache")
     free = {tmp_path: 5000, Path("/dev/shm"): 2000}
     monkeypatch.setattr(
         requirements.shutil, "disk_usage", lambda folder: SimpleNamespace(free=free[folder] * 2**20)

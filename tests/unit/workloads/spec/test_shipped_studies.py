@@ -24,6 +24,7 @@ PLANNED = {
     "short-circuit": (2, 10, "8cd44a279b68"),
     "talk-2013": (50, 4110, "1377638765a9"),
     "talk-2013-small": (3, 66, "c70bafb96a8c"),
+    "tiers": (3, 18, "6b89bc2fa67b"),
     "upgrade": (10, 40, "e9aaa5053655"),
 }
 """Builds, trials, and a hash of all steps in order: a resumed run must find its plan unchanged."""
@@ -56,6 +57,7 @@ def test_a_shipped_study_plans_the_same_builds_and_trials(name: str) -> None:
         ("collectors", ["g1", "zgc"]),
         ("block-cache", ["heap", "off-heap", "flash-file"]),
         ("short-circuit", ["remote", "short-circuit"]),
+        ("tiers", ["heap", "offheap-256m", "file-flash-256m"]),
     ],
 )
 def test_presets_differ_in_one_factor_with_the_baseline_first(name: str, levels: list[str]) -> None:

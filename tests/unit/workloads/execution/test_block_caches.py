@@ -1,0 +1,124 @@
+"""What block caches did, from two readings of the RegionServers' counters. Made-up answers of a server."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from density_study.cluster.model.cluster import Cluster
+from density_study.cluster.model.configuration import BlockCache, Configuration
+from density_study.workloads.execution.block_caches import (
+    CachesReading,
+    caches_between,
+    has_tier,
+    read_caches,
+)
+from tests.support.topologies import local
+
+MIB = 2**20
+SERVERS = {"w1/regionserver-1": "a:1", "w2/regionserver-1": "b:2"}
+OFF_HEAP = Configuration(block_cache=BlockCache("off-heap", 512))
+
+
+def cluster(configuration: Configuration = OFF_HEAP) -> Cluster:
+    topology = replace(local(2), configuration=configuration)
+    endpoints = SimpleNamespace(regionserver_http=SERVERS)
+    return SimpleNamespace(topology=topology, endpoints=endpoints)  # type: ignore[return-value]
+
+
+class Server:
+    """Answers as a RegionServer does."""
+
+    def __init__(self, engine: str = "offheap", direct_mib: int = 600, mapped_mib: int = 0) -> None:
+        self.hits, self.engine, self.dead = 1000, engine, ""
+        self.pools = {"direct": direct_mib, "mapped": mapped_mib}
+
+    def __call__(self, url: str) -> Any:
+        if self.dead and self.dead in url:
+            raise OSError("connection refused")
+        if "BufferPool" in url:
+            pools = [{"Name": name, "TotalCapacity": n * MIB} for name, n in self.pools.items()]
+            return {"beans": pools}
+        if "/conf" in url:
+            engine = {"key": "hbase.bucketcache.ioengine", "value": self.engine}
+            return {
+                "properties": [{"key": "other", "value": "x"}, *([engine] if self.engine else [])]
+            }
+        counters = {
+            "l1CacheHitCount": 10 * self.hits,
+            "l1CacheMissCount": 1,
+            "l2CacheHitCount": self.hits,
+            "l2CacheMissCount": self.hits // 2,
+            "blockCacheEvictionCount": 7,
+            "l1CacheSize": 7 * MIB,
+            "l2CacheSize": 100 * MIB,
+        }
+        return {"beans": [counters]}
+
+
+def test_growth_is_summed_over_the_servers() -> None:
+    server, one = Server(), cluster()
+    before = read_caches(one, server)
+    server.hits = 1400
+    found = caches_between(one, before, read_caches(one, server))
+    assert (found.l1_hits, found.l1_misses) == (8000, 0)
+    assert (found.l2_hits, found.l2_misses, found.evictions) == (800, 400, 0)
+    assert found.declared == "offheap"
+    assert found.engines == dict.fromkeys(SERVERS, "offheap")
+    assert (found.size_mib, found.used_mib, found.faults) == (512, 200.0, ())
+
+
+def test_a_server_that_does_not_answer_makes_the_numbers_unknown() -> None:
+    server, one = Server(), cluster()
+    before = read_caches(one, server)
+    server.dead = "b:2"
+    found = caches_between(one, before, read_caches(one, server))
+    assert found.engines == {"w1/regionserver-1": "offheap", "w2/regionserver-1": None}
+    assert found.l2_hits is found.evictions is found.used_mib is None
+    assert "w2/regionserver-1 does not show" in found.faults[0]
+
+
+def test_a_server_that_restarted_makes_the_numbers_unknown() -> None:
+    server, one = Server(), cluster()
+    before = read_caches(one, server)
+    server.hits = 3
+    assert caches_between(one, before, read_caches(one, server)).l2_hits is None
+
+
+@pytest.mark.parametrize(
+    ("server", "engine"),
+    [
+        (Server("offheap"), "offheap"),
+        (Server("offheap", direct_mib=300), "offheap with 300 MiB"),
+        (Server("file:/disk/x"), "file"),
+        (Server("mmap:/disk/x", mapped_mib=512), "mmap"),
+        (Server("pmem:/dev/shm/x"), "pmem with 0 MiB"),
+        (Server(""), "heap"),
+    ],
+)
+def test_the_engine_is_what_the_server_runs_with(server: Server, engine: str) -> None:
+    assert set(read_caches(cluster(), server).engines.values()) == {engine}
+
+
+@pytest.mark.parametrize(
+    ("levels", "configuration", "expected"),
+    [
+        ({"tier": "heap"}, Configuration(), True),
+        ({"configuration": "a"}, OFF_HEAP, True),
+        ({"configuration": "a"}, Configuration(), False),
+        ({}, Configuration(), False),
+    ],
+)
+def test_only_arms_that_say_where_blocks_are_have_a_tier(
+    levels: Mapping[str, str], configuration: Configuration, expected: bool
+) -> None:
+    assert has_tier(replace(local(1), levels=levels, configuration=configuration)) is expected
+
+
+def test_readings_of_nothing_are_unknown() -> None:
+    found = caches_between(cluster(), CachesReading(), CachesReading(faults=("x",)))
+    assert set(found.engines.values()) == {None} and found.l1_hits is None

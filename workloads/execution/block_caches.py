@@ -1,0 +1,97 @@
+"""What the RegionServers' block caches did during a trial: two readings of their own counters (/jmx).
+
+The counters prove that a trial used the tier that its arm declares. The engine is what the server runs with
+(/conf), and for engines that allocate all their memory at the start also that the JVM has it.
+"""
+
+from __future__ import annotations
+
+import http.client
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from density_study.cluster.lifecycle.readiness import Fetch, fetch_json
+from density_study.cluster.model.cluster import Cluster
+from density_study.cluster.model.host import MIB
+from density_study.cluster.model.topology import Topology
+from density_study.workloads.base.values import CacheUse
+
+_SERVER = "Hadoop:service=HBase,name=RegionServer,sub=Server"
+_POOLS = "java.nio:type=BufferPool,name=*"
+_ENGINE = "hbase.bucketcache.ioengine"
+_COUNTERS = {
+    "l1_hits": "l1CacheHitCount",
+    "l1_misses": "l1CacheMissCount",
+    "l2_hits": "l2CacheHitCount",
+    "l2_misses": "l2CacheMissCount",
+    "evictions": "blockCacheEvictionCount",
+}
+_POOL_OF = {"offheap": "direct", "mmap": "mapped", "pmem": "mapped"}
+_TIMEOUT_S = 10.0  # /conf is large
+
+
+@dataclass(frozen=True)
+class CachesReading:
+    """By RegionServer: its counters, which only grow until it restarts, and what it holds blocks in."""
+
+    counters: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    engines: Mapping[str, str] = field(default_factory=dict)
+    used_mib: float = 0.0
+    faults: tuple[str, ...] = ()
+
+
+def has_tier(topology: Topology) -> bool:
+    """Whether the arm declares where its RegionServers cache blocks."""
+    return "tier" in topology.levels or topology.configuration.block_cache is not None
+
+
+def read_caches(cluster: Cluster, fetch: Fetch | None = None) -> CachesReading:
+    """The counters and engines now. A server that does not answer is missing, and its fault is kept."""
+    ask = fetch or (lambda url: fetch_json(url, _TIMEOUT_S))
+    cache = cluster.topology.configuration.block_cache
+    counters, engines, used_mib, faults = {}, {}, 0.0, []
+    for name, address in cluster.endpoints.regionserver_http.items():
+        try:
+            (server,) = ask(f"http://{address}/jmx?qry={_SERVER}")["beans"]
+            pools = ask(f"http://{address}/jmx?qry={_POOLS}")["beans"]
+            conf = ask(f"http://{address}/conf?format=json")["properties"]
+            counters[name] = {ours: int(server[its]) for ours, its in _COUNTERS.items()}
+            used_mib += int(server["l2CacheSize" if cache else "l1CacheSize"]) / MIB
+            engines[name] = _engine(conf, pools, cache.size_mib if cache else 0)
+        except (OSError, http.client.HTTPException, LookupError, ValueError, TypeError) as error:
+            faults.append(f"{name} does not show its block cache: {error!r}")
+    return CachesReading(counters, engines, used_mib, tuple(faults))
+
+
+def caches_between(cluster: Cluster, before: CachesReading, after: CachesReading) -> CacheUse:
+    """What the caches did between two readings, summed over the servers. A number is None if a server did not
+    tell it, or restarted."""
+    names = cluster.endpoints.regionserver_http
+    growth = [
+        {key: count - before.counters[name][key] for key, count in after.counters[name].items()}
+        for name in names
+        if name in before.counters and name in after.counters
+    ]
+    whole = len(growth) == len(names) and all(by >= 0 for one in growth for by in one.values())
+    sums = {key: sum(one[key] for one in growth) for key in _COUNTERS} if whole else {}
+    cache = cluster.topology.configuration.block_cache
+    return CacheUse(
+        declared=cluster.topology.configuration.engine,
+        engines={name: after.engines.get(name) for name in names},
+        size_mib=cache.size_mib if cache else None,
+        used_mib=None if after.faults else round(after.used_mib, 1),
+        faults=(*before.faults, *after.faults),
+        **sums,
+    )
+
+
+def _engine(conf: list[Mapping[str, str]], pools: list[Mapping[str, object]], mib: int) -> str:
+    """`heap` without a cache beside it. Of an engine that takes all its memory at once: with a remark if the
+    JVM has less than the `mib` that the arm declares."""
+    values = (str(one["value"]) for one in conf if one["key"] == _ENGINE)
+    engine = next(values, "").partition(":")[0] or "heap"
+    if pool := _POOL_OF.get(engine):
+        held = next(int(str(one["TotalCapacity"])) for one in pools if one["Name"] == pool)
+        if held < mib * MIB:
+            return f"{engine} with {held // MIB} MiB"
+    return engine

@@ -1,0 +1,109 @@
+"""`factors.tier`: where a RegionServer caches its blocks. Each level is a configuration of its own, whose use
+every trial proves by the servers' counters. Faults are ValueErrors."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Discriminator, Field, Tag, model_validator
+
+from density_study.cluster.model.configuration import BlockCache
+from density_study.workloads.base.checked import FaultyKeyError
+from density_study.workloads.base.quantity import SizeMib
+from density_study.workloads.base.values import Frozen
+from density_study.workloads.spec.configuration_spec import SMALLEST_CACHE_MIB
+
+PMEM, EMULATED = "pmem", "emulated"
+_KINDS = ("offheap", "file", "mmap", "pmem", "ram_disk", "hdfs_cache")
+_NATIVE = (
+    "needs the native library libhadoop.so, which Maven Central does not have; without it, a DataNode uses "
+    "the disk and says nothing"
+)
+
+
+class TierSpec(Frozen):
+    """A level of the factor `tier`. The level `heap` is written as this word alone."""
+
+    offheap: SizeMib | None = Field(
+        None, description="Memory beside the heap, which is taken from the heap's share: its size."
+    )
+    file: Literal["flash", "hdd"] | None = Field(
+        None, description="A file on a disk of that medium, read through the page cache."
+    )
+    mmap: Literal["flash", "hdd"] | None = Field(None, description="The same, mapped into memory.")
+    pmem: Literal["emulated"] | None = Field(
+        None,
+        description="A file in persistent memory. `emulated`: in the host's memory (tmpfs), which is "
+        "taken from the heap's share; it is labelled, and supports no claim.",
+    )
+    ram_disk: Any = Field(
+        None, description="A RAM disk as storage of HDFS: rejected, as it needs the native library."
+    )
+    hdfs_cache: Any = Field(
+        None,
+        description="A cache of HDFS in DRAM: rejected, as it needs the native library.",
+    )
+    size: SizeMib | None = Field(None, description="Size of the cache of each RegionServer.")
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> TierSpec:
+        given = [kind for kind in _KINDS if getattr(self, kind) is not None]
+        if len(given) != 1:
+            named = f"not {' and '.join(given)}" if given else "there is none"
+            raise ValueError(f"a tier has one of offheap, file, mmap and pmem; {named}")
+        (kind,) = given
+        if kind in ("ram_disk", "hdfs_cache"):
+            more = "; in persistent memory it is not measured here" * (kind == "hdfs_cache")
+            raise FaultyKeyError(f"{kind} {_NATIVE}{more}", kind)
+        if (self.offheap is None) == (self.size is None):
+            message = "write the size after offheap" if self.offheap else f"{kind} needs a size"
+            raise FaultyKeyError(f"{message}, for example {{{_example(kind)}}}", kind)
+        if self.mib < SMALLEST_CACHE_MIB:
+            raise FaultyKeyError(
+                f"{self.mib} MiB is too small for HBase: a block cache needs {SMALLEST_CACHE_MIB} MiB",
+                "size" if self.size else "offheap",
+            )
+        return self
+
+    @property
+    def mib(self) -> int:
+        return int(self.offheap or self.size or 0)
+
+    @property
+    def name(self) -> str:
+        """offheap-512m, file-flash-1024m, mmap-hdd-1024m, pmem-emulated-256m."""
+        place = self.file or self.mmap or self.pmem
+        kind = next(kind for kind in _KINDS if getattr(self, kind) is not None)
+        return "-".join(filter(None, (kind, place, f"{self.mib}m")))
+
+    def block_cache(self) -> BlockCache:
+        if self.offheap:
+            return BlockCache("off-heap", self.mib)
+        if self.pmem:
+            return BlockCache("pmem", self.mib)
+        medium = self.file or self.mmap
+        assert medium is not None
+        return BlockCache(medium, self.mib, mapped=self.mmap is not None)
+
+
+TierLevel = Annotated[
+    Annotated[Literal["heap"], Tag("(word)")] | Annotated[TierSpec, Tag("(cache)")],
+    Discriminator(lambda value: "(word)" if isinstance(value, str) else "(cache)"),
+]
+"""By the tags, an error is about the kind of level that was meant; in parentheses, they are not shown."""
+
+
+def is_emulated(tier: str) -> bool:
+    """Whether the level of this name only stands in for persistent memory."""
+    return tier.startswith(f"{PMEM}-{EMULATED}")
+
+
+def name_of(level: Literal["heap"] | TierSpec) -> str:
+    return level.name if isinstance(level, TierSpec) else level
+
+
+def _example(kind: str) -> str:
+    return {
+        "offheap": "offheap: 512 MiB",
+        "pmem": "pmem: emulated, size: 512 MiB",
+    }.get(kind, f"{kind}: flash, size: 1 GiB")
