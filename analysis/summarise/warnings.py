@@ -80,7 +80,7 @@ def _given_cluster(run: AnalysedRun) -> Iterator[SummaryWarning]:
     if quotas:
         yield SummaryWarning(
             code="given-quotas",
-            message=f"HBase has quotas for the study's namespace or user, which may limit its rates: "
+            message=f"HBase has quotas for the study's user, which may limit its rates: "
             f"{'; '.join(quotas)}.",
             remedy="Ask the cluster's administrators to lift them, or read the rates as those within quotas.",
         )

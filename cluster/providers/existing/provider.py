@@ -40,7 +40,7 @@ from density_study.cluster.providers.existing.login import (
     require_ticket_for,
 )
 from density_study.cluster.providers.existing.tables import (
-    check_space_quota,
+    check_quota,
     table_tool,
 )
 from density_study.cluster.providers.local.transport import LocalTransport
@@ -81,7 +81,7 @@ class ExistingProvider(Provider, Given, Watched):
             held = table_tool(configuration.folder, access, *words)
         _check_free(given, held)
         for said in held["quotas"] or ():
-            check_space_quota(said, given.namespace, needed_mib)
+            check_quota(said, given.namespace)
         if answers.free_mib < needed_mib:
             raise InputError(
                 f"HDFS has {answers.free_mib:,} MiB left, and the study writes up to {needed_mib:,} MiB.",

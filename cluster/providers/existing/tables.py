@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -17,8 +16,6 @@ from density_study.cluster.stack import classpath, ensure, find_java
 
 MAIN = "org.densitystudy.table.TableTool"
 HEAP_MIB = 128
-_SPACE = re.compile(r"TYPE => SPACE, .*LIMIT => ([0-9.]+)([BKMGTP])")
-_UNITS = "BKMGTP"
 TIMEOUT_S = 150.0  # the tool's own limit of an operation is 120 s
 
 
@@ -46,15 +43,12 @@ def table_tool(conf: Path, access: Access, *words: str) -> Any:
     return json.loads(line)["result"]
 
 
-def check_space_quota(said: str, namespace: str, needed_mib: int) -> None:
-    """InputError if a quota, in HBase's words, is of space and leaves the new namespace too little."""
-    found = _SPACE.search(said)
-    if found is None:
-        return
-    limit_mib = float(found[1]) * 1024 ** _UNITS.index(found[2]) / 2**20
-    if limit_mib < needed_mib:
+def check_quota(said: str, namespace: str) -> None:
+    """InputError if a quota, in HBase's words, is that of the namespace. HBase deletes it with the namespace:
+    a study would change what others set."""
+    if f"NAMESPACE => {namespace}," in f"{said},":
         raise InputError(
-            f"its space quota is {limit_mib:,.0f} MiB, and the study writes up to {needed_mib:,} MiB.",
+            f"it has a quota, which HBase would delete with it: {said}.",
             f"HBase namespace {namespace}",
-            "ask for a larger quota, or reduce files, file_size or records.",
+            "name another one in existing.namespace, or ask for a quota on your user instead.",
         )

@@ -46,9 +46,6 @@ class ForeignCluster:
     """`conf`: the configuration that its administrators hand to clients. Its daemons are at the address
     `host`, in the network that the words `enter` enter; the caller must be able to reach it."""
 
-    """`conf`: the configuration that its administrators hand to clients. Its daemons are at the address
-    `host`, in the network that the words `enter` enter; the caller must be able to reach it."""
-
     web, hbase_user = "http://", OWNER
     session = requests.Session()
 

@@ -9,7 +9,7 @@ from density_study.cluster.model.given import GivenCluster
 from density_study.cluster.model.host import Host
 from density_study.cluster.model.versions import HBASE, Versions
 from density_study.cluster.providers.existing import watched
-from density_study.cluster.providers.existing.tables import check_space_quota
+from density_study.cluster.providers.existing.tables import check_quota
 from density_study.cluster.stack.lock import read_lock
 from density_study.cluster.stack.recipe import client_of, recipe_of
 
@@ -31,19 +31,25 @@ def test_a_host_is_watched_if_its_name_or_its_address_is() -> None:
 @pytest.mark.parametrize(
     ("said", "refused"),
     [
-        ("TYPE => SPACE, NAMESPACE => x, LIMIT => 1.00G, VIOLATION_POLICY => NO_INSERTS", False),
-        ("TYPE => SPACE, NAMESPACE => x, LIMIT => 99.50M, VIOLATION_POLICY => NO_INSERTS", True),
-        ("TYPE => SPACE, NAMESPACE => x, LIMIT => 1024B, VIOLATION_POLICY => NO_WRITES", True),
-        ("TYPE => THROTTLE, THROTTLE_TYPE => REQUEST_NUMBER, LIMIT => 10req/sec", False),
+        ("TYPE => SPACE, NAMESPACE => x, LIMIT => 1.00G, VIOLATION_POLICY => NO_INSERTS", True),
+        (
+            "NAMESPACE => x, TYPE => THROTTLE, THROTTLE_TYPE => READ_NUMBER, LIMIT => 10req/sec",
+            True,
+        ),
+        ("TYPE => SPACE, NAMESPACE => xy, LIMIT => 1.00G, VIOLATION_POLICY => NO_INSERTS", False),
+        (
+            "USER => me, TYPE => THROTTLE, THROTTLE_TYPE => REQUEST_NUMBER, LIMIT => 10req/sec",
+            False,
+        ),
     ],
 )
-def test_a_space_quota_below_the_need_is_refused(said: str, refused: bool) -> None:
+def test_a_quota_that_would_go_with_the_namespace_is_refused(said: str, refused: bool) -> None:
     if not refused:
-        check_space_quota(said, "x", 100)
+        check_quota(said, "x")
         return
     with pytest.raises(InputError) as caught:
-        check_space_quota(said, "x", 100)
-    assert "namespace x" in caught.value.where and "100 MiB" in caught.value.what
+        check_quota(said, "x")
+    assert "namespace x" in caught.value.where and said in caught.value.what
 
 
 @pytest.mark.parametrize(
