@@ -42,19 +42,19 @@ def test_a_missing_program_is_named_by_its_package(programs: Path) -> None:
     done = packages("test", programs)
     assert done.returncode == 2
     assert done.stderr == (
-        "error: the tests need more programs; as root: apt-get install chromium openssh-client\n"
+        "error: the tests need more programs; as root: apt-get install chromium curl openssl openssh-client\n"
     )
 
 
 def test_without_missing_programs_there_is_no_output(programs: Path) -> None:
-    for name in ("ip", "ps", "chromium", "ssh-keygen"):
+    for name in ("ip", "ps", "chromium", "curl", "openssl", "ssh-keygen"):
         add(programs, name)
     done = packages("test", programs)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_a_missing_library_is_named_by_its_package(programs: Path) -> None:
-    for name in ("ip", "ps", "chromium", "ssh-keygen", "ldconfig"):
+    for name in ("ip", "ps", "chromium", "curl", "openssl", "ssh-keygen", "ldconfig"):
         add(programs, name)
     assert packages("test", programs).stderr.endswith("apt-get install libatomic1\n")
 
