@@ -3,8 +3,8 @@ own hypotheses (`expect:`).
 
 Each standard comparison is a family with one comparison per setting. Rules, fixed before any data: more
 VMs per host, flash, and more RegionServers per node raise throughput and used CPU; the first two also lower
-latency. A later stack or configuration raises throughput, and lowers latency and used CPU. A noisy neighbour
-lowers a victim's throughput and raises its latency.
+latency. A later store, stack or configuration raises throughput, and lowers latency and used CPU. A noisy
+neighbour lowers a victim's throughput and raises its latency.
 """
 
 from __future__ import annotations

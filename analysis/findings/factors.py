@@ -12,6 +12,7 @@ from typing import Literal
 from density_study.analysis.findings.arms import Pair
 from density_study.analysis.findings.question import FALLS, RISES, Evidence, Rule
 from density_study.analysis.summary.summary import UNKNOWN_LEVEL, Level, SettingSummary
+from density_study.cluster.model.store import words_of
 from density_study.workloads.spec.factors import FACTORS as NAMES
 from density_study.workloads.spec.factors import OF_CLUSTERS, FactorName
 
@@ -53,12 +54,17 @@ def _as_named(_: Evidence, level: Level) -> str:
     return str(level)
 
 
+def _store(_: Evidence, level: Level) -> str:
+    return words_of(str(level))
+
+
 FACTORS = (
     # first: what given clusters differ in otherwise is only declared
     Factor("cluster", "cluster", CHEAPER, _as_named, about="unknown", baseline=True),
     Factor("vms_per_host", "density", FASTER, _density, about="density"),
     Factor("medium", "medium", FASTER, _as_named),
     Factor("regionservers_per_node", "control", BUSIER, _servers),
+    Factor("store", "store", CHEAPER, _store, baseline=True),
     Factor("stack", "stack", CHEAPER, _as_named, baseline=True),
     Factor("configuration", "configuration", CHEAPER, _as_named, baseline=True),
     Factor("tier", "tier", CHEAPER, _as_named, baseline=True),

@@ -16,6 +16,7 @@ from density_study.analysis.summarise import read_series
 from density_study.analysis.summary.disclosure import (
     Difference,
     declared_changes,
+    unequal_durability,
     unexpected_differences,
 )
 from density_study.analysis.summary.summary import SettingSummary
@@ -114,7 +115,9 @@ class AnalysedRun:
         }
 
     def incomparable_arms(self, first: SettingSummary, later: SettingSummary) -> tuple[str, ...]:
-        return tuple(map(str, self.unexpected_differences(first.topology, later.topology)))
+        unequal = unequal_durability(self.arms[first.topology], self.arms[later.topology])
+        different = self.unexpected_differences(first.topology, later.topology)
+        return (*unequal, *map(str, different))
 
     def confounds(self, first: SettingSummary, later: SettingSummary) -> tuple[str, ...]:
         """Versions in which the given clusters of two arms differ."""

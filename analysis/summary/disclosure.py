@@ -16,8 +16,14 @@ from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree as ET
 
+from density_study.cluster.model.store import HBASE
+
 DIFFERENCES = "differences"
+DURABILITY = "store.durability"
 _FOLLOWS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (r"store\.durability", ("store.durability",)),
+    (r"store\..*", ("store", "store.durability")),
+    (r"native_hadoop", ("store",)),
     # computed from the topology by pure functions (cluster/render, cluster/lifecycle)
     (r"(files|daemons|listens_on_all_addresses)\..*", ("topology",)),
     (r"(disks|emulated)(\..*)?", ("medium", "configuration.block_cache")),
@@ -28,9 +34,9 @@ _FOLLOWS: tuple[tuple[str, tuple[str, ...]], ...] = (
         ("vms_per_host", "stack.java", "cluster"),
     ),
     (r"(given|clients)\..*", ("cluster",)),  # what given clusters say of themselves
-    (r"stacks\.hadoop\..*", ("stack.hadoop",)),
-    (r"stacks\.hbase\.version", ("stack.hbase",)),
-    (r"stacks\.hbase\..*", ("stack.hbase", "stack.hadoop")),  # its HDFS client is Hadoop's
+    (r"stacks\.hadoop\..*", ("stack.hadoop", "store")),
+    (r"stacks\.hbase\.version", ("stack.hbase", "store")),
+    (r"stacks\.hbase\..*", ("stack.hbase", "stack.hadoop", "store")),  # its HDFS client is Hadoop's
     (r"in_effect\..*", ("topology",)),
 )
 """What of a disclosure follows from which declared keys; anything else follows from none."""
@@ -95,6 +101,13 @@ def unexpected_differences(
             if len(by_value) > 1:
                 found.setdefault(key, Difference(key, by_value))
     return tuple(found.values())
+
+
+def unequal_durability(first: Mapping[str, str], later: Mapping[str, str]) -> tuple[str, ...]:
+    """Why two arms are not compared, by what is declared of each: their stores acknowledge writes at unequal
+    levels. Empty where the levels are equal."""
+    levels = [arm.get(DURABILITY, HBASE.durability) for arm in (first, later)]
+    return () if levels[0] == levels[1] else (f"{DURABILITY}: {levels[0]} and {levels[1]}",)
 
 
 def declared_changes(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[str, ...]:

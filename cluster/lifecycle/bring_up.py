@@ -23,6 +23,7 @@ from density_study.cluster.model.cluster import CLUSTER, Cluster, Phase, Site, c
 from density_study.cluster.model.configuration import PLAIN
 from density_study.cluster.model.errors import BringUpError
 from density_study.cluster.model.ports import allocate_ports
+from density_study.cluster.model.store import HBASE
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.model.transport import Command, ProcessId, Transport
 from density_study.cluster.providers.emulation import emulated_of, pmem_of
@@ -105,7 +106,7 @@ class _Build:
 
     def reserve_ports(self) -> AbstractContextManager[None]:
         """Hold the ports until the daemons listen, where another study could take them."""
-        if isinstance(self.provider, Capacity):
+        if self.blueprint.ports.by_service and isinstance(self.provider, Capacity):
             return self.provider.reserve_ports(self.topology, self.blueprint.ports)
         return nullcontext()
 
@@ -163,7 +164,8 @@ class _Build:
             disclosure["in_effect"] = in_effect(
                 self.rendered.daemons, configuration, lambda url: fetch_json(url, limit_s)
             )
-        disclosure["native_hadoop"] = not watch.has_logged("datanode", NO_NATIVE)
+        if self.topology.store.on_hadoop:
+            disclosure["native_hadoop"] = not watch.has_logged("datanode", NO_NATIVE)
         return Cluster(
             site=self.site,
             topology=self.topology,
@@ -188,6 +190,9 @@ class _Build:
     def _start_daemons(self, watch: StartupMonitor) -> None:
         """All at once, except those that need the formatted filesystem."""
         prepare = self.rendered.prepare
+        if prepare is None:
+            self._serve(self.rendered.daemons, watch)
+            return
         formatting = self._run(self.transport.start, prepare)
         now = [daemon for daemon in self.rendered.daemons if daemon not in self._later]
         self._serve([daemon for daemon in now if not daemon.starts_after], watch)
@@ -262,6 +267,7 @@ def disclose(
     """What another person needs to reproduce the cluster: software, machine, every rendered file with its
     SHA-256, every daemon's command line."""
     topology = blueprint.topology
+    listening = {} if not topology.store.on_hadoop else _listens_on_all(blueprint)
     return {
         "provider": topology.provider,
         "isolation": topology.isolation,
@@ -270,15 +276,40 @@ def disclose(
         "daemons": {
             f"{daemon.node}/{daemon.name}": list(daemon.command.argv) for daemon in rendered.daemons
         },
-        # Hadoop binds these to every address and has no setting for it; all other listeners use the node's.
+        **listening,
+        **_store_of(topology, stacks),
+        **provider.disclose(topology),
+    }
+
+
+def _listens_on_all(blueprint: Blueprint) -> dict[str, Any]:
+    """Hadoop binds these to every address and has no setting for it; all other listeners use the node's."""
+    return {
         "listens_on_all_addresses": {
             "ShuffleHandler of the NodeManagers": [
                 f"{worker.name}: port {blueprint.ports.port(worker, 'nodemanager.shuffle')}"
-                for worker in topology.workers
+                for worker in blueprint.topology.workers
             ],
             "MapReduce ApplicationMaster": ["any worker: ephemeral ports, during a job"],
-        },
-        **provider.disclose(topology),
+        }
+    }
+
+
+def _store_of(topology: Topology, stacks: Stacks) -> dict[str, Any]:
+    """The store, where the study names one: software, durability, and how that is rendered."""
+    store, software = topology.store, stacks.store
+    if store == HBASE and "store" not in topology.levels:
+        return {}
+    known = {"version": stacks.hbase.version}
+    if software is not None:
+        known = {"version": software.version, "sha256": software.sha256}
+    return {
+        "store": {
+            "name": software.name if software else store.facts.title,
+            **known,
+            "durability": store.durability,
+            "acknowledged": store.facts.acknowledged[store.durability],
+        }
     }
 
 

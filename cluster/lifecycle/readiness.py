@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
 import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from density_study.cluster.model.cluster import Endpoints
@@ -37,7 +39,12 @@ class Service:
 
 
 def services(topology: Topology, endpoints: Endpoints, fetch: Fetch | None = None) -> list[Service]:
-    """HDFS, YARN and HBase of a topology, with their checks."""
+    """HDFS, YARN and HBase of a topology, or its other store's daemons, with their checks."""
+    if not topology.store.on_hadoop:
+        return [
+            Service(name, name.partition("/")[2], partial(redis_answer, address))
+            for name, address in endpoints.store.items()
+        ]
     ask, to = fetch or fetch_json, endpoints
     workers, servers = len(topology.workers), len(endpoints.regionserver_http)
 
@@ -54,6 +61,19 @@ def services(topology: Topology, endpoints: Endpoints, fetch: Fetch | None = Non
         Service("yarn", "resourcemanager", yarn),
         Service("hbase", "hmaster", hbase),
     ]
+
+
+def redis_answer(address: str) -> Seen:
+    """Answers PING with PONG: not while it loads its data."""
+    host, _, port = address.rpartition(":")
+    try:
+        with socket.create_connection((host, int(port)), REQUEST_TIMEOUT_S) as connection:
+            connection.settimeout(REQUEST_TIMEOUT_S)
+            connection.sendall(b"PING\r\n")
+            said = connection.recv(200).decode(errors="replace").strip()
+    except OSError as error:
+        return Seen(False, f"no answer from {address}: {error}")
+    return Seen(said == "+PONG", f"answers {said!r}")
 
 
 def hdfs_seen(beans: dict[str, Any], expected: int) -> Seen:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from density_study.cluster.model.configuration import PLAIN, Configuration
 from density_study.cluster.model.host import Medium
+from density_study.cluster.model.store import HBASE, Store
 from density_study.cluster.model.versions import VERSIONS, Versions
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Arm:
-    """`levels`: the names of the levels of factors that have named levels: stack, configuration and tier."""
+    """`levels`: the names of the levels of factors that have named levels: store, stack, ..."""
 
     vms_per_host: int
     regionservers_per_node: int
@@ -24,6 +25,7 @@ class Arm:
     versions: Versions = VERSIONS
     configuration: Configuration = PLAIN
     levels: Mapping[str, str] = field(default_factory=dict, hash=False)
+    store: Store = HBASE
 
     @property
     def nodes(self) -> int:
@@ -43,6 +45,8 @@ def declared(topology: Topology) -> dict[str, str]:
     A difference between two disclosures that these keys explain was declared; any other was not.
     """
     versions = topology.versions
+    store = topology.store
+    kept = {} if store == HBASE else {"store": store.name, "store.durability": store.durability}
     java = {"stack.java": str(versions.java)} if versions.java else {}
     return {
         "vms_per_host": str(topology.vms_per_host),
@@ -51,5 +55,6 @@ def declared(topology: Topology) -> dict[str, str]:
         "stack.hadoop": versions.hadoop,
         "stack.hbase": versions.hbase,
         **java,
+        **kept,
         **{f"configuration.{key}": value for key, value in topology.configuration.declared()},
     }

@@ -25,18 +25,20 @@ class Phase:
 @dataclass(frozen=True)
 class Endpoints:
     """Where the daemons answer. Addresses are host:port, as the client's XML names them; those of web servers
-    with TLS begin with https://."""
+    with TLS begin with https://. Empty without Hadoop. `store`: <node>/<daemon> -> address of the daemons of
+    another store."""
 
-    namenode_rpc: str
-    namenode_http: str
-    resourcemanager_rpc: str
-    resourcemanager_http: str
-    zookeeper: str
-    hmaster_http: str
-    regionserver_http: dict[str, str]
+    namenode_rpc: str = ""
+    namenode_http: str = ""
+    resourcemanager_rpc: str = ""
+    resourcemanager_http: str = ""
+    zookeeper: str = ""
+    hmaster_http: str = ""
+    regionserver_http: dict[str, str] = field(default_factory=dict)
     access: Access = OPEN
     daemon_http: dict[str, str] = field(default_factory=dict)
     """The /jmx pages of HDFS and HBase, by <node>/<daemon>. Empty: the cluster is not the study's own."""
+    store: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

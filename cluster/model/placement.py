@@ -87,6 +87,7 @@ def _topology(hosts: Sequence[Host], order: int, arms: Sequence[Arm], layout: La
         if "worker" in host.roles:
             first = len(workers) + 1
             workers += _workers(host, arm, arms, first, addresses[host.name])
+    _check_store(arm, workers)
     emulated = any(node.disk and node.disk.emulated for node in workers)
     return Topology(
         name=arm.name(emulated),
@@ -103,7 +104,35 @@ def _topology(hosts: Sequence[Host], order: int, arms: Sequence[Arm], layout: La
         configuration=arm.configuration,
         levels=arm.levels,
         order=order,
+        store=arm.store,
     )
+
+
+def _check_store(arm: Arm, workers: Sequence[Node]) -> None:
+    """InputError if the store cannot use every worker (the others would be idle hardware), or not as
+    declared."""
+    most = arm.store.facts.workers
+    if most is not None and len(workers) > most:
+        raise InputError(
+            f"{arm.store.facts.title} runs on {most} worker(s); this arm has {len(workers)}.",
+            f"arm {arm.name()}",
+            "use one worker host and vms_per_host: [1], or another store.",
+            ("factors", "vms_per_host"),
+        )
+    if arm.store.facts.embedded and any(node.disk and node.disk.limits for node in workers):
+        raise InputError(
+            f"{arm.store.facts.title} runs in the client, which the limits of an emulated disk do not hold.",
+            f"arm {arm.name()}",
+            "remove `limits` from the disks, or use another store.",
+            ("hosts",),
+        )
+    if not arm.store.on_hadoop and arm.regionservers_per_node > 1:
+        raise InputError(
+            f"{arm.store.facts.title} has no RegionServers.",
+            f"arm {arm.name()}",
+            "remove regionservers_per_node, or compare it in a study of HBase alone.",
+            ("factors", "regionservers_per_node"),
+        )
 
 
 def _addresses(host: Host, isolation: Isolation) -> Iterator[str]:
@@ -176,8 +205,8 @@ def _workers(
             cores=cores,
             disk=disks[index % len(disks)],
             more_disks=disks[1:] if arm.vms_per_host == 0 else (),
-            container_mib=containers_mib // arm.nodes,
-            regionservers=arm.regionservers_per_node,
+            container_mib=containers_mib // arm.nodes if arm.store.on_hadoop else 0,
+            regionservers=arm.regionservers_per_node if arm.store.on_hadoop else 0,
             cache_disk=_cache_disk(host, arm, disks[index % len(disks)], index),
         )
         for index in range(arm.nodes)

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.store import HBASE, Store
 from density_study.cluster.model.topology import Node, Topology
 
 FIRST_PORT, LAST_PORT = 1024, 32767
@@ -56,8 +57,10 @@ class Ports:
         return f"{host}:{port}"
 
 
-def services(node: Node) -> tuple[str, ...]:
+def services(node: Node, store: Store = HBASE) -> tuple[str, ...]:
     """The services of a node, in the order in which ports are allocated."""
+    if not store.on_hadoop:
+        return store.facts.services if "worker" in node.roles else ()
     names: list[str] = []
     if "master" in node.roles:
         names += MASTER_SERVICES
@@ -73,10 +76,10 @@ def allocate_ports(topology: Topology) -> Ports:
     upcoming: dict[str, int] = defaultdict(lambda: topology.base_port)
     taken: dict[tuple[str, str], tuple[str, int]] = {}
     for node in topology.nodes:
-        for service in services(node):
+        for service in services(node, topology.store):
             taken[node.name, service] = node.address, upcoming[node.address]
             upcoming[node.address] += 1
-    last = max(upcoming.values(), default=topology.base_port) - 1
+    last = max(upcoming.values(), default=topology.base_port + 1) - 1
     if not FIRST_PORT <= topology.base_port <= last <= LAST_PORT:
         raise InputError(
             f"the cluster needs ports {topology.base_port} to {last}; "

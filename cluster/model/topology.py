@@ -9,6 +9,7 @@ from typing import Literal
 from density_study.cluster.model.configuration import PLAIN, Configuration
 from density_study.cluster.model.given import GivenCluster
 from density_study.cluster.model.host import Disk, Host, Medium, MemoryFolder, Role
+from density_study.cluster.model.store import HBASE, Store
 from density_study.cluster.model.versions import VERSIONS, Versions
 
 Isolation = Literal["process", "host", "vm", "container"]
@@ -73,6 +74,7 @@ class Topology:
     levels: Mapping[str, str] = field(default_factory=dict, hash=False)
     order: int = 0
     given: GivenCluster | None = None
+    store: Store = HBASE
 
     def with_role(self, role: Role) -> tuple[Node, ...]:
         """Nodes that carry `role`, in the order they were placed."""

@@ -8,20 +8,24 @@ from operator import attrgetter
 from pathlib import PurePath
 from typing import Any
 
+from density_study.cluster.model.store import HBASE, Store
 from density_study.cluster.model.versions import VERSIONS, Versions
 from density_study.cluster.render.blueprint import InstallDirs
 from density_study.cluster.stack import Java, Stack, classpath, ensure_all, find_java
 from density_study.cluster.stack.archive import ensure_archives
+from density_study.cluster.stack.store_software import StoreSoftware, ensure_store
 
 
 @dataclass(frozen=True)
 class Stacks:
-    """Java and the two trees every node of a cluster uses. `client_java`: of HBase's clients."""
+    """Java and the two trees every node of a cluster uses. `client_java`: of HBase's clients.
+    `store`: of a cluster with another store than HBase, which then has neither."""
 
     java: Java
     client_java: Java
     hadoop: Stack
     hbase: Stack
+    store: StoreSoftware | None = None
 
     def install_dirs(
         self,
@@ -38,10 +42,13 @@ class Stacks:
             hbase=hbase,
             hadoop_classpath=classpath(self.hadoop, hadoop),
             hbase_classpath=classpath(self.hbase, hbase),
+            store=self.store.program if self.store else None,
         )
 
     def disclose(self) -> dict[str, Any]:
         """Versions, and one hash over all jars of each tree."""
+        if self.store is not None:
+            return {"java": self.java.version, "client_java": self.client_java.version}
         return {
             "java": self.java.version,
             "client_java": self.client_java.version,
@@ -52,8 +59,9 @@ class Stacks:
         }
 
 
-def ensure_stacks(versions: Versions = VERSIONS) -> Stacks:
-    """Java, the stacks and their class-data archives (YCSB's too), made if not in the cache.
+def ensure_stacks(versions: Versions = VERSIONS, store: Store = HBASE) -> Stacks:
+    """Java, the stacks and their class-data archives (YCSB's too), made if not in the cache; and what
+    another store needs.
 
     InputError if one cannot be made.
     """
@@ -61,7 +69,8 @@ def ensure_stacks(versions: Versions = VERSIONS) -> Stacks:
     hadoop, hbase, ycsb = ensure_all(("hadoop", "hbase", "ycsb"), versions)
     ensure_archives((hadoop, hbase), java, versions.java)
     ensure_archives((ycsb,), client_java)
-    return Stacks(java, client_java, hadoop, hbase)
+    software = None if store.on_hadoop else ensure_store(store)
+    return Stacks(java, client_java, hadoop, hbase, software)
 
 
 def moved(path: PurePath | str, homes: Mapping[PurePath, PurePath]) -> str:

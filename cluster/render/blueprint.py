@@ -15,7 +15,8 @@ from density_study.cluster.render.names import check_address, check_name, check_
 class InstallDirs:
     """Where Java and the two stacks are on every node. Class paths list every jar, in fixed order.
 
-    `client_java` is that of HBase's clients, which is the same in all arms.
+    `client_java` is that of HBase's clients, which is the same in all arms. `store`: the server program of
+    another store.
     """
 
     java: PurePath
@@ -24,6 +25,7 @@ class InstallDirs:
     hbase: PurePath
     hadoop_classpath: tuple[str, ...]
     hbase_classpath: tuple[str, ...]
+    store: PurePath | None = None
 
 
 @dataclass(frozen=True)

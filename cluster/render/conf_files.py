@@ -68,6 +68,16 @@ def client_files(blueprint: Blueprint, node: Node) -> dict[str, str]:
     return files | _classpath_files(blueprint.homes, conf)
 
 
+def store_client_files() -> dict[str, str]:
+    """What a client of another store than HBase has in its folder."""
+    return {"log4j.properties": _text("log4j-client.properties", {})}
+
+
+def text_file(template: str, values: Mapping[str, Any]) -> str:
+    """A file from a template of this folder."""
+    return _text(template, values)
+
+
 def given_client_files(homes: InstallDirs, conf: PurePath, origin: PurePath) -> dict[str, str]:
     """What a client of a given cluster has in its folder beside the cluster's own XML files. `origin`: the
     folder that these are from; clients read there what holds passwords, like ssl-client.xml."""

@@ -38,8 +38,9 @@ _OF_HBASE = ("zookeeper", "hmaster", "regionserver")
 
 @dataclass(frozen=True)
 class Daemon:
-    """`http` is the address of /jmx ("" for ZooKeeper). `starts_after` names commands (the format) that must
-    have ended before; daemons otherwise wait for each other by themselves."""
+    """`http` is the address of /jmx ("" for ZooKeeper), `address` that of another store's clients.
+    `starts_after` names commands (the format) that must have ended before; daemons otherwise wait for each
+    other by themselves."""
 
     name: str
     node: str
@@ -50,6 +51,7 @@ class Daemon:
     stdout: PurePath
     stderr: PurePath
     starts_after: tuple[str, ...] = ()
+    address: str = ""
 
 
 def daemons(blueprint: Blueprint) -> tuple[Daemon, ...]:

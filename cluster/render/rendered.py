@@ -9,17 +9,18 @@ from pathlib import PurePath
 from density_study.cluster.model.cluster import Endpoints
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.render.blueprint import Blueprint
-from density_study.cluster.render.conf_files import client_files, node_files
+from density_study.cluster.render.conf_files import client_files, node_files, store_client_files
 from density_study.cluster.render.daemons import Daemon, daemons, format_daemon
+from density_study.cluster.render.store_daemons import rendered_store
 
 
 @dataclass(frozen=True)
 class Rendered:
     """`files`: path below the conf folder -> text. `prepare` creates the empty filesystem, once; daemons that
-    name it in `starts_after` wait until it has ended."""
+    name it in `starts_after` wait until it has ended. None: there is none."""
 
     files: Mapping[str, str]
-    prepare: Daemon
+    prepare: Daemon | None
     daemons: tuple[Daemon, ...]
     endpoints: Endpoints
 
@@ -28,6 +29,8 @@ def render(blueprint: Blueprint) -> Rendered:
     """Everything a provider has to put on the nodes and start there. Pure. InputError on bad names."""
     blueprint.check()
     topology = blueprint.topology
+    if not topology.store.on_hadoop:
+        return _of_store(blueprint)
     own = client_files(blueprint, topology.client)
     files = {f"client/{name}": text for name, text in own.items()}
     for node in topology.nodes:
@@ -39,6 +42,20 @@ def render(blueprint: Blueprint) -> Rendered:
             continue
         files |= {f"nodes/{node.name}/{name}": text for name, text in own.items()}
     return Rendered(files, format_daemon(blueprint), daemons(blueprint), endpoints(blueprint))
+
+
+def _of_store(blueprint: Blueprint) -> Rendered:
+    files, daemons_of_store = rendered_store(blueprint)
+    topology = blueprint.topology
+    for node in topology.clients:
+        folder = "client" if node == topology.client else f"nodes/{node.name}"
+        files |= {f"{folder}/{name}": text for name, text in store_client_files().items()}
+    listening = {
+        f"{daemon.node}/{daemon.name}": daemon.address
+        for daemon in daemons_of_store
+        if daemon.address
+    }
+    return Rendered(files, None, daemons_of_store, Endpoints(store=listening))
 
 
 def owner(path: str, topology: Topology) -> Node:

@@ -15,7 +15,7 @@ from density_study.cluster.stack.archive import ensure_archives
 from density_study.cluster.stack.java import find_java
 from density_study.cluster.stack.maven import find_maven, run_maven
 from density_study.cluster.stack.prune import in_use, other_trees, remove, size_mib
-from density_study.cluster.stack.recipe import RECIPES, Recipe, recipe_of
+from density_study.cluster.stack.recipe import RECIPES, TOOLS, Recipe, recipe_of
 from density_study.cluster.stack.stack import ensure_all, java_for
 from density_study.cluster.state.atomic import write_text
 
@@ -30,7 +30,7 @@ Which = Annotated[str, typer.Argument(help=f"one of {', '.join(RECIPES)}, or all
 def ensure(which: Which = "all") -> None:
     """Assemble what the cache does not hold yet, verify it, and print where each stack is."""
     stacks = ensure_all([recipe.name for recipe in _chosen(which)])
-    ensure_archives(stacks, find_java())
+    ensure_archives([stack for stack in stacks if stack.name in RECIPES], find_java())
     for stack in stacks:
         print(f"{stack.name} {stack.version} {stack.home}")
 
@@ -67,7 +67,7 @@ def prune(
 @app.command(epilog="Example: python -m density_study.cluster.stack test")
 def test() -> None:
     """Compile, lint and unit-test the Java that we build ourselves, outside the source tree."""
-    for recipe in (recipe for recipe in _chosen("all") if recipe.built):
+    for recipe in (recipe for recipe in map(recipe_of, (*RECIPES, *TOOLS)) if recipe.built):
         with tempfile.TemporaryDirectory(prefix="stack-test-") as scratch:
             maven, java = find_maven(recipe.name), java_for(recipe)
             target = f"-Dstack.build={scratch}"

@@ -33,7 +33,8 @@ class Recipe:
 
     `built` names that jar: it is no third party's and therefore not in the lock.
     `webapps` are empty directories the daemons' web servers look for on the class path.
-    `properties` are those of the pom that determine the versions.
+    `properties` are those of the pom that determine the versions. `shared` are sources of another recipe,
+    of which the pom compiles some.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Recipe:
     webapps: tuple[str, ...] = ()
     lock_name: str = "jars.sha256"
     properties: Mapping[str, str] = field(default_factory=dict)
+    shared: Path | None = None
 
     @property
     def pom(self) -> Path:
@@ -73,12 +75,17 @@ class Recipe:
         given = "".join(f"{name}={value}\n" for name, value in sorted(self.properties.items()))
         shape = f"tree format {TREE_FORMAT}, {' '.join(self.webapps)}\n{given}"
         digest = hashlib.sha256(shape.encode())
-        sources = sorted(p for p in (self.directory / "src" / "main").rglob("*") if p.is_file())
-        for path in (self.pom, *sources):
+        for path in (self.pom, *_files(self.directory / "src" / "main")):
             _add(digest.update, path.relative_to(self.directory).as_posix(), path)
+        for path in _files(self.shared) if self.shared else ():
+            _add(digest.update, path.name, path)
         if self.lock.exists():
             _add(digest.update, self.lock_name, self.lock)
         return digest.hexdigest()[:16]
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
 def _add(update: Callable[[bytes], None], name: str, path: Path) -> None:
@@ -146,6 +153,18 @@ def _profiler(_: Versions) -> Recipe:
     return Recipe("profiler", "4.5", _HERE / "profiler")
 
 
+def _ycsb_stores(_: Versions) -> Recipe:
+    """The bindings for other stores, on a class path without HBase."""
+    java = _HERE.parents[1] / "workloads" / "ycsb" / "java"
+    return Recipe(
+        "ycsb-stores",
+        "0.17.0",
+        java / "stores",
+        built="density-ycsb-stores-0.17.0.jar",
+        shared=java / "src" / "main" / "java" / "org" / "densitystudy" / "ycsb",
+    )
+
+
 RECIPES: dict[str, Callable[[Versions], Recipe]] = {
     "hadoop": _hadoop,
     "hbase": _hbase,
@@ -153,7 +172,10 @@ RECIPES: dict[str, Callable[[Versions], Recipe]] = {
 }
 
 
-TOOLS: dict[str, Callable[[Versions], Recipe]] = {"profiler": _profiler}
+TOOLS: dict[str, Callable[[Versions], Recipe]] = {
+    "profiler": _profiler,
+    "ycsb-stores": _ycsb_stores,
+}
 """Fetched when they are needed."""
 
 

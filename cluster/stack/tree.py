@@ -77,6 +77,9 @@ def fetch_jars(recipe: Recipe, maven: Path, java: Java, into: Path) -> Lock:
         shutil.copytree(recipe.directory / "src", build / "src")
     library = into / "lib"
     given = [f"-D{name}={value}" for name, value in recipe.properties.items()]
+    if recipe.shared:
+        shutil.copytree(recipe.shared, build / "shared" / "org" / "densitystudy" / "ycsb")
+        given.append(f"-Dstack.shared={build / 'shared'}")
     pom = build / "pom.xml"
     run_maven(maven, java, pom, "package", "-Dmaven.test.skip", f"-Dstack.lib={library}", *given)
     shutil.rmtree(build)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from density_study.cluster.model.store import Store
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.render.daemons import Daemon
 from density_study.cluster.render.rendered import Rendered, render
@@ -12,7 +15,12 @@ from tests.support.topologies import blueprint, local, physical
 
 
 @pytest.mark.parametrize(
-    ("name", "topology"), [("local-2-workers", local()), ("physical-2-hosts", physical())]
+    ("name", "topology"),
+    [
+        ("local-2-workers", local()),
+        ("physical-2-hosts", physical()),
+        ("local-redis", replace(local(1), store=Store("redis"))),
+    ],
 )
 def test_rendered(name: str, topology: Topology, golden: Compare) -> None:
     rendered = render(blueprint(topology))
@@ -20,7 +28,7 @@ def test_rendered(name: str, topology: Topology, golden: Compare) -> None:
 
 
 def commands(rendered: Rendered) -> str:
-    return "\n".join(command(each) for each in (rendered.prepare, *rendered.daemons))
+    return "\n".join(command(each) for each in filter(None, (rendered.prepare, *rendered.daemons)))
 
 
 def command(daemon: Daemon) -> str:

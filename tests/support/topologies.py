@@ -16,6 +16,7 @@ HOMES = InstallDirs(
     hbase=PurePath("/opt/hbase"),
     hadoop_classpath=("/opt/hadoop/lib/a.jar", "/opt/hadoop/lib/b.jar", "/opt/hadoop"),
     hbase_classpath=("/opt/hbase/lib/c.jar", "/opt/hbase"),
+    store=PurePath("/usr/bin/redis-server"),
 )
 DISK = Disk("/data", "flash")
 

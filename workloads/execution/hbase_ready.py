@@ -1,30 +1,33 @@
-"""Readiness of HBase: a client of the whole cluster writes a row and reads it back."""
+"""Readiness of the store: a client of the whole cluster writes a row and reads it back."""
 
 from __future__ import annotations
 
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.errors import BringUpError
+from density_study.cluster.model.transport import Command
 from density_study.cluster.providers.provider import provider_of
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.timeout_scale import timeout_scale
+from density_study.workloads.ycsb.stores.store_tool import store_command
 from density_study.workloads.ycsb.table_tool import tool_command
 
 DEADLINE_S = 60
 
 
 def row_written_and_read(cluster: Cluster, journal: Journal) -> None:
-    """Returns when every RegionServer is live and a probe row was read back. BringUpError otherwise."""
-    node = cluster.topology.client
+    """Returns when every RegionServer is live and a probe row was read back, or the row of another store.
+    BringUpError otherwise."""
+    node, store = cluster.topology.client, cluster.topology.store
     deadline_s = round(DEADLINE_S * timeout_scale(cluster.site.tag, journal))
-    servers = str(len(cluster.endpoints.regionserver_http))
-    given = cluster.topology.given
-    verb: tuple[str, ...] = ("ready", "--regionservers", servers, "--deadline-s", str(deadline_s))
-    if given is not None:
-        verb = (*verb, "--namespace", given.namespace)
-    command = tool_command(cluster, "hbase-ready", verb)
+    name = f"{store.name}-ready"
+    command = (
+        _hbase_command(cluster, name, deadline_s)
+        if store.on_hadoop
+        else store_command(cluster, name, "usertable", "check")
+    )
     transport = provider_of(cluster.topology.provider).transport(cluster.site, journal)
     logs = cluster.site.root / "logs" / node.name
-    process = transport.start(node, command, logs / "hbase-ready.out", logs / "hbase-ready.err")
+    process = transport.start(node, command, logs / f"{name}.out", logs / f"{name}.err")
     try:
         exit_code = transport.wait(process, deadline_s * 2.0)
     except TimeoutError:
@@ -33,10 +36,21 @@ def row_written_and_read(cluster: Cluster, journal: Journal) -> None:
         transport.stop(process)
         transport.collect(node, logs)
     if exit_code != 0:
+        servers = "RegionServers" if store.on_hadoop else "servers"
+        place = cluster.endpoints.zookeeper or ", ".join(cluster.endpoints.store.values())
         raise BringUpError(
-            "no row could be written to HBase and read back.",
-            f"hbase on {cluster.endpoints.zookeeper}",
-            f"read {logs}/hbase-ready.err and the RegionServers' logs.",
-            daemon="hbase-ready",
-            log_tail=(logs / "hbase-ready.err").read_text(errors="replace")[-2000:],
+            f"no row could be written to {store.facts.title} and read back.",
+            f"{store.name} on {place or node.name}",
+            f"read {logs}/{name}.err and the {servers}' logs.",
+            daemon=name,
+            log_tail=(logs / f"{name}.err").read_text(errors="replace")[-2000:],
         )
+
+
+def _hbase_command(cluster: Cluster, name: str, deadline_s: int) -> Command:
+    servers = str(len(cluster.endpoints.regionserver_http))
+    given = cluster.topology.given
+    verb: tuple[str, ...] = ("ready", "--regionservers", servers, "--deadline-s", str(deadline_s))
+    if given is not None:
+        verb = (*verb, "--namespace", given.namespace)
+    return tool_command(cluster, name, verb)

@@ -200,7 +200,7 @@ def _up(run: Run, acts: Acts, step: Step) -> StepOutcome:
         bring_up(
             site,
             topology,
-            ensure_stacks(topology.versions),
+            ensure_stacks(topology.versions, topology.store),
             run.journal,
             final_check=check,
         )

@@ -27,6 +27,7 @@ from density_study.cluster.providers.provider import (
 from density_study.cluster.providers.ssh.channel import channel
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.stack import ensure
+from density_study.cluster.stack.store_software import ensure_store
 from density_study.workloads.planning.arm_checks import (
     check_jvm_flags,
     check_properties,
@@ -140,6 +141,9 @@ def _acts(
             )
         return
     topologies = plan.topologies.values()
+    for store in dict.fromkeys(topology.store for topology in topologies):
+        if not store.on_hadoop:
+            yield store.facts.title, partial(ensure_store, store)
     for versions in dict.fromkeys(topology.versions for topology in topologies):
         name = "Java, Hadoop, HBase and YCSB" if versions == study.stack.versions else str(versions)
         yield name, partial(ensure_software, versions)

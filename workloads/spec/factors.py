@@ -10,21 +10,30 @@ from typing import Annotated, Literal, TypeVar
 from pydantic import AfterValidator, Field, model_validator
 
 from density_study.cluster.model.configuration import PLAIN, BlockCache, Configuration
+from density_study.cluster.model.store import Store
 from density_study.cluster.model.versions import HADOOP, HBASE, Versions
 from density_study.cluster.stack.java import OLDEST
 from density_study.workloads.base.checked import FaultyKeyError, like, no_duplicates
 from density_study.workloads.base.values import Frozen
 from density_study.workloads.spec.configuration_spec import ConfigurationSpec
 from density_study.workloads.spec.existing_spec import ClusterSpec
+from density_study.workloads.spec.store_spec import StoreChoice, StoreSpec
 from density_study.workloads.spec.tier_spec import TierLevel, TierSpec, name_of
 
-NAMED = ("stack", "configuration", "tier")
+NAMED = ("store", "stack", "configuration", "tier")
 """Factors whose levels have names, in the order in which a topology's name has them."""
 OF_CLUSTERS = ("vms_per_host", "regionservers_per_node", "medium")
 """Facts about a cluster, where the factor is `cluster`: they differ along with it."""
 FACTORS = (*OF_CLUSTERS, *NAMED, "cluster")
 FactorName = Literal[
-    "vms_per_host", "medium", "regionservers_per_node", "stack", "configuration", "tier", "cluster"
+    "vms_per_host",
+    "medium",
+    "regionservers_per_node",
+    "store",
+    "stack",
+    "configuration",
+    "tier",
+    "cluster",
 ]
 _FOR_HADOOP_3 = "-hadoop3"
 LevelName = Annotated[
@@ -94,6 +103,12 @@ class Factors(Frozen):
     medium: tuple[Literal["flash", "hdd"], ...] | None = Field(
         None, min_length=1, description="Media to compare. Default: all media of the hosts."
     )
+    store: tuple[StoreChoice, ...] | None = Field(
+        None,
+        min_length=1,
+        description="Stores to compare under the same mixes, for example `[hbase, redis]`. The first one is "
+        "the baseline.",
+    )
     stack: tuple[StackLevel, ...] | None = Field(
         None,
         min_length=1,
@@ -124,6 +139,7 @@ class Factors(Frozen):
     def _distinct(self) -> Factors:
         for name in ("vms_per_host", "regionservers_per_node", "medium"):
             no_duplicates(name, getattr(self, name) or (), name)
+        no_duplicates("store", self.levels("store"), "store")
         no_duplicates("stack", self.levels("stack"), "stack")
         _check_differ("stack", self.versions(Versions()))
         _check_differ("configuration", self.configurations())
@@ -142,11 +158,14 @@ class Factors(Frozen):
         value = getattr(self, factor) or ()
         if factor == "tier":
             return tuple(name_of(one) for one in value)
-        return tuple(one.name if isinstance(one, StackLevel) else str(one) for one in value)
+        return tuple(_level_name(one) for one in value)
 
     def versions(self, common: Versions) -> Mapping[str, Versions]:
         """Level -> versions; `common` fills in what a level leaves out."""
         return {level.name: level.over(common) for level in self.stack or ()}
+
+    def stores(self) -> Mapping[str, Store]:
+        return {level.store.level: level.store for level in self.store or ()}
 
     def configurations(self) -> Mapping[str, Configuration]:
         return {name: spec.configuration() for name, spec in (self.configuration or {}).items()}
@@ -161,6 +180,12 @@ class Factors(Frozen):
     @property
     def arms_per_medium(self) -> int:
         return prod(max(1, len(self.levels(name))) for name in FACTORS if name != "medium")
+
+
+def _level_name(level: object) -> str:
+    if isinstance(level, StoreSpec):
+        return level.store.level
+    return level.name if isinstance(level, StackLevel) else str(level)
 
 
 class StackSpec(Frozen):
@@ -189,20 +214,27 @@ class StackSpec(Frozen):
 
 
 def named_levels(
-    factors: Factors, common: Versions
-) -> tuple[tuple[Mapping[str, str], Versions, Configuration], ...]:
-    """(level names by factor, versions, configuration) of each combination; one of them without names where a
-    study has none of these factors."""
+    factors: Factors, common: Versions, store: Store
+) -> tuple[tuple[Mapping[str, str], Store, Versions, Configuration], ...]:
+    """(level names by factor, store, versions, configuration) of each combination; one of them without names
+    where a study has none of these factors."""
     return tuple(
         (
-            {**stack, **configuration, **tier},
+            {**named, **stack, **configuration, **tier},
+            kept,
             versions,
             replace(configured, block_cache=cache) if tier else configured,
         )
+        for named, kept in _each("store", factors.stores() or _own_store(store), store)
         for stack, versions in _each("stack", factors.versions(common), common)
         for configuration, configured in _each("configuration", factors.configurations(), PLAIN)
         for tier, cache in _each("tier", factors.block_caches(), None)
     )
+
+
+def _own_store(store: Store) -> Mapping[str, Store]:
+    """The one of the study: its durability is in the topologies' names, too."""
+    return {} if store == Store() else {store.level: store}
 
 
 Level = TypeVar("Level")

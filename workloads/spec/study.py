@@ -29,6 +29,7 @@ from density_study.workloads.spec.provider_rules import check_provider
 from density_study.workloads.spec.registry import kinds
 from density_study.workloads.spec.repetitions import Repetitions
 from density_study.workloads.spec.schedule import CompareSpec, Schedule
+from density_study.workloads.spec.store_spec import StoreChoice, StoreSpec, check_stores
 from density_study.workloads.spec.vms_spec import VmsSpec
 
 DeviceName = Literal["pressure", "disks", "sockets", "jmx", "gc", "profile"]
@@ -138,6 +139,11 @@ class Study(Frozen):
         description="Airflow queue of the study's tasks: on several workers, it chooses the worker.",
     )
     factors: Factors = Field(description="Factors to compare.")
+    store: StoreChoice = Field(
+        StoreSpec(),
+        description="Store of the YCSB workloads: `hbase`, `redis` or `rocksdb`, or with a durability: "
+        "`{name: redis, durability: synced}`.",
+    )
     stack: StackSpec = Field(StackSpec(), description="Software versions and settings.")
     workloads: tuple[WorkloadEntry, ...] = Field(min_length=1, description="Workloads to run.")
     monitor: MonitorSpec = Field(MonitorSpec(), description="Monitoring of the hosts.")
@@ -211,6 +217,7 @@ class Study(Frozen):
         if self.provider != "existing":
             self._check_roles()
         check_provider(self)
+        check_stores(self)
         return self
 
     def _check_roles(self) -> None:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.topology import Topology
 from density_study.workloads.base.setting import Setting
 from density_study.workloads.base.values import ClientFiles
@@ -200,6 +201,16 @@ class DfsioSetting(Setting):
             require_datanodes(self.erasure_coding, topology)
         if self.storage_policy is not None:
             require_storage(self.storage_policy, topology)
+
+    def obstacle(self, topology: Topology) -> InputError | None:
+        if topology.store.on_hadoop:
+            return None
+        return InputError(
+            f"{self.id}: a cluster with {topology.store.facts.title} has no HDFS.",
+            "testdfsio",
+            "remove `testdfsio`, or let the study have HBase, too.",
+            ("workloads",),
+        )
 
     def raw_files(self, client: ClientFiles) -> Iterator[tuple[str, str]]:
         yield from output_files(client)

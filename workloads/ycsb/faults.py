@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from density_study.cluster.model.store import HBASE, Store
 from density_study.workloads.base.parsing import ParseError
 from density_study.workloads.ycsb.output.summary import (
     OperationCount,
@@ -16,18 +17,20 @@ from density_study.workloads.ycsb.properties import client_name, loaded_rows, op
 from density_study.workloads.ycsb.setting import YcsbSetting
 
 
-def faults_of_all(folder: Path, setting: YcsbSetting) -> tuple[str, ...]:
+def faults_of_all(folder: Path, setting: YcsbSetting, store: Store = HBASE) -> tuple[str, ...]:
     """The faults of all clients of the trial. With several clients, each fault names its client."""
     if setting.clients == 1:
-        return faults_of(folder, client_name(1), setting)
+        return faults_of(folder, client_name(1), setting, store=store)
     return tuple(
         f"{client_name(number)}: {fault}"
         for number in range(1, setting.clients + 1)
-        for fault in faults_of(folder, client_name(number), setting, number)
+        for fault in faults_of(folder, client_name(number), setting, number, store)
     )
 
 
-def faults_of(folder: Path, client: str, setting: YcsbSetting, number: int = 1) -> tuple[str, ...]:
+def faults_of(
+    folder: Path, client: str, setting: YcsbSetting, number: int = 1, store: Store = HBASE
+) -> tuple[str, ...]:
     """Faults as sentences; empty if client `number` completed every requested operation successfully.
 
     A read that finds no row is a fault, too: the table was fully loaded.
@@ -39,7 +42,7 @@ def faults_of(folder: Path, client: str, setting: YcsbSetting, number: int = 1) 
         return (str(error),)
     if overall(rows) is None:
         return (f"{path.name}: no [OVERALL] lines: the client did not finish",)
-    counts = operation_counts(rows)
+    counts, at_most = operation_counts(rows), operations_at_most(setting, store)
     faults = [_failures(count) for count in counts.values() if count.failed]
     if setting.fault is not None:
         faults = []  # what it looks for: a result, not a fault of the trial
@@ -51,8 +54,8 @@ def faults_of(folder: Path, client: str, setting: YcsbSetting, number: int = 1) 
         if loaded != requested:
             faults.append(f"{loaded} rows loaded, {requested} requested")
     # A timed run must end by time: one that ran out of operations is shorter than its duration.
-    elif sum(count.ok + count.failed for count in counts.values()) >= operations_at_most(setting):
-        faults.append(f"ran out of operations ({operations_at_most(setting)}) before its time")
+    elif sum(count.ok + count.failed for count in counts.values()) >= at_most:
+        faults.append(f"ran out of operations ({at_most}) before its time")
     return tuple(faults)
 
 

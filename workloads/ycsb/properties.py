@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from math import ceil
 
 from density_study.cluster.model.cluster import Cluster
+from density_study.cluster.model.store import HBASE, Store
 from density_study.workloads.ycsb.setting import INT_MAX, YcsbSetting
 
 FAMILY = "f"
@@ -18,12 +19,10 @@ CORE = "site.ycsb.workloads.CoreWorkload"
 INTERLEAVED = "org.densitystudy.ycsb.InterleavedWorkload"
 # Wraps another workload, and does its operations at a rate that changes with time.
 SCHEDULED = "org.densitystudy.ycsb.ScheduledWorkload"
-# More than a synchronous client thread can do: an operation takes at least 0.2 ms.
 # A timed run needs a number of operations, too. It must not be reached, and must not be far too large: YCSB
 # draws keys from the loaded ones plus all that the run might insert, discards those that do not exist yet,
 # and stores a drawn key in an int. With two billion operations, half of the keys were negative, and drawing
 # keys took longer than reading rows.
-OPERATIONS_PER_THREAD_S = 5000
 KEY_DIGITS = len(str(INT_MAX))
 """Of keys in order: with leading zeros, their order as text is that of the records."""
 INSERTS = "inserts.txt"
@@ -47,12 +46,12 @@ def table_on(cluster: Cluster, setting: YcsbSetting) -> str:
     return f"{given.namespace}:{table_of(setting)}" if given else table_of(setting)
 
 
-def operations_at_most(setting: YcsbSetting) -> int:
+def operations_at_most(setting: YcsbSetting, store: Store = HBASE) -> int:
     """Maximum operations of one client: all records of a load; more than a timed run can do."""
     if setting.duration_s is None:
         return setting.records
     threads = ceil(setting.threads / setting.clients)
-    wanted = setting.duration_s * threads * OPERATIONS_PER_THREAD_S
+    wanted = setting.duration_s * threads * store.facts.thread_ops_s
     if setting.phase is not None and setting.target_ops_s is not None:
         asked = setting.phase.operations(setting.target_ops_s, setting.warm_up_s)
         wanted = 2 * asked / setting.clients + 1000  # hours at full speed would be too many by far
@@ -96,17 +95,20 @@ def client_arguments(
     number: int = 1,
     shares: Mapping[str, float] | None = None,
     table: str | None = None,
+    db: str = DB,
+    of_store: Mapping[str, str] | None = None,
 ) -> tuple[str, ...]:
     """Arguments of MAIN, which are those of site.ycsb.Client. hbase-site.xml on the class path has HBase's
     address.
 
     `hdr_prefix` is the prefix of each interval log's path. `number` counts the trial's clients from 1.
-    `shares` of operations override those of the setting's mix, and `table` the name of its table.
+    `shares` of operations override those of the setting's mix, and `table` the name of its table. `db` and
+    `of_store` are the store's DB and properties.
     """
     timed = (setting.is_saturation or setting.is_load) and shares is None
     arguments = [
         "-db",
-        THINK_TIMED if timed else DB,
+        THINK_TIMED if timed else db,
         "-s",
         "-threads",
         str(threads_share(setting, number)),
@@ -118,7 +120,7 @@ def client_arguments(
     mix = (shares or setting.mix_facts.shares).items()
     properties = {f"{operation}proportion": str(share) for operation, share in mix}
     properties |= {**_properties(setting, hdr_prefix), **_of_several(setting, number)}
-    properties["table"] = table or table_of(setting)
+    properties |= {"table": table or table_of(setting), **(of_store or {})}
     if setting.fault is not None and shares is None:
         number_of = {"client.number": str(number - 1), "client.count": str(setting.clients)}
         log = {"workload": INTERLEAVED, "inserts.log": f"{hdr_prefix}{INSERTS}"}
@@ -128,7 +130,7 @@ def client_arguments(
     if setting.clients > 1:
         properties["client.barrier"] = hdr_prefix
     if timed:
-        properties["think.timed.db"] = DB
+        properties["think.timed.db"] = db
     for key, value in sorted(properties.items()):
         arguments += ["-p", f"{key}={value}"]
     return tuple(arguments)

@@ -24,6 +24,7 @@ from density_study.workloads.ycsb.output.interval_log import client_rate
 from density_study.workloads.ycsb.output.latency import percentile_ms
 from density_study.workloads.ycsb.phase import Phase
 from density_study.workloads.ycsb.row import Row
+from density_study.workloads.ycsb.stores.store_rules import check_store, store_obstacle
 from density_study.workloads.ycsb.variant_store import STORED_ROW_MIB as STORED_VARIANT_MIB
 from density_study.workloads.ycsb.variant_store import VALUE_MIB, VariantStore
 
@@ -387,7 +388,11 @@ class YcsbSetting(Setting):
                     ("workloads",),
                 )
 
+        check_store(self, topology)
+
     def obstacle(self, topology: Topology) -> InputError | None:
+        if fault := store_obstacle(self, topology):
+            return fault
         if self.fault is not None:
             return cannot_recover(self.id, self.fault, topology)
         if not self.is_isolation or pair(topology):

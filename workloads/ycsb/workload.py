@@ -36,10 +36,14 @@ from density_study.workloads.ycsb.properties import (
     MAIN,
     client_arguments,
     client_name,
+    operations_at_most,
     table_of,
     table_on,
 )
 from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.stores import store_tool
+from density_study.workloads.ycsb.stores.bindings import binding_of
+from density_study.workloads.ycsb.stores.store_tool import rows_loaded
 from density_study.workloads.ycsb.table_tool import table_tool
 from density_study.workloads.ycsb.tables import Tables
 from density_study.workloads.ycsb.warm_up import warm_up_inserts, warm_up_mix, warmed_by
@@ -52,6 +56,9 @@ class YcsbWorkload:
     which also record intended latency (method 10)."""
 
     def prepare(self, context: TrialContext, setting: YcsbSetting) -> Prepared:
+        if not context.cluster.topology.store.on_hadoop:
+            state = rows_loaded(context, setting, partial(_load_unmeasured, context, setting))
+            return Prepared(data_set_mib=setting.data_mib, state={"store": state})
         facts = _create(context, setting) if setting.is_load else _restore(context, setting)
         tables = Tables.of(context.cluster)
         compiling = tables.compiling_share(table_of(setting), warmed_by(setting))
@@ -70,6 +77,11 @@ class YcsbWorkload:
         return clients
 
     def collect(self, context: TrialContext, setting: YcsbSetting, prepared: Prepared) -> Collected:
+        if not context.cluster.topology.store.on_hadoop:
+            state, missing = store_tool.rows_after(context, setting)
+            store = context.cluster.topology.store
+            faults = (*faults_of_all(context.record.raw, setting, store), *missing)
+            return Collected(faults=faults, state={"store": state})
         facts = table_tool(context, "table-after", ("state", *_table(context, setting)))
         faults = faults_of_all(context.record.raw, setting)
         tables = Tables.of(context.cluster)
@@ -183,7 +195,7 @@ def _load_unmeasured(context: TrialContext, setting: YcsbSetting) -> None:
         raise StudyError(
             f"loading the table: {'; '.join(faults)}.",
             f"table {table_of(setting)}",
-            f"read {context.record.root.name}/{runs[0].stderr} and the RegionServers' logs.",
+            f"read {context.record.root.name}/{runs[0].stderr} and the daemons' logs.",
         )
 
 
@@ -192,7 +204,7 @@ def _warm_up_client(
 ) -> Command:
     node = context.cluster.topology.client
     prefix, table = _prefix(context, node, "logs", name), table_on(context.cluster, work)
-    return _command(context, node, name, client_arguments(work, prefix, 1, shares, table))
+    return _command(context, node, name, _arguments(context, work, prefix, 1, shares, table))
 
 
 def _run_all(
@@ -219,7 +231,7 @@ def client_commands(
     for number in range(1, setting.clients + 1):
         node, name = nodes[(number - 1) % len(nodes)], client_name(number)
         prefix, table = _prefix(context, node, folder, name), table_on(context.cluster, setting)
-        arguments = client_arguments(setting, prefix, number, table=table)
+        arguments = _arguments(context, setting, prefix, number, table=table)
         commands.append((node, _command(context, node, name, arguments)))
     return commands
 
@@ -229,8 +241,25 @@ def _prefix(context: TrialContext, node: Node, folder: str, name: str) -> str:
 
 
 def _command(context: TrialContext, node: Node, name: str, arguments: tuple[str, ...]) -> Command:
-    path = classpath(ensure("ycsb", context.cluster.client_versions))
+    stack = binding_of(context.cluster).stack
+    path = classpath(ensure(stack, context.cluster.client_versions))
     return java_command(context.cluster, name, path, MAIN, arguments, node=node)
+
+
+def _arguments(
+    context: TrialContext,
+    setting: YcsbSetting,
+    prefix: str,
+    number: int,
+    shares: Mapping[str, float] | None = None,
+    table: str | None = None,
+) -> tuple[str, ...]:
+    binding = binding_of(context.cluster)
+    properties = dict(binding.properties(context.cluster))
+    store = context.cluster.topology.store
+    if not store.on_hadoop:
+        properties["operationcount"] = str(operations_at_most(setting, store))
+    return client_arguments(setting, prefix, number, shares, table, binding.db, properties)
 
 
 def _table(context: TrialContext, setting: YcsbSetting) -> tuple[str, str]:

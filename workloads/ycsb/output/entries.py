@@ -27,7 +27,7 @@ _CLIENT = re.compile(
     r"|Raw data measurement: will output to .*"
     r"|Maximum execution time specified as: [0-9]+ secs"
     r"|Maximum time elapsed\. Requesting stop for the workload\."
-    r"|hbase-client: .*"  # the project's binding reports each kind of failure once
+    r"|(hbase|store)-client: .*"  # the project's binding reports each kind of failure once
     r"|Stop requested for workload\. Now Joining!|Still waiting for thread .* to complete.*"
     r"|[A-Za-z_-]+ latency raw data: op, timestamp\(ms\), latency\(us\)"
 )

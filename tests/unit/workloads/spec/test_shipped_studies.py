@@ -21,6 +21,7 @@ PLANNED = {
     "knee": (3, 24, "624124330530"),
     "quickstart": (2, 10, "852070355da5"),
     "quickstart-full": (2, 12, "bca0fcda27ca"),
+    "stores": (9, 36, "dce3612b0645"),
     "short-circuit": (2, 10, "8cd44a279b68"),
     "talk-2013": (50, 4110, "1377638765a9"),
     "talk-2013-small": (3, 66, "c70bafb96a8c"),
@@ -58,6 +59,7 @@ def test_a_shipped_study_plans_the_same_builds_and_trials(name: str) -> None:
         ("block-cache", ["heap", "off-heap", "flash-file"]),
         ("short-circuit", ["remote", "short-circuit"]),
         ("tiers", ["heap", "offheap-256m", "file-flash-256m"]),
+        ("stores", ["hbase-page-cache", "redis-page-cache", "rocksdb-page-cache"]),
     ],
 )
 def test_presets_differ_in_one_factor_with_the_baseline_first(name: str, levels: list[str]) -> None:

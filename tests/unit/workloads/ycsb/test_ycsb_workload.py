@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from density_study.cluster.model.store import HBASE
 from density_study.cluster.model.transport import ProcessId
 from density_study.cluster.state.journal import Journal
 from density_study.workloads.ycsb import warm_up, workload
@@ -34,7 +35,7 @@ class World:
             site=SimpleNamespace(root=folder),
             processes=(ProcessId("w1", "regionserver-1", pid, 77),),
             endpoints=endpoints,
-            topology=SimpleNamespace(client="c1", clients=("c1",), given=None),
+            topology=SimpleNamespace(client="c1", clients=("c1",), given=None, store=HBASE),
         )
         record = SimpleNamespace(root=folder, raw=folder / "raw")
         self.bench: Any = SimpleNamespace(cluster=cluster, record=record, journal=self.journal,

@@ -13,7 +13,7 @@ import site.ycsb.measurements.Measurements;
  * For other operations this happens at the start, where only identical headers can be lost. But all
  * threads clean up in the same millisecond, and their lines are written immediately.
  */
-final class CleanUpLog {
+public final class CleanUpLog {
   private static final String OPERATION = "CLEANUP";
   private static Measurements opened;
 
@@ -23,7 +23,7 @@ final class CleanUpLog {
    * Called by every thread before its first operation. Measures nothing. Without interval logs, as in
    * YCSB's interactive shell, it does nothing.
    */
-  static synchronized void open(Properties properties) throws DBException {
+  public static synchronized void open(Properties properties) throws DBException {
     if (!Boolean.parseBoolean(properties.getProperty("hdrhistogram.fileoutput"))) {
       return;
     }

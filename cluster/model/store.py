@@ -1,0 +1,101 @@
+"""`Store`: what YCSB's rows are kept in, and when a write counts as acknowledged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+StoreName = Literal["hbase", "redis", "rocksdb"]
+Durability = Literal["memory", "page_cache", "synced"]
+STORES: tuple[StoreName, ...] = get_args(StoreName)
+LEVELS: tuple[Durability, ...] = get_args(Durability)
+DURABILITY_WORDS: Mapping[Durability, str] = {
+    "memory": "acknowledged in the memory of the store's processes: lost when they die",
+    "page_cache": "acknowledged in a log in the page cache: survives the processes, not the machine",
+    "synced": "acknowledged in a log on the device: survives a power failure",
+}
+
+
+@dataclass(frozen=True)
+class StoreFacts:
+    """title: for people. acknowledged: how each level of durability is rendered. services: ports of each
+    worker. workers: the most that it can use; None: any number. embedded: it runs in the client's process, so
+    that there is one client. thread_ops_s: more than a synchronous client thread can do in a second."""
+
+    title: str
+    acknowledged: Mapping[Durability, str]
+    services: tuple[str, ...] = ()
+    workers: int | None = None
+    embedded: bool = False
+    thread_ops_s: int = 5000
+
+
+FACTS: Mapping[StoreName, StoreFacts] = {
+    "hbase": StoreFacts(
+        "HBase",
+        {
+            "memory": "durability=SKIP_WAL of each write",
+            "page_cache": "durability=SYNC_WAL of each write: hflush to every DataNode of the pipeline",
+            "synced": "durability=FSYNC_WAL of each write: hsync on every DataNode of the pipeline",
+        },
+    ),
+    "redis": StoreFacts(
+        "Redis",
+        {
+            "memory": "appendonly no",
+            "page_cache": "appendonly yes, appendfsync no: written before the reply",
+            "synced": "appendonly yes, appendfsync always: fsync before the reply",
+        },
+        services=("redis",),
+        workers=1,
+        thread_ops_s=30_000,
+    ),
+    "rocksdb": StoreFacts(
+        "RocksDB",
+        {
+            "memory": "WriteOptions.disableWAL",
+            "page_cache": "a write-ahead log without sync",
+            "synced": "WriteOptions.sync",
+        },
+        workers=1,
+        embedded=True,
+        thread_ops_s=100_000,
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Store:
+    """The store of one cluster."""
+
+    name: StoreName = "hbase"
+    durability: Durability = "page_cache"
+
+    @property
+    def facts(self) -> StoreFacts:
+        return FACTS[self.name]
+
+    @property
+    def level(self) -> str:
+        """Its name as a level of a factor, and so in names of topologies: redis-page-cache, hbase-synced. The
+        durability is in it, so that it stands beside every number."""
+        return f"{self.name}-{self.durability.replace('_', '-')}"
+
+    @property
+    def words(self) -> str:
+        return f"{self.facts.title}, {self.durability.replace('_', ' ')}"
+
+    @property
+    def on_hadoop(self) -> bool:
+        """Whether the cluster has HDFS, YARN and HBase; otherwise only the store's own daemons run."""
+        return self.name == "hbase"
+
+
+HBASE = Store()
+
+
+def words_of(level: str) -> str:
+    """'Redis, page cache' for the level redis-page-cache; other texts as they are."""
+    known = {store.level: store.words for store in (Store(n, d) for n in STORES for d in LEVELS)}
+    return known.get(level, level)

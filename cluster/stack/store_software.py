@@ -1,0 +1,71 @@
+"""`StoreSoftware`: the program or library of a store other than HBase, as records disclose it."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.store import Store
+from density_study.cluster.stack.lock import read_lock
+from density_study.cluster.stack.recipe import recipe_of
+from density_study.cluster.stack.stack import ensure
+
+CLIENTS = "ycsb-stores"
+"""The stack with the bindings."""
+_REDIS = ("redis-server", "valkey-server")
+_SEARCHED = "/usr/bin:/bin:/usr/local/bin"
+_TIMEOUT_S = 30
+
+
+@dataclass(frozen=True)
+class StoreSoftware:
+    """`program`: the server's executable; None where the store is a library of its clients. `name`: Redis or
+    Valkey, ..."""
+
+    name: str
+    version: str
+    sha256: str
+    program: Path | None = None
+
+
+def ensure_store(store: Store) -> StoreSoftware:
+    """The store's software, and its client's jars in the cache. InputError if a part is missing."""
+    ensure(CLIENTS)
+    return _redis() if store.name == "redis" else _library("RocksDB", "rocksdbjni")
+
+
+def _redis() -> StoreSoftware:
+    found = [path for name in _REDIS if (path := shutil.which(name, path=_SEARCHED))]
+    if not found:
+        raise InputError(
+            f"neither {' nor '.join(_REDIS)} is installed in {_SEARCHED}.",
+            "store redis",
+            "install it (Debian: apt install redis-server; its service is not needed: the study starts its "
+            "own server on loopback).",
+        )
+    program = Path(found[0])
+    done = subprocess.run(
+        [str(program), "--version"], capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
+    )
+    said = re.match(r"(\w+) server v=(\S+)", done.stdout)
+    if said is None:
+        raise InputError(
+            f"{program} does not tell its version: {(done.stdout + done.stderr).strip()[:200]}",
+            "store redis",
+            "install Redis 6.2 or later, or Valkey.",
+        )
+    sha256 = hashlib.sha256(program.read_bytes()).hexdigest()
+    return StoreSoftware(said[1], said[2], sha256, program)
+
+
+def _library(title: str, artifact: str) -> StoreSoftware:
+    """By the lock of the client's stack."""
+    jars = read_lock(recipe_of(CLIENTS)).jars
+    jar = next(name for name in jars if name.startswith(f"{artifact}-"))
+    version = re.search(r"-(\d[\d.]*\d)", jar)
+    return StoreSoftware(title, version[1] if version else "unknown", jars[jar])

@@ -1,0 +1,77 @@
+"""Redis and RocksDB as stores of a study: records with every operation accounted for, and nothing left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from density_study.cluster.state.journal import Journal
+from density_study.jobs.first_look.look import first_look
+from density_study.workloads.execution.run import Run
+from density_study.workloads.record.manifest import Manifest
+from density_study.workloads.ycsb.output.summary import operation_counts, parse_summary
+from tests.live.stores.measured import measured
+from tests.live.support.command import left_of
+
+pytestmark = [pytest.mark.live, pytest.mark.timeout(300)]
+
+SPEC = Path(__file__).with_name("stores.yaml")
+Measured = tuple[Run, dict[str, Manifest]]
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Measured]:
+    runs = tmp_path_factory.mktemp("runs")
+    patch = pytest.MonkeyPatch()
+    patch.setenv("DENSITY_STUDY_RUNTIME", str(runs / ".runtime"))
+    with measured(SPEC, runs) as found:
+        yield found
+    patch.undo()
+
+
+def test_every_trial_is_complete_and_no_operation_failed(done: Measured) -> None:
+    run, manifests = done
+    assert len(manifests) == 4
+    for name, manifest in manifests.items():
+        assert (manifest.state, manifest.reasons) == ("complete", ())
+        out = next((run.records / name / "raw").glob("*.out"))
+        counts = operation_counts(parse_summary(out.read_bytes(), out.name).rows)
+        assert all(count.ok > 0 and count.failed == 0 for count in counts.values())
+        assert first_look(run.records / name).rate
+
+
+def test_scans_are_scans_and_inserted_rows_are_in_the_store(done: Measured) -> None:
+    run, manifests = done
+    for name, manifest in manifests.items():
+        before, after = manifest.state_before["store"], manifest.state_after["store"]
+        if "half-scans" not in name:
+            assert (before["rows"], after["rows"]) == (0, 2000)
+            continue
+        out = next((run.records / name / "raw").glob("*.out"))
+        counts = operation_counts(parse_summary(out.read_bytes(), out.name).rows)
+        assert set(counts) == {"SCAN", "INSERT"}
+        assert before["rows"] == 2000
+        assert after["rows"] == 2000 + counts["INSERT"].ok
+
+
+def test_store_version_and_durability_are_disclosed(done: Measured) -> None:
+    _, manifests = done
+    stores = {m.build: m.disclosure["store"] for m in manifests.values()}
+    assert {(store["name"], store["durability"]) for store in stores.values()} >= {
+        ("RocksDB", "page_cache")
+    }
+    assert all(store["version"] and len(store["sha256"]) == 64 for store in stores.values())
+    redis = next(m for m in manifests.values() if "redis" in m.build)
+    state = redis.state_after["store"]  # as the server itself shows it
+    assert (state["appendonly"], state["appendfsync"]) == ("yes", "no")
+
+
+def test_nothing_of_the_builds_is_left(done: Measured) -> None:
+    run, _ = done
+    assert left_of(run.root) == []
+    made = {intent.path for b in run.plan.builds for intent in Journal(run.journal.path).intents(
+        "make-dir", run.site(b).tag)}  # fmt: skip
+    assert made
+    assert not [path for path in made if Path(path).exists()]

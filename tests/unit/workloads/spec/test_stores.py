@@ -1,0 +1,208 @@
+"""`store` of a study and as a factor: levels, refusals, placement and what clients are told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from density_study.analysis.summary.disclosure import (
+    unequal_durability,
+    unexpected_differences,
+)
+from density_study.cluster.model.arm import declared
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.ports import allocate_ports
+from density_study.cluster.model.store import Store, words_of
+from density_study.cluster.render.store_daemons import redis_data_mib
+from density_study.workloads.planning.plan import Plan
+from density_study.workloads.planning.planned_study import plan_study
+from density_study.workloads.spec.study import Study
+from density_study.workloads.spec.study_file import parse_study
+from density_study.workloads.ycsb.properties import client_arguments, operations_at_most
+from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.stores.bindings import binding_of
+from density_study.workloads.ycsb.stores.store_rules import redis_need_mib
+
+BASE = """
+study: s
+hosts: [{name: here, memory: 6 GiB, roles: [master, worker, client]}]
+"""
+YCSB = "workloads: [{ycsb: {records: [1000], mixes: [load, c], threads: [8]}}]\n"
+
+
+def study(more: str, workloads: str = YCSB) -> Study:
+    return parse_study(BASE + workloads + more, "s.yaml").study
+
+
+def planned(tmp_path: Path, more: str, workloads: str = YCSB) -> Plan:
+    (tmp_path / "s.yaml").write_text(BASE + workloads + more)
+    return plan_study(tmp_path / "s.yaml", runs=tmp_path / "runs").plan
+
+
+def test_a_store_is_hbase_unless_the_study_says_otherwise(tmp_path: Path) -> None:
+    plain = planned(tmp_path, "factors: {vms_per_host: [1]}\n")
+    (topology,) = plain.topologies.values()
+    assert (topology.name, topology.store, topology.levels) == ("v1-flash", Store(), {})
+    assert "store" not in declared(topology)
+
+
+def test_the_durability_is_in_the_name_of_every_arm(tmp_path: Path) -> None:
+    stores = "[hbase, redis, {name: redis, durability: synced}, rocksdb]"
+    plan = planned(tmp_path, f"factors: {{vms_per_host: [1], store: {stores}}}\n")
+    assert list(plan.topologies) == [
+        "v1-flash-hbase-page-cache",
+        "v1-flash-redis-page-cache",
+        "v1-flash-redis-synced",
+        "v1-flash-rocksdb-page-cache",
+    ]
+    alone = planned(tmp_path, "store: redis\nfactors: {vms_per_host: [1]}\n")
+    assert list(alone.topologies) == ["v1-flash-redis-page-cache"]
+    assert words_of("redis-page-cache") == "Redis, page cache"
+    assert words_of("hadoop-3.4.1") == "hadoop-3.4.1"
+
+
+def test_every_store_has_the_same_nodes_and_memory(tmp_path: Path) -> None:
+    plan = planned(tmp_path, "factors: {vms_per_host: [1], store: [hbase, redis, rocksdb]}\n")
+    hbase, redis, rocksdb = plan.topologies.values()
+    memory = [[(n.name, n.memory_mib, n.disk) for n in t.nodes] for t in (hbase, redis, rocksdb)]
+    assert memory[0] == memory[1] == memory[2]
+    assert [service for _, service in allocate_ports(redis).by_service] == ["redis"]
+    assert not allocate_ports(rocksdb).by_service
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ("store: riak\nfactors: {vms_per_host: [1]}\n", "no package registry has a server"),
+        ("store: redis\nfactors: {vms_per_host: [1], store: [redis]}\n", "remove this key"),
+        (
+            "store: redis\nfactors: {vms_per_host: [1], configuration: {a: {}}}\n",
+            "configuration is of Hadoop and HBase",
+        ),
+        ("factors: {vms_per_host: [1], store: [redis, redis]}\n", "duplicate"),
+        ("store: {name: redis, durability: some}\nfactors: {vms_per_host: [1]}\n", "page_cache"),
+    ],
+)
+def test_a_faulty_store_is_refused_with_the_reason(more: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        study(more)
+
+
+def test_other_providers_refuse_other_stores() -> None:
+    text = """
+study: s
+provider: physical
+store: redis
+ssh: {user: me}
+hosts: [{name: a, address: 192.0.2.1, memory: 6 GiB, roles: [master, worker, client]}]
+factors: {vms_per_host: [0]}
+"""
+    with pytest.raises(InputError, match="needs provider local"):
+        parse_study(text + YCSB, "s.yaml")
+
+
+@pytest.mark.parametrize(
+    ("workload", "more", "said"),
+    [
+        ("ycsb: {records: [1000], mixes: [c], threads: [8]}", "store: redis", "1 worker"),
+        ("testdfsio: {modes: [write], files: 1, file_size: 1 MiB}", "store: redis", "no HDFS"),
+        (
+            "ycsb: {records: [90000000], mixes: [c], threads: [8]}",
+            "store: redis",
+            "keeps all rows in memory",
+        ),
+        (
+            "ycsb: {records: [1000], mixes: [c], threads: [8], clients: 2}",
+            "store: rocksdb",
+            "one client process",
+        ),
+        (
+            "genomics: {samples: [100], sites: 1000, mixes: [sample-read], threads: [4]}",
+            "store: redis",
+            "variant store is of HBase alone",
+        ),
+    ],
+)
+def test_what_a_store_cannot_do_is_refused_by_name(
+    tmp_path: Path, workload: str, more: str, said: str
+) -> None:
+    vms = "[2]" if said == "1 worker" else "[1]"
+    with pytest.raises(InputError, match=said):
+        planned(
+            tmp_path,
+            f"{more}\nfactors: {{vms_per_host: {vms}}}\n",
+            f"workloads: [{{{workload}}}]\n",
+        )
+
+
+def test_testdfsio_runs_on_hbase_alone_where_the_study_has_it(tmp_path: Path) -> None:
+    both = (
+        "workloads: [{testdfsio: {modes: [write], files: 1, file_size: 1 MiB}}, "
+        "{ycsb: {records: [1000], mixes: [c], threads: [8]}}]\n"
+    )
+    plan = planned(tmp_path, "factors: {vms_per_host: [1], store: [hbase, redis]}\n", both)
+    dfsio = {step.build for step in plan.trials if step.setting.workload == "testdfsio"}  # type: ignore[union-attr]
+    assert dfsio == {"b1-v1-flash-hbase-page-cache"}
+
+
+def test_unequal_durability_is_not_compared(tmp_path: Path) -> None:
+    stores = "[hbase, redis, {name: redis, durability: synced}]"
+    plan = planned(tmp_path, f"factors: {{vms_per_host: [1], store: {stores}}}\n")
+    hbase, redis, synced = (declared(topology) for topology in plan.topologies.values())
+    assert unequal_durability(hbase, redis) == ()
+    assert unequal_durability(redis, synced) == ("store.durability: page_cache and synced",)
+    assert unequal_durability(hbase, synced)
+
+
+def test_a_store_explains_its_own_disclosure_and_nothing_else() -> None:
+    hbase = {"stacks": {"hbase": {"version": "2"}}, "native_hadoop": False, "machine": "a"}
+    redis = {"store": {"name": "Redis", "durability": "page_cache"}, "machine": "b"}
+    arms = {
+        "b1": {"topology": "x"},
+        "b2": {"topology": "y", "store": "redis", "store.durability": "page_cache"},
+    }
+    found = unexpected_differences({"b1": hbase, "b2": redis}, arms)
+    assert [difference.key for difference in found] == ["machine"]
+
+
+def test_memory_of_redis_is_what_was_measured(tmp_path: Path) -> None:
+    """20,000 rows took 39.3 MiB of used memory, the empty server 1.1 MiB of it."""
+    setting = YcsbSetting(mix="c", records=20_000, threads=1, duration_s=10.0)
+    assert 38.2 <= redis_need_mib(setting) <= 1.15 * 38.2
+    plan = planned(tmp_path, "store: redis\nfactors: {vms_per_host: [1]}\n")
+    (worker,) = next(iter(plan.topologies.values())).workers
+    assert 0 < redis_data_mib(worker) < worker.memory_mib
+
+
+def test_a_fast_store_does_not_run_out_of_operations() -> None:
+    setting = YcsbSetting(mix="c", records=1000, threads=4, duration_s=10.0)
+    assert operations_at_most(setting) == 200_000
+    assert operations_at_most(setting, Store("redis")) == 1_200_000
+
+
+@pytest.mark.parametrize(
+    ("store", "told"),
+    [
+        (Store(), {}),
+        (Store("hbase", "synced"), {"durability": "FSYNC_WAL"}),
+        (Store("hbase", "memory"), {"durability": "SKIP_WAL"}),
+        (Store("redis"), {"redis.address": "127.0.0.1:21000"}),
+    ],
+)
+def test_clients_are_told_the_durability_that_no_server_sets(
+    store: Store, told: dict[str, str]
+) -> None:
+    endpoints = SimpleNamespace(store={"w1/redis": "127.0.0.1:21000"})
+    cluster: Any = SimpleNamespace(topology=SimpleNamespace(store=store), endpoints=endpoints)
+    assert binding_of(cluster).properties(cluster) == told
+
+
+def test_the_client_of_another_store_has_its_db_and_nothing_of_hbase() -> None:
+    setting = YcsbSetting(mix="c", records=1000, threads=4, duration_s=10.0)
+    arguments = client_arguments(setting, "/x", db="a.B", of_store={"redis.address": "h:1"})
+    assert "think.timed.db=a.B" in arguments and "redis.address=h:1" in arguments
+    assert not [word for word in arguments if "HBaseClient" in word]
+    assert client_arguments(setting, "/x") == client_arguments(setting, "/x", of_store={})

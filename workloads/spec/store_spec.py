@@ -1,0 +1,94 @@
+"""The key `store` of a study and of its factors, and its rules. Pure; faults are ValueErrors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, get_args
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from density_study.cluster.model.store import Durability, Store, StoreName
+from density_study.workloads.base.checked import FaultyKeyError
+from density_study.workloads.base.values import Frozen
+
+if TYPE_CHECKING:
+    from density_study.workloads.spec.study import Study
+
+_IMPOSSIBLE = {
+    "riak": "its client is of 2017, and no package registry has a server",
+    "aerospike": "no package registry has a server",
+    "cassandra": "this version has no binding for it",
+    "accumulo": "this version has no binding for it",
+    "kudu": "this version has no binding for it",
+}
+
+
+class StoreSpec(Frozen):
+    """A store, and when it acknowledges a write. `redis` is short for `{name: redis}`."""
+
+    name: StoreName = Field("hbase", description="`hbase`, `redis` (or Valkey) or `rocksdb`.")
+    durability: Durability = Field(
+        "page_cache",
+        description="What an acknowledged write survives. `memory`: nothing. `page_cache`: the death of the "
+        "store's processes. `synced`: a power failure, too. Unequal levels are not compared.",
+    )
+
+    @property
+    def store(self) -> Store:
+        return Store(self.name, self.durability)
+
+
+def _by_name(value: Any) -> Any:
+    named = {"name": value} if isinstance(value, str) else value
+    name = named.get("name") if isinstance(named, dict) else None
+    if isinstance(name, str) and name.lower() in _IMPOSSIBLE:
+        raise ValueError(f"{name} cannot be studied: {_IMPOSSIBLE[name.lower()]}")
+    return named
+
+
+StoreChoice = Annotated[
+    StoreSpec,
+    BeforeValidator(_by_name),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"enum": list(get_args(StoreName))},
+                {
+                    "type": "object",
+                    "additionalProperties": False,
+                    "properties": {
+                        "name": {"enum": list(get_args(StoreName))},
+                        "durability": {"enum": list(get_args(Durability))},
+                    },
+                },
+            ]
+        }
+    ),
+]
+
+
+def check_stores(study: Study) -> None:
+    """ValueError for the first rule of stores that the study violates."""
+    levels = study.factors.stores()
+    if levels and study.store != StoreSpec():
+        raise FaultyKeyError("the stores are those of factors.store; remove this key", "store")
+    key = ("factors", "store") if levels else ("store",)
+    for store in levels.values() or (study.store.store,):
+        if store.on_hadoop:
+            if study.provider == "existing" and store != Store():
+                raise FaultyKeyError(
+                    "the durability of a given cluster is what its administrators set", *key
+                )
+            continue
+        if study.provider != "local":
+            raise FaultyKeyError(
+                f"provider {study.provider} runs HBase alone so far; store {store.name} needs provider "
+                "local",
+                *key,
+            )
+        for factor in ("stack", "configuration", "tier"):
+            if study.factors.levels(factor):
+                raise FaultyKeyError(
+                    f"{factor} is of Hadoop and HBase, which a cluster with {store.facts.title} does not "
+                    "have; compare it in a study of HBase alone",
+                    *("factors", factor),
+                )

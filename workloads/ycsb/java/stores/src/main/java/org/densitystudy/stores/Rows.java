@@ -1,0 +1,88 @@
+package org.densitystudy.stores;
+
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Properties;
+import java.util.Vector;
+import org.densitystudy.ycsb.CleanUpLog;
+import org.densitystudy.ycsb.Failures;
+import site.ycsb.ByteArrayByteIterator;
+import site.ycsb.ByteIterator;
+import site.ycsb.DB;
+import site.ycsb.DBException;
+import site.ycsb.Status;
+
+/**
+ * What the bindings share: failures are counted for the whole JVM, and a status says what happened.
+ *
+ * <p>Every failure is a Status: ERROR for an exception, NOT_FOUND for a read of a missing row. No write is batched or
+ * acknowledged before the store has acknowledged it. A scan past the last row is OK and returns fewer rows.
+ */
+abstract class Rows extends DB {
+  private static final Failures FAILURES = new Failures(System.err, "store-client");
+  private static int holders;
+
+  /** Opens what the thread needs; called once per thread. */
+  abstract void open(Properties properties) throws DBException;
+
+  abstract void close() throws DBException;
+
+  @Override
+  public final void init() throws DBException {
+    CleanUpLog.open(getProperties());
+    open(getProperties());
+    synchronized (Rows.class) {
+      holders++;
+    }
+  }
+
+  /** The last thread also reports all failures. */
+  @Override
+  public final void cleanup() throws DBException {
+    close();
+    synchronized (Rows.class) {
+      if (--holders == 0) {
+        FAILURES.report();
+      }
+    }
+  }
+
+  static Status failed(String operation, Exception failure) {
+    FAILURES.count(operation, failure);
+    return Status.ERROR;
+  }
+
+  static byte[] bytes(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
+  }
+
+  static String text(byte[] bytes) {
+    return new String(bytes, StandardCharsets.UTF_8);
+  }
+
+  static ByteIterator value(byte[] bytes) {
+    return new ByteArrayByteIterator(bytes);
+  }
+
+  static Map<byte[], byte[]> encoded(Map<String, ByteIterator> values) {
+    Map<byte[], byte[]> encoded = new HashMap<>(2 * values.size());
+    values.forEach((field, value) -> encoded.put(bytes(field), value.toArray()));
+    return encoded;
+  }
+
+  /** Adds an empty row to the result of a scan. */
+  static HashMap<String, ByteIterator> rowOf(Vector<HashMap<String, ByteIterator>> result) {
+    HashMap<String, ByteIterator> row = new HashMap<>();
+    result.add(row);
+    return row;
+  }
+
+  static String needed(Properties properties, String name) throws DBException {
+    String value = properties.getProperty(name, "");
+    if (value.isEmpty()) {
+      throw new DBException(name + " is not set");
+    }
+    return value;
+  }
+}

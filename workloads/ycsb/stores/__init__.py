@@ -1,0 +1,1 @@
+"""Stores other than HBase: their bindings, what they refuse, and their rows before a trial."""

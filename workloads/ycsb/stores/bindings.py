@@ -1,0 +1,64 @@
+"""`Binding`: how YCSB's clients use each store: a class of DB, a class path, and properties."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from density_study.cluster.model.cluster import Cluster
+from density_study.cluster.model.store import Durability, StoreName
+from density_study.cluster.providers.provider import node_paths
+from density_study.cluster.stack.store_software import CLIENTS
+from density_study.workloads.ycsb.properties import DB
+
+ROCKSDB_BUFFERS_MIB = 128
+ROCKSDB_OVERHEAD_MIB = 64
+"""Iterators, table readers and threads, beyond cache and write buffers."""
+_HBASE_WRITES: Mapping[Durability, str] = {
+    "memory": "SKIP_WAL",
+    "page_cache": "",  # the table's own, which is SYNC_WAL
+    "synced": "FSYNC_WAL",
+}
+
+
+@dataclass(frozen=True)
+class Binding:
+    """`db`: YCSB's DB. `stack`: whose jars it needs. `properties`: of one cluster's clients."""
+
+    db: str
+    stack: str
+    properties: Callable[[Cluster], Mapping[str, str]]
+
+
+def binding_of(cluster: Cluster) -> Binding:
+    return _BINDINGS[cluster.topology.store.name]
+
+
+def _hbase(cluster: Cluster) -> Mapping[str, str]:
+    level = _HBASE_WRITES[cluster.topology.store.durability]
+    return {"durability": level} if level else {}
+
+
+def _redis(cluster: Cluster) -> Mapping[str, str]:
+    (address,) = cluster.endpoints.store.values()
+    return {"redis.address": address}
+
+
+def _rocksdb(cluster: Cluster) -> Mapping[str, str]:
+    """On the worker's disk, with the worker's memory, although it runs in the client."""
+    (worker,) = cluster.topology.workers
+    folder = node_paths(cluster.site, cluster.topology).data[worker.name]
+    cache_mib = worker.memory_mib - ROCKSDB_BUFFERS_MIB - ROCKSDB_OVERHEAD_MIB
+    return {
+        "rocksdb.path": f"{folder}/rocksdb",
+        "rocksdb.cache.mib": str(cache_mib),
+        "rocksdb.buffers.mib": str(ROCKSDB_BUFFERS_MIB),
+        "durability": cluster.topology.store.durability,
+    }
+
+
+_BINDINGS: Mapping[StoreName, Binding] = {
+    "hbase": Binding(DB, "ycsb", _hbase),
+    "redis": Binding("org.densitystudy.stores.RedisClient", CLIENTS, _redis),
+    "rocksdb": Binding("org.densitystudy.stores.RocksDbClient", CLIENTS, _rocksdb),
+}

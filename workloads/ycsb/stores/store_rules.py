@@ -1,0 +1,70 @@
+"""What a setting may ask of a store other than HBase. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.topology import Topology
+from density_study.cluster.render.store_daemons import redis_data_mib
+
+if TYPE_CHECKING:
+    from density_study.workloads.ycsb.setting import YcsbSetting
+
+# Measured with 10 fields of 100 bytes: 2.05 KiB a row, with its key in the index.
+REDIS_ROW_BYTES = 250
+REDIS_FIELD_BYTES = 95
+
+
+def check_store(setting: YcsbSetting, topology: Topology) -> None:
+    """InputError if the store cannot do the setting honestly."""
+    store = topology.store
+    if store.on_hadoop:
+        return
+    title = store.facts.title
+    if setting.variants is not None:
+        raise _refused(setting, f"the variant store is of HBase alone, not of {title}", "genomics")
+    if store.facts.embedded and setting.clients > 1:
+        raise _refused(setting, f"{title} is open in one client process at a time", "clients")
+    if store.name == "redis":
+        _check_redis_memory(setting, topology)
+
+
+def store_obstacle(setting: YcsbSetting, topology: Topology) -> InputError | None:
+    """Why the setting is left out on this topology: it moves regions, or kills daemons of Hadoop."""
+    if topology.store.on_hadoop or not (setting.is_isolation or setting.fault):
+        return None
+    key = "isolation" if setting.is_isolation else "fault"
+    return _refused(setting, f"{topology.store.facts.title} has no RegionServers for it", key)
+
+
+def redis_need_mib(setting: YcsbSetting) -> float:
+    """Memory of the loaded rows."""
+    row = setting.row
+    return (
+        setting.records
+        * (REDIS_ROW_BYTES + row.fields * (row.field_length + REDIS_FIELD_BYTES))
+        / 2**20
+    )
+
+
+def _check_redis_memory(setting: YcsbSetting, topology: Topology) -> None:
+    need_mib = redis_need_mib(setting)
+    for worker in topology.workers:
+        if need_mib > redis_data_mib(worker):
+            raise InputError(
+                f"{setting.id}: Redis keeps all rows in memory; they take {need_mib:.0f} MiB, and "
+                f"{worker.name} has {redis_data_mib(worker)} MiB for them.",
+                "records",
+                "load fewer or smaller rows, or give the host more memory.",
+                ("workloads",),
+            )
+
+
+def _refused(setting: YcsbSetting, why: str, key: str) -> InputError:
+    return InputError(
+        f"{setting.id}: {why}.",
+        key,
+        f"remove `{key}`, or the store.",
+        ("workloads",),
+    )
