@@ -7,6 +7,8 @@ Four hosts made of namespaces (`tests.hosts`): a master that is also the client,
 from __future__ import annotations
 
 import os
+import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from density_study.cluster.model.cluster import read_cluster
 from density_study.cluster.providers.provider import provider_of
 from density_study.cluster.providers.ssh.channel import close_channels
 from density_study.cluster.providers.ssh.options import IDENTITY
+from density_study.cluster.providers.ssh.toolkit import toolkit
 from density_study.workloads.base.fault import Fault
 from density_study.workloads.base.workload import RecordFolder, TrialContext
 from density_study.workloads.execution.opening import open_run
@@ -24,6 +27,7 @@ from density_study.workloads.execution.steps import carry_out, close_run, steps_
 from density_study.workloads.record.record import closed_records
 from density_study.workloads.ycsb.fault_under_load.lasting import LastingFault
 from tests.hosts.fixture import Hosts
+from tests.hosts.host import USER
 from tests.live.support.over_ssh import left_on, physical_spec
 
 pytestmark = [pytest.mark.live, pytest.mark.slow, pytest.mark.timeout(1500)]
@@ -113,3 +117,48 @@ def test_a_host_is_cut_off_and_returns(hosts: Hosts, tmp_path: Path) -> None:
     assert fault.until_epoch_s - fault.epoch_s == pytest.approx(20, abs=3)
     rows = broken.state_after["rows"]
     assert rows["acknowledged"] == rows["found"] and rows["lost_keys"] == []
+
+
+def reached(hosts: Hosts, port: int) -> bool:
+    """Whether another worker can connect to a port of the victim."""
+    address = hosts.addresses[VICTIM]
+    connect = f"import socket; socket.create_connection(({address!r}, {port}), timeout=1).close()"
+    try:
+        hosts.on("h1", "python3", "-c", connect)
+    except subprocess.CalledProcessError:
+        return False
+    return True
+
+
+@pytest.mark.usefixtures("controller")
+def test_the_user_may_cut_off_its_host_and_ssh_still_works(hosts: Hosts) -> None:
+    """No cluster: as the user of the documented sudo rule, with the modules of the toolkit alone."""
+    place = hosts.folder / VICTIM / "var-tmp" / "toolkit.zip"
+    place.write_bytes(toolkit())
+    peers = " ".join(hosts.addresses[name] for name in hosts.names if name != VICTIM)
+    module = "density_study.cluster.machine.network_cut"
+    cut = f"PYTHONPATH=/var/tmp/toolkit.zip exec python3 -m {module} a/b/c 4 22 {peers}"
+    serve = f"exec python3 -m http.server --bind {hosts.addresses[VICTIM]} 21099"
+    enter = ["nsenter", f"--target={hosts.first_process(VICTIM)}", "--all", "--", "su", USER, "-c"]
+    quiet = {
+        "stdin": subprocess.DEVNULL,
+        "stdout": subprocess.DEVNULL,
+        "stderr": subprocess.DEVNULL,
+    }
+    server = subprocess.Popen([*enter, serve], **quiet)  # ends with the lab
+    try:
+        deadline = time.monotonic() + 20
+        while not reached(hosts, 21099):
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        keeper = subprocess.Popen(
+            [*enter, cut], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True
+        )
+        assert keeper.stdout is not None
+        assert "begun" in keeper.stdout.readline()
+        assert not reached(hosts, 21099) and reached(hosts, 22)
+        assert keeper.wait(timeout=20) == 0
+        assert reached(hosts, 21099) and tables(hosts) == ""
+    finally:
+        server.kill()
+        place.unlink()
