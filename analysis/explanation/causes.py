@@ -67,7 +67,7 @@ def causes(course: Course, spell: Spell, spells: Iterable[Spell]) -> tuple[Cause
     count as usual."""
     slow = np.zeros(len(course.rate), bool)
     for one in spells:
-        slow |= course.within(one)
+        slow |= course.within(one.first, one.last)
     return tuple(cause for rule in RULES for cause in rule(course, spell, ~slow))
 
 
@@ -84,15 +84,16 @@ def _pauses(course: Course, spell: Spell, usual: Usual) -> Iterator[Cause]:
             for event in course.events
             if event.source == source and event.kind in ("gc pause", "safepoint")
         ]
-        in_spell = _clipped(pauses, spell.first - BEFORE_S, spell.last + 1)
+        first, last = spell.core
+        in_spell = _clipped(pauses, first - BEFORE_S, last + 1)
         paused_s = covered_s(in_spell)
         elsewhere = covered_s(_clipped(pauses, course.first, course.first + len(course.rate)))
         others_s = max(0.0, elsewhere - paused_s) / max(1, int(usual.sum()))
-        lasted_s = spell.last + 1 - spell.first + BEFORE_S
+        lasted_s = last + 1 - first + BEFORE_S
         worst_s = (spell.worst_ms or 0.0) / 1000
         enough = paused_s >= max(
             PAUSE_SHARE * max(spell.lost_s, worst_s),
-            PAUSED_TIME * (spell.last + 1 - spell.first),
+            PAUSED_TIME * (last + 1 - first),
         )
         if 1000 * paused_s >= PAUSE_MS and enough and paused_s > UNUSUAL * others_s * lasted_s:
             found.append((paused_s, source, max(in_spell, key=lambda one: one.end_s - one.start_s)))
@@ -109,9 +110,9 @@ def _activity(kind: str) -> Rule:
 
     def rule(course: Course, spell: Spell, usual: Usual) -> Iterator[Cause]:
         events = [event for event in course.events if event.kind == kind]
-        lasted_s = spell.last + 1 - spell.first
-        in_spell = _clipped(events, spell.first, spell.last + 1)
-        if covered_s(in_spell) < ACTIVE_SHARE * lasted_s:
+        first, last = spell.core
+        in_spell = _clipped(events, first, last + 1)
+        if covered_s(in_spell) < ACTIVE_SHARE * (last + 1 - first):
             return
         active = np.array([bool(_clipped(events, s, s + 1)) for s in course.seconds])
         if usual.any() and active[usual].mean() > USUAL_ACTIVITY:
@@ -119,7 +120,7 @@ def _activity(kind: str) -> Rule:
         told = [
             f"{event.source} ({event.what}, until {event.end_s:.0f} s)"
             for event in sorted(events, key=lambda one: one.start_s - one.end_s)
-            if _clipped([event], spell.first, spell.last + 1)
+            if _clipped([event], first, last + 1)
         ]
         yield Cause(kind, f"{kind} on {_several(told)}")
 
@@ -133,7 +134,7 @@ def _moved(kind: str, moved: tuple[Moved, ...]) -> Rule:
         told = []
         for one in moved:
             for where, values in course.measured(one.quantity):
-                value, centre = _rise(values, course.within(spell), usual, one)
+                value, centre = _rise(values, course.within(*spell.core), usual, one)
                 if value is not None:
                     told.append(
                         f"{one.words} of {where} {value:,.0f} {one.unit}, {centre:,.0f} {one.unit} in the "

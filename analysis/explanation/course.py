@@ -29,13 +29,16 @@ class Happening:
 @dataclass(frozen=True)
 class Spell:
     """Consecutive slow seconds [first, last], and how slow they were. `lost_s`: work that was not done, in
-    seconds of the median rate."""
+    seconds of the median rate. `core`: first and last second with a slow rate; the whole spell if there is
+    none. After a stall, clients with a target rate work off what was due: its latencies are long, too, but
+    the cause is gone."""
 
     first: int
     last: int
     lost_s: float
     worst_ms: float | None
     what: str
+    core: tuple[int, int]
 
     @property
     def words(self) -> str:
@@ -61,10 +64,10 @@ class Course:
     def seconds(self) -> range:
         return range(self.first, self.first + len(self.rate))
 
-    def within(self, spell: Spell) -> npt.NDArray[np.bool_]:
-        """Which elements are the spell's seconds."""
+    def within(self, first: int, last: int) -> npt.NDArray[np.bool_]:
+        """Which elements are these seconds."""
         seconds = np.arange(self.first, self.first + len(self.rate))
-        found: npt.NDArray[np.bool_] = (seconds >= spell.first) & (seconds <= spell.last)
+        found: npt.NDArray[np.bool_] = (seconds >= first) & (seconds <= last)
         return found
 
     def measured(self, quantity: str) -> Iterator[tuple[str, Array]]:

@@ -1,12 +1,15 @@
 """Slow seconds: the rule, fixed before the data.
 
-A second is slow if its rate lies FEWER of the median and SPREADS robust standard deviations below it, or if
-its longest operation took LONGER times the median second's, SPREADS_LOG standard deviations on the
-logarithmic scale, and more than LEAST_MS. Median and median absolute deviation are not moved by the slow
-seconds themselves (Leys et al., J. Exp. Soc. Psychol. 49, 2013, who advise 2.5 to 3 of them). A trial has
-hundreds of seconds, so the rate takes 4: one second in 30,000 of a normal rate. The longest operation of a
-second is noisy as it is, and on a busy machine a stall of half a second lies 3 above its median; a second
-that is found slow by chance finds no cause.
+A second is slow if its rate lies FEWER of the median and SPREADS robust standard deviations below it (or if
+it STALLED, whatever the spread), or if its longest operation took LONGER times the median second's,
+SPREADS_LOG standard deviations on the logarithmic scale, and more than LEAST_MS.
+
+Median and median absolute deviation are not moved by the slow seconds themselves (Leys et al., J. Exp. Soc.
+Psychol. 49, 2013, who advise 2.5 to 3 of them). A trial has hundreds of seconds, so the rate takes 4: one
+second in 30,000 of a normal rate. Its deviation is that of the seconds below the median: those in which
+clients catch up say nothing about how far it falls. The longest operation of a second is noisy as it is, and
+on a busy machine a stall of half a second lies 3 above its median; a second that is found slow by chance
+finds no cause.
 """
 
 from __future__ import annotations
@@ -14,11 +17,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from density_study.analysis.explanation.course import Course, Spell, centre_and_spread
+from density_study.analysis.explanation.course import NORMAL, Course, Spell, centre_and_spread
 
 SPREADS = 4.0
 SPREADS_LOG = 2.5
 FEWER = 0.3  # of the median rate: less is no event that a reader looks for
+STALLED = 0.8  # below the median: hardly anything is done
 LONGER = 3.0
 LEAST_MS = 100.0
 LEAST_SECONDS = 10  # fewer have no median to speak of
@@ -36,9 +40,12 @@ def slow_spells(course: Course) -> tuple[Spell, ...]:
 
 
 def _by_rate(course: Course) -> npt.NDArray[np.bool_]:
-    centre, spread = centre_and_spread(course.rate)
+    centre, _ = centre_and_spread(course.rate)
     below = centre - course.rate
-    found: npt.NDArray[np.bool_] = (below > FEWER * centre) & (below > SPREADS * spread)
+    spread = NORMAL * float(np.median(below[below >= 0]))
+    found: npt.NDArray[np.bool_] = (below > FEWER * centre) & (
+        (below > SPREADS * spread) | (below > STALLED * centre)
+    )
     return found
 
 
@@ -77,4 +84,13 @@ def _spell(course: Course, first: int, last: int) -> Spell:
         parts.append(
             f"longest operation {worst_ms:,.0f} ms, {usual_ms:,.0f} ms in the median second"
         )
-    return Spell(course.first + first, course.first + last, lost_s, worst_ms, "; ".join(parts))
+    few = [at for at in range(first, last + 1) if course.rate[at] < (1 - FEWER) * usual]
+    core = (few[0], few[-1]) if few else (first, last)
+    return Spell(
+        first=course.first + first,
+        last=course.first + last,
+        lost_s=lost_s,
+        worst_ms=worst_ms,
+        what="; ".join(parts),
+        core=(course.first + core[0], course.first + core[1]),
+    )

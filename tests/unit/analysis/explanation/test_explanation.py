@@ -75,6 +75,17 @@ def compacted(course: Course, rng: np.random.Generator) -> Course:
     )
 
 
+def stalled(course: Course, rng: np.random.Generator) -> Course:
+    """The disk stands still for five seconds; then clients with a target rate work off what was due."""
+    begin, end = DISTURBED.start, DISTURBED.start + 5
+    rate, worst = course.rate.copy(), course.worst_ms.copy()
+    rate[begin:end] *= rng.uniform(0.0, 0.1, 5)
+    rate[end : end + 9] *= rng.uniform(1.2, 1.7, 9)
+    worst[begin:end] = np.nan
+    worst[end : end + 9] = np.linspace(5000, 2000, 9)
+    return raised(replace(course, rate=rate, worst_ms=worst), {"io_stall": 48.0}, slice(begin, end))
+
+
 def throttled(course: Course, rng: np.random.Generator) -> Course:
     where = slice(DISTURBED.start, DISTURBED.start + 5)
     return raised(slowed(course, rng, where), {"io_stall": 60.0, "iowait": 30.0}, where)
@@ -105,6 +116,7 @@ def named(course: Course) -> list[tuple[Spell, tuple[Cause, ...]]]:
         (paused, "gc pause"),
         (compacted, "compaction"),
         (throttled, "disk"),
+        (stalled, "disk"),
         (crowded, "other programs"),
     ),
 )
@@ -167,6 +179,13 @@ def test_a_stall_that_a_target_rate_makes_up_for_shows_by_its_latency() -> None:
     (spell,) = slow_spells(course([*STEADY, 100, *STEADY], [10.0] * 12 + [400] + [10.0] * 12))
     assert (spell.first, spell.last) == (12, 12)
     assert spell.what.startswith("longest operation 400 ms")
+
+
+def test_a_stall_is_slow_however_noisy_the_trial_and_its_backlog_is_no_part_of_the_core() -> None:
+    rate = [*STEADY, 150, 200, 60, 0, 1, 60, 180, 190, 170, *STEADY]
+    worst = [10.0] * 15 + [float("nan"), 2000, 2100, 1500, 1000, 700] + [10.0] * 12
+    (spell,) = slow_spells(course(rate, worst))
+    assert (spell.first, spell.last, spell.core) == (14, 20, (14, 17))
 
 
 def test_a_small_dip_is_no_slow_second() -> None:
