@@ -38,10 +38,13 @@ class SettleTest {
   }
 
   @Test
-  void theQueueLengthIsReadFromJmx() throws IOException {
-    assertEquals(3, CompactionQueue.length(json("{\"compactionQueueLength\": 3}"), "page"));
-    Assertions.assertThrows(IOException.class, () -> CompactionQueue.length(json("{}"), "page"));
-    Assertions.assertThrows(IOException.class, () -> CompactionQueue.length(json(""), "page"));
+  void backgroundWorkIsReadFromJmx() throws IOException {
+    String counters = "\"compactionQueueLength\": 3, \"CompactionTime_num_ops\": 40";
+    String all = "{" + counters + ", \"splitSuccessCount\": 2}";
+    assertEquals(new BackgroundWork(3, 40, 2), BackgroundWork.read(json(all), "page"));
+    for (String bean : List.of("{" + counters + "}", "{}", "")) {
+      Assertions.assertThrows(IOException.class, () -> BackgroundWork.read(json(bean), "page"));
+    }
   }
 
   private static StringReader json(String bean) {
@@ -49,6 +52,6 @@ class SettleTest {
   }
 
   private static State state(int storeFiles, int compacting) {
-    return new State("t", List.of(), List.of(), storeFiles, 0, 0, compacting);
+    return new State("t", List.of(), List.of(), storeFiles, 0, 0, compacting, 0L, 0L);
   }
 }

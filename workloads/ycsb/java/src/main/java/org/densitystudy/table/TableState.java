@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.function.ToLongFunction;
 import org.apache.hadoop.hbase.RegionMetrics;
 import org.apache.hadoop.hbase.ServerMetrics;
 import org.apache.hadoop.hbase.Size;
@@ -30,7 +31,8 @@ record TableState(TableName table) implements Task {
 
   /**
    * Regions and requests are those of the table; compactions are those of all tables. Compacting:
-   * regions in a selected compaction, running or waiting for a thread. Queued: see CompactionQueue.
+   * regions in a selected compaction, running or waiting for a thread. Queued: see
+   * BackgroundWork; null without a web server.
    */
   record Server(
       String name,
@@ -40,6 +42,7 @@ record TableState(TableName table) implements Task {
       int compactingRegions,
       Integer compactionsQueued) {}
 
+  /** Compactions and splits: of all servers since they started; null if one does not show them. */
   record State(
       String table,
       List<Region> regions,
@@ -47,7 +50,9 @@ record TableState(TableName table) implements Task {
       int storeFiles,
       long storeFileMib,
       long memstoreMib,
-      int compactingRegions) {}
+      int compactingRegions,
+      Long compactions,
+      Long splits) {}
 
   static Task parse(Arguments arguments) {
     return new TableState(arguments.table());
@@ -61,6 +66,7 @@ record TableState(TableName table) implements Task {
   static State read(Admin admin, TableName table) throws Exception {
     List<Region> regions = new ArrayList<>();
     List<Server> servers = new ArrayList<>();
+    List<BackgroundWork> works = new ArrayList<>();
     for (ServerMetrics server : Session.liveServers(admin)) {
       String name = server.getServerName().getServerName();
       List<RegionMetrics> all = admin.getRegionMetrics(server.getServerName());
@@ -71,6 +77,8 @@ record TableState(TableName table) implements Task {
               .toList();
       long compacting =
           all.stream().filter(m -> m.getCompactionState() != CompactionState.NONE).count();
+      BackgroundWork work = BackgroundWork.of(server, admin.getConfiguration());
+      works.add(work);
       regions.addAll(own);
       servers.add(
           new Server(
@@ -79,7 +87,7 @@ record TableState(TableName table) implements Task {
               own.stream().mapToLong(Region::readRequests).sum(),
               own.stream().mapToLong(Region::writeRequests).sum(),
               (int) compacting,
-              CompactionQueue.length(server, admin.getConfiguration())));
+              work == null ? null : work.compactionsQueued()));
     }
     if (regions.isEmpty()) { // an empty list would look like an empty table
       throw new IOException("no server has a region of " + table + ": is it there, and enabled?");
@@ -92,7 +100,14 @@ record TableState(TableName table) implements Task {
         regions.stream().mapToInt(Region::storeFiles).sum(),
         regions.stream().mapToLong(Region::storeFileMib).sum(),
         regions.stream().mapToLong(Region::memstoreMib).sum(),
-        servers.stream().mapToInt(Server::compactingRegions).sum());
+        servers.stream().mapToInt(Server::compactingRegions).sum(),
+        total(works, BackgroundWork::compactions),
+        total(works, BackgroundWork::splits));
+  }
+
+  /** Of all servers; null if one does not show it. */
+  private static Long total(List<BackgroundWork> works, ToLongFunction<BackgroundWork> counter) {
+    return works.contains(null) ? null : works.stream().mapToLong(counter).sum();
   }
 
   private static Region region(RegionMetrics metrics, String server) {

@@ -13,13 +13,15 @@ import javax.net.ssl.HttpsURLConnection;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.ServerMetrics;
 import org.apache.hbase.thirdparty.com.google.gson.JsonArray;
+import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 import org.apache.hbase.thirdparty.com.google.gson.JsonParser;
 
 /**
- * Number of compactions that wait on a RegionServer. Only /jmx of its web server shows it; no RPC does.
- * Hadoop caches /jmx for 10 s, so it can flag a busy server, but cannot show when one becomes idle.
+ * Work that a RegionServer does on its own: compactions that wait, and those and the splits that it has done
+ * since it started. Only /jmx of its web server shows them; no RPC does. Hadoop caches /jmx for 10 s by default,
+ * so the queue can flag a busy server, but cannot show when one becomes idle.
  */
-final class CompactionQueue {
+record BackgroundWork(int compactionsQueued, long compactions, long splits) {
   private static final String QUERY = "/jmx?qry=Hadoop:service=HBase,name=RegionServer,sub=Server";
 
   /** In an emulated guest, the first page of a web server takes many seconds. */
@@ -30,13 +32,11 @@ final class CompactionQueue {
 
   private static final long PAUSE_MS = 200;
 
-  private CompactionQueue() {}
-
   /**
    * Null if the RegionServer has no web server (hbase.regionserver.info.port is -1). Where the server asks
    * for Kerberos, Java answers by the ticket of KRB5CCNAME.
    */
-  static Integer length(ServerMetrics server, Configuration configuration) throws Exception {
+  static BackgroundWork of(ServerMetrics server, Configuration configuration) throws Exception {
     int port = server.getInfoServerPort();
     if (port <= 0) {
       return null;
@@ -46,10 +46,10 @@ final class CompactionQueue {
     return patiently(URI.create(scheme + "://" + host + ":" + port + QUERY).toURL());
   }
 
-  private static int patiently(URL page) throws Exception {
+  private static BackgroundWork patiently(URL page) throws Exception {
     for (int attempt = 1; ; attempt++) {
       try (Reader text = new InputStreamReader(open(page), StandardCharsets.UTF_8)) {
-        return length(text, page);
+        return read(text, page);
       } catch (MissingException restarting) {
         if (attempt == ATTEMPTS) {
           throw restarting;
@@ -74,15 +74,21 @@ final class CompactionQueue {
     private static final long serialVersionUID = 1L;
 
     MissingException(Object source) {
-      super("no compactionQueueLength in " + source);
+      super("no counters of compactions and splits in " + source);
     }
   }
 
-  static int length(Reader text, Object source) throws IOException {
+  static BackgroundWork read(Reader text, Object source) throws IOException {
     JsonArray beans = JsonParser.parseReader(text).getAsJsonObject().getAsJsonArray("beans");
-    if (beans.isEmpty() || !beans.get(0).getAsJsonObject().has("compactionQueueLength")) {
+    JsonObject bean = beans.isEmpty() ? new JsonObject() : beans.get(0).getAsJsonObject();
+    if (!bean.has("compactionQueueLength")
+        || !bean.has("CompactionTime_num_ops")
+        || !bean.has("splitSuccessCount")) {
       throw new MissingException(source);
     }
-    return beans.get(0).getAsJsonObject().get("compactionQueueLength").getAsInt();
+    return new BackgroundWork(
+        bean.get("compactionQueueLength").getAsInt(),
+        bean.get("CompactionTime_num_ops").getAsLong(),
+        bean.get("splitSuccessCount").getAsLong());
   }
 }
