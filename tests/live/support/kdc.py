@@ -38,10 +38,13 @@ class Kdc:
         """`clock`: how far its clock is off, as faketime takes it: `+20m`."""
         if not (self.root / "principal").exists():
             self._run(f"{SBIN}/kdb5_util", "create", "-s", "-r", REALM, "-P", secrets.token_hex(16))
-        fake = ["/usr/bin/faketime", "-f", clock] if clock else []
+        # not by the program faketime, whose child would outlive it
+        (library,) = Path("/usr/lib").glob("*/faketime/libfaketime.so.1")
+        fake = {"LD_PRELOAD": str(library), "FAKETIME": clock} if clock else {}
         with (self.root / "kdc.out").open("ab") as out:
-            argv = [*MORTAL, *fake, f"{SBIN}/krb5kdc", "-n"]
-            self._process = subprocess.Popen(argv, env=self.env, stdout=out, stderr=out)
+            argv = [*MORTAL, f"{SBIN}/krb5kdc", "-n"]
+            env = {**self.env, **fake}
+            self._process = subprocess.Popen(argv, env=env, stdout=out, stderr=out)
         deadline = time.monotonic() + 10
         while time.monotonic() < deadline:
             with suppress(OSError), socket.create_connection((HOST, self.port), 1):
@@ -53,6 +56,8 @@ class Kdc:
         if self._process is not None:
             self._process.kill()
             self._process.wait()
+            for path in Path("/dev/shm").glob(f"*faketime_*_{self._process.pid}"):
+                path.unlink()  # which faketime leaves
 
     def add(self, principal: str, *options: str) -> None:
         """A principal with the password."""
