@@ -112,7 +112,7 @@ def test_a_host_is_cut_off_and_returns(hosts: Hosts, tmp_path: Path) -> None:
     assert left_on(hosts, VICTIM) == []
     (broken,) = (one for one in closed_records(run.records).values() if one.fault)
     fault = broken.fault
-    assert fault is not None and fault.cut == "host" and fault.node == VICTIM
+    assert fault is not None and fault.cut == "host" and fault.node == "w3"
     assert fault.until_epoch_s is not None
     assert fault.until_epoch_s - fault.epoch_s == pytest.approx(20, abs=3)
     rows = broken.state_after["rows"]
