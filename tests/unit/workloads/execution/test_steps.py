@@ -95,7 +95,7 @@ def world(monkeypatch: pytest.MonkeyPatch) -> World:
     world = World()
     for name in ("bring_up", "tear_down", "run_trial"):
         monkeypatch.setattr(steps, name, getattr(world, name))
-    monkeypatch.setattr(steps, "ensure_stacks", lambda _versions: None)
+    monkeypatch.setattr(steps, "ensure_stacks", lambda *_: None)
     monkeypatch.setattr(steps, "_cluster", lambda run, build: _FakeCluster(run, build))
     return world
 
