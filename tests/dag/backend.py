@@ -64,7 +64,7 @@ def install() -> None:
     opening.resolve_hosts = hosts
     opening.preflight = lambda *_: None
     opening.provider_of = lambda _: SimpleNamespace()  # no lease on a host over SSH
-    steps.ensure_stacks = lambda _versions: None
+    steps.ensure_stacks = lambda *_: None
     steps.bring_up = bring_up
     steps.tear_down = tear_down
     steps.run_trial = run_trial
