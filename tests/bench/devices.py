@@ -67,12 +67,12 @@ class _Watch:
         self.names = tuple(commands)
 
     def percent(self, name: str) -> tuple[float, float]:
-        """CPU of one monitor, and how much more the daemons spent meanwhile than before."""
+        """CPU of one monitor, and how much more the daemons that it asks spent meanwhile than before."""
         host = self._cluster.topology.hosts[0].name
         tag, output = self._cluster.site.tag, self._folder / f"{name}.csv"
         command = self._commands[name](host, str(output), 1.0, tag, (sys.executable,))
-        daemons = [process.pid for process in self._cluster.processes]
-        before = _spent_percent(daemons)
+        daemons = [process.pid for process in self._cluster.processes] if name in ASKED else []
+        before = _spent_percent(daemons) if daemons else []
         monitor = subprocess.Popen(command.argv, env={**os.environ, **command.env},
                                    stdout=subprocess.DEVNULL)  # fmt: skip
         try:

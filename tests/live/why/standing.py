@@ -39,9 +39,9 @@ from tests.live.support.builds import open_build, topology
 from tests.support.drafts import draft, plan, study
 
 # Far below saturation: only a disturbance makes a second slow.
-SETTING = YcsbSetting(mix="read45-insert55", records=60_000, threads=8, duration_s=36,
-                      warm_up_s=6, warm_up_client_s=0, warm_up_daemons_s=15, target_ops_s=300)  # fmt: skip
-AT_S = 22.0
+SETTING = YcsbSetting(mix="read45-insert55", records=60_000, threads=8, duration_s=32,
+                      warm_up_s=6, warm_up_client_s=0, target_ops_s=300)  # fmt: skip
+AT_S = 18.0
 """When a trial is disturbed, after its window's start."""
 
 
@@ -64,15 +64,18 @@ class Standing:
         self.transport = provider_of("local").transport(cluster.site, journal)
         self._number = 0
 
-    def trial(self, kind: str, disturb: Callable[[], object] | None = None) -> Manifest:
+    def trial(
+        self, kind: str, disturb: Callable[[], object] | None = None, warm_up_daemons_s: int = 0
+    ) -> Manifest:
         """A trial, disturbed once at AT_S."""
         self._number += 1
         name = f"{kind}-{self._number:02d}"
         if disturb is not None:
             threading.Thread(target=self._later, args=(name, disturb), daemon=True).start()
         build = self.cluster.site.root.name
+        setting = SETTING.model_copy(update={"warm_up_daemons_s": warm_up_daemons_s})
         step = Step(index=self._number, kind="trial", repetition=1, build=build, label="why",
-                    trial=name, order=self._number, setting=SETTING, estimate_s=1.0)  # fmt: skip
+                    trial=name, order=self._number, setting=setting, estimate_s=1.0)  # fmt: skip
         manifest = run_trial(self.run, step, self.cluster, self.transport)
         assert manifest.state == "complete", manifest.reasons
         return manifest

@@ -36,7 +36,7 @@ def _can_throttle() -> bool:
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
     with standing(tmp_path_factory.mktemp("why"), os.getpid()) as made:
-        made.trial("first")  # loads the table, and is not looked at
+        made.trial("first", warm_up_daemons_s=60)  # loads the table, and is not looked at
         yield made
 
 
