@@ -37,7 +37,7 @@ def _section(model: dict[str, Any], title: str, models: dict[str, Any]) -> Itera
     yield f"## {title}\n"
     if description := model.get("description"):
         yield f"{sentence(description)}\n"
-    required = model.get("required", [])
+    required = [*model.get("required", []), *model.get("else", {}).get("required", [])]
     rows = [
         _row(key, _with_meaning(value, models), key in required)
         for key, value in model.get("properties", {}).items()

@@ -59,6 +59,16 @@ def test_the_schema_rejects_a_faulty_study(key: str, value: object) -> None:
     assert not SCHEMA.is_valid(study | {key: value})
 
 
+def test_the_schema_needs_hosts_for_a_cluster_to_build_and_none_for_one_that_stands() -> None:
+    study = yaml.safe_load(STUDIES[0].read_text(encoding="utf-8"))
+    hostless = {key: value for key, value in study.items() if key not in ("hosts", "factors")}
+    cluster = {"configuration": "/etc/hadoop", "folder": "/user/me/study", "namespace": "study"}
+    given = {"provider": "existing", "existing": cluster}
+    assert not SCHEMA.is_valid(hostless)
+    assert not SCHEMA.is_valid(hostless | {"provider": "existing"})
+    assert SCHEMA.is_valid(hostless | given)
+
+
 @pytest.mark.parametrize(
     ("key", "value"),
     (

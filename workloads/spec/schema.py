@@ -17,6 +17,7 @@ _PLACES = (
     _HERE.parents[1] / "docs" / "reference" / "study.schema.json",  # in a checkout
     _HERE / "study.schema.json",  # in an installed package (pyproject.toml)
 )
+_TO_BUILD = ("hosts", "factors")
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
@@ -48,8 +49,13 @@ def schema_of(model: type[BaseModel]) -> dict[str, Any]:
 
 
 def study_schema() -> dict[str, Any]:
-    """The schema, generated from the models that validate a study."""
-    return schema_of(Study)
+    """The schema, generated from the models that validate a study. A cluster that stands already needs no
+    hosts and no factors: Study fills them in before it validates, which no model can show."""
+    schema = schema_of(Study)
+    schema["required"] = [key for key in schema["required"] if key not in _TO_BUILD]
+    given = {"properties": {"provider": {"const": "existing"}}, "required": ["provider"]}
+    needs = {"then": {"required": ["existing"]}, "else": {"required": list(_TO_BUILD)}}
+    return {**schema, "if": given, **needs}
 
 
 def schema_file() -> Path:
