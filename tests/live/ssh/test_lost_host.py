@@ -1,5 +1,5 @@
-"""A host is cut off under load: clients go on, the host returns, and no acknowledged row is lost. A cut whose
-keeper was killed is mended when the build is torn down.
+"""A host is cut off, or killed, under load: clients go on, and no acknowledged row is lost. A host that was cut
+off returns. A cut whose keeper was killed is mended when the build is torn down.
 
 Four hosts made of namespaces (`tests.hosts`): a master that is also the client, and three workers.
 """
@@ -19,7 +19,7 @@ from density_study.cluster.providers.provider import provider_of
 from density_study.cluster.providers.ssh.channel import close_channels
 from density_study.cluster.providers.ssh.options import IDENTITY
 from density_study.cluster.providers.ssh.toolkit import toolkit
-from density_study.workloads.base.fault import Fault
+from density_study.workloads.base.fault import Fault, InjectedFault
 from density_study.workloads.base.workload import RecordFolder, TrialContext
 from density_study.workloads.execution.opening import open_run
 from density_study.workloads.execution.run import Run
@@ -32,9 +32,9 @@ from tests.live.support.over_ssh import left_on, physical_spec
 
 pytestmark = [pytest.mark.live, pytest.mark.slow, pytest.mark.timeout(1500)]
 
-CUT = """
-study: live-cut
-question: What happens when a host is cut off?
+SPEC = """
+study: live-lost-host
+question: What happens when a host is lost?
 provider: physical
 hosts:
 HOSTS
@@ -50,9 +50,11 @@ workloads:
       warm_up: 2 s
       warm_up_client: 4 s
       warm_up_daemons: off
-      fault: {cut: host, at: 10 s, for: 20 s, rate: 100/s, duration: 130 s}
+      fault: {FAULT, at: 10 s, rate: 100/s, duration: 130 s}
 seed: 7
 """
+CUT = SPEC.replace("FAULT", "cut: host, for: 20 s")
+KILL = SPEC.replace("FAULT", "kill: host")
 VICTIM = "h3"
 
 
@@ -110,13 +112,37 @@ def test_a_host_is_cut_off_and_returns(hosts: Hosts, tmp_path: Path) -> None:
         close_run(run)
     assert tables(hosts) == ""
     assert left_on(hosts, VICTIM) == []
-    (broken,) = (one for one in closed_records(run.records).values() if one.fault)
-    fault = broken.fault
-    assert fault is not None and fault.cut == "host" and fault.node == "w3"
+    fault = the_fault(run)
+    assert fault.cut == "host" and fault.node == "w3"
     assert fault.until_epoch_s is not None
     assert fault.until_epoch_s - fault.epoch_s == pytest.approx(20, abs=3)
+
+
+@pytest.mark.usefixtures("controller")
+def test_all_daemons_of_a_host_are_killed_at_once(hosts: Hosts, tmp_path: Path) -> None:
+    run = open_run(physical_spec(hosts, KILL, tmp_path / "spec.yaml"), tmp_path / "runs")
+    try:
+        for step in steps_left(run):
+            ended = carry_out(run, step)
+            assert ended.outcome == "ok", ended.message
+    finally:
+        close_run(run)
+    assert left_on(hosts, VICTIM) == []
+    fault = the_fault(run)
+    assert (fault.kill, fault.node) == ("host", "w3")
+    entries = run.journal.read()
+    killed = {entry["pid"] for entry in entries if entry.get("by") == "fault"}
+    names = {e["name"] for e in entries if e["event"] == "process-started" and e["pid"] in killed}
+    assert {"datanode", "nodemanager", "regionserver"} <= {name.split("-")[0] for name in names}
+
+
+def the_fault(run: Run) -> InjectedFault:
+    """What was done to the cluster; no acknowledged row was lost by it."""
+    (broken,) = (one for one in closed_records(run.records).values() if one.fault)
     rows = broken.state_after["rows"]
     assert rows["acknowledged"] == rows["found"] and rows["lost_keys"] == []
+    assert broken.fault is not None
+    return broken.fault
 
 
 def reached(hosts: Hosts, port: int) -> bool:
