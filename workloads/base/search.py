@@ -6,7 +6,8 @@ A load is a rate in operations per second, or a number of threads. The rule:
 1. Double the load until a probe is rejected; halve it while none has been kept.
 2. Then probe the geometric mean of the highest load kept and the lowest load rejected.
 3. Measure longer after each rejection: near the limit, chance decides a short window.
-4. End when both are one step apart and the answer was kept in the longest window, or with the last probe.
+4. End when both are one step apart, the answer was kept in the longest window, and the load above it was
+   rejected in a longer window than the first: there, servers may not have warmed up. Or with the last probe.
 
 Doubling finds the scale in a few probes, wherever the first one starts, and the mean then halves the distance
 of the logarithms. Source: `findmax` of NoSQLBench, which steps back on a rejection and measures longer, too.
@@ -25,6 +26,7 @@ from density_study.workloads.base.values import Frozen
 SUSTAINED = 0.98
 """Least share of its target rate that a probe achieves (method 4)."""
 _LONGER = 1.5
+_ONWARD = 1.25  # factor of the load once a rejection did not last: the scale is known by then
 LONGEST = 2.0
 """Most times the length of a first probe that a later one measures."""
 
@@ -139,15 +141,16 @@ def next_probe(search: Search, probes: Sequence[Probe], first: float = 0.0) -> N
     """The probe after `probes`, in the order in which they ran, or the end. `first`: load of the first."""
     if not probes:
         return Next(_whole(first), 1.0, "the first load")
-    low, high = _bounds(probes)
+    low, rejected = _bounds(probes)
+    high = rejected.load if rejected else inf
     stretch = stretch_after(sum(not probe.kept for probe in probes))
     if [probe.kept for probe in probes[-2:]] == [None, None]:
         return Ended(None, None, False, f"two probes have no result: {probes[-1].why}")
-    at = f"{low.load:,.0f}" if low else ""
-    if low and _apart(search, low.load, high):
-        confirmed = max(p.stretch for p in probes if p.kept and p.load == low.load)
-        if confirmed >= stretch or search.of_threads:
-            return Ended(low, high, True, f"{at} {search.unit} kept, {high:,.0f} rejected")
+    at, above = f"{low.load:,.0f}" if low else "", f"{high:,.0f}"
+    close = low is not None and _apart(search, low.load, high)
+    doubtful = [] if search.of_threads else _doubtful(low, rejected, stretch)
+    if close and not doubtful:
+        return Ended(low, high, True, f"{at} {search.unit} kept, {above} rejected")
     if len(probes) >= search.probes:
         return Ended(
             low, None if high == inf else high, False, f"its {len(probes)} probes are used up"
@@ -156,16 +159,22 @@ def next_probe(search: Search, probes: Sequence[Probe], first: float = 0.0) -> N
         return Next(probes[-1].load, stretch, "again, because the last probe has no result")
     if low is None:
         if high <= 1:
-            return Ended(None, high, True, f"even {high:,.0f} {search.unit} is rejected")
-        return Next(
-            _whole(high / 2), stretch, f"half of {high:,.0f}, because no load was kept so far"
-        )
+            return Ended(None, high, True, f"even {above} {search.unit} is rejected")
+        return Next(_whole(high / 2), stretch, f"half of {above}, because no load was kept so far")
     if high == inf:
-        return Next(_whole(2 * low.load), stretch, f"twice {at}, which was kept")
-    if _apart(search, low.load, high):
-        return Next(low.load, stretch, f"{at} again, for longer")
+        known = any(probe.kept is False for probe in probes)
+        more, words = (_ONWARD, f"{_ONWARD:g} times") if known else (2.0, "twice")
+        return Next(_whole(more * low.load), stretch, f"{words} {at}, which was kept")
+    if close:
+        return Next(doubtful[0].load, stretch, f"{doubtful[0].load:,.0f} again, for longer")
     middle = _whole(sqrt(low.load * high))  # halves the distance of the logarithms
-    return Next(middle, stretch, f"between {at}, kept, and {high:,.0f}, rejected")
+    return Next(middle, stretch, f"between {at}, kept, and {above}, rejected")
+
+
+def _doubtful(low: Probe | None, rejected: Probe | None, stretch: float) -> list[Probe]:
+    """The ends of the bracket that a short window decided."""
+    kept = [low] if low and low.stretch < stretch else []
+    return kept + ([rejected] if rejected and rejected.stretch < min(stretch, _LONGER) else [])
 
 
 def answer_of(search: Search, probes: Sequence[Probe]) -> Ended:
@@ -173,15 +182,20 @@ def answer_of(search: Search, probes: Sequence[Probe]) -> Ended:
     found = next_probe(search, probes)
     if isinstance(found, Ended):
         return found
-    low, high = _bounds(probes)
-    return Ended(low, None if high == inf else high, False, "it was not carried on to its end")
+    low, rejected = _bounds(probes)
+    return Ended(
+        low, rejected.load if rejected else None, False, "it was not carried on to its end"
+    )
 
 
-def _bounds(probes: Sequence[Probe]) -> tuple[Probe | None, float]:
-    """The longest probe of the highest load kept below every rejected one; and the lowest load rejected."""
-    high = min((probe.load for probe in probes if probe.kept is False), default=inf)
-    kept = [probe for probe in probes if probe.kept and probe.load < high]
-    return max(kept, key=lambda probe: (probe.load, probe.stretch), default=None), high
+def _bounds(probes: Sequence[Probe]) -> tuple[Probe | None, Probe | None]:
+    """The highest load kept below every rejected one, and the lowest rejected. The longest probe of a load
+    decides about it; of equally long ones, a rejection does."""
+    judged = [probe for probe in probes if probe.kept is not None]
+    longest = {p.load: p for p in sorted(judged, key=lambda p: (p.stretch, not p.kept))}
+    rejected = min((p for p in longest.values() if not p.kept), key=lambda p: p.load, default=None)
+    kept = [p for p in longest.values() if p.kept and not (rejected and p.load > rejected.load)]
+    return max(kept, key=lambda p: p.load, default=None), rejected
 
 
 def _apart(search: Search, low: float, high: float) -> bool:

@@ -122,6 +122,21 @@ def test_a_load_that_was_kept_by_chance_is_measured_again_for_longer() -> None:
     assert ended.answer.load < 390
 
 
+def test_a_load_that_a_first_window_rejected_is_measured_again_for_longer() -> None:
+    """Servers that have not warmed up reject what they later serve: 400 and more, up to 450."""
+    seen: list[tuple[float, float]] = []
+
+    def kept(probe: Next) -> bool:
+        seen.append((probe.load, probe.stretch))
+        return probe.load <= (390 if probe.stretch == 1 else 450)
+
+    ended, _ = carried_out(RATE, 100, kept)
+    assert seen[:3] == [(100, 1), (200, 1), (400, 1)]
+    assert [load for load, _ in seen].count(400) == 2
+    assert ended.exact and ended.answer is not None
+    assert 430 <= ended.answer.load <= 450
+
+
 def test_without_a_kept_load_the_search_goes_down_and_says_when_nothing_is_left() -> None:
     ended, probes = carried_out(RATE, 4, lambda probe: False)
     assert [probe.load for probe in probes] == [4, 2, 1]
