@@ -2,6 +2,8 @@
 
 A real quickstart study, triggered in Airflow's web UI and with one trial cleared there. docs/report.png is
 the first screen of its report, docs/airflow*.png are pages of the UI.
+
+`python -m tests.browser.pictures RUN` makes docs/<study>.png alone, of the report of a run.
 """
 
 from __future__ import annotations
@@ -154,10 +156,19 @@ def main() -> None:
             screen(ui, f"{run}/plugin/density-study-report", "airflow-report", frame="Report")
             screen(ui, ui.hub, "airflow-hub", frame="Study results")
         (report,) = Path(folder, "runs", "quickstart").glob("*Z/report/index.html")
-        page = browser.new_page()
-        open_report(page, report, height_px=1050)
-        page.screenshot(path=DOCS / "report.png")
+        first_screen(browser, report, "report")
+
+
+def first_screen(browser: Browser, report: Path, name: str) -> None:
+    page = browser.new_page()
+    open_report(page, report, height_px=1050)
+    page.screenshot(path=DOCS / f"{name}.png")
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:]:
+        run = Path(sys.argv[1]).resolve()
+        with chromium() as one:
+            first_screen(one, run / "report" / "index.html", run.parent.name)
+    else:
+        main()
