@@ -20,6 +20,7 @@ from density_study.analysis.comparison.change_points import ChangePoint, change_
 from density_study.analysis.findings.arms import Points, latency_arms, main_operation, rate_points
 from density_study.analysis.findings.decide import decide
 from density_study.analysis.findings.question import FALLS, RISES, Question, Rule
+from density_study.analysis.summary.disclosure import unequal_durability
 from density_study.analysis.summary.summary import Finding, SettingSummary, Summary
 from density_study.cluster.model.errors import InputError
 from density_study.workloads.base.values import Frozen
@@ -92,26 +93,24 @@ def compare(
     `history`: all earlier runs of the study, which are searched for change points.
     """
     _check(before, after)
-    sides = [{(e.setting, e.topology): e for e in summary.settings} for summary in (*before, after)]
-    shared = [
-        key
-        for key in sides[-1]
-        if all(key in side for side in sides) and not differing(side[key] for side in sides)
-    ]
+    runs = (*before, after)
+    sides = [{(e.setting, e.topology): e for e in summary.settings} for summary in runs]
+    every = dict.fromkeys(key for side in sides for key in side)
+    apart = {key: _incomparable(key, runs, sides) for key in every}
+    shared = [key for key in sides[-1] if all(key in side for side in sides) and not apart[key]]
     questions = [
         question
         for key in shared
         for question in _questions([side[key] for side in sides[:-1]], sides[-1][key])
     ]
-    found = decide(questions, min(summary.repetitions for summary in (*before, after)))
-    every = dict.fromkeys(key for side in sides for key in side)
+    found = decide(questions, min(summary.repetitions for summary in runs))
     return RunComparison(
         study=after.study,
         baseline=tuple(_name(summary, after.study) for summary in before),
         run=after.run,
         tolerance=tolerance,
         changes=tuple(Change(outcome=_outcome(one, tolerance), finding=one) for one in found),
-        not_compared=tuple(_not_compared(key, sides) for key in every if key not in shared),
+        not_compared=tuple(_not_compared(key, apart[key]) for key in every if key not in shared),
         declared_differences=declared_differences(before[-1], after),
         candidate_causes=candidate_causes(before[-1], after),
         change_points=change_points((*history, after)),
@@ -146,10 +145,17 @@ def _name(summary: Summary, study: str) -> str:
     return summary.run if summary.study == study else f"{summary.study}/{summary.run}"
 
 
-def _not_compared(key: Key, sides: Sequence[Mapping[Key, SettingSummary]]) -> str:
-    """The setting, and the knobs that differ, if every run has it."""
-    knobs = differing(side[key] for side in sides if key in side)
-    return " on ".join(key) + (f" ({'; '.join(knobs)})" if knobs else "")
+def _incomparable(
+    key: Key, runs: Sequence[Summary], sides: Sequence[Mapping[Key, SettingSummary]]
+) -> tuple[str, ...]:
+    """The knobs that differ between runs, and unequal durability of their stores."""
+    arms = [run.arms[key[1]] for run in runs if key[1] in run.arms]
+    unequal = (why for arm in arms[1:] for why in unequal_durability(arms[0], arm))
+    return (*differing(side[key] for side in sides if key in side), *dict.fromkeys(unequal))
+
+
+def _not_compared(key: Key, why: Sequence[str]) -> str:
+    return " on ".join(key) + (f" ({'; '.join(why)})" if why else "")
 
 
 def _questions(before: Sequence[SettingSummary], after: SettingSummary) -> Iterator[Question]:

@@ -149,6 +149,22 @@ def test_settings_of_only_one_run_are_named() -> None:
     assert compare([_summary(1)], fewer, 0.05).not_compared == ("ycsb-load-r1000-t8 on v1-flash",)
 
 
+def test_unequal_durability_of_a_store_is_not_compared() -> None:
+    """A store that became faster because it promises less did not become faster."""
+
+    def run(number: int, level: str, ops_s: float) -> Summary:
+        return _summary(number, ops_s=ops_s, arms={"v1-flash": {"store.durability": level}})
+
+    equal = compare([run(1, "synced", 100.0)], run(2, "synced", 200.0), 0.05)
+    assert equal.changes and equal.not_compared == ()
+    unequal = compare([run(1, "synced", 100.0)], run(2, "memory", 200.0), 0.05)
+    assert unequal.changes == ()
+    assert all(
+        one.endswith("(store.durability: synced and memory)") for one in unequal.not_compared
+    )
+    assert len(unequal.not_compared) > 0
+
+
 def test_another_file_size_is_another_setting() -> None:
     """A setting's id does not include them; fields missing in an older summary match."""
 
