@@ -1,5 +1,5 @@
-"""A host is cut off, or killed, under load: clients go on, and no acknowledged row is lost. A host that was cut
-off returns. A cut whose keeper was killed is mended when the build is torn down.
+"""A host is cut off, or killed, under load: clients go on, and no acknowledged row is lost. A host that was
+cut off returns. A cut whose keeper was killed is mended when the build is torn down.
 
 Four hosts made of namespaces (`tests.hosts`): a master that is also the client, and three workers.
 """
