@@ -73,10 +73,11 @@ def watch(
 
 def _seen(run: Run) -> Iterator[Progress]:
     """The progress each second, until the run ends or its owner is dead."""
+    from density_study.cluster.state import presence
     from density_study.cluster.state.journal import JOURNAL
+    from density_study.cluster.state.run_state import run_state
     from density_study.dags.run_status.live import LiveTrial
     from density_study.dags.run_status.progress import Tail, progress
-    from density_study.dags.run_status.status import status_of
 
     tail, live = Tail(run.root / JOURNAL), LiveTrial(run.plan, run.records)
     asked_t = 0.0
@@ -88,6 +89,8 @@ def _seen(run: Run) -> Iterator[Progress]:
             return
         if now - asked_t >= ALIVE_EVERY_S:
             asked_t = now
-            if status_of(run).state not in ("running", "unknown"):
+            # cheaper than the whole status, which has failures and progress, too
+            found = run_state(run.root, presence.is_free(run.root))
+            if found is None or found.state in ("dead", "ended"):
                 return
         time.sleep(EVERY_S)
