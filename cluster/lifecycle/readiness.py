@@ -99,7 +99,9 @@ def hbase_seen(beans: dict[str, Any], expected: int) -> Seen:
 
 
 def fetch_json(url: str, timeout_s: float = REQUEST_TIMEOUT_S) -> Any:
-    with urllib.request.urlopen(url, timeout=timeout_s) as answer:
+    # Hadoop's /conf goes by this header, HBase's by the parameter `format`
+    request = urllib.request.Request(url, headers={"Accept": "application/json"})
+    with urllib.request.urlopen(request, timeout=timeout_s) as answer:
         return json.load(answer)
 
 
