@@ -1,7 +1,7 @@
 """What the network of a build does, measured between its nodes before any daemon starts.
 
-Each machine sends to the next one, the last one to the first. What holds is told apart from what does not, and
-from what could not be measured; the verdict on trials follows from it (`analysis/validity/rules.toml`).
+Each machine sends to the next one, the last one to the first. What holds is told apart from what does not,
+and from what could not be measured; the verdict on trials follows from it (`analysis/validity/rules.toml`).
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ Reading = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Proof:
-    """One thing that the arm declares of its network (None: nothing), and what was measured. `holds` is None if
-    it could not be measured; `why` tells."""
+    """One thing that the arm declares of its network (None: nothing), and what was measured. `holds` is None
+    if it could not be measured; `why` tells."""
 
     what: str
     declared: float | None

@@ -109,7 +109,7 @@ def check(address: str, settings: Mapping[str, Any]) -> None:
 
 
 def check_kernel(settings: Mapping[str, Any]) -> None:
-    """InputError for what no interface of this machine can have, tried in a namespace that goes with the try."""
+    """InputError for what no interface of this machine can have. A namespace is made for the try, and goes."""
     network = network_of(settings)
     for argv in disciplines(network, "lo")[:1]:
         done = _run(UNSHARE, "--net", *argv)

@@ -3,9 +3,9 @@
     python -m density_study.cluster.machine.network_probe receive ADDRESS PORT
     python -m density_study.cluster.machine.network_probe send ADDRESS PORT AVOIDED_CPUS MTU DATAGRAMS
 
-Each prints a JSON object. The sender echoes small messages (round trips), sends datagrams that may not be
-fragmented, the first of the size of the MTU, and then one stream of TCP for some seconds. Standard library only:
-it runs on nodes.
+Each prints a JSON object. The sender waits for echoes of small messages (round trips), sends datagrams that
+may not be fragmented, the first of the size of the MTU, and then one stream of TCP for some seconds. Standard
+library only: it runs on nodes.
 """
 
 from __future__ import annotations
@@ -106,8 +106,8 @@ def _measured(stream: socket.socket) -> dict[str, object]:
 
 
 def send(address: str, port: int, avoided: set[int], mtu: int, count: int) -> dict[str, object]:
-    """From other CPUs than the `avoided` ones, which would process what they have sent without being told to. A
-    datagram of the MTU's size (0: the one that the route has) is followed by `count` small ones."""
+    """From other CPUs than the `avoided` ones, which would process what they have sent without being told to.
+    A datagram of the MTU's size (0: the one that the route has) is followed by `count` small ones."""
     if avoided and (others := os.sched_getaffinity(0) - avoided):
         os.sched_setaffinity(0, others)
     with _connected(address, port) as stream:

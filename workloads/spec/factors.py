@@ -233,8 +233,8 @@ class StackSpec(Frozen):
 def named_levels(
     factors: Factors, common: Versions, store: Store
 ) -> tuple[tuple[Mapping[str, str], Store, Versions, Configuration, Network], ...]:
-    """(level names by factor, store, versions, configuration, network) of each combination; one of them without
-    names where a study has none of these factors."""
+    """(level names by factor, store, versions, configuration, network) of each combination; one of them
+    without names where a study has none of these factors."""
     return tuple(
         (
             {**named, **stack, **configuration, **tier, **network},

@@ -22,7 +22,8 @@ _REJECTED = {
     "transmit": "no measurement here proves which queue a CPU sends by (XPS)",
 }
 _REFUSED = {
-    "local": "process groups share the loopback interface of this machine; use provider container or physical",
+    "local": "process groups share the loopback interface of this machine; use provider container or "
+    "physical",
     "libvirt": "the interfaces of guests are not changed yet; use provider container or physical",
     "existing": "the network of a given cluster belongs to others",
 }
@@ -32,7 +33,8 @@ def _rate(value: object) -> float:
     """ "100 Mbit/s" to 100.0."""
     found = magnitude(value, "Mbit/s", "100 Mbit/s")
     if not LEAST_MBIT_S <= found <= MOST_MBIT_S:
-        raise ValueError(f"{value!r} is not between {LEAST_MBIT_S} Mbit/s and {MOST_MBIT_S // 1000} Gbit/s")
+        most = MOST_MBIT_S // 1000
+        raise ValueError(f"{value!r} is not between {LEAST_MBIT_S} Mbit/s and {most} Gbit/s")
     return found
 
 
@@ -55,7 +57,8 @@ class NetworkSpec(Frozen):
 
     rate: Annotated[float, BeforeValidator(_rate), written_in("Mbit/s")] | None = Field(
         None,
-        description="Most that a node sends, for example `100 Mbit/s`. A container receives no more, either.",
+        description="Most that a node sends, for example `100 Mbit/s`. A container receives no more, "
+        "either.",
     )
     shaper: Shaper = Field("tbf", description="Linux's queueing discipline that limits the rate.")
     mtu: Annotated[int, Field(strict=True, ge=1280, le=9216)] | None = Field(
@@ -93,7 +96,9 @@ class NetworkSpec(Frozen):
             )
         no_duplicates("CPU", self.steer or (), "steer")
         if self.network == UNCHANGED:
-            raise ValueError("name at least one of rate, mtu, steer, queues, delay and loss, or write default")
+            raise ValueError(
+                "name at least one of rate, mtu, steer, queues, delay and loss, or write default"
+            )
         return self
 
     @property
@@ -137,7 +142,9 @@ def check_network(study: Study) -> None:
             *_KEY,
         )
     if study.provider == "physical" and len(study.hosts) < 2:
-        raise FaultyKeyError("one host talks to itself by loopback; add hosts, or use provider container", *_KEY)
+        raise FaultyKeyError(
+            "one host talks to itself by loopback; add hosts, or use provider container", *_KEY
+        )
     for place, level in enumerate(study.factors.network):
         if study.provider == "physical" and isinstance(level, NetworkSpec) and level.queues:
             raise FaultyKeyError(

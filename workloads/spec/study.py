@@ -83,7 +83,8 @@ class MonitorSpec(Frozen):
         (),
         description="Telemetry devices, each off by default because each costs something: `pressure` "
         "(time in which tasks waited for cores, I/O or memory), `disks` (latency, use and queue of each "
-        "block device), `sockets` (TCP), `network` (packets, drops and softirq time of each CPU), `jmx` (HBase and HDFS: requests, queues, compactions, ...), "
+        "block device), `sockets` (TCP), `network` (packets, drops and softirq time of each CPU), "
+        "`jmx` (HBase and HDFS: requests, queues, compactions, ...), "
         "`gc` (pauses of the daemons' JVMs), `profile` (flame graphs of RegionServers). The report names "
         "what moved with a slow second.",
     )

@@ -79,8 +79,8 @@ class Maker:
         self.shape(container)
 
     def shape(self, container: Container) -> None:
-        """Both ends of its cable: the rate is a limit in both directions; what is lost or late is what it sends.
-        It goes with the cable."""
+        """Both ends of its cable: the rate is a limit in both directions; what is lost or late is what it
+        sends. All of it goes with the cable."""
         inside = self.setting.declared()
         if not inside:
             return
