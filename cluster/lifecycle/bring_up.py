@@ -130,9 +130,7 @@ class _Build:
             self._put_files()
         if "network" in self.topology.levels:  # a factor: measured before daemons use it
             with self.phases.timed("network"):
-                self.network = prove_network(
-                    self.site, self.topology, self.transport, self.journal
-                )
+                self.network = prove_network(self.site, self.topology, self.transport, self.journal)
 
     def start_explained(self, deadline_s: float) -> StartupMonitor:
         """`start`; what the machines know of a failure comes first in its error."""

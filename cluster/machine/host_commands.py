@@ -16,7 +16,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from density_study.cluster.machine import directories, io_limits, network_cut, network_link, page_cache
+from density_study.cluster.machine import (
+    directories,
+    io_limits,
+    network_cut,
+    network_link,
+    page_cache,
+)
 from density_study.cluster.machine.describe import (
     available_memory_mib,
     describe_disk,

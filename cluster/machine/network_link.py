@@ -109,12 +109,12 @@ def check(address: str, settings: Mapping[str, Any]) -> None:
 
 
 def check_kernel(settings: Mapping[str, Any]) -> None:
-    """InputError for what no interface of this machine can have. A namespace is made for the try, and goes."""
+    """InputError for what no interface of this machine can have. A namespace is made for the try."""
     network = network_of(settings)
     for argv in disciplines(network, "lo")[:1]:
         done = _run(UNSHARE, "--net", *argv)
         if done.returncode:
-            raise _unable(f"{' '.join(argv)} fails: {' '.join(done.stderr.split())[:200]}")
+            raise _unable(_failure(done, argv))
     count = os.cpu_count() or 1
     if missing := [cpu for cpu in network.steer if cpu >= count]:
         raise _unable(f"there is no CPU {missing[0]}, only 0 to {count - 1}")
@@ -167,7 +167,7 @@ def _root_handle(device: str) -> str:
 def _json(*argv: str) -> Any:
     done = _run(*argv, sudo=False)
     if done.returncode:
-        raise _unable(f"{' '.join(argv)} fails: {' '.join(done.stderr.split())[:200]}")
+        raise _unable(_failure(done, argv))
     return json.loads(done.stdout or "[]")
 
 
@@ -175,7 +175,7 @@ def _root(*argv: str, stdin: str = "") -> None:
     done = _run(*argv, stdin=stdin)
     if done.returncode:
         raise StudyError(
-            f"{' '.join(argv)} fails: {' '.join(done.stderr.split())[:200]}.",
+            f"{_failure(done, argv)}.",
             "factors.network",
             "see docs/how-to/compare-networks.md for what it needs.",
         )
@@ -200,6 +200,10 @@ def _run(*argv: str, stdin: str = "", sudo: bool = True) -> subprocess.Completed
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return subprocess.CompletedProcess(argv, 127, "", str(error))
+
+
+def _failure(done: subprocess.CompletedProcess[str], argv: Sequence[str]) -> str:
+    return f"{' '.join(argv)} fails: {' '.join(done.stderr.split())[:200]}".rstrip(".")
 
 
 def _unable(why: str) -> InputError:

@@ -70,7 +70,8 @@ class NetworkSpec(Frozen):
         description="CPUs of each host that process received packets (receive packet steering).",
     )
     queues: Annotated[int, Field(strict=True, ge=1, le=64)] | None = Field(
-        None, description="Queues of a container's interface; those of a network card are not changed."
+        None,
+        description="Queues of a container's interface; those of a network card are not changed.",
     )
     delay: Annotated[float, BeforeValidator(_delay), written_in("ms")] | None = Field(
         None, description="Delay of each packet that a node sends, for example `1 ms`."
@@ -90,8 +91,8 @@ class NetworkSpec(Frozen):
             raise FaultyKeyError("shaper limits a rate; add rate, for example 100 Mbit/s", "shaper")
         if self.rate is not None and (self.delay is not None or self.loss is not None):
             raise FaultyKeyError(
-                "a stream that is late or loses packets does not reach a rate, so that nobody could prove it; "
-                "write rate in a level of its own",
+                "a stream that is late or loses packets does not reach a rate, which nobody could prove "
+                "then; write rate in a level of its own",
                 "rate",
             )
         no_duplicates("CPU", self.steer or (), "steer")
@@ -137,8 +138,8 @@ def check_network(study: Study) -> None:
         raise FaultyKeyError(f"provider {study.provider} has no factor network: {why}", *_KEY)
     if study.provider == "container" and 0 in study.factors.vms_per_host:
         raise FaultyKeyError(
-            "the bare host (vms_per_host 0) talks to itself by loopback, whose network is not changed; remove "
-            "0, or the factor",
+            "the bare host (vms_per_host 0) talks to itself by loopback, which is not changed; remove 0, "
+            "or the factor",
             *_KEY,
         )
     if study.provider == "physical" and len(study.hosts) < 2:

@@ -24,12 +24,12 @@ from density_study.workloads.spec.factors import Factors, StackSpec
 from density_study.workloads.spec.hosts_spec import HostSpec, SshSpec
 from density_study.workloads.spec.hypotheses import Expectation, Slo
 from density_study.workloads.spec.memory_sizes import sized_by_memory
+from density_study.workloads.spec.network_spec import check_network
 from density_study.workloads.spec.notify import MAX_RECEIVERS, Receiver
 from density_study.workloads.spec.provider_rules import check_provider
 from density_study.workloads.spec.registry import kinds
 from density_study.workloads.spec.repetitions import Repetitions
 from density_study.workloads.spec.schedule import CompareSpec, Schedule
-from density_study.workloads.spec.network_spec import check_network
 from density_study.workloads.spec.store_spec import StoreChoice, StoreSpec, check_stores
 from density_study.workloads.spec.vms_spec import VmsSpec
 

@@ -48,8 +48,12 @@ def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosts]:
         pytest.skip("no host's network was changed: needs root, and two CPUs")
     lab = Hosts(tmp_path_factory.mktemp("lab") / "hosts", ["m1", "h1"])
     with lab.inside():
-        for name in lab.names:  # the far end of its cable is on this machine, and its CPUs are the same
-            steer = f"mount -t sysfs sysfs /sys; echo 2 > /sys/class/net/v-{name}/queues/rx-0/rps_cpus"
+        for (
+            name
+        ) in lab.names:  # the far end of its cable is on this machine, and its CPUs are the same
+            steer = (
+                f"mount -t sysfs sysfs /sys; echo 2 > /sys/class/net/v-{name}/queues/rx-0/rps_cpus"
+            )
             subprocess.run(["unshare", "--mount", "sh", "-c", steer], check=True)
     yield lab
     close_channels()
@@ -96,7 +100,9 @@ def test_a_network_is_measured_and_put_back(hosts: Hosts, tmp_path: Path) -> Non
         "steered": True,
     }
     assert found["rate"]["measured"] == pytest.approx(100.0, rel=0.02)
-    assert {name: network_of(hosts, name) for name in hosts.names} == dict.fromkeys(hosts.names, PLAIN)
+    assert {name: network_of(hosts, name) for name in hosts.names} == dict.fromkeys(
+        hosts.names, PLAIN
+    )
 
 
 @pytest.mark.usefixtures("controller")
@@ -108,9 +114,11 @@ def test_reap_puts_networks_back_after_kill_9(hosts: Hosts, tmp_path: Path, kind
     if kind == "phase network":
         assert changed == dict.fromkeys(hosts.names, ("tbf", 1400, 2))
     assert reap(runs).reaped != ()
-    assert {name: network_of(hosts, name) for name in hosts.names} == dict.fromkeys(hosts.names, PLAIN)
+    assert {name: network_of(hosts, name) for name in hosts.names} == dict.fromkeys(
+        hosts.names, PLAIN
+    )
     (journal,) = runs.glob("*/*/journal.jsonl")
-    assert [intent.former["mtu"] for intent in Journal(journal).intents("set-network")][0] == 1500
+    assert Journal(journal).intents("set-network")[0].former["mtu"] == 1500
     assert reap(runs).reaped == ()
 
 
@@ -135,7 +143,9 @@ def test_an_interface_with_a_discipline_of_its_own_is_refused(hosts: Hosts, tmp_
     hosts.on("h1", "/usr/sbin/tc", "qdisc", "add", "dev", "eth0", "root", "handle", "7:", "tbf",
              *("rate", "1gbit", "burst", "1mb", "latency", "10ms"))  # fmt: skip
     try:
-        with pytest.raises(InputError, match="eth0 has a queueing discipline that is not the kernel's"):
+        with pytest.raises(
+            InputError, match="eth0 has a queueing discipline that is not the kernel's"
+        ):
             open_run(spec(hosts, tmp_path, "{rate: 100 Mbit/s}"), tmp_path / "runs")
     finally:
         hosts.on("h1", "/usr/sbin/tc", "qdisc", "delete", "dev", "eth0", "root")

@@ -22,14 +22,14 @@ SPEC = """
 study: live-network
 question: Does a slow network slow down reads of long rows?
 provider: container
-hosts: [{name: here, memory: 4 GiB, roles: [master, worker, client]}]
+hosts: [{name: here, memory: 6 GiB, roles: [master, worker, client]}]
 factors:
   vms_per_host: [1]
   network: [default, {rate: 20 Mbit/s}]
 stack: {base_port: 26000}
 workloads:
-  - ycsb: {records: [2000], row: {fields: 10, field_length: 1 kB}, mixes: [c], threads: [4], duration: 10 s, warm_up: 2 s,
-           warm_up_client: off, warm_up_daemons: off}
+  - ycsb: {records: [2000], row: {fields: 10, field_length: 1 kB}, mixes: [c], threads: [4],
+           duration: 10 s, warm_up: 2 s, warm_up_client: off, warm_up_daemons: off}
 monitor: {also: [network]}
 repetitions: 1
 seed: 7
@@ -56,7 +56,9 @@ def test_the_network_is_the_arm_of_a_report(tmp_path: Path) -> None:
     summary = json.loads((run / "report" / "summary.json").read_text())
     assert {one["verdict"] for one in summary["trials"]} == {"valid"}, summary["trials"]
     rates = {
-        one["levels"]["network"]: next(m["value"] for m in one["metrics"] if m["name"] == "throughput")
+        one["levels"]["network"]: next(
+            m["value"] for m in one["metrics"] if m["name"] == "throughput"
+        )
         for one in summary["settings"]
     }
     # all rows come over the limited cable, and nothing of the other network is as slow

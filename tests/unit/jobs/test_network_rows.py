@@ -11,7 +11,14 @@ from density_study.analysis.validity.provisional import judge
 from density_study.jobs.raw.manifest_rows import network_row
 from density_study.workloads.record.manifest import Manifest
 
-RATE = {"what": "rate", "declared": 100.0, "measured": 99.0, "unit": "Mbit/s", "holds": True, "why": ""}
+RATE = {
+    "what": "rate",
+    "declared": 100.0,
+    "measured": 99.0,
+    "unit": "Mbit/s",
+    "holds": True,
+    "why": "",
+}
 SLOW = {**RATE, "measured": 80.0, "holds": False}
 SILENT = {**RATE, "measured": None, "holds": None, "why": "w1 to w2: no answer"}
 STEERED = {**RATE, "what": "steered", "unit": "percent"}

@@ -124,7 +124,13 @@ def test_counters_of_proc(tmp_path: Path) -> None:
     }  # fmt: skip
     tick_ms = 1000 / os.sysconf("SC_CLK_TCK")
     assert network(proc) == {  # the kernel tells no packets of the other CPU
-        "cpu0": {"packets": 10, "dropped": 1, "squeezed": 2, "steered": 3, "softirq_ms": 70 * tick_ms},
+        "cpu0": {
+            "packets": 10,
+            "dropped": 1,
+            "squeezed": 2,
+            "steered": 3,
+            "softirq_ms": 70 * tick_ms,
+        },
         "cpu1": {"softirq_ms": 7 * tick_ms},
     }
     assert sockets(proc)["host"] == {
