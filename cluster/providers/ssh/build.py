@@ -106,6 +106,8 @@ class SshBuild:
             former = ask("network-state", ask("network-device", target.address))
             self.journal.intend("set-network", self.site.tag, host=host, former=former)
             ask("set-network", former["device"], settings)
+            # a connection that stands has agreed on the former length of packets
+            channel(target).close()
 
     def destroy(self) -> Leftovers:
         """Stop processes, fetch logs, remove folders. The result lists hosts that do not answer."""

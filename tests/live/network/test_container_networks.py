@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from density_study.cluster.lifecycle.network_proof import prove_network
+from density_study.cluster.lifecycle import network_proof
 from density_study.cluster.machine.network_link import check_kernel
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.network import Network
@@ -45,11 +45,17 @@ def measured(up: Built, declared: Network | None = None) -> dict[str, dict[str, 
     """By what was measured. `declared`: as if the arm declared it."""
     arm = up.topology if declared is None else replace(up.topology, network=declared)
     transport = ContainerProvider().transport(up.site, up.journal)
-    found = prove_network(up.site, arm, transport, up.journal)
+    found = network_proof.prove_network(up.site, arm, transport, up.journal)
     return {one["what"]: one for one in found["measured"]}
 
 
-@pytest.mark.parametrize("shaper", ["tbf", "htb"])
+@pytest.fixture
+def one_attempt(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For what cannot hold."""
+    monkeypatch.setattr(network_proof, "_ATTEMPTS", 1)
+
+
+@pytest.mark.parametrize("shaper", ["tbf", pytest.param("htb", marks=pytest.mark.slow)])
 def test_a_limit_of_100_mbit_s_is_measured_within_2_percent(tmp_path: Path, shaper: Any) -> None:
     with made(tmp_path, Network(100.0, shaper)) as up:
         rate = measured(up)["rate"]
@@ -57,6 +63,8 @@ def test_a_limit_of_100_mbit_s_is_measured_within_2_percent(tmp_path: Path, shap
     assert rate["measured"] == pytest.approx(100.0, rel=0.02)
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("one_attempt")
 def test_what_a_network_does_not_have_is_not_found(tmp_path: Path) -> None:
     """The same probe, in a network that nothing was done to."""
     with made(tmp_path, Network()) as up:
@@ -81,16 +89,21 @@ def test_long_packets_and_queues(tmp_path: Path) -> None:
 
 
 @TWO_CORES
-@pytest.mark.parametrize("cpu", [0, 1])
-def test_steering_moves_packets_to_the_cpu_named_and_to_no_other(tmp_path: Path, cpu: int) -> None:
+@pytest.mark.parametrize("cpu", [pytest.param(0, marks=pytest.mark.slow), 1])
+def test_steering_moves_packets_to_the_cpu_named_and_to_no_other(
+    tmp_path: Path, cpu: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with made(tmp_path, Network(steer=(cpu,))) as up:
         there = measured(up)["steered"]
+        monkeypatch.setattr(network_proof, "_ATTEMPTS", 1)
         elsewhere = measured(up, Network(steer=(1 - cpu,)))["steered"]
     assert there["holds"] is True and there["measured"] >= 90.0
     assert elsewhere["holds"] is False and elsewhere["measured"] <= 20.0
 
 
 @TWO_CORES
+@pytest.mark.slow
+@pytest.mark.usefixtures("one_attempt")
 def test_unsteered_packets_stay_where_they_were_sent(tmp_path: Path) -> None:
     with made(tmp_path, Network()) as up:
         assert measured(up, Network(steer=(1,)))["steered"]["holds"] is False
