@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from density_study.cluster.lifecycle.network_proof import proofs_of
+from density_study.cluster.lifecycle.network_proof import proofs_of, prove_network
 from density_study.cluster.machine.network_link import disciplines, mask
 from density_study.cluster.machine.softnet import by_cpu
+from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.network import UNCHANGED, Network, network_of
+from density_study.cluster.model.topology import Node, Topology
+from density_study.cluster.model.transport import Command, ProcessId
+from density_study.cluster.state.journal import Journal
 
 FULL = Network(100.0, "htb", 9000, (0, 1), 2, 1.5, 0.1)
 READING: dict[str, Any] = {
@@ -105,3 +110,68 @@ def test_packets_of_each_cpu_as_kernels_show_them(tmp_path: Path) -> None:
     old = "0000000a 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000\n"
     file.write_text(old * 2)
     assert by_cpu(file)[1] == {"packets": 10, "dropped": 0, "squeezed": 0}
+
+
+class Scripted:
+    """A transport whose receivers report the next of these rates; None: the program fails."""
+
+    def __init__(self, **rates: list[float | None]) -> None:
+        self.rates = rates
+        self.codes: list[int] = []
+        self.sent: list[tuple[str, ...]] = []
+
+    def python(self, node: Node) -> tuple[str, ...]:
+        return ("python3",)
+
+    def start(self, node: Node, command: Command, stdout: Path, stderr: Path) -> ProcessId:
+        receives = "receive" in command.argv
+        rate = self.rates[node.name].pop(0) if receives else 0.0
+        self.sent += [] if receives else [command.argv]
+        stdout.parent.mkdir(parents=True, exist_ok=True)
+        stdout.write_text(json.dumps({"mbit_s": rate} if receives else {"mtu": 1500}))
+        stderr.write_text("no route")
+        self.codes.append(1 if rate is None else 0)
+        return ProcessId(node.name, command.name, len(self.codes) - 1, 0)
+
+    def wait(self, process: ProcessId, timeout_s: float) -> int:
+        return self.codes[process.pid]
+
+    def fetch(self, node: Node, path: Path, to: Path) -> None: ...
+
+    def stop(self, process: ProcessId, grace_s: float) -> None: ...
+
+
+def proved(folder: Path, **rates: list[float | None]) -> tuple[dict[str, Any], Scripted]:
+    """Of three machines, one of which has two nodes; each machine receives from the one before it."""
+    names = {"m1": "192.0.2.1", "c1": "192.0.2.1", "w1": "192.0.2.2", "w2": "192.0.2.3"}
+    nodes = tuple(Node(name, name, address, (), 0, 1) for name, address in names.items())
+    limited = Network(100.0)
+    topology = Topology("t", "physical", "host", "flash", 0, 1, 1, (), nodes, network=limited)
+    transport = Scripted(**rates)
+    journal = Journal(folder / "journal.jsonl")
+    site = Site(folder, "s/r/b1")
+    found = prove_network(site, topology, transport, journal)  # type: ignore[arg-type]
+    (rate,) = found["measured"]
+    return rate, transport
+
+
+def test_every_machine_sends_to_the_next_and_the_worst_pair_counts(tmp_path: Path) -> None:
+    rate, transport = proved(tmp_path, w1=[99.0], w2=[100.2], m1=[98.5])
+    assert (rate["measured"], rate["holds"]) == (98.5, True)
+    assert [argv[4] for argv in transport.sent] == ["192.0.2.2", "192.0.2.3", "192.0.2.1"]
+
+
+def test_a_pair_has_three_attempts_until_it_is_within_two_percent(tmp_path: Path) -> None:
+    rate, transport = proved(tmp_path, w1=[96.0, None, 97.0], w2=[99.0], m1=[90.0, 99.5])
+    assert (rate["measured"], rate["holds"]) == (97.0, True)  # 3 % off holds, but is tried again
+    assert len(transport.sent) == 6
+
+
+def test_a_pair_that_does_not_answer_makes_a_network_unknown_unless_another_is_wrong(
+    tmp_path: Path,
+) -> None:
+    rate, _ = proved(tmp_path / "a", w1=[99.0], w2=[None] * 3, m1=[99.0])
+    assert (rate["measured"], rate["holds"]) == (None, None)
+    assert rate["why"] == "w1 to w2: no route"
+    rate, _ = proved(tmp_path / "b", w1=[80.0] * 3, w2=[None] * 3, m1=[99.0])
+    assert (rate["measured"], rate["holds"]) == (80.0, False)
