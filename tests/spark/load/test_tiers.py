@@ -129,16 +129,22 @@ def test_what_a_server_did_not_tell_is_unknown(world: tuple[Path, dict[str, Trut
 def test_a_wrong_network_is_invalid_and_one_that_was_not_measured_unknown(
     world: tuple[Path, dict[str, Truth]],
 ) -> None:
-    verdicts = read_table(world[0], tables.VERDICTS).set_index("trial")
+    root, truths = world
+    checks = read_table(root, tables.CHECKS).set_index("trial")
+    verdicts = read_table(root, tables.VERDICTS).set_index("trial")
     for which, holds in NETWORKS.items():
-        trial = world[1][which].trial
-        look = first_look(world[0] / "records" / trial)
-        found = [why for why in verdicts.loc[trial, "reasons"] if "network" in why]
-        assert found == [why for why in look.reasons if "network" in why]
-        assert len(found) == (not holds)
-        assert holds is not False or "measured rate 80 Mbit/s, 100 declared" in found[0]
-        expected = {True: {"valid", "unknown"}, False: {"invalid"}, None: {"unknown"}}[holds]
-        assert verdicts.loc[trial, "verdict"] in expected
+        trial = truths[which].trial
+        found = [why for why in verdicts.loc[trial, "reasons"] if "wrong network" in why]
+        looked = first_look(root / "records" / trial).reasons
+        assert found == [why for why in looked if "wrong network" in why]
+        assert ["measured rate 80 Mbit/s, 100 declared" in why for why in found] == [True] * (
+            holds is False
+        )
+        row = checks.loc[trial]
+        assert row["has_network"] and row["network"] == "rate-100mbit"
+        assert bool(row[["network_broken"]].isna().all()) == (holds is None)
+    assert verdicts.loc[truths["wrong network"].trial, "verdict"] == "invalid"
+    assert not checks.loc[truths["right"].trial, "has_network"]
 
 
 def test_the_report_shows_the_hits(world: tuple[Path, dict[str, Truth]]) -> None:
