@@ -68,6 +68,7 @@ FACTORS = (
     Factor("stack", "stack", CHEAPER, _as_named, baseline=True),
     Factor("configuration", "configuration", CHEAPER, _as_named, baseline=True),
     Factor("tier", "tier", CHEAPER, _as_named, baseline=True),
+    Factor("network", "network", CHEAPER, _as_named, baseline=True),
 )
 
 

@@ -38,6 +38,7 @@ _FOLLOWS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"stacks\.hbase\.version", ("stack.hbase", "store")),
     (r"stacks\.hbase\..*", ("stack.hbase", "stack.hadoop", "store")),  # its HDFS client is Hadoop's
     (r"in_effect\..*", ("topology",)),
+    (r"network\..*", ("topology",)),
 )
 """What of a disclosure follows from which declared keys; anything else follows from none."""
 ABSENT = "not disclosed"
@@ -131,7 +132,7 @@ def leaves(disclosure: Mapping[str, Any], build: str, *mine: str) -> Iterator[tu
     for path, value in _properties(_flat(disclosure)):
         if path[0] == "files" and path[-1] == "sha256":
             continue
-        if path[0] == "emulated" and "measured" in path:
+        if path[0] in ("emulated", "network") and "measured" in path:
             continue  # evidence for the limits, measured in each build
         text = _text(value)
         for own in (build, *mine):

@@ -170,7 +170,7 @@ class SettingSummary(Frozen):
     medium: str
     levels: dict[str, str] = Field(
         default_factory=dict,
-        description="the arm's levels of the factors store, stack, configuration, tier and cluster",
+        description="the arm's levels of the factors store, stack, configuration, tier, network and cluster",
     )
     setting: str
     workload: str

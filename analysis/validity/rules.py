@@ -11,7 +11,7 @@ Outcome = Literal["invalid", "unknown", "flag"]
 IfNull = Literal["unknown", "pass"]
 Suite = Literal[
     "completeness", "errors", "samples", "clock", "cpu", "cache", "load", "ranges", "arithmetic",
-    "agreement",
+    "agreement", "network",
 ]  # fmt: skip
 """The topic of a rule. Great Expectations validates and shows each suite separately."""
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from density_study.cluster.lifecycle.in_effect import in_effect
+from density_study.cluster.lifecycle.network_proof import prove_network
 from density_study.cluster.lifecycle.readiness import (
     REQUEST_TIMEOUT_S,
     Service,
@@ -95,6 +96,7 @@ class _Build:
         self.journal = journal
         self.phases = phases
         self.timeout_scale = 1.0
+        self.network: dict[str, Any] = {}
         self.provider: Provider = provider_of(topology.provider)
         self.transport: Transport = self.provider.transport(site, journal)
         self.nodes = {node.name: node for node in topology.nodes}
@@ -126,6 +128,9 @@ class _Build:
                 scaled = dataclasses.replace(self.blueprint, timeout_scale=self.timeout_scale)
                 self.blueprint, self.rendered = scaled, render(scaled)
             self._put_files()
+        if "network" in self.topology.levels:  # a factor: measured before daemons use it
+            with self.phases.timed("network"):
+                self.network = prove_network(self.site, self.topology, self.transport, self.journal)
 
     def start_explained(self, deadline_s: float) -> StartupMonitor:
         """`start`; what the machines know of a failure comes first in its error."""
@@ -159,6 +164,8 @@ class _Build:
         if found := acceleration(self.site.tag, self.journal):
             disclosure["acceleration"] = found
         limit_s = REQUEST_TIMEOUT_S * self.timeout_scale * 10  # /conf is large
+        if self.network:
+            disclosure["network"] = self.network
         configuration = self.topology.configuration
         if configuration != PLAIN:
             disclosure["in_effect"] = in_effect(

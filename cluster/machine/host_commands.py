@@ -16,7 +16,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from density_study.cluster.machine import directories, io_limits, network_cut, page_cache
+from density_study.cluster.machine import (
+    directories,
+    io_limits,
+    network_cut,
+    network_link,
+    page_cache,
+)
 from density_study.cluster.machine.describe import (
     available_memory_mib,
     describe_disk,
@@ -98,6 +104,7 @@ HOST_COMMANDS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "available-memory-mib": available_memory_mib,
         "check-cut": network_cut.check_nft,
         "check-disk": lambda folder: check_disk(Path(folder)),
+        "check-network": network_link.check,
         "check-slow-disk": io_limits.cgroup_version,
         "check-free": lambda addresses: check_free(map(tuple, addresses)),
         "clock": time.time,
@@ -115,10 +122,15 @@ HOST_COMMANDS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "make-dir": lambda path, tag: directories.make_at(Path(path), tag),
         "make-folder": lambda path: Path(path).mkdir(parents=True, exist_ok=True),
         "mend": network_cut.mend,
+        "network-changed": network_link.changed,
+        "network-device": network_link.device_of,
+        "network-state": network_link.state,
         "pressure": _pressure_fault,
         "probe": _probe,
         "read-rate": lambda folder, *args: read_rate(Path(folder), *args),
         "remove-dir": lambda path, tag: directories.remove_at(Path(path), tag),
+        "restore-network": network_link.restore,
+        "set-network": network_link.apply,
         "stop-tagged": _stop_tagged,
         "tagged": lambda tag: [asdict(process) for process in tagged(tag)],
     }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from density_study.cluster.model.configuration import PLAIN, Configuration
 from density_study.cluster.model.host import Medium
+from density_study.cluster.model.network import UNCHANGED, Network
 from density_study.cluster.model.store import HBASE, Store
 from density_study.cluster.model.versions import VERSIONS, Versions
 
@@ -26,6 +27,7 @@ class Arm:
     configuration: Configuration = PLAIN
     levels: Mapping[str, str] = field(default_factory=dict, hash=False)
     store: Store = HBASE
+    network: Network = UNCHANGED
 
     @property
     def nodes(self) -> int:
@@ -57,4 +59,5 @@ def declared(topology: Topology) -> dict[str, str]:
         **java,
         **kept,
         **{f"configuration.{key}": value for key, value in topology.configuration.declared()},
+        **{f"network.{key}": str(value) for key, value in topology.network.declared().items()},
     }

@@ -105,6 +105,7 @@ def _topology(hosts: Sequence[Host], order: int, arms: Sequence[Arm], layout: La
         levels=arm.levels,
         order=order,
         store=arm.store,
+        network=arm.network,
     )
 
 

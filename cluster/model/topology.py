@@ -9,6 +9,7 @@ from typing import Literal
 from density_study.cluster.model.configuration import PLAIN, Configuration
 from density_study.cluster.model.given import GivenCluster
 from density_study.cluster.model.host import Disk, Host, Medium, MemoryFolder, Role
+from density_study.cluster.model.network import UNCHANGED, Network
 from density_study.cluster.model.store import HBASE, Store
 from density_study.cluster.model.versions import VERSIONS, Versions
 
@@ -75,6 +76,7 @@ class Topology:
     order: int = 0
     given: GivenCluster | None = None
     store: Store = HBASE
+    network: Network = UNCHANGED
 
     def with_role(self, role: Role) -> tuple[Node, ...]:
         """Nodes that carry `role`, in the order they were placed."""

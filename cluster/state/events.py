@@ -49,6 +49,7 @@ class Intent(Event, event="intent"):
     host: str = ""
     uri: str = ""
     node: str = ""
+    former: Mapping[str, Any] = {}
 
 
 class RunOpened(Event, event="run-opened"):

@@ -98,6 +98,10 @@ def _of_manifests(inputs: Inputs) -> DataFrame:
         F.when(F.col("tier") == "heap", F.col("l1_hits"))
         .otherwise(F.col("l2_hits"))
         .alias("tier_hits"),
+        F.col("network").isNotNull().alias("has_network"),
+        "network",
+        "network_broken",
+        "network_seen",
         cold.alias("must_be_cold"),
         # a search rejects probes because they miss their target: this is no fault of theirs
         # nor is it a fault of a trial that breaks its cluster, or whose rate is a question of its own

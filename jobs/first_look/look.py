@@ -24,7 +24,7 @@ _NO_NUMBERS = ("ycsb-status",)  # other lines of a client's standard error are m
 
 _OF_TRIAL = ("state", "workload", "monitored", "compiling_share", "given", "others_requests_s",
              "others_vcores", "regionservers_gone", "tier", "tiers_in_use", "foreign_tiers",
-             "reads_tier")  # fmt: skip
+             "reads_tier", "network", "network_broken", "network_seen")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -100,6 +100,7 @@ def facts(rows: RecordRows) -> dict[str, Any]:
         "window_s": rows.window_s,
         "clients_failed": None if exit_codes is None else sum(code != 0 for code in exit_codes),
         "has_tier": trial["tier"] is not None,
+        "has_network": trial["network"] is not None,
         "tier_hits": trial["l1_hits" if trial["tier"] == "heap" else "l2_hits"],
         "background_work": None if background is None else sum(background),
         "foreign_cpu": _foreign_cpu(rows),

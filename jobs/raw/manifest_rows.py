@@ -6,7 +6,7 @@ A manifest has kilobytes, and a run has hundreds of them, so Spark's executors a
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -66,6 +66,7 @@ def trial_row(manifest: Manifest, answers: Collection[str] = ()) -> Row:
         "accepted": sorted(manifest.imported.accepted) if manifest.imported else [],
         **_of_given(manifest),
         **cache_row(manifest),
+        **network_row(manifest),
         "probe": manifest.probe.number if manifest.probe else None,
         "probe_kept": manifest.probe.kept if manifest.probe else None,
         **_of_fault(manifest),
@@ -145,6 +146,26 @@ def cache_row(manifest: Manifest) -> Row:
         **_fields(caches, counters),
         "cache_evictions": caches.evictions if caches else None,
     }
+
+
+def network_row(manifest: Manifest) -> Row:
+    """The part of a row of `trials` that is about the network of the build, where that is a factor."""
+    proofs = manifest.disclosure.get("network", {}).get("measured", [])
+    broken = [one for one in proofs if one["holds"] is False]
+    known = proofs and all(one["holds"] is not None for one in proofs)
+    shown = broken or [one for one in proofs if one["declared"] is not None]
+    return {
+        "network": manifest.topology.levels.get("network"),
+        "network_broken": len(broken) if broken or known else None,
+        "network_seen": "; ".join(map(_proof, shown)) or None,
+    }
+
+
+def _proof(proof: Mapping[str, Any]) -> str:
+    """rate 91 Mbit/s instead of 100."""
+    seen, unit = proof["measured"], proof["unit"]
+    found = proof["why"] if seen is None else f"{seen:g} {unit}"
+    return f"{proof['what']} {found}, {proof['declared']:g} declared"
 
 
 def _fields(value: object, names: Sequence[str]) -> Row:

@@ -33,6 +33,13 @@ CUT_RULE = (
     r"/usr/sbin/nft ^(list|delete) table inet density_study_[0-9a-f]+$" + "\n"
 )
 
+NETWORK_RULES = (
+    r"study ALL=(root) NOPASSWD: /usr/sbin/tc ^(qdisc|class) (replace|delete) dev .*$, "
+    r"/usr/sbin/ip ^link set dev [A-Za-z0-9._-]+ mtu [0-9]+$" + "\n"
+    r"study ALL=(root) NOPASSWD: /usr/bin/unshare ^--net /usr/sbin/tc qdisc replace dev lo .*$, "
+    r"/usr/bin/tee ^/sys/class/net/[A-Za-z0-9._-]+/queues/rx-[0-9]+/rps_cpus$" + "\n"
+)
+
 
 class Hosts:
     """`folder`/<name>/ is a host's disk. `known_hosts` and `identity` are the user's files.
@@ -180,7 +187,7 @@ class Hosts:
         _append(etc / "group", f"{USER}:x:{UID}:\n")
         _append(etc / "shadow", f"{USER}:*:20000:0:99999:7:::\n")
         (etc / "sudoers").chmod(0o640)
-        _append(etc / "sudoers", SUDO_RULE + CUT_RULE)
+        _append(etc / "sudoers", SUDO_RULE + CUT_RULE + NETWORK_RULES)
         (etc / "sudoers").chmod(0o440)
         (etc / "resolv.conf").write_text("")
         (etc / "hosts").write_text(

@@ -39,6 +39,11 @@ def _mount_own(folder: Path) -> None:
     run("mount", "--make-rprivate", "/")
     run("mount", "-t", "proc", "proc", "/proc")
     run("mount", "-t", "tmpfs", "run", "/run")
+    # of the host's own network; cgroups lie below and stay
+    Path("/run/cgroup").mkdir()
+    run("mount", "--rbind", "/sys/fs/cgroup", "/run/cgroup")
+    run("mount", "-t", "sysfs", "sysfs", "/sys")
+    run("mount", "--rbind", "/run/cgroup", "/sys/fs/cgroup")
     Path("/run/sshd").mkdir(mode=0o755)
     etc = folder / "etc"
     for part in etc.iterdir():

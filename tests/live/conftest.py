@@ -9,7 +9,14 @@ import pytest
 
 HERE = Path(__file__).parent
 IN_MAKE_TEST = frozenset(
-    {"test_containers", "test_over_ssh", "test_stalling_store", "test_study", "test_ycsb_binding"}
+    {
+        "test_container_networks",
+        "test_containers",
+        "test_over_ssh",
+        "test_stalling_store",
+        "test_study",
+        "test_ycsb_binding",
+    }
 )
 """Part of `make test`, except for tests marked slow. The others run in `make live`: together
 they take too long for every change, and some need an idle machine."""

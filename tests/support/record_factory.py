@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -157,6 +158,8 @@ class RunFactory:
     def manifest(self, truth: Truth, order: int) -> Manifest:
         build = self._builds[truth.trial]
         topology = self.topology(build)
+        if truth.network:
+            topology = replace(topology, levels={"network": "rate-100mbit"})
         begun = truth.state == "incomplete"  # a crash: only the planned values are known
         window = Window(start_epoch_s=truth.start_s, end_epoch_s=truth.end_s)
         clock = ClockOffset(host="here", before_s=truth.measured_clock_s or 0.0,
@@ -176,7 +179,8 @@ class RunFactory:
             times_s={"prepare": 3.0, "measure": truth.window_s, "settle": 1.0},
             bring_up=(Phase(name="hdfs", seconds=9.0), Phase(name="hbase", seconds=11.5)),
             disclosure={"versions": {"hadoop": "3.4.2"},
-                        "files": {"workers": {"text": str(topology.vms_per_host)}}},
+                        "files": {"workers": {"text": str(topology.vms_per_host)}},
+                        **({"network": {"measured": truth.network}} if truth.network else {})},
         )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from density_study.workloads.base.fault import InjectedFault
 from density_study.workloads.base.search import Probe
@@ -48,6 +49,8 @@ class Truth:
     rows: dict[str, int] = field(default_factory=dict)
     """Rows acknowledged and found after a fault."""
     caches: CacheUse | None = None
+    network: tuple[dict[str, Any], ...] = ()
+    """What was measured of the network of its build, where that is a factor."""
     monitored: bool = True
     late_s: float = 0.0
     """Time from the common start of several clients to their first operations."""

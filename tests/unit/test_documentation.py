@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.hosts.fixture import CUT_RULE, SUDO_RULE
+from tests.hosts.fixture import CUT_RULE, NETWORK_RULES, SUDO_RULE
 
 CHECKOUT = Path(__file__).parents[2]
 DECISIONS = CHECKOUT / "docs" / "decisions"
@@ -49,3 +49,8 @@ def test_the_documented_sudo_rule_is_the_tested_one(page: str) -> None:
 def test_the_documented_rule_for_cuts_is_the_tested_one() -> None:
     page = (CHECKOUT / "docs" / "providers.md").read_text(encoding="utf-8")
     assert f"```sudoers\n{CUT_RULE}```" in page
+
+
+def test_the_documented_rules_for_networks_are_the_tested_ones() -> None:
+    page = (CHECKOUT / "docs" / "how-to" / "compare-networks.md").read_text(encoding="utf-8")
+    assert f"```sudoers\n{NETWORK_RULES}```" in page

@@ -16,7 +16,7 @@ from pathlib import Path
 from density_study.workloads.monitors.devices import HOST, devices, header, title
 from density_study.workloads.monitors.jmx import JmxPoller
 from density_study.workloads.monitors.nodecpu_sampler import until_next
-from density_study.workloads.monitors.proc_counters import disks, pressure, sockets
+from density_study.workloads.monitors.proc_counters import disks, network, pressure, sockets
 
 Counters = Mapping[str, Mapping[str, float]]
 """By source, then by column."""
@@ -24,6 +24,7 @@ READERS: Mapping[str, Callable[[], Counters]] = {
     "pressure": pressure,
     "disks": disks,
     "sockets": sockets,
+    "network": network,
 }
 JMX = "jmx"
 # A daemon keeps its metrics for a second after it has computed them (decision 9): do not ask sooner.

@@ -1,4 +1,4 @@
-"""Counters of a machine from /proc: pressure stall information, block devices, TCP. Linux only.
+"""Counters of a machine from /proc: pressure stall information, block devices, TCP, packets. Linux only.
 
 Each function takes the folder to read from and returns columns of devices.toml by source. What the kernel
 does not show is left out.
@@ -6,10 +6,12 @@ does not show is left out.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from density_study.cluster.machine.softnet import by_cpu
 from density_study.workloads.monitors.devices import HOST
 
 PROC = Path("/proc")
@@ -25,6 +27,9 @@ _DISK_FIELDS = {
 }
 _TCP = {"sent_segments": "OutSegs", "retransmitted": "RetransSegs"}
 _TCP_EXT = {"timeouts": "TCPTimeouts", "listen_overflows": "ListenOverflows"}
+_SOFTIRQ = 6
+"""Place in a line of /proc/stat, after the CPU's name."""
+_TICKS_S = os.sysconf("SC_CLK_TCK")
 _SOCKETS = {"in_use": "inuse", "time_wait": "tw"}
 
 
@@ -67,6 +72,20 @@ def sockets(proc: Path = PROC) -> Mapping[str, Mapping[str, float]]:
                 counts = dict(zip(words[::2], map(float, words[1::2]), strict=True))
                 found |= {column: counts[name] for column, name in _SOCKETS.items()}
     return {HOST: found}
+
+
+def network(proc: Path = PROC) -> Mapping[str, Mapping[str, float]]:
+    """Of each CPU: packets that it processed, and milliseconds in softirq, of which packets are the most."""
+    spent: dict[int, float] = {}
+    for line in (proc / "stat").read_text().splitlines():
+        name, *fields = line.split()
+        if name.startswith("cpu") and name != "cpu":
+            spent[int(name.removeprefix("cpu"))] = float(fields[_SOFTIRQ]) * 1e3 / _TICKS_S
+    packets = by_cpu(proc / "net" / "softnet_stat")
+    return {
+        f"cpu{cpu}": {**packets.get(cpu, {}), "softirq_ms": spent_ms}
+        for cpu, spent_ms in spent.items()
+    }
 
 
 def _pairs_of_lines(path: Path, protocol: str) -> dict[str, float]:

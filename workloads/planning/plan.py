@@ -228,10 +228,10 @@ def _topologies(study: Study, hosts: Sequence[Host]) -> tuple[Topology, ...]:
         return tuple(given_topology(one, client, order) for order, one in enumerate(given))
     media = tuple(dict.fromkeys(disk.medium for host in hosts for disk in host.disks))
     arms = [
-        Arm(vms, servers, medium, versions, configuration, levels, store)
+        Arm(vms, servers, medium, versions, configuration, levels, store, network)
         for vms, servers in densities(study)
         for medium in study.factors.medium or media
-        for levels, store, versions, configuration in named_levels(
+        for levels, store, versions, configuration, network in named_levels(
             study.factors, study.stack.versions, study.store.store
         )
     ]

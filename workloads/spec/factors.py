@@ -10,6 +10,7 @@ from typing import Annotated, Literal, TypeVar
 from pydantic import AfterValidator, Field, model_validator
 
 from density_study.cluster.model.configuration import PLAIN, BlockCache, Configuration
+from density_study.cluster.model.network import UNCHANGED, Network
 from density_study.cluster.model.store import Store
 from density_study.cluster.model.versions import HADOOP, HBASE, Versions
 from density_study.cluster.stack.java import OLDEST
@@ -17,10 +18,11 @@ from density_study.workloads.base.checked import FaultyKeyError, like, no_duplic
 from density_study.workloads.base.values import Frozen
 from density_study.workloads.spec.configuration_spec import ConfigurationSpec
 from density_study.workloads.spec.existing_spec import ClusterSpec
+from density_study.workloads.spec.network_spec import NetworkLevel, NetworkSpec
 from density_study.workloads.spec.store_spec import StoreChoice, StoreSpec
-from density_study.workloads.spec.tier_spec import TierLevel, TierSpec, name_of
+from density_study.workloads.spec.tier_spec import TierLevel, TierSpec
 
-NAMED = ("store", "stack", "configuration", "tier")
+NAMED = ("store", "stack", "configuration", "tier", "network")
 """Factors whose levels have names, in the order in which a topology's name has them."""
 OF_CLUSTERS = ("vms_per_host", "regionservers_per_node", "medium")
 """Facts about a cluster, where the factor is `cluster`: they differ along with it."""
@@ -33,6 +35,7 @@ FactorName = Literal[
     "stack",
     "configuration",
     "tier",
+    "network",
     "cluster",
 ]
 _FOR_HADOOP_3 = "-hadoop3"
@@ -134,6 +137,13 @@ class Factors(Frozen):
         "{file: flash, size: 1 GiB}]`. The first one is the baseline. Trials that do not use their tier are "
         "invalid.",
     )
+    network: tuple[NetworkLevel, ...] | None = Field(
+        None,
+        min_length=1,
+        description="Networks to compare, for example `[default, {rate: 100 Mbit/s}, {mtu: 9000}, "
+        "{steer: [1]}]`, with provider `container` or `physical`. The first one is the baseline. What they "
+        "set is measured before the first trial; where it does not hold, trials are invalid.",
+    )
 
     @model_validator(mode="after")
     def _distinct(self) -> Factors:
@@ -144,6 +154,7 @@ class Factors(Frozen):
         _check_differ("stack", self.versions(Versions()))
         _check_differ("configuration", self.configurations())
         no_duplicates("tier", self.levels("tier"), "tier")
+        no_duplicates("network", self.levels("network"), "network")
         for name, spec in (self.configuration or {}).items():
             if self.tier and spec.block_cache:
                 raise FaultyKeyError(
@@ -156,8 +167,6 @@ class Factors(Frozen):
     def levels(self, factor: str) -> tuple[str, ...]:
         """The names of the factor's levels, in the study's order; empty where the study leaves it out."""
         value = getattr(self, factor) or ()
-        if factor == "tier":
-            return tuple(name_of(one) for one in value)
         return tuple(_level_name(one) for one in value)
 
     def versions(self, common: Versions) -> Mapping[str, Versions]:
@@ -173,8 +182,14 @@ class Factors(Frozen):
     def block_caches(self) -> Mapping[str, BlockCache | None]:
         """Tier -> the block cache that it is; None: the heap."""
         return {
-            name_of(one): one.block_cache() if isinstance(one, TierSpec) else None
+            _level_name(one): one.block_cache() if isinstance(one, TierSpec) else None
             for one in self.tier or ()
+        }
+
+    def networks(self) -> Mapping[str, Network]:
+        return {
+            _level_name(one): one.network if isinstance(one, NetworkSpec) else UNCHANGED
+            for one in self.network or ()
         }
 
     @property
@@ -185,7 +200,9 @@ class Factors(Frozen):
 def _level_name(level: object) -> str:
     if isinstance(level, StoreSpec):
         return level.store.level
-    return level.name if isinstance(level, StackLevel) else str(level)
+    if isinstance(level, StackLevel | TierSpec | NetworkSpec):
+        return level.name
+    return str(level)
 
 
 class StackSpec(Frozen):
@@ -215,20 +232,22 @@ class StackSpec(Frozen):
 
 def named_levels(
     factors: Factors, common: Versions, store: Store
-) -> tuple[tuple[Mapping[str, str], Store, Versions, Configuration], ...]:
-    """(level names by factor, store, versions, configuration) of each combination; one of them without names
-    where a study has none of these factors."""
+) -> tuple[tuple[Mapping[str, str], Store, Versions, Configuration, Network], ...]:
+    """(level names by factor, store, versions, configuration, network) of each combination; one of them
+    without names where a study has none of these factors."""
     return tuple(
         (
-            {**named, **stack, **configuration, **tier},
+            {**named, **stack, **configuration, **tier, **network},
             kept,
             versions,
             replace(configured, block_cache=cache) if tier else configured,
+            setting,
         )
         for named, kept in _each("store", factors.stores() or _own_store(store), store)
         for stack, versions in _each("stack", factors.versions(common), common)
         for configuration, configured in _each("configuration", factors.configurations(), PLAIN)
         for tier, cache in _each("tier", factors.block_caches(), None)
+        for network, setting in _each("network", factors.networks(), UNCHANGED)
     )
 
 

@@ -24,6 +24,7 @@ from density_study.workloads.spec.factors import Factors, StackSpec
 from density_study.workloads.spec.hosts_spec import HostSpec, SshSpec
 from density_study.workloads.spec.hypotheses import Expectation, Slo
 from density_study.workloads.spec.memory_sizes import sized_by_memory
+from density_study.workloads.spec.network_spec import check_network
 from density_study.workloads.spec.notify import MAX_RECEIVERS, Receiver
 from density_study.workloads.spec.provider_rules import check_provider
 from density_study.workloads.spec.registry import kinds
@@ -32,7 +33,7 @@ from density_study.workloads.spec.schedule import CompareSpec, Schedule
 from density_study.workloads.spec.store_spec import StoreChoice, StoreSpec, check_stores
 from density_study.workloads.spec.vms_spec import VmsSpec
 
-DeviceName = Literal["pressure", "disks", "sockets", "jmx", "gc", "profile"]
+DeviceName = Literal["pressure", "disks", "sockets", "network", "jmx", "gc", "profile"]
 MAX_PERIOD_S = 600
 MAX_TOPOLOGIES = 100
 MAX_SETTINGS = 500
@@ -82,7 +83,8 @@ class MonitorSpec(Frozen):
         (),
         description="Telemetry devices, each off by default because each costs something: `pressure` "
         "(time in which tasks waited for cores, I/O or memory), `disks` (latency, use and queue of each "
-        "block device), `sockets` (TCP), `jmx` (HBase and HDFS: requests, queues, compactions, ...), "
+        "block device), `sockets` (TCP), `network` (packets, drops and softirq time of each CPU), "
+        "`jmx` (HBase and HDFS: requests, queues, compactions, ...), "
         "`gc` (pauses of the daemons' JVMs), `profile` (flame graphs of RegionServers). The report names "
         "what moved with a slow second.",
     )
@@ -218,6 +220,7 @@ class Study(Frozen):
             self._check_roles()
         check_provider(self)
         check_stores(self)
+        check_network(self)
         return self
 
     def _check_roles(self) -> None:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from density_study.cluster.machine import network_link
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.host import ContainerHost
+from density_study.cluster.model.network import UNCHANGED, Network
 from density_study.cluster.providers.container.bundle import HOSTS_FILE, ROOTFS, config
 from density_study.cluster.providers.container.cgroups import version
 from density_study.cluster.providers.container.container import Container
@@ -24,12 +27,15 @@ from density_study.cluster.state.tags import TAG, start_ticks
 TIMEOUT_S = 60.0
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 OUTPUT = "runc.out"
+DEVICE = "eth0"
+"""The container's end of its cable."""
 
 
 @dataclass(frozen=True)
 class Maker:
     site: Site
     journal: Journal
+    setting: Network = UNCHANGED
 
     def make(self, containers: Sequence[Container], plan: ContainerHost) -> None:
         """All containers of the build, running, each with its address on the build's own bridge."""
@@ -58,16 +64,36 @@ class Maker:
         self.journal.intend("make-netns", self.site.tag, node=node.name, path=container.id)
         self._ip(f"netns add {container.id}")
         bridge, link = bridge_name(self.site.tag), container.link
+        count = self.setting.queues
+        queues = f"numrxqueues {count} numtxqueues {count} " if count else ""
         self._ip(
-            f"link add {link} type veth peer name eth0 netns {container.id}",
+            f"link add {link} {queues}type veth peer name {DEVICE} {queues}netns {container.id}",
             f"link set {link} master {bridge} up",
         )
         self._ip(
-            f"addr add {node.address}/{container.prefix_length} dev eth0",
+            f"addr add {node.address}/{container.prefix_length} dev {DEVICE}",
             "link set lo up",
-            "link set eth0 up",
+            f"link set {DEVICE} up",
             netns=container.id,
         )
+        self.shape(container)
+
+    def shape(self, container: Container) -> None:
+        """Both ends of its cable: the rate is a limit in both directions; what is lost or late is what it
+        sends. All of it goes with the cable."""
+        inside = self.setting.declared()
+        if not inside:
+            return
+        outside = replace(self.setting, delay_ms=None, loss_percent=None).declared()
+        network_link.apply(container.link, outside)
+        module = (sys.executable, "-m", network_link.__name__, DEVICE, json.dumps(inside))
+        done = run(["ip", "netns", "exec", container.id, *module], self.site.tag)
+        if done.returncode != 0:
+            raise StudyError(
+                f"its network cannot be changed: {' '.join(done.stderr.split())[-300:]}",
+                f"container of node {container.node.name!r}",
+                "see docs/how-to/compare-networks.md for what it needs.",
+            )
 
     def container(self, container: Container) -> None:
         node, bundle = container.node, container.bundle

@@ -8,6 +8,7 @@ from typing import Any
 
 from density_study.cluster.machine import directories, io_limits
 from density_study.cluster.machine.host_commands import HOST_COMMANDS
+from density_study.cluster.machine.network_link import check_kernel
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.memory import GUEST_OS_MIB
 from density_study.cluster.model.ports import Ports
@@ -40,6 +41,7 @@ class ContainerProvider(LocalProvider, Preflight, Guests):
     def preflight(self, topology: Topology, tag: str) -> None:
         if topology.isolation == "container":
             check_machine(topology.hosts[0])
+            check_kernel(topology.network.declared())
 
     def check_ports(self, topology: Topology, ports: Ports) -> None:
         """Containers have networks of their own."""
@@ -57,7 +59,7 @@ class ContainerProvider(LocalProvider, Preflight, Guests):
             directories.make(site, node, journal)
             (site.root / "logs" / node.name).mkdir(parents=True, exist_ok=True)
         made = containers(site, topology)
-        Maker(site, journal).make(made, network_of(topology.hosts[0]))
+        Maker(site, journal, topology.network).make(made, network_of(topology.hosts[0]))
         _prove_limits(site, made, journal)
 
     def transport(self, site: Site, journal: Journal) -> LocalTransport:

@@ -102,6 +102,11 @@ class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases, WorkerCheck
             )
         except StudyError as error:
             raise InputError(error.what, error.where, error.remedy) from error
+        if settings := topology.network.declared():
+            on_all(
+                targets,
+                lambda _, target: channel(target).act("check-network", target.address, settings),
+            )
 
     @contextmanager
     def reserve_ports(self, topology: Topology, ports: Ports) -> Iterator[None]:
@@ -133,7 +138,10 @@ class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases, WorkerCheck
             host: (hadoop, hbase, ycsb) if host in clients else (hadoop, hbase) for host in targets
         }
         data = self.node_paths(site, topology).all_data(topology.nodes)
-        SshBuild.known(site, journal).create(data, copies)
+        build = SshBuild.known(site, journal)
+        build.create(data, copies)
+        if settings := topology.network.declared():
+            build.set_network(settings)
 
     def transport(self, site: Site, journal: Journal) -> SshTransport:
         return SshTransport(site, journal, lambda: SshBuild.known(site, journal).place)

@@ -99,8 +99,19 @@ class SshBuild:
         at = str(self.folder / TOOLKIT)
         on_all(self.hosts, lambda _, target: channel(target).call("put", at, toolkit()))
 
+    def set_network(self, settings: Mapping[str, Any]) -> None:
+        """Change the interface of each host that carries its address. What it was is in the journal first."""
+        for host, target in self.hosts.items():
+            ask = channel(target).act
+            former = ask("network-state", ask("network-device", target.address))
+            self.journal.intend("set-network", self.site.tag, host=host, former=former)
+            ask("set-network", former["device"], settings)
+            # a connection that stands has agreed on the former length of packets
+            channel(target).close()
+
     def destroy(self) -> Leftovers:
         """Stop processes, fetch logs, remove folders. The result lists hosts that do not answer."""
+        try_all(self._changed_networks, self._restore_network)
         self.stop_and_fetch_logs()
         try_all(self._cut_hosts, lambda _, target: channel(target).act("mend", self.site.tag))
         try_all(self.hosts, self._remove_dirs)
@@ -143,7 +154,25 @@ class SshBuild:
                 if host in self._cut_hosts and ask("is-cut", tag)
                 else ()
             ),
+            *(
+                f"changed {what} of {former['device']} on host {host}"
+                for former in self._former_networks(host)
+                for what in ask("network-changed", former)
+            ),
         )
+
+    @property
+    def _changed_networks(self) -> dict[str, Target]:
+        return {host: target for host, target in self.hosts.items() if self._former_networks(host)}
+
+    def _former_networks(self, host: str) -> list[Mapping[str, Any]]:
+        """The first one: a later intent may have seen what the build has changed."""
+        intents = self.journal.intents("set-network", self.site.tag)
+        return [intent.former for intent in intents if intent.host == host][:1]
+
+    def _restore_network(self, host: str, target: Target) -> None:
+        for former in self._former_networks(host):
+            channel(target).act("restore-network", former)
 
     @property
     def _cut_hosts(self) -> dict[str, Target]:

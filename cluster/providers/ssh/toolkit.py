@@ -19,6 +19,7 @@ _MODULES = (
     "cluster/model/__init__.py",
     "cluster/model/errors.py",
     "cluster/model/host.py",
+    "cluster/model/network.py",
     "cluster/model/transport.py",
     "cluster/model/versions.py",
     "cluster/providers/__init__.py",

@@ -1,4 +1,5 @@
-"""Trials with a declared tier, analysed: hits of both levels, and verdicts by the servers' own counters."""
+"""Trials with a declared tier, analysed: hits of both levels, and verdicts by the servers' own counters.
+Trials with a declared network: verdicts by what was measured of it."""
 
 from __future__ import annotations
 
@@ -37,6 +38,8 @@ USES = {
     "cold heap": use("heap", "heap", l1_hits=0),
     "none": None,
 }
+RATE = {"what": "rate", "declared": 100.0, "unit": "Mbit/s", "why": "no answer"}
+NETWORKS = {"good network": True, "wrong network": False, "silent network": None}
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +54,12 @@ def world(
         truth.trial += f"-{len(factory.truths)}"
         factory._builds[truth.trial] = BUILD
         truth.caches = caches
+        truths[name] = truth
+    for name, holds in NETWORKS.items():
+        truth = factory.ycsb(BUILD, "scan95-insert5", seconds=2, rate=20)
+        truth.trial += f"-{len(factory.truths)}"
+        factory._builds[truth.trial] = BUILD
+        truth.network = ({**RATE, "measured": None if holds is None else 80.0, "holds": holds},)
         truths[name] = truth
     root = factory.close()
     for stage in STAGES:
@@ -115,6 +124,27 @@ def test_what_a_server_did_not_tell_is_unknown(world: tuple[Path, dict[str, Trut
     assert row[["foreign_tiers", "tier_hits"]].isna().all()
     verdicts = read_table(root, tables.VERDICTS).set_index("trial")
     assert verdicts.loc[truths["silent"].trial, "verdict"] != "valid"
+
+
+def test_a_wrong_network_is_invalid_and_one_that_was_not_measured_unknown(
+    world: tuple[Path, dict[str, Truth]],
+) -> None:
+    root, truths = world
+    checks = read_table(root, tables.CHECKS).set_index("trial")
+    verdicts = read_table(root, tables.VERDICTS).set_index("trial")
+    for which, holds in NETWORKS.items():
+        trial = truths[which].trial
+        found = [why for why in verdicts.loc[trial, "reasons"] if "wrong network" in why]
+        looked = first_look(root / "records" / trial).reasons
+        assert found == [why for why in looked if "wrong network" in why]
+        assert ["measured rate 80 Mbit/s, 100 declared" in why for why in found] == [True] * (
+            holds is False
+        )
+        row = checks.loc[trial]
+        assert row["has_network"] and row["network"] == "rate-100mbit"
+        assert bool(row[["network_broken"]].isna().all()) == (holds is None)
+    assert verdicts.loc[truths["wrong network"].trial, "verdict"] == "invalid"
+    assert not checks.loc[truths["right"].trial, "has_network"]
 
 
 def test_the_report_shows_the_hits(world: tuple[Path, dict[str, Truth]]) -> None:

@@ -24,6 +24,7 @@ SOUND: dict[str, Any] = {
     "given": True, "others_requests_s": 0.0, "others_vcores": 0.0, "regionservers_gone": 0,
     "cluster_cpu": 50.0, "daemons_gone": 0, "has_tier": True, "tier": "file", "tiers_in_use": "file",
     "foreign_tiers": 0, "reads_tier": True, "tier_hits": 9,
+    "has_network": True, "network": "mtu-9000", "network_broken": 0, "network_seen": "mtu 9000 byte",
     "must_be_cold": True, "has_target": True,
     "state": "complete", "state_reason": "", "window_s": 20.0, "clients_failed": 0,
     "faulted": True, "lost_rows": 0,
@@ -82,6 +83,7 @@ ROWS: dict[str, list[dict[str, Any]]] = {
         {"workload": "testdfsio", "failed_operations": None, "histogram_error": None},
         {"must_be_cold": False, "cold_share": 0.0},
         {"has_tier": False, "reads_tier": False, "foreign_tiers": None, "tier_hits": None},
+        {"has_network": False, "network_broken": None},
         {"has_target": False, "target_share": None},
         {
             "started_together": False,

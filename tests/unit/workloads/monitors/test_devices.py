@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import pytest
 from density_study.workloads.base.parsing import ParseError
 from density_study.workloads.monitors import DEVICES, MONITORS, last_epoch_s, with_devices
 from density_study.workloads.monitors.devices import devices, header, parse_device, title
-from density_study.workloads.monitors.proc_counters import disks, pressure, sockets
+from density_study.workloads.monitors.proc_counters import disks, network, pressure, sockets
 from density_study.workloads.spec.study import DeviceName
 
 ROOT = Path(__file__).parents[4]
@@ -99,6 +100,8 @@ def _proc(tmp_path: Path) -> Path:
         "pressure/memory": "some avg10=0 avg60=0 avg300=0 total=3\nfull avg10=0 avg60=0 avg300=0 total=2\n",
         "diskstats": "   8  0 sda 10 1 80 33 20 2 160 44 0 55 66 0 0 0 0 7 8\n"
         "   8  1 sda1 9 1 80 33 20 2 160 44 0 55 66\n   7  0 loop0 0 0 0 0 0 0 0 0 0 0 0\n",
+        "stat": "cpu  9 9 9 9 9 9 99 9\ncpu0 1 2 3 4 5 6 70 8\ncpu1 1 2 3 4 5 6 7 8\nintr 9\n",
+        "net/softnet_stat": "0000000a 00000001 00000002 0 0 0 0 0 0 00000003 0 0 00000000\n",
         "net/snmp": "Ip: A B\nIp: 1 2\nTcp: InSegs OutSegs RetransSegs\nTcp: 5 6 7\n",
         "net/netstat": "TcpExt: ListenOverflows TCPTimeouts\nTcpExt: 8 9\n",
         "net/sockstat": "sockets: used 14\nTCP: inuse 3 orphan 0 tw 12 alloc 1 mem 0\n",
@@ -119,6 +122,17 @@ def test_counters_of_proc(tmp_path: Path) -> None:
     assert disks(proc) == {  # neither the partition nor the disk that nobody has used
         "sda": {"reads": 10, "read_ms": 33, "writes": 20, "write_ms": 44, "busy_ms": 55, "queued_ms": 66}
     }  # fmt: skip
+    tick_ms = 1000 / os.sysconf("SC_CLK_TCK")
+    assert network(proc) == {  # the kernel tells no packets of the other CPU
+        "cpu0": {
+            "packets": 10,
+            "dropped": 1,
+            "squeezed": 2,
+            "steered": 3,
+            "softirq_ms": 70 * tick_ms,
+        },
+        "cpu1": {"softirq_ms": 7 * tick_ms},
+    }
     assert sockets(proc)["host"] == {
         "sent_segments": 6, "retransmitted": 7, "timeouts": 9, "listen_overflows": 8,
         "in_use": 3, "time_wait": 12,
@@ -135,7 +149,7 @@ def test_what_the_kernel_does_not_tell_is_left_out(tmp_path: Path) -> None:
         pressure(proc)
 
 
-@pytest.mark.parametrize("device", ("disks", "sockets"))
+@pytest.mark.parametrize("device", ("disks", "sockets", "network"))
 def test_the_sampler_writes_what_the_parser_reads(device: str, tmp_path: Path) -> None:
     output = tmp_path / f"h1.{device}.csv"
     command = with_devices([device])[device]("h1", str(output), 0.1, "s/r/b", (sys.executable,))

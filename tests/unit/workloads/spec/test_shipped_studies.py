@@ -19,6 +19,7 @@ PLANNED = {
     "density-curve": (5, 35, "d85e63ef8cc9"),
     "genomics": (2, 26, "c5b30097f059"),
     "knee": (3, 24, "624124330530"),
+    "network": (4, 12, "2cdccc1a5a13"),
     "quickstart": (2, 10, "852070355da5"),
     "quickstart-full": (2, 12, "bca0fcda27ca"),
     "stores": (9, 36, "dce3612b0645"),
@@ -59,6 +60,7 @@ def test_a_shipped_study_plans_the_same_builds_and_trials(name: str) -> None:
         ("block-cache", ["heap", "off-heap", "flash-file"]),
         ("short-circuit", ["remote", "short-circuit"]),
         ("tiers", ["heap", "offheap-256m", "file-flash-256m"]),
+        ("network", ["default", "rate-100mbit", "mtu-9000", "steer-1"]),
         ("stores", ["hbase-page-cache", "redis-page-cache", "rocksdb-page-cache"]),
     ],
 )

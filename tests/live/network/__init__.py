@@ -1,0 +1,1 @@
+"""Networks that are changed for real: of containers, and of hosts made of namespaces."""

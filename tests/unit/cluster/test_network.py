@@ -1,0 +1,177 @@
+"""Networks of nodes: command lines, masks, and what measurements prove. Nothing is changed here."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from density_study.cluster.lifecycle.network_proof import proofs_of, prove_network
+from density_study.cluster.machine.network_link import disciplines, mask
+from density_study.cluster.machine.softnet import by_cpu
+from density_study.cluster.model.cluster import Site
+from density_study.cluster.model.network import UNCHANGED, Network, network_of
+from density_study.cluster.model.topology import Node, Topology
+from density_study.cluster.model.transport import Command, ProcessId
+from density_study.cluster.state.journal import Journal
+
+FULL = Network(100.0, "htb", 9000, (0, 1), 2, 1.5, 0.1)
+READING: dict[str, Any] = {
+    "mbit_s": 99.0, "mtu": 9000, "largest": 8972, "packets_by_cpu": {"0": 50, "1": 45, "2": 5}, "queues": 2,
+    "round_trip_ms": 3.1, "sent": 2001, "datagrams": 1998,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("network", [UNCHANGED, FULL, Network(steer=(3,)), Network(100.0)])
+def test_what_a_network_declares_makes_it_again(network: Network) -> None:
+    assert network_of(network.declared()) == network
+
+
+def test_nothing_is_declared_of_a_network_that_is_left_as_it_is() -> None:
+    assert UNCHANGED.declared() == {}
+    assert disciplines(Network(mtu=9000, steer=(1,)), "eth0") == []
+
+
+def words(network: Network) -> list[str]:
+    return [" ".join(argv) for argv in disciplines(network, "eth0")]
+
+
+def test_a_rate_has_a_burst_that_lasts_two_milliseconds() -> None:
+    replace = "/usr/sbin/tc qdisc replace dev eth0"
+    assert words(Network(100.0)) == [
+        f"{replace} root handle d5: tbf rate 100000000bit burst 32768 latency 50ms"
+    ]
+    assert words(Network(1000.0, "htb")) == [
+        f"{replace} root handle d5: htb default 1",
+        "/usr/sbin/tc class replace dev eth0 parent d5: classid d5:1 htb rate 1000000000bit "
+        "ceil 1000000000bit burst 250000 cburst 250000",
+    ]
+
+
+def test_delay_and_loss_are_of_one_discipline() -> None:
+    netem = "/usr/sbin/tc qdisc replace dev eth0 root handle d5: netem limit 100000"
+    assert words(Network(delay_ms=0.5)) == [f"{netem} delay 0.5ms"]
+    assert words(Network(delay_ms=1.0, loss_percent=0.1)) == [f"{netem} delay 1ms loss 0.1%"]
+
+
+@pytest.mark.parametrize(
+    ("cpus", "text"), [((0,), "1"), ((0, 1), "3"), ((31,), "80000000"), ((32, 1), "1,00000002"),
+                       ((64,), "1,00000000,00000000")]
+)  # fmt: skip
+def test_a_mask_has_groups_of_32_cpus(cpus: tuple[int, ...], text: str) -> None:
+    assert mask(cpus) == text
+
+
+def holds(network: Network, **changed: Any) -> dict[str, bool | None]:
+    return {proof.what: proof.holds for proof in proofs_of(network, {**READING, **changed})}
+
+
+def test_a_network_as_declared_holds() -> None:
+    whole = dict.fromkeys(("rate", "mtu", "steered", "queues", "round_trip", "lost"), True)
+    assert holds(FULL) == whole
+    assert holds(UNCHANGED) == {"rate": True}  # there is nothing to hold
+
+
+@pytest.mark.parametrize(
+    ("what", "changed"),
+    [
+        ("rate", {"mbit_s": 94.9}),
+        ("rate", {"mbit_s": 105.1}),
+        ("mtu", {"largest": 1472}),  # a switch dropped the long one
+        ("mtu", {"mtu": 9216}),
+        ("steered", {"packets_by_cpu": {"0": 5, "1": 84, "2": 11}}),
+        ("queues", {"queues": 1}),
+        ("round_trip", {"round_trip_ms": 1.5}),  # delayed in one direction alone
+        ("round_trip", {"round_trip_ms": 4.5}),
+        ("lost", {"datagrams": 1900}),
+    ],
+)
+def test_what_differs_does_not_hold(what: str, changed: dict[str, Any]) -> None:
+    found = holds(FULL, **changed)
+    assert found.pop(what) is False
+    assert set(found.values()) == {True}
+
+
+def test_what_was_not_measured_is_unknown_and_never_holds() -> None:
+    found = {proof.what: proof for proof in proofs_of(FULL, {}, "a to b: no answer")}
+    assert {proof.holds for proof in found.values()} == {None}
+    assert {proof.why for proof in found.values()} == {"a to b: no answer"}
+    assert {proof.what: proof.holds for proof in proofs_of(UNCHANGED, {}, "why")} == {"rate": True}
+
+
+def test_packets_of_each_cpu_as_kernels_show_them(tmp_path: Path) -> None:
+    file = tmp_path / "softnet_stat"
+    new = "0000001f 00000002 00000003 " + "00000000 " * 6 + "00000004 00000000 00000000 {:08x}\n"
+    file.write_text(new.format(1) + new.format(3))  # CPUs 0 and 2 are off
+    counted = {"packets": 31, "dropped": 2, "squeezed": 3, "steered": 4}
+    assert by_cpu(file) == {1: counted, 3: counted}
+    old = "0000000a 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000\n"
+    file.write_text(old * 2)
+    assert by_cpu(file)[1] == {"packets": 10, "dropped": 0, "squeezed": 0}
+
+
+class Scripted:
+    """A transport whose receivers report the next of these rates; None: the program fails."""
+
+    def __init__(self, **rates: list[float | None]) -> None:
+        self.rates = rates
+        self.codes: list[int] = []
+        self.sent: list[tuple[str, ...]] = []
+
+    def python(self, node: Node) -> tuple[str, ...]:
+        return ("python3",)
+
+    def start(self, node: Node, command: Command, stdout: Path, stderr: Path) -> ProcessId:
+        receives = "receive" in command.argv
+        rate = self.rates[node.name].pop(0) if receives else 0.0
+        self.sent += [] if receives else [command.argv]
+        stdout.parent.mkdir(parents=True, exist_ok=True)
+        stdout.write_text(json.dumps({"mbit_s": rate} if receives else {"mtu": 1500}))
+        stderr.write_text("no route")
+        self.codes.append(1 if rate is None else 0)
+        return ProcessId(node.name, command.name, len(self.codes) - 1, 0)
+
+    def wait(self, process: ProcessId, timeout_s: float) -> int:
+        return self.codes[process.pid]
+
+    def fetch(self, node: Node, path: Path, to: Path) -> None: ...
+
+    def stop(self, process: ProcessId, grace_s: float) -> None: ...
+
+
+def proved(folder: Path, **rates: list[float | None]) -> tuple[dict[str, Any], Scripted]:
+    """Of three machines, one of which has two nodes; each machine receives from the one before it."""
+    names = {"m1": "192.0.2.1", "c1": "192.0.2.1", "w1": "192.0.2.2", "w2": "192.0.2.3"}
+    nodes = tuple(Node(name, name, address, (), 0, 1) for name, address in names.items())
+    limited = Network(100.0)
+    topology = Topology("t", "physical", "host", "flash", 0, 1, 1, (), nodes, network=limited)
+    transport = Scripted(**rates)
+    journal = Journal(folder / "journal.jsonl")
+    site = Site(folder, "s/r/b1")
+    found = prove_network(site, topology, transport, journal)  # type: ignore[arg-type]
+    (rate,) = found["measured"]
+    return rate, transport
+
+
+def test_every_machine_sends_to_the_next_and_the_worst_pair_counts(tmp_path: Path) -> None:
+    rate, transport = proved(tmp_path, w1=[99.0], w2=[100.2], m1=[98.5])
+    assert (rate["measured"], rate["holds"]) == (98.5, True)
+    assert [argv[4] for argv in transport.sent] == ["192.0.2.2", "192.0.2.3", "192.0.2.1"]
+
+
+def test_a_pair_has_three_attempts_until_it_is_within_two_percent(tmp_path: Path) -> None:
+    rate, transport = proved(tmp_path, w1=[96.0, None, 97.0], w2=[99.0], m1=[90.0, 99.5])
+    assert (rate["measured"], rate["holds"]) == (97.0, True)  # 3 % off holds, but is tried again
+    assert len(transport.sent) == 6
+
+
+def test_a_pair_that_does_not_answer_makes_a_network_unknown_unless_another_is_wrong(
+    tmp_path: Path,
+) -> None:
+    rate, _ = proved(tmp_path / "a", w1=[99.0], w2=[None] * 3, m1=[99.0])
+    assert (rate["measured"], rate["holds"]) == (None, None)
+    assert rate["why"] == "w1 to w2: no route"
+    rate, _ = proved(tmp_path / "b", w1=[80.0] * 3, w2=[None] * 3, m1=[99.0])
+    assert (rate["measured"], rate["holds"]) == (80.0, False)

@@ -1,0 +1,154 @@
+"""`factors.network`: what an arm makes of its nodes' network. Faults are ValueErrors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
+
+from density_study.cluster.model.network import UNCHANGED, Network, Shaper
+from density_study.workloads.base.checked import FaultyKeyError, no_duplicates
+from density_study.workloads.base.quantity import magnitude, milliseconds, percent, written_in
+from density_study.workloads.base.values import Frozen
+
+if TYPE_CHECKING:
+    from density_study.workloads.spec.study import Study
+
+LEAST_MBIT_S, MOST_MBIT_S = 10, 400_000
+MOST_DELAY_MS = 100
+_KEY = ("factors", "network")
+_REJECTED = {
+    "irq_affinity": "interrupts of a network card are not moved",
+    "transmit": "no measurement here proves which queue a CPU sends by (XPS)",
+}
+_REFUSED = {
+    "local": "process groups share the loopback interface of this machine; use provider container or "
+    "physical",
+    "libvirt": "the interfaces of guests are not changed yet; use provider container or physical",
+    "existing": "the network of a given cluster belongs to others",
+}
+
+
+def _rate(value: object) -> float:
+    """ "100 Mbit/s" to 100.0."""
+    found = magnitude(value, "Mbit/s", "100 Mbit/s")
+    if not LEAST_MBIT_S <= found <= MOST_MBIT_S:
+        most = MOST_MBIT_S // 1000
+        raise ValueError(f"{value!r} is not between {LEAST_MBIT_S} Mbit/s and {most} Gbit/s")
+    return found
+
+
+def _delay(value: object) -> float:
+    found = milliseconds(value)
+    if found > MOST_DELAY_MS:
+        raise ValueError(f"{value!r} is longer than {MOST_DELAY_MS} ms")
+    return found
+
+
+def _loss(value: object) -> float:
+    found = percent(value, "0.1%")
+    if found > 50:
+        raise ValueError(f"{value!r}: above 50% nothing works")
+    return found
+
+
+class NetworkSpec(Frozen):
+    """A level of the factor `network`. The level `default` is written as this word alone."""
+
+    rate: Annotated[float, BeforeValidator(_rate), written_in("Mbit/s")] | None = Field(
+        None,
+        description="Most that a node sends, for example `100 Mbit/s`. A container receives no more, "
+        "either.",
+    )
+    shaper: Shaper = Field("tbf", description="Linux's queueing discipline that limits the rate.")
+    mtu: Annotated[int, Field(strict=True, ge=1280, le=9216)] | None = Field(
+        None, description="Longest packet, in bytes. A switch must let it through."
+    )
+    steer: tuple[Annotated[int, Field(strict=True, ge=0, le=1023)], ...] | None = Field(
+        None,
+        min_length=1,
+        description="CPUs of each host that process received packets (receive packet steering).",
+    )
+    queues: Annotated[int, Field(strict=True, ge=1, le=64)] | None = Field(
+        None,
+        description="Queues of a container's interface; those of a network card are not changed.",
+    )
+    delay: Annotated[float, BeforeValidator(_delay), written_in("ms")] | None = Field(
+        None, description="Delay of each packet that a node sends, for example `1 ms`."
+    )
+    loss: Annotated[float, BeforeValidator(_loss), written_in("percent")] | None = Field(
+        None, description="Share of the packets sent that is lost, for example `0.1%`."
+    )
+    irq_affinity: Any = Field(None, description=f"Rejected: {_REJECTED['irq_affinity']}.")
+    transmit: Any = Field(None, description=f"Rejected: {_REJECTED['transmit']}.")
+
+    @model_validator(mode="after")
+    def _some_key(self) -> NetworkSpec:
+        for key, why in _REJECTED.items():
+            if getattr(self, key) is not None:
+                raise FaultyKeyError(f"{key} is rejected: {why}", key)
+        if "shaper" in self.model_fields_set and self.rate is None:
+            raise FaultyKeyError("shaper limits a rate; add rate, for example 100 Mbit/s", "shaper")
+        if self.rate is not None and (self.delay is not None or self.loss is not None):
+            raise FaultyKeyError(
+                "a stream that is late or loses packets does not reach a rate, which nobody could prove "
+                "then; write rate in a level of its own",
+                "rate",
+            )
+        no_duplicates("CPU", self.steer or (), "steer")
+        if self.network == UNCHANGED:
+            raise ValueError(
+                "name at least one of rate, mtu, steer, queues, delay and loss, or write default"
+            )
+        return self
+
+    @property
+    def network(self) -> Network:
+        cpus = tuple(sorted(self.steer or ()))
+        return Network(self.rate, self.shaper, self.mtu, cpus, self.queues, self.delay, self.loss)
+
+    @property
+    def name(self) -> str:
+        """rate-100mbit, rate-1000mbit-htb-mtu-9000, steer-0-1."""
+        network = self.network
+        parts = (
+            network.rate_mbit_s is not None and f"rate-{network.rate_mbit_s:g}mbit",
+            network.shaper != "tbf" and network.shaper,
+            network.mtu is not None and f"mtu-{network.mtu}",
+            network.steer and f"steer-{'-'.join(map(str, network.steer))}",
+            network.queues is not None and f"queues-{network.queues}",
+            network.delay_ms is not None and f"delay-{network.delay_ms:g}ms",
+            network.loss_percent is not None and f"loss-{network.loss_percent:g}pc",
+        )
+        return "-".join(str(part) for part in parts if part)
+
+
+NetworkLevel = Annotated[
+    Annotated[Literal["default"], Tag("(word)")] | Annotated[NetworkSpec, Tag("(settings)")],
+    Discriminator(lambda value: "(word)" if isinstance(value, str) else "(settings)"),
+]
+"""By the tags, an error is about the kind of level that was meant; in parentheses, they are not shown."""
+
+
+def check_network(study: Study) -> None:
+    """ValueError where nodes have no network interface that the study may change."""
+    if study.factors.network is None:
+        return
+    if why := _REFUSED.get(study.provider):
+        raise FaultyKeyError(f"provider {study.provider} has no factor network: {why}", *_KEY)
+    if study.provider == "container" and 0 in study.factors.vms_per_host:
+        raise FaultyKeyError(
+            "the bare host (vms_per_host 0) talks to itself by loopback, which is not changed; remove 0, "
+            "or the factor",
+            *_KEY,
+        )
+    if study.provider == "physical" and len(study.hosts) < 2:
+        raise FaultyKeyError(
+            "one host talks to itself by loopback; add hosts, or use provider container", *_KEY
+        )
+    for place, level in enumerate(study.factors.network):
+        if study.provider == "physical" and isinstance(level, NetworkSpec) and level.queues:
+            raise FaultyKeyError(
+                "the queues of a network card are not changed; use provider container",
+                *(*_KEY, place, "queues"),
+            )
