@@ -97,8 +97,7 @@ def test_a_node_of_a_store_is_named_when_it_is_late(fake: Fake, tmp_path: Path) 
     watching = watch(fake, tmp_path)
     watching.nodes = {node.name: node for node in placed.nodes}
     watching.running = {
-        ProcessId(one.node, one.name, 1, number): one
-        for number, one in enumerate(rendered.daemons)
+        ProcessId(one.node, one.name, 1, number): one for number, one in enumerate(rendered.daemons)
     }
     with pytest.raises(BringUpError) as caught:
         watching.fail_overdue(late.daemon, late.check().state)
