@@ -22,6 +22,7 @@ from density_study.cluster.render.cassandra import OVERHEAD_MIB, heap_mib, token
 from density_study.cluster.render.store_daemons import redis_data_mib
 from density_study.workloads.planning.plan import Plan
 from density_study.workloads.planning.planned_study import plan_study
+from density_study.workloads.planning.preflight import disk_need_mib
 from density_study.workloads.spec.study import Study
 from density_study.workloads.spec.study_file import parse_study
 from density_study.workloads.ycsb.properties import client_arguments, operations_at_most
@@ -268,3 +269,11 @@ def test_the_client_of_another_store_has_its_db_and_nothing_of_hbase() -> None:
     assert "think.timed.db=a.B" in arguments and "redis.address=h:1" in arguments
     assert not [word for word in arguments if "HBaseClient" in word]
     assert client_arguments(setting, "/x") == client_arguments(setting, "/x", of_store={})
+
+
+def test_commit_logs_of_cassandra_take_disk_on_every_node() -> None:
+    mixes = "workloads: [{ycsb: {records: [1000], mixes: [a], threads: [8]}}]\n"
+    synced = "[{name: hbase, durability: synced}, {name: cassandra, durability: synced}]"
+    densities = "vms_per_host: [1, 2]"
+    plain = disk_need_mib(study(f"factors: {{{densities}}}\n", mixes))
+    assert disk_need_mib(study(f"factors: {{{densities}, store: {synced}}}\n", mixes)) == plain + 128
