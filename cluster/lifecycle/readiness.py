@@ -31,7 +31,8 @@ Judge = Callable[[dict[str, Any], int], Seen]
 
 @dataclass(frozen=True)
 class Service:
-    """`daemon` answers for the service; its log is shown when it does not."""
+    """`daemon` answers for the service, with its node if several have one; its log is shown when it does
+    not."""
 
     name: str
     daemon: str
@@ -41,8 +42,9 @@ class Service:
 def services(topology: Topology, endpoints: Endpoints, fetch: Fetch | None = None) -> list[Service]:
     """HDFS, YARN and HBase of a topology, or its other store's daemons, with their checks."""
     if not topology.store.on_hadoop:
+        answer = cassandra_answer if topology.store.name == "cassandra" else redis_answer
         return [
-            Service(name, name.partition("/")[2], partial(redis_answer, address))
+            Service(name, name, partial(answer, address))
             for name, address in endpoints.store.items()
         ]
     ask, to = fetch or fetch_json, endpoints
@@ -65,15 +67,26 @@ def services(topology: Topology, endpoints: Endpoints, fetch: Fetch | None = Non
 
 def redis_answer(address: str) -> Seen:
     """Answers PING with PONG: not while it loads its data."""
+    return _said(address, b"PING\r\n", b"+PONG\r\n")
+
+
+def cassandra_answer(address: str) -> Seen:
+    """Answers OPTIONS of CQL's protocol with SUPPORTED: it listens once it has joined the ring. Whether the
+    nodes see each other, and keep a row, is for `StoreTool` to find out."""
+    return _said(address, b"\x04\0\0\0\x05\0\0\0\0", b"\x84\0\0\0\x06")
+
+
+def _said(address: str, question: bytes, answer: bytes) -> Seen:
+    """Whether what listens at `address` answers `question` with what begins with `answer`."""
     host, _, port = address.rpartition(":")
     try:
         with socket.create_connection((host, int(port)), REQUEST_TIMEOUT_S) as connection:
             connection.settimeout(REQUEST_TIMEOUT_S)
-            connection.sendall(b"PING\r\n")
-            said = connection.recv(200).decode(errors="replace").strip()
+            connection.sendall(question)
+            said = connection.recv(200)
     except OSError as error:
         return Seen(False, f"no answer from {address}: {error}")
-    return Seen(said == "+PONG", f"answers {said!r}")
+    return Seen(said.startswith(answer), f"answers {said.decode(errors='replace').strip()!r}")
 
 
 def hdfs_seen(beans: dict[str, Any], expected: int) -> Seen:

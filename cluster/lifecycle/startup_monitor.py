@@ -66,7 +66,7 @@ class StartupMonitor:
 
     def fail_overdue(self, name: str, state: str) -> NoReturn:
         """Raise BringUpError for the daemon that answers for a service."""
-        daemon = next(daemon for daemon in self.running.values() if daemon.name == name)
+        daemon = next(d for d in self.running.values() if name in (d.name, f"{d.node}/{d.name}"))
         self._fail(daemon, f"was not ready after {self.seconds:.0f} s: {state}.")
 
     def has_logged(self, role: str, text: str) -> bool:

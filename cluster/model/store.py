@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-StoreName = Literal["hbase", "redis", "rocksdb"]
+StoreName = Literal["hbase", "redis", "rocksdb", "cassandra"]
 Durability = Literal["memory", "page_cache", "synced"]
 STORES: tuple[StoreName, ...] = get_args(StoreName)
 LEVELS: tuple[Durability, ...] = get_args(Durability)
@@ -19,15 +19,22 @@ DURABILITY_WORDS: Mapping[Durability, str] = {
 
 @dataclass(frozen=True)
 class StoreFacts:
-    """title: for people. acknowledged: how each level of durability is rendered. services: ports of each
-    worker. workers: the most that it can use; None: any number. embedded: it runs in the client's process, so
-    that there is one client. thread_ops_s: more than a synchronous client thread can do in a second."""
+    """title: for people. acknowledged: how each level of durability is rendered; a level that is missing
+    does not exist, and `without` says why. services: ports of each worker. workers: the most that it can use;
+    None: any number. embedded: it runs in the client's process, so that there is one client. ordered:
+    whether it can scan in the order of keys. compiled: whether its servers have JIT compilers, and so are
+    warmed up. java: the feature release that its servers need; None: any, or none. thread_ops_s: more than
+    a synchronous client thread can do in a second."""
 
     title: str
     acknowledged: Mapping[Durability, str]
+    without: str = ""
     services: tuple[str, ...] = ()
     workers: int | None = None
     embedded: bool = False
+    ordered: bool = True
+    compiled: bool = False
+    java: int | None = None
     thread_ops_s: int = 5000
 
 
@@ -39,6 +46,7 @@ FACTS: Mapping[StoreName, StoreFacts] = {
             "page_cache": "durability=SYNC_WAL of each write: hflush to every DataNode of the pipeline",
             "synced": "durability=FSYNC_WAL of each write: hsync on every DataNode of the pipeline",
         },
+        compiled=True,
     ),
     "redis": StoreFacts(
         "Redis",
@@ -61,6 +69,21 @@ FACTS: Mapping[StoreName, StoreFacts] = {
         workers=1,
         embedded=True,
         thread_ops_s=100_000,
+    ),
+    "cassandra": StoreFacts(
+        "Cassandra",
+        {
+            "memory": "durable_writes false; writes at consistency ALL, reads at ONE",
+            "synced": "commitlog_sync batch: synced on every replica before the reply; writes at "
+            "consistency ALL, reads at ONE",
+        },
+        without="with commitlog_sync periodic, a killed process loses what it acknowledged in its last "
+        "100 ms (CASSANDRA-13987), and the other modes sync to the device",
+        services=("cassandra", "cassandra.storage", "cassandra.jmx"),
+        ordered=False,
+        compiled=True,
+        java=17,
+        thread_ops_s=10_000,
     ),
 }
 

@@ -36,19 +36,24 @@ class Stacks:
         """Where they are on every node; by default, where they are on the controller."""
         hadoop, hbase = home_of(self.hadoop), home_of(self.hbase)
         return InstallDirs(
-            java=java or self.java.home,
+            java=java or self.daemon_java.home,
             client_java=client_java or self.client_java.home,
             hadoop=hadoop,
             hbase=hbase,
             hadoop_classpath=classpath(self.hadoop, hadoop),
             hbase_classpath=classpath(self.hbase, hbase),
             store=self.store.program if self.store else None,
+            store_classpath=self.store.classpath if self.store else (),
         )
+
+    @property
+    def daemon_java(self) -> Java:
+        return (self.store.java if self.store else None) or self.java
 
     def disclose(self) -> dict[str, Any]:
         """Versions, and one hash over all jars of each tree."""
         if self.store is not None:
-            return {"java": self.java.version, "client_java": self.client_java.version}
+            return {"java": self.daemon_java.version, "client_java": self.client_java.version}
         return {
             "java": self.java.version,
             "client_java": self.client_java.version,

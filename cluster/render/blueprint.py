@@ -16,7 +16,7 @@ class InstallDirs:
     """Where Java and the two stacks are on every node. Class paths list every jar, in fixed order.
 
     `client_java` is that of HBase's clients, which is the same in all arms. `store`: the server program of
-    another store.
+    another store, or else the jars of its servers.
     """
 
     java: PurePath
@@ -26,6 +26,7 @@ class InstallDirs:
     hadoop_classpath: tuple[str, ...]
     hbase_classpath: tuple[str, ...]
     store: PurePath | None = None
+    store_classpath: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,8 @@ class Blueprint:
             check_name(node.name, "nodes")
             check_address(node.address, f"node {node.name!r}")
         homes, places = self.homes, self.places
-        jars = map(PurePath, homes.hadoop_classpath + homes.hbase_classpath)
+        classpaths = homes.hadoop_classpath + homes.hbase_classpath + homes.store_classpath
+        jars = map(PurePath, classpaths)
         for path in (homes.java, homes.hadoop, places.conf, places.logs, *jars):
             check_path(path, "place of the run or of the stack")
         for node in self.topology.nodes:

@@ -7,7 +7,7 @@ variable in a template is an error.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any, Literal
@@ -184,11 +184,17 @@ def _properties(text: str) -> Iterator[tuple[str, str, str]]:
             yield name, mark, value
 
 
+def classpath_text(path: Sequence[str]) -> str:
+    """An argument file with a class path, an entry per line: within quotes, a backslash continues the
+    line."""
+    return '-cp "' + ":\\\n".join(path) + '"\n'
+
+
 def _classpath_files(homes: InstallDirs, *conf: PurePath) -> dict[str, str]:
     """Both argument files. Conf folders come last: a class-data archive binds to the jars before it, and
-    may hold no folder. One entry per line: within quotes, a backslash continues the line."""
+    may hold no folder."""
     paths = {"hadoop": homes.hadoop_classpath, "hbase": homes.hbase_classpath}
     return {
-        f"{stack}{CLASSPATH_SUFFIX}": '-cp "' + ":\\\n".join((*path, *map(str, conf))) + '"\n'
+        f"{stack}{CLASSPATH_SUFFIX}": classpath_text((*path, *map(str, conf)))
         for stack, path in paths.items()
     }

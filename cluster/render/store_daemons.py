@@ -9,6 +9,7 @@ from density_study.cluster.model.store import Durability, StoreName
 from density_study.cluster.model.topology import Node
 from density_study.cluster.model.transport import Command
 from density_study.cluster.render.blueprint import Blueprint
+from density_study.cluster.render.cassandra import cassandra_argv, cassandra_files
 from density_study.cluster.render.conf_files import text_file
 from density_study.cluster.render.daemons import Daemon
 
@@ -57,6 +58,12 @@ def _redis(blueprint: Blueprint, node: Node) -> tuple[dict[str, str], Daemon]:
     return files, _daemon(blueprint, node, "redis", argv, address)
 
 
+def _cassandra(blueprint: Blueprint, node: Node) -> tuple[dict[str, str], Daemon]:
+    argv, address = cassandra_argv(blueprint, node), blueprint.ports.address(node, "cassandra")
+    daemon = _daemon(blueprint, node, "cassandra", argv, address)
+    return cassandra_files(blueprint, node), daemon
+
+
 def _daemon(
     blueprint: Blueprint, node: Node, name: str, argv: tuple[str, ...], address: str
 ) -> Daemon:
@@ -76,5 +83,6 @@ def _daemon(
 
 _STORES: Mapping[StoreName, Callable[[Blueprint, Node], tuple[dict[str, str], Daemon]]] = {
     "redis": _redis,
+    "cassandra": _cassandra,
 }
 """RocksDB has no daemon."""

@@ -165,6 +165,11 @@ def _ycsb_stores(_: Versions) -> Recipe:
     )
 
 
+def _cassandra(_: Versions) -> Recipe:
+    """The servers; their client is in ycsb-stores."""
+    return Recipe("cassandra", "5.0.9", _HERE / "cassandra")
+
+
 RECIPES: dict[str, Callable[[Versions], Recipe]] = {
     "hadoop": _hadoop,
     "hbase": _hbase,
@@ -175,6 +180,7 @@ RECIPES: dict[str, Callable[[Versions], Recipe]] = {
 TOOLS: dict[str, Callable[[Versions], Recipe]] = {
     "profiler": _profiler,
     "ycsb-stores": _ycsb_stores,
+    "cassandra": _cassandra,
 }
 """Fetched when they are needed."""
 

@@ -11,9 +11,10 @@ from pathlib import Path
 
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.store import Store
+from density_study.cluster.stack.java import Java, find_java
 from density_study.cluster.stack.lock import read_lock
 from density_study.cluster.stack.recipe import recipe_of
-from density_study.cluster.stack.stack import ensure
+from density_study.cluster.stack.stack import classpath, ensure
 
 CLIENTS = "ycsb-stores"
 """The stack with the bindings."""
@@ -24,19 +25,23 @@ _TIMEOUT_S = 30
 
 @dataclass(frozen=True)
 class StoreSoftware:
-    """`program`: the server's executable; None where the store is a library of its clients. `name`: Redis or
-    Valkey, ..."""
+    """`program`: the server's executable; None where the store is a library of its clients, or runs on
+    `java`, with `classpath`. `name`: Redis or Valkey, ... `sha256`: of a program, a jar, or over all jars."""
 
     name: str
     version: str
     sha256: str
     program: Path | None = None
+    java: Java | None = None
+    classpath: tuple[str, ...] = ()
 
 
 def ensure_store(store: Store) -> StoreSoftware:
     """The store's software, and its client's jars in the cache. InputError if a part is missing."""
     ensure(CLIENTS)
-    return _redis() if store.name == "redis" else _library("RocksDB", "rocksdbjni")
+    if store.name == "redis":
+        return _redis()
+    return _cassandra(store) if store.name == "cassandra" else _library("RocksDB", "rocksdbjni")
 
 
 def _redis() -> StoreSoftware:
@@ -61,6 +66,13 @@ def _redis() -> StoreSoftware:
         )
     sha256 = hashlib.sha256(program.read_bytes()).hexdigest()
     return StoreSoftware(said[1], said[2], sha256, program)
+
+
+def _cassandra(store: Store) -> StoreSoftware:
+    java, stack = find_java(feature=store.facts.java), ensure("cassandra")
+    return StoreSoftware(
+        "Cassandra", stack.version, stack.jars_sha256, java=java, classpath=classpath(stack)
+    )
 
 
 def _library(title: str, artifact: str) -> StoreSoftware:

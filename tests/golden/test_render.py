@@ -20,6 +20,7 @@ from tests.support.topologies import blueprint, local, physical
         ("local-2-workers", local()),
         ("physical-2-hosts", physical()),
         ("local-redis", replace(local(1), store=Store("redis"))),
+        ("local-cassandra", replace(local(), store=Store("cassandra", "synced"))),
     ],
 )
 def test_rendered(name: str, topology: Topology, golden: Compare) -> None:

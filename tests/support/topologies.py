@@ -17,6 +17,7 @@ HOMES = InstallDirs(
     hadoop_classpath=("/opt/hadoop/lib/a.jar", "/opt/hadoop/lib/b.jar", "/opt/hadoop"),
     hbase_classpath=("/opt/hbase/lib/c.jar", "/opt/hbase"),
     store=PurePath("/usr/bin/redis-server"),
+    store_classpath=("/opt/cassandra/lib/d.jar", "/opt/cassandra/lib/jamm-0.jar", "/opt/cassandra"),
 )
 DISK = Disk("/data", "flash")
 

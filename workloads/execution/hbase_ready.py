@@ -23,7 +23,7 @@ def row_written_and_read(cluster: Cluster, journal: Journal) -> None:
     command = (
         _hbase_command(cluster, name, deadline_s)
         if store.on_hadoop
-        else store_command(cluster, name, "usertable", "check")
+        else store_command(cluster, name, "usertable", "empty", "check")
     )
     transport = provider_of(cluster.topology.provider).transport(cluster.site, journal)
     logs = cluster.site.root / "logs" / node.name

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 _IMPOSSIBLE = {
     "riak": "its client is of 2017, and no package registry has a server",
     "aerospike": "no package registry has a server",
-    "cassandra": "this version has no binding for it",
     "accumulo": "this version has no binding for it",
     "kudu": "this version has no binding for it",
 }
@@ -25,7 +24,9 @@ _IMPOSSIBLE = {
 class StoreSpec(Frozen):
     """A store, and when it acknowledges a write. `redis` is short for `{name: redis}`."""
 
-    name: StoreName = Field("hbase", description="`hbase`, `redis` (or Valkey) or `rocksdb`.")
+    name: StoreName = Field(
+        "hbase", description="`hbase`, `redis` (or Valkey), `rocksdb` or `cassandra`."
+    )
     durability: Durability = Field(
         "page_cache",
         description="What an acknowledged write survives. `memory`: nothing. `page_cache`: the death of the "
@@ -79,6 +80,18 @@ def check_stores(study: Study) -> None:
                     "the durability of a given cluster is what its administrators set", *key
                 )
             continue
+        facts = store.facts
+        if store.durability not in facts.acknowledged:
+            other = " or ".join(f"durability: {level}" for level in facts.acknowledged)
+            raise FaultyKeyError(
+                f"{facts.title} has no durability {store.durability}: {facts.without}; write "
+                f"{{name: {store.name}, {other}}}, and compare it with other stores at that level",
+                *key,
+            )
+        if facts.java and study.stack.java not in (None, facts.java):
+            raise FaultyKeyError(
+                f"{facts.title} runs on Java {facts.java} alone; remove this key", "stack", "java"
+            )
         if study.provider != "local":
             raise FaultyKeyError(
                 f"provider {study.provider} runs HBase alone so far; store {store.name} needs provider "
@@ -88,7 +101,7 @@ def check_stores(study: Study) -> None:
         for factor in ("stack", "configuration", "tier"):
             if study.factors.levels(factor):
                 raise FaultyKeyError(
-                    f"{factor} is of Hadoop and HBase, which a cluster with {store.facts.title} does not "
+                    f"{factor} is of Hadoop and HBase, which a cluster with {facts.title} does not "
                     "have; compare it in a study of HBase alone",
                     *("factors", factor),
                 )

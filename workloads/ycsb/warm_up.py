@@ -19,8 +19,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from density_study.cluster.lifecycle.readiness import fetch_json
+from density_study.cluster.machine.compilers import compilers_cpu_s
 from density_study.cluster.model.access import OPEN, Access
-from density_study.cluster.model.cluster import Endpoints
+from density_study.cluster.model.cluster import Cluster, Endpoints
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.transport import Command
 from density_study.cluster.providers.existing.web import beans
@@ -43,7 +44,7 @@ Clients = Callable[[YcsbSetting, str, Mapping[str, float] | None], Command]
 
 @dataclass
 class CompilerIdle:
-    """Whether the compilers of all RegionServers are idle; called periodically."""
+    """Whether the compilers of all servers are idle; called periodically."""
 
     read: Callable[[], Mapping[str, float] | None]
     clock: Callable[[], float] = time.monotonic
@@ -77,6 +78,17 @@ def compiled_s(endpoints: Endpoints) -> Mapping[str, float] | None:
         return None
 
 
+def _compilers_s(cluster: Cluster) -> Mapping[str, float] | None:
+    """Seconds that the compilers of each server have worked; None if one does not tell. Servers of other
+    stores run on this machine (provider local), whose kernel counts their CPU time."""
+    if cluster.topology.store.on_hadoop:
+        return compiled_s(cluster.endpoints)
+    try:
+        return {f"{one.node}/{one.name}": compilers_cpu_s(one.pid) for one in cluster.processes}
+    except OSError:
+        return None
+
+
 def _compiler(address: str, access: Access) -> Mapping[str, float]:
     if access == OPEN:
         bean: Mapping[str, float] = fetch_json(f"http://{address}/jmx?qry={_BEAN}")["beans"][0]
@@ -96,8 +108,10 @@ def warm_up_inserts(context: TrialContext, setting: YcsbSetting, clients: Client
 
 def warm_up_mix(context: TrialContext, setting: YcsbSetting, clients: Clients) -> float | None:
     """Run the setting's own mix until steady, or the common mix for a fixed time. Returns the share of a core
-    that the busiest RegionServer's compilers still used; None if a server did not answer."""
+    that the busiest server's compilers still used; None if a server did not answer."""
     shares = WARM_UP if setting.variants is None else WARM_UP_VARIANTS
+    if not context.cluster.topology.store.facts.ordered:  # it has no scans
+        shares = {**shares, "scan": 0.0, "read": shares["read"] + shares["scan"]}
     return _warm_up(context, setting, _own(setting) if setting.until_steady else shares, clients)
 
 
@@ -113,7 +127,7 @@ def _warm_up(
                 "target_percent": None, "target_ops_s": None, "phase": None}
     )  # fmt: skip
     name = "warm-up-inserts" if shares is None else f"warm-up-{warmed_by(setting)}"
-    idle = CompilerIdle(lambda: compiled_s(context.cluster.endpoints))
+    idle = CompilerIdle(lambda: _compilers_s(context.cluster))
     if not setting.until_steady:
         idle()  # a fixed time may be too short for two checks
 

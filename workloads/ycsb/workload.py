@@ -44,6 +44,7 @@ from density_study.workloads.ycsb.setting import YcsbSetting
 from density_study.workloads.ycsb.stores import store_tool
 from density_study.workloads.ycsb.stores.bindings import binding_of
 from density_study.workloads.ycsb.stores.store_tool import rows_loaded
+from density_study.workloads.ycsb.stores.store_warm_up import store_warmed_up
 from density_study.workloads.ycsb.table_tool import table_tool
 from density_study.workloads.ycsb.tables import Tables
 from density_study.workloads.ycsb.warm_up import warm_up_inserts, warm_up_mix, warmed_by
@@ -57,12 +58,14 @@ class YcsbWorkload:
 
     def prepare(self, context: TrialContext, setting: YcsbSetting) -> Prepared:
         if not context.cluster.topology.store.on_hadoop:
-            state = rows_loaded(context, setting, partial(_load_unmeasured, context, setting))
-            return Prepared(data_set_mib=setting.data_mib, state={"store": state})
+            load = partial(_load_unmeasured, context, setting)
+            compiling = store_warmed_up(context, setting, load, partial(_warm_up_client, context))
+            state = {"store": rows_loaded(context, setting, load), **_compiling(compiling)}
+            return Prepared(data_set_mib=setting.data_mib, state=state)
         facts = _create(context, setting) if setting.is_load else _restore(context, setting)
         tables = Tables.of(context.cluster)
         compiling = tables.compiling_share(table_of(setting), warmed_by(setting))
-        state = {**_state(facts), **({} if compiling is None else {"compiling_share": compiling})}
+        state = {**_state(facts), **_compiling(compiling)}
         return Prepared(data_set_mib=setting.data_mib, state=state)
 
     def run(self, context: TrialContext, setting: YcsbSetting) -> tuple[ClientRun, ...]:
@@ -264,6 +267,10 @@ def _arguments(
 
 def _table(context: TrialContext, setting: YcsbSetting) -> tuple[str, str]:
     return ("--table", table_on(context.cluster, setting))
+
+
+def _compiling(share: float | None) -> dict[str, Any]:
+    return {} if share is None else {"compiling_share": share}
 
 
 def _state(facts: list[dict[str, Any]]) -> dict[str, Any]:

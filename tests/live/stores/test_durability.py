@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import socket
 import time
@@ -13,19 +12,14 @@ from pathlib import Path
 import psutil
 import pytest
 
-from density_study.cluster.clients.client_commands import java_command
 from density_study.cluster.lifecycle.bring_up import bring_up
-from density_study.cluster.lifecycle.readiness import redis_answer
+from density_study.cluster.lifecycle.readiness import cassandra_answer, redis_answer
 from density_study.cluster.lifecycle.tear_down import tear_down
 from density_study.cluster.model.store import Durability, Store
 from density_study.cluster.model.transport import Command
 from density_study.cluster.providers.provider import provider_of
 from density_study.cluster.providers.stacks import ensure_stacks
-from density_study.cluster.stack import classpath, ensure
-from density_study.cluster.stack.store_software import CLIENTS
-from density_study.workloads.ycsb.properties import MAIN
-from density_study.workloads.ycsb.stores.bindings import binding_of
-from density_study.workloads.ycsb.stores.store_tool import store_command
+from tests.live.stores.loading import loading, rows_left, tool
 from tests.live.support.builds import open_build, topology
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(300)]
@@ -82,34 +76,40 @@ def test_rocksdb(tmp_path: Path, level: Durability, kept: bool) -> None:
     site, journal = open_build(tmp_path, os.getpid())
     try:
         cluster = bring_up(site, placed, ensure_stacks(placed.versions, placed.store), journal)
-        binding, transport = binding_of(cluster), provider_of("local").transport(site, journal)
-        properties = {
-            **binding.properties(cluster),
-            "workload": "site.ycsb.workloads.CoreWorkload",
-            "recordcount": "100000000",
-            "fieldcount": "1",
-            "status.interval": "1",
-        }
-        arguments = ["-db", binding.db, "-load", "-s", "-threads", "1"]
-        for key, value in properties.items():
-            arguments += ["-p", f"{key}={value}"]
-        path = classpath(ensure(CLIENTS))
-        load = java_command(cluster, "load", path, MAIN, tuple(arguments))
-        err, node = tmp_path / "load.err", cluster.topology.client
-        process = transport.start(node, load, tmp_path / "load.out", err)
-        acknowledged, deadline = 0, time.monotonic() + 60
-        while acknowledged == 0:
-            assert time.monotonic() < deadline, err.read_text()
-            time.sleep(0.2)
-            said = re.findall(r" sec: ([0-9]+) operations;", err.read_text())
-            acknowledged = int(said[-1]) if said else 0
+        transport = provider_of("local").transport(site, journal)
+        process, acknowledged = loading(cluster, transport, tmp_path)
         os.kill(process.pid, signal.SIGKILL)
         transport.wait(process, 10)
-        state = store_command(cluster, "state", "usertable", "state")
-        out = tmp_path / "state.out"
-        done = transport.start(node, state, out, tmp_path / "state.err")
-        assert transport.wait(done, 60) == 0, (tmp_path / "state.err").read_text()
-        rows = int(re.findall(r'"rows": ([0-9]+)', out.read_text())[0])
+        rows = rows_left(cluster, transport, tmp_path)
+        assert (rows >= acknowledged) is kept, (rows, acknowledged)
+    finally:
+        tear_down(site, journal)
+
+
+@pytest.mark.parametrize(("level", "kept"), [("memory", False), ("synced", True)])
+def test_cassandra(tmp_path: Path, level: Durability, kept: bool) -> None:
+    """Both nodes die in the middle of a load, and start again."""
+    placed = replace(topology(tmp_path), store=Store("cassandra", level))
+    site, journal = open_build(tmp_path, os.getpid())
+    try:
+        cluster = bring_up(site, placed, ensure_stacks(placed.versions, placed.store), journal)
+        transport = provider_of("local").transport(site, journal)
+        tool(cluster, transport, tmp_path, "empty")
+        client, acknowledged = loading(cluster, transport, tmp_path)
+        for process in cluster.processes:
+            os.kill(process.pid, signal.SIGKILL)
+        psutil.wait_procs([psutil.Process(process.pid) for process in cluster.processes], 10)
+        transport.stop(client, 0)
+        for process in cluster.processes:
+            node = next(one for one in placed.workers if one.name == process.node)
+            argv = tuple(cluster.disclosure["daemons"][f"{node.name}/cassandra"])
+            logs = (tmp_path / f"{node.name}.{name}" for name in ("out", "err"))
+            transport.start(node, Command("cassandra", argv, {}, None), *logs)
+        deadline = time.monotonic() + 120
+        while not all(cassandra_answer(one).ready for one in cluster.endpoints.store.values()):
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
+        rows = rows_left(cluster, transport, tmp_path)
         assert (rows >= acknowledged) is kept, (rows, acknowledged)
     finally:
         tear_down(site, journal)

@@ -1,6 +1,6 @@
 """Brings a cluster up and then waits, for a test to kill.
 
-python -m tests.live.support.orchestrator FOLDER
+python -m tests.live.support.orchestrator FOLDER [STORE DURABILITY]
 """
 
 from __future__ import annotations
@@ -8,9 +8,11 @@ from __future__ import annotations
 import os
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from density_study.cluster.lifecycle.bring_up import bring_up
+from density_study.cluster.model.store import Store
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.state import lease
 from density_study.cluster.state.owner import Owner
@@ -21,5 +23,7 @@ if __name__ == "__main__":
     site, journal = open_build(folder, os.getpid())
     root, tag = site.root.parents[1], site.tag.rpartition("/")[0]
     lease.acquire(tag, root, Owner.of_process(os.getpid()))
-    bring_up(site, topology(folder), ensure_stacks(), journal)
+    store = Store(*sys.argv[2:])  # type: ignore[arg-type]
+    placed = replace(topology(folder), store=store)
+    bring_up(site, placed, ensure_stacks(store=store), journal)
     time.sleep(600)

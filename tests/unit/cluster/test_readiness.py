@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import socket
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any
 
 import pytest
 
-from density_study.cluster.lifecycle.readiness import hbase_seen, hdfs_seen, services, yarn_seen
+from density_study.cluster.lifecycle.readiness import (
+    Seen,
+    cassandra_answer,
+    hbase_seen,
+    hdfs_seen,
+    redis_answer,
+    services,
+    yarn_seen,
+)
 from density_study.cluster.lifecycle.startup_monitor import StartupMonitor
 from density_study.cluster.model.errors import BringUpError
+from density_study.cluster.model.store import Store
 from density_study.cluster.model.topology import Node
 from density_study.cluster.model.transport import Command, ProcessId
 from density_study.cluster.render.daemons import Daemon
-from density_study.cluster.render.rendered import endpoints
+from density_study.cluster.render.rendered import endpoints, render
 from tests.support.topologies import blueprint, local
 
 HBASE = {"numRegionServers": 2, "tag.isActiveMaster": "true", "masterFinishedInitializationTime": 5}
@@ -49,6 +61,47 @@ def test_yarn() -> None:
 )
 def test_hbase(beans: dict[str, Any], ready: bool) -> None:
     assert hbase_seen(beans, 2).ready is ready
+
+
+@pytest.mark.parametrize(
+    ("answer", "said", "ready"),
+    [
+        (redis_answer, b"+PONG\r\n", True),
+        (redis_answer, b"-LOADING data\r\n", False),
+        (cassandra_answer, b"\x84\0\0\0\x06\0\0\0\x02..", True),  # SUPPORTED
+        (cassandra_answer, b"\x84\0\0\0\0\0\0\0\x02..", False),  # ERROR
+        (cassandra_answer, b"", False),
+    ],
+)
+def test_a_store_is_ready_when_it_gives_the_right_answer(
+    answer: Callable[[str], Seen], said: bytes, ready: bool
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            connection, _ = server.accept()
+            with connection:
+                connection.recv(100)
+                connection.sendall(said)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        assert answer(f"127.0.0.1:{server.getsockname()[1]}").ready is ready
+        thread.join()
+
+
+def test_a_node_of_a_store_is_named_when_it_is_late(fake: Fake, tmp_path: Path) -> None:
+    placed = replace(local(), store=Store("cassandra", "synced"))
+    rendered = render(blueprint(placed))
+    late = services(placed, rendered.endpoints)[1]
+    watching = watch(fake, tmp_path)
+    watching.nodes = {node.name: node for node in placed.nodes}
+    watching.running = {
+        ProcessId(one.node, one.name, 1, number): one for number, one in enumerate(rendered.daemons)
+    }
+    with pytest.raises(BringUpError) as caught:
+        watching.fail_overdue(late.daemon, late.check().state)
+    assert caught.value.where == "cassandra on node 'w2'"
 
 
 def answers(value: object) -> dict[str, str]:

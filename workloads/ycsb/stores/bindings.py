@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from density_study.cluster.model.cluster import Cluster
+from density_study.cluster.model.ports import allocate_ports
 from density_study.cluster.model.store import Durability, StoreName
 from density_study.cluster.providers.provider import node_paths
+from density_study.cluster.render.cassandra import KEYSPACE
 from density_study.cluster.stack.store_software import CLIENTS
 from density_study.workloads.ycsb.properties import DB
 
@@ -57,8 +59,24 @@ def _rocksdb(cluster: Cluster) -> Mapping[str, str]:
     }
 
 
+def _cassandra(cluster: Cluster) -> Mapping[str, str]:
+    """Clients of the data use the nodes' addresses of CQL; the tool that settles tables needs JMX, too, which
+    is on loopback."""
+    topology = cluster.topology
+    ports = allocate_ports(topology)
+    jmx = (ports.port(node, "cassandra.jmx") for node in topology.workers)
+    return {
+        "cassandra.nodes": ",".join(ports.address(node, "cassandra") for node in topology.workers),
+        "cassandra.jmx": ",".join(f"127.0.0.1:{port}" for port in jmx),
+        "cassandra.keyspace": KEYSPACE,
+        "cassandra.replication": str(topology.replication),
+        "durability": topology.store.durability,
+    }
+
+
 _BINDINGS: Mapping[StoreName, Binding] = {
     "hbase": Binding(DB, "ycsb", _hbase),
     "redis": Binding("org.densitystudy.stores.RedisClient", CLIENTS, _redis),
     "rocksdb": Binding("org.densitystudy.stores.RocksDbClient", CLIENTS, _rocksdb),
+    "cassandra": Binding("org.densitystudy.stores.CassandraClient", CLIENTS, _cassandra),
 }

@@ -31,11 +31,20 @@ def check_store(setting: YcsbSetting, topology: Topology) -> None:
 
 
 def store_obstacle(setting: YcsbSetting, topology: Topology) -> InputError | None:
-    """Why the setting is left out on this topology: it moves regions, or kills daemons of Hadoop."""
+    """Why the setting is left out on this topology: it moves regions, or kills daemons of Hadoop, or scans a
+    store that has no order."""
+    facts = topology.store.facts
+    if setting.mix_facts.shares["scan"] and not facts.ordered:
+        return InputError(
+            f"{setting.id}: {facts.title} orders rows by a hash of their keys: it has no scan from a key on.",
+            "mixes",
+            f"remove mix {setting.mix}, or let the study have a store that scans, too.",
+            ("workloads",),
+        )
     if topology.store.on_hadoop or not (setting.is_isolation or setting.fault):
         return None
     key = "isolation" if setting.is_isolation else "fault"
-    return _refused(setting, f"{topology.store.facts.title} has no RegionServers for it", key)
+    return _refused(setting, f"{facts.title} has no RegionServers for it", key)
 
 
 def redis_need_mib(setting: YcsbSetting) -> float:

@@ -27,10 +27,13 @@ TIMEOUT_S = 600.0
 HEAP_MIB = 128
 
 
-def store_command(cluster: Cluster, name: str, table: str, *commands: str) -> Command:
-    """The command that runs StoreTool's `commands` in order."""
+def store_command(
+    cluster: Cluster, name: str, table: str, *commands: str, fields: int = 1
+) -> Command:
+    """The command that runs StoreTool's `commands` in order. `fields`: of a row, for `empty`."""
     binding = binding_of(cluster)
     known = {"store": cluster.topology.store.name, "db": binding.db, "table": table}
+    known["fieldcount"] = str(fields)
     pairs = (f"{key}={value}" for key, value in {**known, **binding.properties(cluster)}.items())
     path = classpath(ensure(binding.stack))
     arguments = (*pairs, "+", *commands)
@@ -46,7 +49,8 @@ def store_tool(
 
     The record keeps the output as logs/<name>.out and .err.
     """
-    command = store_command(context.cluster, name, table_of(setting), *commands)
+    table, fields = table_of(setting), setting.row.fields
+    command = store_command(context.cluster, name, table, *commands, fields=fields)
     run = run_client(context, command, TIMEOUT_S, folder="logs")
     require_success(context, run, f"preparing the store ({', '.join(commands)})")
     lines = (context.record.root / run.stdout).read_text(encoding="utf-8").splitlines()

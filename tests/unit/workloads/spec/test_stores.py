@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,15 +18,18 @@ from density_study.cluster.model.arm import declared
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.ports import allocate_ports
 from density_study.cluster.model.store import Store, words_of
+from density_study.cluster.render.cassandra import OVERHEAD_MIB, heap_mib, tokens
 from density_study.cluster.render.store_daemons import redis_data_mib
 from density_study.workloads.planning.plan import Plan
 from density_study.workloads.planning.planned_study import plan_study
+from density_study.workloads.planning.preflight import disk_need_mib
 from density_study.workloads.spec.study import Study
 from density_study.workloads.spec.study_file import parse_study
 from density_study.workloads.ycsb.properties import client_arguments, operations_at_most
 from density_study.workloads.ycsb.setting import YcsbSetting
 from density_study.workloads.ycsb.stores.bindings import binding_of
 from density_study.workloads.ycsb.stores.store_rules import redis_need_mib
+from tests.support.topologies import local
 
 BASE = """
 study: s
@@ -76,6 +81,12 @@ def test_every_store_has_the_same_nodes_and_memory(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
+        ("store: cassandra\nfactors: {vms_per_host: [1]}\n", "no durability page_cache.*synced"),
+        (
+            "store: {name: cassandra, durability: synced}\nfactors: {vms_per_host: [1]}\n"
+            "stack: {java: 21}\n",
+            "Java 17 alone",
+        ),
         ("store: riak\nfactors: {vms_per_host: [1]}\n", "no package registry has a server"),
         ("store: redis\nfactors: {vms_per_host: [1], store: [redis]}\n", "remove this key"),
         (
@@ -124,6 +135,16 @@ factors: {vms_per_host: [0]}
             "store: redis",
             "variant store is of HBase alone",
         ),
+        (
+            "ycsb: {records: [1000], mixes: [e], threads: [8]}",
+            "store: {name: cassandra, durability: synced}",
+            "no scan from a key on",
+        ),
+        (
+            "ycsb: {records: [1000], mixes: [{name: x, read: 0.9, scan: 0.1}], threads: [8]}",
+            "store: {name: cassandra, durability: memory}",
+            "no scan from a key on",
+        ),
     ],
 )
 def test_what_a_store_cannot_do_is_refused_by_name(
@@ -148,6 +169,35 @@ def test_testdfsio_runs_on_hbase_alone_where_the_study_has_it(tmp_path: Path) ->
     assert dfsio == {"b1-v1-flash-hbase-page-cache"}
 
 
+def test_scans_run_on_the_stores_that_have_them(tmp_path: Path) -> None:
+    stores = "[{name: hbase, durability: synced}, {name: cassandra, durability: synced}]"
+    mixes = "workloads: [{ycsb: {records: [1000], mixes: [a, e], threads: [8]}}]\n"
+    plan = planned(tmp_path, f"factors: {{vms_per_host: [1], store: {stores}}}\n", mixes)
+    assert [(step.build, step.setting.mix) for step in plan.trials if step.setting.mix == "e"] == [  # type: ignore[union-attr]
+        ("b1-v1-flash-hbase-synced", "e")
+    ]
+
+
+def test_cassandra_has_a_node_per_worker_with_its_memory(tmp_path: Path) -> None:
+    store = "store: {name: cassandra, durability: synced}\n"
+    plan = planned(tmp_path, f"{store}factors: {{vms_per_host: [1, 2]}}\n")
+    for topology, nodes in zip(plan.topologies.values(), (1, 2), strict=True):
+        ports = allocate_ports(topology).by_service
+        assert len(ports) == len(set(ports.values())) == 3 * nodes
+        for node in topology.workers:
+            heap = heap_mib(node)
+            beside = heap // 4 + heap // 16 + OVERHEAD_MIB  # caches, and all else
+            assert 0 <= node.memory_mib - heap - beside <= 3
+
+
+@pytest.mark.parametrize("nodes", [1, 2, 3, 4])
+def test_each_node_has_an_equal_part_of_the_ring(nodes: int) -> None:
+    found = [*tokens(nodes), tokens(nodes)[0] + 2**64]
+    assert min(found) == -(2**63) and max(found[:-1]) < 2**63
+    parts = [after - before for before, after in pairwise(found)]
+    assert max(parts) - min(parts) <= 1
+
+
 def test_unequal_durability_is_not_compared(tmp_path: Path) -> None:
     stores = "[hbase, redis, {name: redis, durability: synced}]"
     plan = planned(tmp_path, f"factors: {{vms_per_host: [1], store: {stores}}}\n")
@@ -160,6 +210,8 @@ def test_unequal_durability_is_not_compared(tmp_path: Path) -> None:
 def test_a_store_explains_its_own_disclosure_and_nothing_else() -> None:
     hbase = {"stacks": {"hbase": {"version": "2"}}, "native_hadoop": False, "machine": "a"}
     redis = {"store": {"name": "Redis", "durability": "page_cache"}, "machine": "b"}
+    hbase["stacks"]["java"] = "21"  # type: ignore[index]
+    redis["stacks"] = {"java": "17"}
     arms = {
         "b1": {"topology": "x"},
         "b2": {"topology": "y", "store": "redis", "store.durability": "page_cache"},
@@ -190,13 +242,24 @@ def test_a_fast_store_does_not_run_out_of_operations() -> None:
         (Store("hbase", "synced"), {"durability": "FSYNC_WAL"}),
         (Store("hbase", "memory"), {"durability": "SKIP_WAL"}),
         (Store("redis"), {"redis.address": "127.0.0.1:21000"}),
+        (
+            Store("cassandra", "synced"),
+            {
+                "cassandra.nodes": "127.0.0.1:21000,127.0.0.1:21003",
+                "cassandra.jmx": "127.0.0.1:21002,127.0.0.1:21005",
+                "cassandra.keyspace": "study",
+                "cassandra.replication": "1",
+                "durability": "synced",
+            },
+        ),
     ],
 )
 def test_clients_are_told_the_durability_that_no_server_sets(
     store: Store, told: dict[str, str]
 ) -> None:
     endpoints = SimpleNamespace(store={"w1/redis": "127.0.0.1:21000"})
-    cluster: Any = SimpleNamespace(topology=SimpleNamespace(store=store), endpoints=endpoints)
+    topology = replace(local(2), store=store)
+    cluster: Any = SimpleNamespace(topology=topology, endpoints=endpoints)
     assert binding_of(cluster).properties(cluster) == told
 
 
@@ -206,3 +269,11 @@ def test_the_client_of_another_store_has_its_db_and_nothing_of_hbase() -> None:
     assert "think.timed.db=a.B" in arguments and "redis.address=h:1" in arguments
     assert not [word for word in arguments if "HBaseClient" in word]
     assert client_arguments(setting, "/x") == client_arguments(setting, "/x", of_store={})
+
+
+def test_commit_logs_of_cassandra_take_disk_on_every_node() -> None:
+    mixes = "workloads: [{ycsb: {records: [1000], mixes: [a], threads: [8]}}]\n"
+    synced = "[{name: hbase, durability: synced}, {name: cassandra, durability: synced}]"
+    densities = "vms_per_host: [1, 2]"
+    plain = disk_need_mib(study(f"factors: {{{densities}}}\n", mixes))
+    assert disk_need_mib(study(f"factors: {{{densities}, store: {synced}}}\n", mixes)) == plain + 128

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from density_study.cluster.model.access import OPEN
+from density_study.cluster.model.store import Store
 from density_study.workloads.ycsb import warm_up
 from density_study.workloads.ycsb.setting import YcsbSetting
 from density_study.workloads.ycsb.warm_up import LOOKS_AT_REST, CompilerIdle, compiled_s
@@ -92,7 +93,7 @@ def test_a_short_fixed_warm_up_still_has_a_share(
         mix="c", records=10, threads=1, warm_up_daemons_s=5, until_steady=until_steady
     )
     context: Any = SimpleNamespace(
-        cluster=SimpleNamespace(endpoints=None),
+        cluster=SimpleNamespace(endpoints=None, topology=SimpleNamespace(store=Store())),
         journal=SimpleNamespace(write=lambda *_, **__: None),
     )
     share = warm_up.warm_up_mix(context, setting, lambda *_: None)  # type: ignore[arg-type, return-value]

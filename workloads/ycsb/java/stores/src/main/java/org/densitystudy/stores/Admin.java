@@ -23,6 +23,7 @@ interface Admin extends AutoCloseable {
     return switch (store) {
       case "redis" -> new RedisAdmin(properties);
       case "rocksdb" -> new RocksDbAdmin(properties);
+      case "cassandra" -> new CassandraAdmin(properties);
       default -> throw new IllegalArgumentException("store=" + store + " is not known here");
     };
   }

@@ -1,0 +1,117 @@
+"""Files and command lines of Cassandra's nodes. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import PurePath
+
+from density_study.cluster.model.store import Durability
+from density_study.cluster.model.topology import Node
+from density_study.cluster.render.blueprint import Blueprint
+from density_study.cluster.render.conf_files import CLASSPATH_SUFFIX, classpath_text, text_file
+from density_study.cluster.render.jvm import common_flags, heap_flags
+
+KEYSPACE = "study"
+OVERHEAD_MIB = 320
+"""Of each node beyond its heap, its file cache and its network buffers: measured, see docs/stores.md."""
+COMMIT_LOG_LEAST_MIB = 64
+"""Two segments of each node's commit log, which are as large however little is written."""
+_MAIN = "org.apache.cassandra.service.CassandraDaemon"
+_RING = 2**64
+"""Murmur3's tokens go from -2^63 to 2^63 - 1."""
+_COMMIT_LOG: dict[Durability, str] = {"memory": "periodic", "synced": "batch"}
+"""In memory, no write of the study's keyspace goes to the log."""
+_EXPORTED = (
+    "java.base/jdk.internal.misc",
+    "java.management.rmi/com.sun.jmx.remote.internal.rmi",
+    "java.rmi/sun.rmi.registry",
+    "java.rmi/sun.rmi.server",
+    "java.sql/java.sql",
+    "java.base/java.lang.ref",
+    "jdk.unsupported/sun.misc",
+)
+_OPENED = (
+    "java.base/java.lang.module",
+    "java.base/jdk.internal.loader",
+    "java.base/jdk.internal.ref",
+    "java.base/jdk.internal.reflect",
+    "java.base/jdk.internal.math",
+    "java.base/jdk.internal.module",
+    "java.base/jdk.internal.util.jar",
+    "jdk.management/com.sun.management.internal",
+)
+"""Packages that Cassandra 5.0 accesses by reflection on Java 17."""
+_COLLECTOR = (
+    "-XX:+UseG1GC",
+    "-XX:MaxGCPauseMillis=300",
+    "-XX:InitiatingHeapOccupancyPercent=70",
+    "-XX:+ParallelRefProcEnabled",
+)
+"""As Cassandra ships it for Java 17, without the sizes that are meant for large heaps."""
+
+
+def heap_mib(node: Node) -> int:
+    """The heap of a node's Cassandra: its memory, less what lies off the heap. The file cache has a quarter
+    of the heap and the network buffers a sixteenth, as by Cassandra's defaults."""
+    return (node.memory_mib - OVERHEAD_MIB) * 16 // 21
+
+
+def tokens(nodes: int) -> list[int]:
+    """The first token of each node's part of the ring: equal parts, since keys are hashed."""
+    return [-(2**63) + number * _RING // nodes for number in range(nodes)]
+
+
+def cassandra_files(blueprint: Blueprint, node: Node) -> dict[str, str]:
+    workers, ports = blueprint.topology.workers, blueprint.ports
+    heap = heap_mib(node)
+    values = {
+        "token": tokens(len(workers))[workers.index(node)],
+        "data": f"{blueprint.data(node)}/cassandra",
+        "seed": ports.address(workers[0], "cassandra.storage"),
+        "address": node.address,
+        "native_port": ports.port(node, "cassandra"),
+        "storage_port": ports.port(node, "cassandra.storage"),
+        "commitlog_sync": _COMMIT_LOG[blueprint.topology.store.durability],
+        "file_cache_mib": heap // 4,
+        "network_mib": heap // 16,
+    }
+    return {
+        "cassandra.yaml": text_file("cassandra.yaml", values),
+        "logback.xml": text_file("logback.xml", {}),
+        f"cassandra{CLASSPATH_SUFFIX}": classpath_text(blueprint.homes.store_classpath),
+    }
+
+
+def cassandra_argv(blueprint: Blueprint, node: Node) -> tuple[str, ...]:
+    conf, data = blueprint.places.conf_of(node), blueprint.data(node)
+    heap, jmx_port = heap_mib(node), blueprint.ports.port(node, "cassandra.jmx")
+    exports = (f"--add-exports={package}=ALL-UNNAMED" for package in _EXPORTED)
+    opens = (f"--add-opens={package}=ALL-UNNAMED" for package in _OPENED)
+    return (
+        f"{blueprint.homes.java}/bin/java",
+        *heap_flags(heap),
+        f"-XX:MaxDirectMemorySize={heap // 2}m",
+        *_COLLECTOR,
+        *common_flags(f"{data}/tmp"),
+        *exports,
+        *opens,
+        f"-javaagent:{_jar(blueprint.homes.store_classpath, 'jamm-')}",
+        f"-Djna.tmpdir={data}/tmp",
+        "-Dio.netty.tryReflectionSetAccessible=true",
+        "-Djdk.attach.allowAttachSelf=true",
+        # JMX for this machine alone. The JVM's own agent would listen on all addresses.
+        f"-Dcassandra.jmx.local.port={jmx_port}",
+        f"-Dcom.sun.management.jmxremote.rmi.port={jmx_port}",
+        f"-Dlogback.configurationFile={conf}/logback.xml",
+        f"-Dstudy.log={blueprint.places.log(node, 'cassandra', 'log')}",
+        f"-Dcassandra.config=file://{conf}/cassandra.yaml",
+        f"-Dcassandra.storagedir={data}/cassandra",
+        # Nobody else gossips, and nothing has to settle: an empty cluster of known nodes.
+        "-Dcassandra.skip_wait_for_gossip_to_settle=0",
+        f"@{conf}/cassandra{CLASSPATH_SUFFIX}",
+        _MAIN,
+    )
+
+
+def _jar(classpath: Sequence[str], prefix: str) -> str:
+    return next(path for path in classpath if PurePath(path).name.startswith(prefix))

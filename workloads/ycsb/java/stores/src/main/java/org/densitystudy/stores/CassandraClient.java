@@ -1,0 +1,125 @@
+package org.densitystudy.stores;
+
+import com.datastax.oss.driver.api.core.DriverException;
+import com.datastax.oss.driver.api.core.cql.ColumnDefinitions;
+import com.datastax.oss.driver.api.core.cql.Row;
+import java.nio.ByteBuffer;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Properties;
+import java.util.Set;
+import java.util.Vector;
+import org.densitystudy.stores.CassandraStatement.Kind;
+import org.densitystudy.stores.CassandraStatement.Shape;
+import site.ycsb.ByteArrayByteIterator;
+import site.ycsb.ByteIterator;
+import site.ycsb.DBException;
+import site.ycsb.Status;
+
+/**
+ * YCSB's operations on Cassandra: a row is a partition, a field is a column of bytes. Options: {@link
+ * CassandraSession}.
+ *
+ * <p>An update writes its fields and reads nothing. As in HBase, an update of a missing row writes it, and a delete of
+ * a missing row succeeds. Cassandra places rows by a hash of their keys, and so has no scan from a key on: a scan
+ * is NOT_IMPLEMENTED, and studies with one are refused.
+ */
+public final class CassandraClient extends Rows {
+  private CassandraSession store;
+  private String keyspace;
+
+  /** YCSB creates instances by name, then calls init. */
+  public CassandraClient() {}
+
+  @Override
+  void open(Properties properties) throws DBException {
+    keyspace = needed(properties, "cassandra.keyspace");
+    store = CassandraSession.acquire(properties);
+  }
+
+  @Override
+  void close() {
+    if (store != null) {
+      store = null;
+      CassandraSession.release();
+    }
+  }
+
+  @Override
+  public Status read(
+      String table, String key, Set<String> wanted, Map<String, ByteIterator> result) {
+    try {
+      CassandraStatement query = statement(Kind.SELECT, table, wanted == null ? Set.of() : wanted);
+      Row row = store.session().execute(query.bound(key, Map.of())).one();
+      if (row == null) {
+        return Status.NOT_FOUND;
+      }
+      copy(row, result);
+      return Status.OK;
+    } catch (DriverException failure) {
+      return failed("READ", CassandraSession.reason(failure));
+    }
+  }
+
+  @Override
+  public Status scan(
+      String table,
+      String start,
+      int rows,
+      Set<String> wanted,
+      Vector<HashMap<String, ByteIterator>> result) {
+    return Status.NOT_IMPLEMENTED;
+  }
+
+  @Override
+  public Status update(String table, String key, Map<String, ByteIterator> values) {
+    return write(Kind.UPDATE, table, key, values);
+  }
+
+  @Override
+  public Status insert(String table, String key, Map<String, ByteIterator> values) {
+    return write(Kind.INSERT, table, key, values);
+  }
+
+  @Override
+  public Status delete(String table, String key) {
+    return write(Kind.DELETE, table, key, Map.of());
+  }
+
+  private Status write(Kind kind, String table, String key, Map<String, ByteIterator> values) {
+    try {
+      CassandraStatement statement = statement(kind, table, values.keySet());
+      store.session().execute(statement.bound(key, values));
+      return Status.OK;
+    } catch (DriverException failure) {
+      return failed(kind.name(), CassandraSession.reason(failure));
+    }
+  }
+
+  private CassandraStatement statement(Kind kind, String table, Set<String> fields) {
+    return store.prepared(new Shape(kind, CassandraStatement.table(keyspace, table), fields));
+  }
+
+  /** A field that was never written is null, and not in the result. */
+  private static void copy(Row row, Map<String, ByteIterator> into) {
+    ColumnDefinitions columns = row.getColumnDefinitions();
+    for (int i = 0; i < columns.size(); i++) {
+      String name = columns.get(i).getName().asInternal();
+      ByteBuffer value = name.equals(CassandraStatement.KEY) ? null : row.getBytesUnsafe(i);
+      if (value != null) {
+        into.put(name, iterator(value));
+      }
+    }
+  }
+
+  private static ByteIterator iterator(ByteBuffer value) {
+    int length = value.remaining();
+    if (value.hasArray()) {
+      return new ByteArrayByteIterator(
+          value.array(), value.arrayOffset() + value.position(), length);
+    }
+    byte[] bytes = new byte[length];
+    value.get(bytes);
+    return value(bytes);
+  }
+}
