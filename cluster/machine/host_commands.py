@@ -16,7 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from density_study.cluster.machine import directories, io_limits, network_cut, page_cache
+from density_study.cluster.machine import directories, genomics, io_limits, network_cut, page_cache
 from density_study.cluster.machine.describe import (
     available_memory_mib,
     describe_disk,
@@ -97,6 +97,8 @@ HOST_COMMANDS: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {
         "available-memory-mib": available_memory_mib,
         "check-cut": network_cut.check_nft,
+        "check-e-coli": genomics.check_e_coli,
+        "check-genomics": genomics.check_programs,
         "check-disk": lambda folder: check_disk(Path(folder)),
         "check-slow-disk": io_limits.cgroup_version,
         "check-free": lambda addresses: check_free(map(tuple, addresses)),
