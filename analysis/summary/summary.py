@@ -231,7 +231,7 @@ class SettingSummary(Frozen):
     target_ops_s: float | None = Field(None, description="YCSB: target rate; null: unthrottled")
     unnamed_knobs: dict[str, str | float] = Field(
         default_factory=dict,
-        description="YCSB: settings that the id omits, by their key in a study; times in s",
+        description="settings that the id omits, by their key in a study; times in s",
     )
     usd_per_hour: float | None = Field(None, description="price of the topology's hosts")
     phase: str | None = Field(

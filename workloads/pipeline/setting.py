@@ -139,4 +139,5 @@ class PipelineSetting(Setting):
 
     def summary_fields(self) -> dict[str, Any]:
         named = {"reference", "bases", "coverage", "genomes", "concurrent", "threads"}
-        return {"mode": self.mode_name, **self.model_dump(include=named)}
+        knobs = {"seed": float(self.seed)}
+        return {"mode": self.mode_name, "unnamed_knobs": knobs, **self.model_dump(include=named)}

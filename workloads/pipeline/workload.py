@@ -20,7 +20,8 @@ from density_study.workloads.pipeline.faults import answer_faults, stage_faults
 from density_study.workloads.pipeline.setting import PipelineSetting
 
 AGENT = "density_study.workloads.pipeline.machine.agent"
-TIMEOUT_S = 24 * 3600.0
+LEAST_TIMEOUT_S = 3600.0
+TIMES_ESTIMATE = 20
 
 
 class PipelineWorkload:
@@ -76,7 +77,8 @@ def _on_workers(
             argv += ["--output", str(context.at(path, node))]
         name = f"{client}-{act}" if act else client
         commands.append((node, Command(name, tuple(argv))))
-    return run_clients(context, commands, TIMEOUT_S, folder)
+    timeout_s = max(LEAST_TIMEOUT_S, TIMES_ESTIMATE * setting.estimate_s)
+    return run_clients(context, commands, timeout_s, folder)
 
 
 def _client(node: Node) -> str:
