@@ -36,6 +36,7 @@ from density_study.jobs.metrics import (
     block_caches,
     latency,
     load_parts,
+    pipeline_stages,
     price_performance,
     recovery,
     setting_metrics,
@@ -120,7 +121,12 @@ def ingest(_: Path, data: Path) -> None:
 def metrics(_: Path, data: Path) -> None:
     """Compute the metrics of every trial."""
     trials = read_table(data, tables.TRIALS)
-    special = ((recovery, "fault"), (load_parts, "phase"), (block_caches, "tier"))
+    special = (
+        (recovery, "fault"),
+        (load_parts, "phase"),
+        (block_caches, "tier"),
+        (pipeline_stages, "bases"),
+    )
     few = (job for job, column in special if trials[column].notna().any())
     _write(_session(data), data, *METRIC_JOBS, *few)
 

@@ -115,6 +115,8 @@ SOURCES = (
     _source("ycsb-status", tables.YCSB_STATUS),
     _source("ycsb-hdr", tables.YCSB_HISTOGRAMS),
     _source("ycsb-schedule", tables.YCSB_SCHEDULE),
+    _source("pipeline-stages", tables.PIPELINE_STAGES),
+    _source("pipeline-answers", tables.PIPELINE_ANSWERS),
     _source("dfsio-results", tables.DFSIO_RESULTS),
     _source("dfsio-io", tables.DFSIO_IO),
     _source("dfsio-history", tables.MAPREDUCE_JOBS, tables.MAP_ATTEMPTS),

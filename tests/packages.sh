@@ -11,7 +11,8 @@ case $1 in
     test) needs="chromium=chromium curl=curl openssl=openssl libatomic.so.1=libatomic1 ps=procps ssh-keygen=openssh-client"
         [ "$(id -u)" -ne 0 ] || needs="$needs $hosts" ;;
     live) needs="ps=procps pg_createcluster=postgresql redis-server=redis-server curl=curl krb5kdc=krb5-kdc
-        kadmin.local=krb5-admin-server kinit=krb5-user faketime=faketime openssl=openssl $hosts" ;;
+        kadmin.local=krb5-admin-server kinit=krb5-user faketime=faketime openssl=openssl bwa=bwa
+        samtools=samtools bcftools=bcftools dwgsim=dwgsim $hosts" ;;
     vm) needs="ip=iproute2 ssh=openssh-client libvirtd=libvirt-daemon-system,libvirt-daemon-driver-qemu
         virsh=libvirt-clients qemu-system-x86_64=qemu-system-x86 qemu-img=qemu-utils mmdebstrap=mmdebstrap
         mke2fs=e2fsprogs" ;;

@@ -21,6 +21,7 @@ _HEADLINES = (
     "genomics",
     "testdfsio-random",
     "testdfsio",
+    "pipeline",
 )
 MAX_RATES = 4
 _DOING = {
@@ -33,6 +34,7 @@ _DOING = {
     "testdfsio-random": "random reads",
     "testdfsio-read": "sequential reads",
     "testdfsio-write": "writes",
+    "pipeline": "the genomics pipeline",
 }
 
 

@@ -9,7 +9,11 @@ import pandas as pd
 from density_study.analysis.statistics.interval import mean_interval
 from density_study.analysis.summary.summary import MonitoringOverhead
 
-RATES = {"ycsb": "throughput", "testdfsio": "throughput_map_phase"}
+RATES = {
+    "ycsb": "throughput",
+    "testdfsio": "throughput_map_phase",
+    "pipeline": "throughput_genomes",
+}
 MIN_PAIRS = 5  # for an interval, as for a claim (method 2)
 
 

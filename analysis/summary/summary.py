@@ -30,6 +30,15 @@ MetricName = Literal[
     "failed_operations",  # of a trial with a fault, count
     "worst_latency",  # longest intended latency of a trial with a fault, ms
     "lost_rows",  # rows whose insert was acknowledged, and that are not in the table, count
+    "throughput_genomes",  # genomes through all stages of a pipeline, genomes/h
+    "stage_core",  # CPU time of a pipeline's stage for one genome, s
+    "stage_core_per_base",  # the same for each base of its reads, ns
+    "stage_time",  # time of the stage for one genome, s
+    "stage_memory",  # peak memory of one task of the stage, MiB
+    "stage_read",  # read from files by the stage for one genome, the page cache included, MiB
+    "stage_write",  # written to files by the stage for one genome, MiB
+    "recall",  # planted variants that were called, percent
+    "precision",  # called variants that were planted, percent
     "part_requested",  # of a part of a load whose rate changes with time: rate requested, ops/s
     "part_rate",  # rate achieved in it, ops/s
     "part_latency",  # percentile of its intended latency, ms
@@ -51,10 +60,22 @@ MetricName = Literal[
     "throughput_cv",  # coefficient of variation of the rate by second, percent
     "price_performance",  # the main rate for each USD an hour
 ]
-MAIN_RATES: tuple[MetricName, ...] = ("throughput", "throughput_map_phase")
-"""The rate of a setting: of YCSB, and of TestDFSIO."""
+MAIN_RATES: tuple[MetricName, ...] = ("throughput", "throughput_map_phase", "throughput_genomes")
+"""The rate of a setting: of YCSB, of TestDFSIO, and of a pipeline."""
 Unit = Literal[
-    "MiB/s", "ops/s", "ms", "s", "percent", "count", "blocks", "ops/s per USD/h", "MiB/s per USD/h"
+    "MiB/s",
+    "ops/s",
+    "genomes/h",
+    "MiB",
+    "ms",
+    "s",
+    "ns",
+    "percent",
+    "count",
+    "blocks",
+    "ops/s per USD/h",
+    "MiB/s per USD/h",
+    "genomes/h per USD/h",
 ]
 
 
@@ -83,7 +104,8 @@ class Metric(Frozen):
     percentile: float | None = None
     scope: str | None = Field(
         None,
-        description="for cpu and disk: host:<name>, node:<name>, client, client:<name>; part:<number>",
+        description="for cpu and disk: host:<name>, node:<name>, client, client:<name>; part:<number>; "
+        "stage:<name> of a pipeline",
     )
     n: int = Field(
         1, description="number of units behind the value: trials of a setting, builds of a topology"
@@ -193,14 +215,23 @@ class SettingSummary(Frozen):
     sites: int | None = Field(
         None, description="variant store: sites; each sample has a row per site"
     )
-    threads: int | None = Field(None, description="YCSB: threads per client")
+    reference: str | None = Field(None, description="pipeline: synthetic, or e-coli-536")
+    bases: int | None = Field(None, description="pipeline: length of the reference")
+    coverage: int | None = Field(
+        None, description="pipeline: how often the reads cover the reference"
+    )
+    genomes: int | None = Field(None, description="pipeline: genomes of a trial")
+    concurrent: int | None = Field(None, description="pipeline: genomes at once on each node")
+    threads: int | None = Field(
+        None, description="YCSB: threads per client; pipeline: threads of a stage's programs"
+    )
     sought: str | None = Field(
         None, description="YCSB: what its probes search for; null: the setting ran as it is"
     )
     target_ops_s: float | None = Field(None, description="YCSB: target rate; null: unthrottled")
     unnamed_knobs: dict[str, str | float] = Field(
         default_factory=dict,
-        description="YCSB: settings that the id omits, by their key in a study; times in s",
+        description="settings that the id omits, by their key in a study; times in s",
     )
     usd_per_hour: float | None = Field(None, description="price of the topology's hosts")
     phase: str | None = Field(

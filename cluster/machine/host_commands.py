@@ -18,6 +18,7 @@ from typing import Any
 
 from density_study.cluster.machine import (
     directories,
+    genomics,
     io_limits,
     network_cut,
     network_link,
@@ -103,6 +104,8 @@ HOST_COMMANDS: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {
         "available-memory-mib": available_memory_mib,
         "check-cut": network_cut.check_nft,
+        "check-e-coli": genomics.check_e_coli,
+        "check-genomics": genomics.check_programs,
         "check-disk": lambda folder: check_disk(Path(folder)),
         "check-network": network_link.check,
         "check-slow-disk": io_limits.cgroup_version,

@@ -111,8 +111,9 @@ ProfileName = Annotated[
     str,
     typer.Option(
         "--profile",
-        metavar="NAME|YAML",
-        help="Workload of one genome: wgs30x, exome, cohort-query, or a YAML file.",
+        metavar="NAME|YAML|measured:RUN",
+        help="Workload of one genome: wgs30x, exome, cohort-query, a YAML file, or what a run of the "
+        "workload pipeline measured, by its folder or id.",
     ),
 ]
 Hosts = Annotated[

@@ -14,6 +14,7 @@ from density_study.jobs.checks.client_facts import client_facts
 from density_study.jobs.checks.dfsio_facts import dfsio_facts
 from density_study.jobs.checks.littles_law import littles_law
 from density_study.jobs.checks.monitor_facts import processes_cpu, worst_coverage
+from density_study.jobs.checks.pipeline_facts import pipeline_facts
 from density_study.jobs.checks.ycsb_facts import drift, ycsb_facts
 from density_study.jobs.metrics.throughput import MIB
 from density_study.jobs.metrics.window import window_s
@@ -36,6 +37,7 @@ def transform(inputs: Inputs) -> DataFrame:
         _exit_codes(inputs),
         ycsb_facts(inputs),
         dfsio_facts(inputs),
+        pipeline_facts(inputs),
         worst_coverage(inputs),
         _clock(inputs),
         _cpu_sum(inputs),
@@ -49,10 +51,15 @@ def transform(inputs: Inputs) -> DataFrame:
         checks = checks.join(facts, "trial", "left")
     moves_bytes = F.col("mode") != "truncate"
     return (
-        checks.withColumn("work_share", F.coalesce("dfsio_share", "ycsb_share"))
-        .withColumn("rate_error", F.coalesce("dfsio_rate_error", "ycsb_rate_error"))
+        checks.withColumn("work_share", F.coalesce("dfsio_share", "ycsb_share", "genomes_share"))
+        .withColumn("rate_error", F.coalesce("dfsio_rate_error", "ycsb_rate_error", "core_error"))
         .withColumn("closed_loop", F.coalesce("closed_loop", F.lit(False)))
         .withColumn("started_together", F.coalesce("started_together", F.lit(False)))
+        # a pipeline's programs run on workers, and no client feeds them
+        .withColumn(
+            "client_cpu_share",
+            F.when(F.col("workload") == "pipeline", 0.0).otherwise(F.col("client_cpu_share")),
+        )
         .withColumn(
             "clients_cpu_share", F.when(F.col("started_together"), F.col("client_cpu_share"))
         )

@@ -12,7 +12,7 @@ from density_study.analysis.report.charts.quantity import quantity
 from density_study.analysis.validity.provisional import judge
 from density_study.cluster.model.errors import StudyError
 from density_study.jobs.first_look.record_rows import RecordRows, if_all
-from density_study.jobs.first_look.workload_facts import dfsio_facts, ycsb_facts
+from density_study.jobs.first_look.workload_facts import dfsio_facts, pipeline_facts, ycsb_facts
 from density_study.jobs.raw.manifest_rows import monitor_rows
 from density_study.workloads.base.search import Probe
 from density_study.workloads.record.record import read_manifest
@@ -91,7 +91,9 @@ def first_look(record: Path) -> FirstLook:
 def facts(rows: RecordRows) -> dict[str, Any]:
     """Columns of `checks`, as far as one record and simple sums tell them; and the trial's `rate`."""
     trial = rows.trial
-    of_workload = dfsio_facts if trial["workload"] == "testdfsio" else ycsb_facts
+    of_workload = {"testdfsio": dfsio_facts, "pipeline": pipeline_facts}.get(
+        trial["workload"], ycsb_facts
+    )
     background = if_all([trial["compactions"], trial["splits"]])
     exit_codes = if_all([client["exit_code"] for client in rows.clients])
     return {

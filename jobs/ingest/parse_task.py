@@ -34,6 +34,8 @@ FROM_FILES: tuple[Table, ...] = (
     tables.YCSB_STATUS,
     tables.YCSB_HISTOGRAMS,
     tables.YCSB_SCHEDULE,
+    tables.PIPELINE_STAGES,
+    tables.PIPELINE_ANSWERS,
     tables.QUARANTINE,
     tables.HOST_USE,
     tables.NODE_USE,

@@ -9,7 +9,7 @@ from density_study.analysis import tables
 from density_study.jobs.spark.run_tables import Inputs
 
 TABLE = tables.PRICE_PERFORMANCE
-RATES = ("throughput", "throughput_map_phase")
+RATES = ("throughput", "throughput_map_phase", "throughput_genomes")
 
 
 def transform(inputs: Inputs) -> DataFrame:

@@ -19,6 +19,8 @@ from density_study.workloads.monitors.dool import parse_dool
 from density_study.workloads.monitors.gc import GcRow, parse_gc
 from density_study.workloads.monitors.nodecpu import parse_nodecpu
 from density_study.workloads.monitors.sar import parse_sar
+from density_study.workloads.pipeline.output.answers import parse_answers
+from density_study.workloads.pipeline.output.stages import parse_stages
 from density_study.workloads.testdfsio.output.history import JobHistory, parse_history
 from density_study.workloads.testdfsio.output.io_parts import parse_io_part
 from density_study.workloads.testdfsio.output.results import parse_results
@@ -213,5 +215,7 @@ READERS: Mapping[str, tuple[Callable[[bytes, str], Parsed[Any]], RowsOf]] = Mapp
         "ycsb-status": (parse_status, _one_table(tables.YCSB_STATUS, "client")),
         "ycsb-hdr": (parse_hdr, _interval),
         "ycsb-schedule": (parse_schedule, _asked),
+        "pipeline-stages": (parse_stages, _one_table(tables.PIPELINE_STAGES, "client")),
+        "pipeline-answers": (parse_answers, _one_table(tables.PIPELINE_ANSWERS, "client")),
     }
 )

@@ -15,6 +15,8 @@ from density_study.workloads.monitors.dool import parse_dool
 from density_study.workloads.monitors.gc import parse_gc
 from density_study.workloads.monitors.nodecpu import parse_nodecpu
 from density_study.workloads.monitors.sar import parse_sar
+from density_study.workloads.pipeline.output.answers import parse_answers
+from density_study.workloads.pipeline.output.stages import parse_stages
 from density_study.workloads.testdfsio.output.history import parse_history
 from density_study.workloads.testdfsio.output.io_parts import parse_io_part
 from density_study.workloads.testdfsio.output.results import parse_results
@@ -39,6 +41,8 @@ PARSERS: tuple[Parser, ...] = (
     parse_sar,
     parse_device,
     parse_gc,
+    parse_stages,
+    parse_answers,
 )
 _KINDS: tuple[tuple[str, Parser], ...] = (
     ("TestDFSIO-*.log", parse_results),
@@ -55,6 +59,8 @@ _KINDS: tuple[tuple[str, Parser], ...] = (
     ("sar-*.csv", parse_sar),
     ("telemetry-*.csv", parse_device),
     ("gc-*.csv", parse_gc),
+    ("pipeline-*_stages.csv", parse_stages),
+    ("pipeline-*_answers.csv", parse_answers),
 )
 
 

@@ -27,6 +27,8 @@ PATTERNS = {
     "ycsb-status": "ycsb-*.err",
     "ycsb-hdr": "ycsb-*.hdr",
     "ycsb-schedule": "ycsb-schedule.csv",
+    "pipeline-stages": "pipeline-*_stages.csv",
+    "pipeline-answers": "pipeline-*_answers.csv",
     "dfsio-results": "TestDFSIO-*.log",
     "dfsio-io": "TestDFSIO-*_part-*",
     "dfsio-history": "*.jhist",

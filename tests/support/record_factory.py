@@ -28,13 +28,15 @@ from density_study.workloads.base.values import (
     MonitorRun,
     Window,
 )
+from density_study.workloads.pipeline.machine.files import COHORT, STAGES, sample
+from density_study.workloads.pipeline.setting import PipelineSetting
 from density_study.workloads.planning.plan import Plan, Step, write_plan
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.testdfsio.setting import DfsioSetting
 from density_study.workloads.ycsb.properties import threads_share
 from density_study.workloads.ycsb.setting import YcsbSetting
 from tests.support.drafts import plan
-from tests.support.truth import MIB, PERIOD_S, Truth
+from tests.support.truth import MIB, PERIOD_S, StageTruth, Truth
 from tests.support.truth_files import monitor_files, raw_files
 
 RUN = "20261120T201530Z"
@@ -101,6 +103,28 @@ class RunFactory:
                 for _ in range(seconds)
             ]
             truth.returns[operation] = {"OK": per_second * seconds}
+        return truth
+
+    def pipeline(
+        self, build: str, bases: int = 1_000_000, core_us: float = 0.8, **knobs: Any
+    ) -> Truth:
+        """A pipeline trial on w1, w2, ...: `core_us` per base of the reads in each stage of a genome."""
+        fixed = {"bases": bases, "coverage": 10, "genomes": 4, "concurrent": 1, "threads": 1, "seed": 1,
+                 "min_recall_percent": 80.0, "min_precision_percent": 95.0}  # fmt: skip
+        setting = PipelineSetting(**{**fixed, **knobs})
+        truth = self._truth(build, setting, 60.5)
+        rng = random.Random(truth.trial)
+        for node, numbers in setting.numbers(self.topology(build)):
+            at_s = truth.start_s + 0.5
+            names = [*(sample(number) for number in numbers), COHORT]
+            for name in names:
+                for stage in STAGES[:-1] if name != COHORT else STAGES[-1:]:
+                    core_s = core_us * setting.read_bases / 1e6 * rng.uniform(0.9, 1.1)
+                    truth.stages.append(
+                        StageTruth(node.name, name, stage, at_s, at_s + 2.0, round(core_s, 6),
+                                   20_000 + bases // 100, 3 * MIB, MIB)
+                    )  # fmt: skip
+                    at_s += 2.0
         return truth
 
     def _truth(self, build: str, setting: Setting, window_s: float) -> Truth:
@@ -213,6 +237,12 @@ def _ticks(rng: random.Random, nodes: Sequence[str], since_s: float, until_s: fl
 def _clients(truth: Truth) -> tuple[ClientRun, ...]:
     if isinstance(truth.setting, DfsioSetting):
         return (_client(truth, "testdfsio", ("java", "x")),)
+    if isinstance(truth.setting, PipelineSetting):
+        nodes = dict.fromkeys(stage.node for stage in truth.stages)
+        clients = (_client(truth, f"pipeline-{node}", ("python", "x")) for node in nodes)
+        return tuple(
+            one.model_copy(update={"node": one.name.removeprefix("pipeline-")}) for one in clients
+        )
     load = truth.setting.mix == "load"
     argv = ("java", "-load" if load else "-t", "-p", f"recordcount={truth.setting.records}",
             "-p", "operationcount=2000000000", "-threads")  # fmt: skip

@@ -16,6 +16,22 @@ MIB = 2**20
 
 
 @dataclass
+class StageTruth:
+    """A stage of a pipeline's genome, or of its cohort, on a node."""
+
+    node: str
+    genome: str
+    stage: str
+    start_s: float
+    end_s: float
+    core_s: float
+    peak_kib: int
+    read_bytes: int
+    written_bytes: int
+    exit_code: int = 0
+
+
+@dataclass
 class Truth:
     """The source data of a trial. Times by the controller's clock; change it before `close`.
 
@@ -51,6 +67,9 @@ class Truth:
     caches: CacheUse | None = None
     network: tuple[dict[str, Any], ...] = ()
     """What was measured of the network of its build, where that is a factor."""
+    stages: list[StageTruth] = field(default_factory=list)
+    answers: tuple[int, int, int] = (1000, 960, 950)
+    """Variants planted, called, and both, of every genome after each calling stage."""
     monitored: bool = True
     late_s: float = 0.0
     """Time from the common start of several clients to their first operations."""

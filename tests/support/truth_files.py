@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from density_study.workloads.pipeline.machine.files import (
+    ANSWER_COLUMNS,
+    COHORT,
+    JOINT,
+    STAGE_COLUMNS,
+    STAGES,
+    title,
+)
+from density_study.workloads.pipeline.setting import PipelineSetting
 from density_study.workloads.testdfsio.setting import DfsioSetting
 from density_study.workloads.ycsb.setting import YcsbSetting
 from tests.support import record_texts as texts
@@ -23,6 +32,8 @@ def monitor_files(truth: Truth) -> dict[str, str]:
 
 
 def raw_files(truth: Truth) -> Mapping[str, str]:
+    if isinstance(truth.setting, PipelineSetting):
+        return _pipeline_files(truth)
     return _dfsio_files(truth) if isinstance(truth.setting, DfsioSetting) else _ycsb_files(truth)
 
 
@@ -38,6 +49,26 @@ def _dfsio_files(truth: Truth) -> dict[str, str]:
         "raw/testdfsio.out": "",
         "raw/testdfsio.err": "",
     }
+
+
+def _pipeline_files(truth: Truth) -> dict[str, str]:
+    files = {}
+    for node in dict.fromkeys(stage.node for stage in truth.stages):
+        own, reaped = [stage for stage in truth.stages if stage.node == node], 0.0
+        stages, answers = [",".join(STAGE_COLUMNS)], [",".join(ANSWER_COLUMNS)]
+        for one in own:
+            reaped += one.core_s
+            seconds = (one.start_s, one.end_s, one.core_s, reaped)
+            counts = (one.peak_kib, one.read_bytes, one.written_bytes, one.exit_code)
+            row = (one.genome, one.stage, *(f"{value:.6f}" for value in seconds), *counts)
+            stages.append(",".join(map(str, row)))
+        for genome in dict.fromkeys(one.genome for one in own if one.genome != COHORT):
+            answers += [",".join(map(str, (genome, s, *truth.answers))) for s in (STAGES[2], JOINT)]
+        name = f"raw/pipeline-{node}"
+        files[f"{name}.csv"] = "\n".join([title("stages", node), *stages, ""])
+        files[f"{name}-answers.csv"] = "\n".join([title("answers", node), *answers, ""])
+        files[f"{name}.out"] = files[f"{name}.err"] = ""
+    return files
 
 
 def _ycsb_files(truth: Truth) -> dict[str, str]:

@@ -16,6 +16,7 @@ from pydantic import BeforeValidator, SerializeAsAny
 from density_study.cluster.model.errors import InputError
 from density_study.workloads.base.setting import Setting
 from density_study.workloads.base.workload import WorkloadKind
+from density_study.workloads.pipeline.kind import PIPELINE
 from density_study.workloads.testdfsio.kind import TESTDFSIO
 from density_study.workloads.ycsb.kind import YCSB
 
@@ -25,7 +26,7 @@ GROUP = "density_study.workloads"
     [project.entry-points."density_study.workloads"]
     sort = "sort_workload.kind:SORT"
 """
-OURS = (TESTDFSIO, YCSB)
+OURS = (TESTDFSIO, YCSB, PIPELINE)
 
 
 @cache

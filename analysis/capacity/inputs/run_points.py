@@ -22,7 +22,11 @@ from density_study.analysis.validity.rules import TARGET_HELD
 from density_study.cluster.model.errors import InputError
 
 TARGET = re.compile(r"-at[0-9.]+(pct|ps)$")
-RATES = {"testdfsio": ("throughput_map_phase", "MiB/s"), "ycsb": ("throughput", "ops/s")}
+RATES = {
+    "testdfsio": ("throughput_map_phase", "MiB/s"),
+    "ycsb": ("throughput", "ops/s"),
+    "pipeline": ("throughput_genomes", "genomes/h"),
+}
 ALL_CPU = ("host:",)
 CLUSTER_CPU = ("host-less-client:", *ALL_CPU)  # without the client, if it was measured separately
 

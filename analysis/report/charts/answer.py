@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from density_study.analysis.findings.arms import main_operation
-from density_study.analysis.report.charts.chart import draw
+from density_study.analysis.report.charts.chart import by_density, draw
 from density_study.analysis.report.charts.figure import Figure, PanelKey, titled
 from density_study.analysis.report.charts.notes import notes
 from density_study.analysis.report.charts.observations import Observation, View
 from density_study.analysis.report.charts.quantity import sign
-from density_study.analysis.report.charts.sections import RATES, by_density, latency_words
+from density_study.analysis.report.charts.sections import RATES, latency_words
 from density_study.analysis.summary.summary import MAIN_RATES, Metric
 
 TAIL = 99.0

@@ -76,6 +76,17 @@ def by_arm(view: View, **changes: Any) -> Chart:
     return Chart(**(own | changes))
 
 
+def by_density(view: View, **changes: Any) -> Chart:
+    """A chart by density with a series per arm, unless `changes` says otherwise."""
+    return by_arm(
+        view,
+        x=lambda o: view.density(o.setting.vms_per_host),
+        axis="workers per host (processes)" if view.process else f"{view.noun}s per host",
+        ticks=view.densities,
+        **changes,
+    )
+
+
 def draw(
     chart: Chart, seen: Sequence[Observation], view: View, listed: Sequence[Observation] = ()
 ) -> Figure | None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
-from density_study.analysis.report.charts.chart import Chart, by_arm, draw
+from density_study.analysis.report.charts.chart import by_density, draw
 from density_study.analysis.report.charts.figure import Figure, Layout, LegendEntry, titled
 from density_study.analysis.report.charts.notes import notes
 from density_study.analysis.report.charts.observations import Observation, View
 from density_study.analysis.report.charts.palette import CPU, MUTED, SERIES, Style
+from density_study.analysis.report.charts.pipeline import pipeline_figures
 from density_study.analysis.summary.summary import Metric
 
 RATES = {
@@ -17,6 +18,7 @@ RATES = {
     "throughput_map_phase": "map-phase rate",
     "throughput_per_stream": "per-stream rate",
     "throughput_job": "whole-job rate",
+    "throughput_genomes": "genomes through all stages",
 }
 KINDS = tuple(f"cpu_{kind}" for kind in CPU)
 # Scopes of used CPU as summary.json names them (before the colon), in drawing order.
@@ -39,7 +41,12 @@ HIGHEST_DRAWN = 99.0
 def sections(view: View) -> Iterator[tuple[str, str, list[Figure]]]:
     """(anchor, heading, figures) of each section that has something to draw, in reading order."""
     for anchor, heading, figures in (
-        ("throughput", "Throughput", (_throughput(view, "ycsb"), _throughput(view, "testdfsio"))),
+        (
+            "throughput",
+            "Throughput",
+            tuple(_throughput(view, one) for one in ("ycsb", "testdfsio", "pipeline")),
+        ),
+        ("pipeline", "Genomics pipeline", pipeline_figures(view)),
         ("latency", "Latency", (_latency(view),)),
         ("cpu", "CPU", (_host_cpu(view), _used_cpu(view))),
         (
@@ -113,7 +120,7 @@ def _host_cpu(view: View) -> Figure | None:
         domain=(0.0, 100.0),
         layout=_layout(view),
         table=("CPU time", lambda m: f"{m.name.removeprefix('cpu_')}, {m.scope}"),
-        notes=notes(view, seen, "share", {"ycsb", "testdfsio"})[1:],  # a stack has no points
+        notes=notes(view, seen, "share", {"ycsb", "testdfsio", "pipeline"})[1:],  # a stack has no points
     )  # fmt: skip
     return draw(chart, _by_setting(seen, lambda o: view.arm(o.setting)), view)
 
@@ -155,17 +162,6 @@ def _one_number(view: View, name: str, subtitle: str, **values: object) -> Figur
         notes=notes(view, seen, "number"),
     )
     return draw(chart, seen, view)
-
-
-def by_density(view: View, **changes: Any) -> Chart:
-    """A chart by density with a series per arm, unless `changes` says otherwise."""
-    return by_arm(
-        view,
-        x=lambda o: view.density(o.setting.vms_per_host),
-        axis="workers per host (processes)" if view.process else f"{view.noun}s per host",
-        ticks=view.densities,
-        **changes,
-    )
 
 
 def _by_setting(

@@ -38,6 +38,8 @@ _MODULES = (
     "workloads/base/parsing.py",
     "workloads/monitors/*.py",
     "workloads/monitors/*.toml",
+    "workloads/pipeline/__init__.py",
+    "workloads/pipeline/machine/*.py",
 )
 _EMPTY = ("cluster/stack/__init__.py",)
 """Packages whose `__init__` imports modules that hosts do not need."""

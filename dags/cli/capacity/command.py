@@ -10,6 +10,7 @@ import typer
 
 from density_study.cluster.model.errors import InputError
 from density_study.dags.cli.arguments import (
+    RUNS,
     Draws,
     Hosts,
     Json,
@@ -212,7 +213,10 @@ def size(
     from density_study.cluster.state.atomic import write_text
     from density_study.dags.cli.capacity.plan_display import excuse_page, plan_page
 
-    found = find_plan(*_inputs(genomes_per_day, hosts, model, profile, slo, mapped, draws, seed))
+    inputs = _inputs(genomes_per_day, hosts, model, profile, slo, mapped, draws, seed)
+    if not as_json:
+        _print_differences(profile, inputs[2])
+    found = find_plan(*inputs)
     if output is not None:
         write_text(output, found.model_dump_json(indent=1) + "\n")
     if as_json:
@@ -270,11 +274,31 @@ def _inputs(
     """Read and check the inputs of a plan. InputError for an invalid one."""
     from density_study.analysis.capacity.curves.model import read_model
     from density_study.analysis.capacity.inputs.catalogue import read_catalogue
-    from density_study.analysis.capacity.inputs.profile import read_profile
     from density_study.analysis.capacity.inputs.question import parse_promises, question
 
     wanted = question(genomes_per_day, parse_promises(slo or []), mapped or [], draws, seed)
-    return wanted, read_model(model), read_profile(profile), read_catalogue(hosts)
+    return wanted, read_model(model), _profile(profile), read_catalogue(hosts)
+
+
+def _profile(name: str) -> Profile:
+    """A shipped profile, a file, or `measured:RUN`."""
+    from density_study.analysis.capacity.inputs.measured import PREFIX, measured_profile
+    from density_study.analysis.capacity.inputs.profile import read_profile
+    from density_study.dags.run_status.status import find_root
+
+    if not name.startswith(PREFIX):
+        return read_profile(name)
+    run = Path(name.removeprefix(PREFIX))
+    # a run that was copied from another machine may have its tables alone
+    return measured_profile(run if (run / "tables").is_dir() else find_root(run, RUNS))
+
+
+def _print_differences(name: str, profile: Profile) -> None:
+    from density_study.analysis.capacity.inputs.measured import PREFIX, differences
+    from density_study.dags.cli.capacity.plan_display import differences_page
+
+    if name.startswith(PREFIX):
+        out.print(differences_page(differences(profile)))
 
 
 @app.command("import-trace", epilog=examples("study capacity import-trace trace.txt -o mine.yaml"))

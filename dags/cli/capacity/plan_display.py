@@ -1,4 +1,5 @@
-"""Output of `study capacity size` and `whatif`: a plan, an excuse (why no plan fits), the what-if table."""
+"""Output of `study capacity size` and `whatif`: a plan, an excuse (why no plan fits), the what-if table, and
+how a measured profile differs from the shipped one."""
 
 from __future__ import annotations
 
@@ -9,6 +10,8 @@ from rich.console import Group, RenderableType, group
 from rich.table import Table
 from rich.text import Text
 
+from density_study.analysis.capacity.inputs.measured import BASE, Difference
+from density_study.analysis.capacity.inputs.ranged import UncertainValue
 from density_study.analysis.capacity.plan.plan import Excuse, Plan, facts, plan_sentence, spread
 from density_study.analysis.capacity.sizing.size import WhatIf
 from density_study.dags.cli.layout import titled
@@ -85,3 +88,37 @@ def _whatif_row(row: WhatIf) -> Sequence[str]:
         "-" if low is None or high is None else f"{low:.2f} to {high:.2f}",
         row.bottleneck,
     )
+
+
+def differences_page(found: Sequence[Difference]) -> RenderableType:
+    """What one genome needs, stage by stage: measured, and shipped. Ranges are in the plan's evidence."""
+    header = ("stage", f"{BASE}'s stage", "core-hours", BASE, "ratio", "GiB", BASE, "MiB read", BASE,
+              "MiB written", BASE)  # fmt: skip
+    notes = [f"{one.stage}: {one.note}" for one in found if one.note]
+    return Group(
+        titled("one genome, measured and shipped", header, map(_difference_row, found)),
+        *_lines("notes", notes),
+    )
+
+
+def _difference_row(one: Difference) -> Sequence[str]:
+    both = (one.measured, one.shipped)
+    hours = [stage.core_hours if stage else None for stage in both]
+    measured, shipped = hours
+    ratio = f"{measured.value / shipped.value:.2f}" if measured and shipped else "-"
+    return (
+        one.stage,
+        one.shipped.name if one.shipped else "-",
+        *map(_number, hours),
+        ratio if one.measured is not one.shipped else "-",
+        *(_number(stage.ram_gib if stage else None) for stage in both),
+        *(
+            _number(stage.demands.get(resource) if stage else None)
+            for resource in ("hdfs_read", "hdfs_write")
+            for stage in both
+        ),
+    )
+
+
+def _number(value: UncertainValue | None) -> str:
+    return "-" if value is None else f"{value.value:.3g}"

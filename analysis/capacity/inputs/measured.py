@@ -1,0 +1,203 @@
+"""A profile from a run of the workload `pipeline`: what its stages used, scaled to a human genome at 30x.
+
+CPU time and bytes grow with the bases of the reads; the value is that of the largest reference measured. What
+the run cannot tell is wgs30x's, with its tags: into how many tasks a genome is divided, the load into the
+store, queries and storage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from density_study.analysis import tables
+from density_study.analysis.capacity.inputs.nextflow import FEW, MARGIN
+from density_study.analysis.capacity.inputs.profile import Profile, Stage, read_profile
+from density_study.analysis.capacity.inputs.ranged import QUANTILES
+from density_study.analysis.tables.store import read_table
+from density_study.cluster.model.errors import InputError
+from density_study.workloads.pipeline.machine.files import COHORT, JOINT, STAGES
+from density_study.workloads.pipeline.machine.stages import SORT_MIB
+
+PREFIX = "measured:"
+BASE = "wgs30x"
+HUMAN_BASES, HUMAN_COVERAGE = 3.1e9, 30
+READ_BASES = HUMAN_BASES * HUMAN_COVERAGE
+COUNTERPARTS = {"align": "align", "sort-markdup": "sort-markdup", "call": "haplotypecaller",
+                JOINT: "genotype"}  # fmt: skip
+"""Measured stage -> the one of wgs30x with the same task, by other programs."""
+KEPT = "load"
+ALIGN, SORT = STAGES[:2]
+SIZES = 3
+"""Sizes of the reference that make a curve."""
+LOWER_BOUND = "a lower bound, because the index of a small reference fits into the CPU's caches"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One stage. measured, shipped: None: it is not part of that profile."""
+
+    stage: str
+    measured: Stage | None
+    shipped: Stage | None
+    note: str = ""
+
+
+def measured_profile(run_root: Path) -> Profile:
+    """InputError if the run has no valid trial of a pipeline; StudyError if it was not analysed."""
+    seen = _observations(run_root)
+    base = read_profile(BASE)
+    shipped = {stage.name: stage for stage in base.stages}
+    stages = []
+    for place, name in enumerate(STAGES):
+        of_stage = seen[seen["stage"] == name]
+        if of_stage.empty:
+            raise InputError(
+                f"no valid trial of the run has the stage {name}.",
+                str(run_root),
+                "name a run of a study with the workload pipeline.",
+            )
+        stage = _stage(name, of_stage, shipped[COUNTERPARTS[name]], run_root.name)
+        stages.append(stage | {"name": name, "after": STAGES[max(0, place - 1) : place]})
+    load = shipped[KEPT].model_copy(update={"after": (JOINT,)})
+    fields = base.model_dump(mode="json") | {
+        "profile": f"measured-{run_root.name}",
+        "about": f"one human genome at 30x, scaled from the pipeline of {run_root.name}",
+        "stages": [*stages, load.model_dump(mode="json")],
+    }
+    return Profile.model_validate(fields)
+
+
+def differences(profile: Profile) -> tuple[Difference, ...]:
+    """Stage by stage, the measured profile against wgs30x."""
+    shipped = {stage.name: stage for stage in read_profile(BASE).stages}
+    found = [
+        Difference(stage.name, stage, shipped[COUNTERPARTS[stage.name]], _note(stage))
+        for stage in profile.stages
+        if stage.name in COUNTERPARTS
+    ]
+    others = [stage for name, stage in shipped.items() if name not in COUNTERPARTS.values()]
+    for stage in others:
+        kept = stage.name == KEPT
+        note = f"not measured: {BASE}'s" if kept else "not part of the measured pipeline"
+        found.append(Difference(stage.name, stage if kept else None, stage, note))
+    return tuple(found)
+
+
+def _note(stage: Stage) -> str:
+    return LOWER_BOUND if stage.name == ALIGN else ""
+
+
+def _observations(run_root: Path) -> pd.DataFrame:
+    """One row per stage of each genome, of all valid trials; of joint genotyping a row per node, as its
+    genomes' mean. Columns of `pipeline_stages`, and bases, coverage, threads, concurrent, read_bases."""
+    trials = read_table(run_root, tables.TRIALS).set_index("trial")
+    valid = read_table(run_root, tables.VERDICTS).set_index("trial")["verdict"] == "valid"
+    rows = read_table(run_root, tables.PIPELINE_STAGES)
+    rows = rows[rows["trial"].map(valid).fillna(False).astype(bool)]
+    if rows.empty:
+        raise InputError(
+            "the run has no valid trial of a pipeline.",
+            str(run_root),
+            "name a run of a study with the workload pipeline, for example genomics-pipeline.",
+        )
+    rows = rows.join(trials[["bases", "coverage", "threads", "concurrent"]], on="trial")
+    alone = rows[rows["genome"] != COHORT].groupby(["trial", "client"])["genome"].nunique()
+    joined = rows["genome"] == COHORT
+    genomes = rows.join(alone.rename("genomes"), on=["trial", "client"])["genomes"].where(joined, 1)
+    return rows.assign(
+        read_bases=rows["bases"] * rows["coverage"] * genomes,
+        wall_s=rows["end_epoch_s"] - rows["start_epoch_s"],
+    )
+
+
+def _stage(name: str, seen: pd.DataFrame, shipped: Stage, run: str) -> dict[str, Any]:
+    largest = seen[seen["bases"] == seen["bases"].max()]
+    source = f"{run}: {_words(largest)}"
+    calm = largest[largest["concurrent"] == largest["concurrent"].min()]
+    busy = calm["core_s"] / (calm["wall_s"] * calm["threads"])
+    demands = {
+        resource: _scaled(largest, column, source, READ_BASES / 2**20)
+        for resource, column in (("hdfs_read", "read_bytes"), ("hdfs_write", "written_bytes"))
+        if largest[column].notna().all()
+    }
+    return {
+        "core_hours": _core_hours(name, seen, largest, shipped, source),
+        "cpu_efficiency": _measured(np.clip(busy, 0.01, 1.0), source),
+        "ram_gib": _ram_gib(name, seen, shipped, source),
+        "tasks": shipped.tasks,
+        "cores_per_task": shipped.cores_per_task,
+        "demands": demands,
+    }
+
+
+def _words(largest: pd.DataFrame) -> str:
+    first = largest.iloc[0]
+    size = f"{first['bases'] / 1e6:g} Mb at {first['coverage']:g}x"
+    return f"{len(largest)} tasks on genomes of {size}"
+
+
+def _core_hours(
+    name: str, seen: pd.DataFrame, largest: pd.DataFrame, shipped: Stage, source: str
+) -> dict[str, Any]:
+    """With the range of single tasks; where cost per base grows with the reference, up to the cost at a human
+    one."""
+    found = _scaled(largest, "core_s", source, READ_BASES / 3600.0)
+    growth = _growth(seen)
+    if growth is not None and growth > 0:
+        times = (HUMAN_BASES / float(largest["bases"].iloc[0])) ** growth
+        found["high"] = max(found["high"], found["value"] * times)
+    if name == ALIGN:
+        found["source"] += f"; {LOWER_BOUND}"
+        if (
+            growth is None and shipped.core_hours is not None
+        ):  # no curve: nothing bounds it from above
+            found["high"] = max(found["high"], shipped.core_hours.high)
+    return found
+
+
+def _growth(seen: pd.DataFrame) -> float | None:
+    """Exponent of the cost per base over the size of the reference; None with fewer than 3 sizes."""
+    cost = (seen["core_s"] / seen["read_bases"]).groupby(seen["bases"]).median()
+    if len(cost) < SIZES:
+        return None
+    slope, _ = np.polyfit(np.log(cost.index.to_numpy(float)), np.log(cost.to_numpy(float)), 1)
+    return float(slope)
+
+
+def _ram_gib(name: str, seen: pd.DataFrame, shipped: Stage, source: str) -> dict[str, Any] | None:
+    """An aligner holds the index, which grows with the reference; sorting fills its memory; a caller
+    streams."""
+    peaks = seen.groupby("bases")["peak_kib"].max() / 2**20
+    most = float(peaks.max())
+    if name == ALIGN:
+        if len(peaks) < SIZES:
+            return None if shipped.ram_gib is None else shipped.ram_gib.model_dump(mode="json")
+        slope, start = np.polyfit(peaks.index.to_numpy(float), peaks.to_numpy(float), 1)
+        value = max(most, float(start + slope * HUMAN_BASES))
+        return _value(most, value, value * MARGIN, "calculated", f"{source}; a line over sizes")
+    if name == SORT:
+        full = max(most, SORT_MIB * float(seen["threads"].max()) / 1024.0)
+        return _value(most, full, full * MARGIN, "calculated", f"{source}; with all its memory")
+    return _value(most, most, most * MARGIN, "measured", source)
+
+
+def _scaled(rows: pd.DataFrame, column: str, source: str, factor: float) -> dict[str, Any]:
+    return _measured(rows[column] / rows["read_bases"] * factor, source)
+
+
+def _measured(values: Sequence[float] | pd.Series, source: str) -> dict[str, Any]:
+    """The median with the range of the middle 90 %; with fewer than 3, plus or minus a quarter."""
+    low, middle, high = (float(one) for one in np.quantile(values, QUANTILES))
+    if len(values) < FEW:
+        low, high = middle / MARGIN, middle * MARGIN
+    return _value(low, middle, high, "measured", source)
+
+
+def _value(low: float, value: float, high: float, tag: str, source: str) -> dict[str, Any]:
+    return {"value": value, "low": low, "high": high, "tag": tag, "source": source}

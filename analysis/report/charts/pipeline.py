@@ -1,0 +1,76 @@
+"""The figures of a genomics pipeline: what each stage costs, and how the cost of a base grows with the
+reference."""
+
+from __future__ import annotations
+
+from density_study.analysis.report.charts.chart import by_arm, by_density, draw
+from density_study.analysis.report.charts.figure import Figure, titled
+from density_study.analysis.report.charts.notes import notes
+from density_study.analysis.report.charts.observations import Observation, View
+from density_study.analysis.report.charts.palette import styles
+from density_study.analysis.summary.summary import Metric
+from density_study.workloads.pipeline.machine.files import STAGES
+
+NUMBERS = {
+    "stage_core": "CPU time",
+    "stage_time": "time",
+    "stage_memory": "peak memory of one task",
+    "stage_read": "read from files",
+    "stage_write": "written to files",
+    "recall": "planted variants called",
+    "precision": "called variants planted",
+}
+
+
+def pipeline_figures(view: View) -> tuple[Figure | None, ...]:
+    return _stages(view), _cost(view)
+
+
+def _stages(view: View) -> Figure | None:
+    listed = view.observations(NUMBERS)
+    drawn = [one for one in listed if one.metric.name == "stage_core"]
+    chart = by_density(
+        view,
+        **titled("pipeline-stages"),
+        panel=lambda o: (
+            f"stages-{o.setting.setting}-{view.arm(o.setting)}", o.setting.label, view.arm(o.setting)
+        ),
+        series=lambda o: _stage(o.metric),
+        tip=lambda o: f"{_stage(o.metric)}, {view.where(o.setting)}",
+        styles=styles(list(STAGES)),
+        mark="stack",
+        unit="core-seconds",
+        table=("Number", lambda m: f"{_stage(m)}, {NUMBERS[m.name]}"),
+        notes=notes(view, drawn, "number", {"pipeline"})[1:],  # a stack has no points
+    )  # fmt: skip
+    return draw(chart, drawn, view, listed=listed)
+
+
+def _cost(view: View) -> Figure | None:
+    """None unless a study has several sizes: one point is no curve."""
+    seen = view.observations({"stage_core_per_base"})
+    seen = sorted(seen, key=lambda o: STAGES.index(_stage(o.metric)))
+    if len({one.setting.bases for one in seen}) < 2:
+        return None
+
+    def series(one: Observation) -> str:
+        return f"{view.where(one.setting)}, {one.setting.concurrent} at once"
+
+    chart = by_arm(
+        view,
+        **titled("pipeline-cost"),
+        panel=lambda o: (f"cost-{_stage(o.metric)}", _stage(o.metric), "CPU time per base"),
+        x=lambda o: (o.setting.bases or 0) / 1e6,
+        axis="length of the reference, Mb",
+        series=series,
+        tip=lambda o: f"{o.setting.label}, {view.where(o.setting)}",
+        styles=styles(list(dict.fromkeys(map(series, seen)))),
+        mark="curve",
+        table=("Stage", _stage),
+        notes=notes(view, seen, "number")[1:],
+    )
+    return draw(chart, seen, view)
+
+
+def _stage(metric: Metric) -> str:
+    return (metric.scope or "").removeprefix("stage:")

@@ -1,0 +1,1 @@
+"""The genomics pipeline on real nodes."""

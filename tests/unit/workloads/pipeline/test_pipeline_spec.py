@@ -1,0 +1,86 @@
+"""What a study may say about a pipeline, the settings it becomes, and where they can run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from density_study.cluster.model.errors import InputError
+from density_study.workloads.pipeline.spec import NOT_YET, PipelineSpec
+from density_study.workloads.spec.study_file import parse_study
+from tests.support.drafts import plan
+
+STUDY = """
+study: small
+hosts: [{name: here, memory: 6 GiB, roles: [master, worker, client]}]
+factors: {vms_per_host: [1, 2]}
+workloads: [{pipeline: {bases: [200_000, 1_000_000], genomes: 4, concurrent: [1, 2], min_recall: 85%}}]
+"""
+
+
+def spec(**keys: Any) -> PipelineSpec:
+    return PipelineSpec.model_validate({"bases": [200_000], **keys})
+
+
+def test_a_study_has_a_setting_per_size_and_concurrency() -> None:
+    settings = parse_study(STUDY, "here").study.settings()
+    assert [setting.id for setting in settings] == [
+        "pipeline-synthetic-b200000-x10-n4-c1-t1",
+        "pipeline-synthetic-b200000-x10-n4-c2-t1",
+        "pipeline-synthetic-b1000000-x10-n4-c1-t1",
+        "pipeline-synthetic-b1000000-x10-n4-c2-t1",
+    ]
+    assert settings[3].label == "Genomics pipeline, 1 Mb at 10x, 2 at once"
+    assert settings[0].model_dump()["min_recall_percent"] == 85.0
+    assert settings[0].needs_of_workers == ("check-genomics",)
+
+
+@pytest.mark.parametrize("key", NOT_YET)
+def test_stages_that_are_missing_are_refused_by_name(key: str) -> None:
+    with pytest.raises(ValidationError, match=f"not yet available in a pipeline: leave {key} out"):
+        spec(**{key: True})
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"bases": [1000]}, "greater than or equal to 50000"),
+        ({"bases": []}, "at least 1 item"),
+        ({"genomes": 1}, "joint genotyping needs 2 genomes"),
+        ({"genomes": 4, "concurrent": [5]}, "5 at once exceed the 4 genomes"),
+        ({"reference": "human"}, "synthetic"),
+        ({"reference": "e-coli-536", "bases": [5_000_000]}, "exceed the 4,938,920 of"),
+        ({"min_recall": 0.9}, "write, for example, 90%"),
+    ],
+)
+def test_what_cannot_be_is_refused(keys: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        spec(**keys)
+
+
+def test_e_coli_needs_its_package_on_every_worker() -> None:
+    (setting,) = spec(reference="e-coli-536").settings()
+    assert setting.needs_of_workers == ("check-genomics", "check-e-coli")
+
+
+def test_worker_nodes_take_genomes_in_turn() -> None:
+    topology = plan().topology_of("b1-v2-flash")
+    (setting,) = spec(genomes=5).settings()
+    numbers = {node.name: taken for node, taken in setting.numbers(topology)}
+    assert numbers == {"w1": (1, 3, 5), "w2": (2, 4)}
+
+
+def test_a_node_with_one_genome_is_refused() -> None:
+    topology = plan().topology_of("b1-v2-flash")
+    (setting,) = spec(genomes=3).settings()
+    with pytest.raises(InputError, match="3 genomes are too few for the 2 worker nodes"):
+        setting.check_topology(topology)
+    spec(genomes=4).settings()[0].check_topology(topology)
+
+
+def test_settings_of_one_size_share_reference_and_reads() -> None:
+    one, two = spec(concurrent=[1, 2]).settings()
+    assert one.data_set == two.data_set
+    assert one.disk_use(3) == two.disk_use(3)  # on the node's own disk, without replicas

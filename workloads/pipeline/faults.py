@@ -1,0 +1,72 @@
+"""Faults of a pipeline: stages that failed or are missing, and variants that are not those that were planted.
+
+Both functions take the record's raw folder and the names of the trial's clients, and give sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from density_study.workloads.base.parsing import Parsed, ParseError
+from density_study.workloads.pipeline.machine.files import JOINT, STAGES
+from density_study.workloads.pipeline.output.answers import Answer, parse_answers
+from density_study.workloads.pipeline.output.stages import parse_stages
+from density_study.workloads.pipeline.setting import PipelineSetting
+
+Row = TypeVar("Row")
+
+
+def stage_faults(raw: Path, setting: PipelineSetting, clients: Sequence[str]) -> tuple[str, ...]:
+    """Empty if every stage of every genome ended with 0."""
+    faults: list[str] = []
+    genomes = 0
+    for client in clients:
+        rows = _rows(raw / f"{client}.csv", parse_stages, faults)
+        failed = [row for row in rows if row.exit_code]
+        faults += [f"{row.stage} of {row.genome} exited with {row.exit_code}" for row in failed]
+        done = [row.stage for row in rows if not row.exit_code]
+        genomes += done.count(STAGES[2])
+        if done.count(JOINT) != 1:
+            faults.append(f"{client} did not genotype its genomes jointly")
+    if genomes != setting.genomes:
+        faults.append(f"{genomes} genomes went through all stages, {setting.genomes} requested")
+    return tuple(faults)
+
+
+def answer_faults(raw: Path, setting: PipelineSetting, clients: Sequence[str]) -> tuple[str, ...]:
+    """Empty if the variants of every genome were compared, and are right in the shares that the study
+    requires."""
+    faults: list[str] = []
+    compared = 0
+    for client in clients:
+        rows = _rows(raw / f"{client}-answers.csv", parse_answers, faults)
+        compared += len(rows)
+        faults += [fault for answer in rows for fault in _wrong(answer, setting)]
+    if compared != 2 * setting.genomes:
+        faults.append(f"{compared} results were compared, {2 * setting.genomes} expected")
+    return tuple(faults)
+
+
+def _rows(
+    path: Path, parse: Callable[[bytes, str], Parsed[Row]], faults: list[str]
+) -> tuple[Row, ...]:
+    """Adds to `faults` why the file, or a line of it, cannot be read."""
+    try:
+        parsed = parse(path.read_bytes(), path.name)
+    except (OSError, ParseError) as error:
+        faults.append(str(error))
+        return ()
+    faults += [f"{path.name}:{bad.line}: {bad.reason}" for bad in parsed.quarantined]
+    return parsed.rows
+
+
+def _wrong(answer: Answer, setting: PipelineSetting) -> Iterator[str]:
+    for share, least, what in (
+        (answer.recall_percent, setting.min_recall_percent, "planted variants were called"),
+        (answer.precision_percent, setting.min_precision_percent, "called variants were planted"),
+    ):
+        if share is None or share < least:
+            shown = "an unknown share" if share is None else f"only {share:.1f} %"
+            yield f"{answer.stage} of {answer.genome}: {shown} of the {what}, less than {least:g} %"

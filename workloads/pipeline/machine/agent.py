@@ -1,0 +1,138 @@
+"""Runs on a worker node: `make` its genomes, `run` them through the stages, `compare` them with the truth.
+
+`run` writes a row as soon as a stage has ended, and nothing else happens meanwhile. Standard library only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import shutil
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Lock
+from typing import IO
+
+from density_study.workloads.pipeline.machine.answers import called, called_jointly, planted
+from density_study.workloads.pipeline.machine.files import (
+    ANSWER_COLUMNS,
+    COHORT,
+    JOINT,
+    STAGE_COLUMNS,
+    STAGES,
+    sample,
+    title,
+)
+from density_study.workloads.pipeline.machine.genomes import Genomes
+from density_study.workloads.pipeline.machine.measure import Chain, run
+from density_study.workloads.pipeline.machine.stages import (
+    COHORT_CALLS,
+    WORK,
+    calls,
+    chains,
+    joint_chains,
+)
+
+
+class Stages:
+    """Runs stages and writes their rows to `file`."""
+
+    def __init__(self, folder: Path, threads: int, file: IO[str]) -> None:
+        self._folder = folder
+        self._threads = threads
+        self._file = file
+        self._lock = Lock()
+
+    def genome(self, name: str) -> bool:
+        """Whether every stage of it succeeded; none follows one that failed."""
+        return all(
+            self._stage(name, stage, chains(stage, name, self._threads))
+            for stage in STAGES
+            if stage != JOINT
+        )
+
+    def cohort(self, names: Sequence[str]) -> bool:
+        return self._stage(COHORT, JOINT, joint_chains(names))
+
+    def _stage(self, genome: str, stage: str, work: Sequence[Chain]) -> bool:
+        use = run(work, self._folder)
+        with self._lock:
+            # the kernel's sum over all children so far, which the rows must add up to in the end
+            every = resource.getrusage(resource.RUSAGE_CHILDREN)
+            cells = (
+                genome,
+                stage,
+                f"{use.start_epoch_s:.6f}",
+                f"{use.end_epoch_s:.6f}",
+                f"{use.core_s:.6f}",
+                f"{every.ru_utime + every.ru_stime:.6f}",
+                use.peak_kib,
+                "" if use.read_bytes is None else use.read_bytes,
+                "" if use.written_bytes is None else use.written_bytes,
+                use.exit_code,
+            )
+            print(*cells, sep=",", file=self._file, flush=True)
+        return use.exit_code == 0
+
+
+def run_genomes(
+    folder: Path, names: Sequence[str], threads: int, concurrent: int, node: str, output: Path
+) -> bool:
+    """Take the genomes through the stages, `concurrent` at once, then all of them through the last one."""
+    shutil.rmtree(folder / WORK, ignore_errors=True)
+    (folder / WORK).mkdir()
+    with output.open("w", encoding="utf-8") as file:
+        print(title("stages", node), ",".join(STAGE_COLUMNS), sep="\n", file=file, flush=True)
+        stages = Stages(folder, threads, file)
+        with ThreadPoolExecutor(concurrent) as pool:
+            done = list(pool.map(stages.genome, names))
+        return all(done) and stages.cohort(names)
+
+
+def compare(folder: Path, names: Sequence[str], node: str, output: Path) -> None:
+    """Count what was planted, called, and both, of each genome after each calling stage; then remove the
+    stages' files."""
+    with output.open("w", encoding="utf-8") as file:
+        print(title("answers", node), ",".join(ANSWER_COLUMNS), sep="\n", file=file)
+        for name in names:
+            truth = planted(folder, name)
+            for stage, found in (
+                (STAGES[2], called(folder, calls(name))),
+                (JOINT, called_jointly(folder, COHORT_CALLS, name)),
+            ):
+                cells = (name, stage, len(truth), len(found), len(truth & found))
+                print(*cells, sep=",", file=file)
+    shutil.rmtree(folder / WORK)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("act", choices=("make", "run", "compare"))
+    parser.add_argument("--folder", type=Path, required=True)
+    parser.add_argument("--genomes", type=int, nargs="+", required=True, metavar="NUMBER")
+    parser.add_argument("--reference", default="synthetic")
+    parser.add_argument("--bases", type=int, default=0)
+    parser.add_argument("--coverage", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--concurrent", type=int, default=1)
+    parser.add_argument("--node", default="")
+    parser.add_argument("--output", type=Path)
+    given = parser.parse_args(argv)
+    names = [sample(number) for number in given.genomes]
+    if given.act == "make":
+        Genomes(given.folder, given.reference, given.bases, given.coverage, given.seed,
+                tuple(given.genomes)).make()  # fmt: skip
+    elif given.act == "run":
+        if not run_genomes(
+            given.folder, names, given.threads, given.concurrent, given.node, given.output
+        ):
+            sys.exit("a stage failed; its row has its exit code, and its messages are above")
+    else:
+        compare(given.folder, names, given.node, given.output)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,44 @@
+"""Compares called variants with those that were planted.
+
+Both are normalised (bcftools norm), so that one variant has one form: position, reference, alternative.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from density_study.workloads.pipeline.machine.genomes import REFERENCE
+
+Variant = tuple[int, str, str]
+
+
+def planted(folder: Path, name: str) -> set[Variant]:
+    """The variants that dwgsim put into a genome."""
+    return _normalised(folder, f"reads/{name}.mutations.vcf")
+
+
+def called(folder: Path, calls: str) -> set[Variant]:
+    return _normalised(folder, calls)
+
+
+def called_jointly(folder: Path, cohort: str, name: str) -> set[Variant]:
+    """The variants of one genome of a cohort: where its genotype has the alternative."""
+    argv = ["bcftools", "norm", "-f", REFERENCE, "-m", "-any", cohort]
+    split = subprocess.run(argv, cwd=folder, check=True, capture_output=True)
+    argv = ["bcftools", "view", "-H", "-s", name, "-c", "1"]
+    seen = subprocess.run(argv, cwd=folder, check=True, input=split.stdout, capture_output=True)
+    return variants(seen.stdout.decode().splitlines())
+
+
+def _normalised(folder: Path, file: str) -> set[Variant]:
+    argv = ["bcftools", "norm", "-f", REFERENCE, "-m", "-any", file]
+    done = subprocess.run(argv, cwd=folder, check=True, capture_output=True)
+    return variants(done.stdout.decode().splitlines())
+
+
+def variants(lines: Sequence[str]) -> set[Variant]:
+    """Of the lines of a VCF."""
+    cells = (line.split("\t") for line in lines if line and not line.startswith("#"))
+    return {(int(row[1]), row[3].upper(), row[4].upper()) for row in cells}

@@ -1,0 +1,34 @@
+"""The two files that a node writes: what each stage used, and how each genome's variants compare with the
+truth. Their titles and headers; standard library only, because they are written on hosts."""
+
+from __future__ import annotations
+
+FORMAT = 1
+STAGES = ("align", "sort-markdup", "call", "joint-genotype")
+"""In the order in which they run; the last one once for all genomes of a node."""
+JOINT = STAGES[-1]
+COHORT = "cohort"
+"""What the rows of the last stage name in place of a genome."""
+STAGE_COLUMNS = (
+    "genome",
+    "stage",
+    "start_epoch_s",
+    "end_epoch_s",
+    "core_s",
+    "reaped_core_s",
+    "peak_kib",
+    "read_bytes",
+    "written_bytes",
+    "exit_code",
+)
+ANSWER_COLUMNS = ("genome", "stage", "planted", "called", "found")
+
+
+def title(what: str, node: str) -> str:
+    """The first line of a file: '# stages format 1, node=w1'."""
+    return f"# {what} format {FORMAT}, node={node}"
+
+
+def sample(number: int) -> str:
+    """Name of a genome: g001."""
+    return f"g{number:03d}"

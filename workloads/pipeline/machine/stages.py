@@ -1,0 +1,69 @@
+"""The programs of each stage. Paths are relative to the data set's folder. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from density_study.workloads.pipeline.machine.files import STAGES
+from density_study.workloads.pipeline.machine.genomes import REFERENCE
+from density_study.workloads.pipeline.machine.measure import Chain
+
+SORT_MIB = 256
+"""Memory in which a thread sorts; with more reads it spills to disk."""
+COHORT_CALLS = "work/cohort.vcf.gz"
+WORK = "work"
+
+
+def bam(name: str) -> str:
+    """Aligned, sorted reads of a genome, with duplicates marked."""
+    return f"{WORK}/{name}.bam"
+
+
+def calls(name: str) -> str:
+    """Variants of one genome."""
+    return f"{WORK}/{name}.vcf.gz"
+
+
+def chains(stage: str, name: str, threads: int) -> Sequence[Chain]:
+    """What a stage runs for one genome."""
+    aligned, ordered = f"{WORK}/{name}.aligned.bam", f"{WORK}/{name}.sorted.bam"
+    reads = [f"reads/{name}.bwa.read{end}.fastq.gz" for end in (1, 2)]
+    more = ("-@", str(threads - 1))
+    of_stage: dict[str, Sequence[Chain]] = {
+        # -K: batches of equal size whatever the threads, so that results are equal
+        STAGES[0]: [[
+            ["bwa", "mem", "-v", "1", "-K", "10000000", "-t", str(threads),
+             "-R", f"@RG\\tID:{name}\\tSM:{name}", REFERENCE, *reads],
+            ["samtools", "view", "-b", "-o", aligned, "-"],
+        ]],
+        STAGES[1]: [
+            [
+                ["samtools", "fixmate", "-m", "-u", aligned, "-"],
+                ["samtools", "sort", *more, "-m", f"{SORT_MIB}M", "-T", f"{ordered}.part",
+                 "-o", ordered, "-"],
+            ],
+            [["samtools", "markdup", *more, "-T", f"{ordered}.mark", ordered, bam(name)]],
+            [["samtools", "index", bam(name)]],
+        ],
+        STAGES[2]: [_called([bam(name)], calls(name)), [["bcftools", "index", calls(name)]]],
+    }  # fmt: skip
+    return of_stage[stage]
+
+
+def joint_chains(names: Sequence[str]) -> Sequence[Chain]:
+    """All sites at which a genome has a variant, and the genotypes of all genomes there."""
+    sites = f"{WORK}/sites.vcf.gz"
+    merged = ["bcftools", "merge", "-Oz", "-o", sites, *(calls(name) for name in names)]
+    return [
+        [merged],
+        [["bcftools", "index", sites]],
+        _called([bam(name) for name in names], COHORT_CALLS, "-T", sites),
+        [["bcftools", "index", COHORT_CALLS]],
+    ]
+
+
+def _called(bams: Sequence[str], output: str, *where: str) -> Chain:
+    return [
+        ["bcftools", "mpileup", "-Ou", "-f", REFERENCE, *where, *bams],
+        ["bcftools", "call", "-mv", "-Oz", "-o", output, "-"],
+    ]

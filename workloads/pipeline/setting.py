@@ -1,0 +1,143 @@
+"""`PipelineSetting`: genomes of one size through all stages, with every knob fixed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from pydantic import Field
+
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.topology import Node, Topology
+from density_study.workloads.base.setting import Setting
+from density_study.workloads.base.values import ClientFiles
+
+Reference = Literal["synthetic", "e-coli-536"]
+REFERENCES: dict[Reference, str] = {"synthetic": "synthetic genome", "e-coli-536": "E. coli 536"}
+COHORT = 2
+"""Fewest genomes of a node: it genotypes them jointly."""
+# Of one core, per base of the reads, from runs on a small reference; a run replaces them by what it observes.
+MAKE_CORE_US, RUN_CORE_US = 0.5, 1.0
+START_S = 5.0
+DISK_BYTES = 5.0
+"""Per base of the reads: reads as FASTQ.gz, aligned, sorted and marked BAM."""
+
+
+class PipelineSetting(Setting):
+    """All genomes of the trial are of one size; worker nodes take them in turn, each genome stays on one."""
+
+    workload: Literal["pipeline"] = "pipeline"
+    reference: Reference = "synthetic"
+    bases: int = Field(gt=0, description="length of the reference")
+    coverage: int = Field(gt=0, description="how often the reads cover the reference")
+    genomes: int = Field(gt=0, description="genomes of the trial, over all worker nodes")
+    concurrent: int = Field(gt=0, description="genomes at once on each worker node")
+    threads: int = Field(gt=0, description="threads of a stage's programs that have several")
+    seed: int = Field(ge=0)
+    min_recall_percent: float
+    min_precision_percent: float
+
+    @property
+    def id(self) -> str:
+        return f"pipeline-{self.data_set}-n{self.genomes}-c{self.concurrent}-t{self.threads}"
+
+    @property
+    def label(self) -> str:
+        """'Genomics pipeline, 1 Mb at 10x, 2 at once'."""
+        many = "one at a time" if self.concurrent == 1 else f"{self.concurrent} at once"
+        threads = f", {self.threads} threads" if self.threads > 1 else ""
+        return f"Genomics pipeline, {self.size}, {many}{threads}"
+
+    @property
+    def mode_name(self) -> str:
+        return "pipeline"
+
+    @property
+    def size(self) -> str:
+        """'1 Mb at 10x': as geneticists write it."""
+        return f"{self.bases / 1e6:g} Mb at {self.coverage}x"
+
+    @property
+    def size_label(self) -> str:
+        return f"{self.genomes} genomes of {self.size}, {REFERENCES[self.reference]}"
+
+    @property
+    def sort_key(self) -> tuple[float, ...]:
+        return self.bases, self.coverage, self.concurrent, self.threads
+
+    @property
+    def data_set(self) -> str:
+        """Name of the reference and the reads on a node: settings with the same name use the same."""
+        return f"{self.reference.replace('-', '')}-b{self.bases}-x{self.coverage}"
+
+    @property
+    def read_bases(self) -> int:
+        """Bases of one genome's reads."""
+        return self.bases * self.coverage
+
+    @property
+    def data_mib(self) -> float:
+        return self.genomes * self.read_bases * DISK_BYTES / 2**20
+
+    def disk_use(self, replication: int) -> tuple[str, float]:
+        return f"pipeline {self.data_set}-n{self.genomes}", self.data_mib
+
+    @property
+    def estimate_s(self) -> float:
+        return START_S + self.genomes * self.read_bases * (MAKE_CORE_US + RUN_CORE_US) / 1e6
+
+    @property
+    def window_s(self) -> float:
+        """At least: the nodes divide the work."""
+        return self.read_bases * COHORT * RUN_CORE_US / 1e6
+
+    def numbers(self, topology: Topology) -> list[tuple[Node, tuple[int, ...]]]:
+        """Each worker node with its genomes."""
+        workers = topology.workers
+        numbers = range(1, self.genomes + 1)
+        return [(node, tuple(numbers[at :: len(workers)])) for at, node in enumerate(workers)]
+
+    def check_topology(self, topology: Topology) -> None:
+        where = "workloads, key pipeline"
+        if topology.given is not None:
+            raise InputError(
+                "pipeline cannot be used with provider existing: its programs run on nodes that the study "
+                "builds.",
+                where,
+                "use provider local, container or physical.",
+                ("workloads",),
+            )
+        if topology.isolation == "vm":
+            raise InputError(
+                "pipeline is not yet available in VMs: the guests' image lacks bwa, samtools, bcftools and "
+                "dwgsim.",
+                where,
+                "use provider local, container or physical.",
+                ("workloads",),
+            )
+        workers = len(topology.workers)
+        if self.genomes < COHORT * workers:
+            raise InputError(
+                f"{self.genomes} genomes are too few for the {workers} worker nodes of {topology.name}: each "
+                f"node genotypes its own genomes jointly, {COHORT} or more.",
+                f"{where}.genomes",
+                f"use genomes: {COHORT * workers} or more.",
+                ("workloads",),
+            )
+
+    @property
+    def needs_of_workers(self) -> tuple[str, ...]:
+        return ("check-genomics", *(["check-e-coli"] if self.reference == "e-coli-536" else []))
+
+    def raw_files(self, client: ClientFiles) -> Iterator[tuple[str, str]]:
+        yield "pipeline-stages", f"raw/{client.name}.csv"
+        yield "pipeline-answers", f"raw/{client.name}-answers.csv"
+
+    def table_row(self) -> dict[str, Any]:
+        left_out = {"seed", "min_recall_percent", "min_precision_percent"}
+        return {**self.model_dump(exclude=left_out), "mode": self.mode_name}
+
+    def summary_fields(self) -> dict[str, Any]:
+        named = {"reference", "bases", "coverage", "genomes", "concurrent", "threads"}
+        knobs = {"seed": float(self.seed)}
+        return {"mode": self.mode_name, "unnamed_knobs": knobs, **self.model_dump(include=named)}

@@ -1,0 +1,112 @@
+"""`PipelineSpec`: the key `pipeline` of a study file, and the settings it expands to."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Annotated, Any, Self
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from density_study.workloads.base.checked import FaultyKeyError, at_most
+from density_study.workloads.base.quantity import percent, written_in
+from density_study.workloads.base.setting import WorkloadSpec
+from density_study.workloads.pipeline.machine.genomes import E_COLI_BASES
+from density_study.workloads.pipeline.setting import COHORT, PipelineSetting, Reference
+
+Count = Annotated[int, Field(strict=True, ge=1)]
+MIN_BASES = 50_000  # the longest repeat of a synthetic reference has 6,000
+MAX_BASES = 4_000_000_000
+Bases = Annotated[
+    int,
+    Field(strict=True, ge=MIN_BASES),
+    at_most(MAX_BASES, "no larger reference was tried, and bwa holds all of its index in memory"),
+]
+Share = Annotated[float, BeforeValidator(lambda value: percent(value, "90%")), written_in("%")]
+NOT_YET = {
+    "haplotype_caller": "GATK's HaplotypeCaller",
+    "mark_duplicates_spark": "GATK's MarkDuplicatesSpark",
+    "variant_importance": "variant importance by a random forest on Spark",
+    "variant_load": "the load of called variants into the variant store",
+}
+"""Stages that are asked for, and refused by name."""
+
+
+class PipelineSpec(WorkloadSpec):
+    """A genomics pipeline: reads of genomes with known variants are aligned (bwa mem), sorted and marked
+    (samtools), called (bcftools), and genotyped jointly by node. One trial per combination of `bases` and
+    `concurrent`. A trial whose variants are not those that were planted fails."""
+
+    reference: Reference = Field(
+        "synthetic",
+        description="synthetic: random bases with repeats; e-coli-536: the first bases of a real genome, "
+        "from Debian's package bowtie-examples",
+    )
+    bases: tuple[Bases, ...] = Field(
+        min_length=1,
+        description="lengths of the reference; three of them make cost per base a curve",
+    )
+    coverage: Annotated[Count, at_most(1000, "no caller needs more reads")] = Field(
+        10, description="how often the reads cover the reference: 30 is usual"
+    )
+    genomes: Annotated[Count, at_most(999, "their names have three digits")] = Field(
+        4, description="genomes of a trial; the worker nodes take them in turn, 2 or more each"
+    )
+    concurrent: tuple[Count, ...] = Field(
+        (1,), min_length=1, description="genomes at once on each worker node"
+    )
+    threads: Count = Field(1, description="threads of bwa mem and samtools for one genome")
+    min_recall: Share = Field(
+        "80%",
+        description="least share of the planted variants that must be called",
+        validate_default=True,
+    )
+    min_precision: Share = Field(
+        "95%",
+        description="least share of the called variants that were planted",
+        validate_default=True,
+    )
+    seed: Annotated[int, Field(strict=True, ge=0, le=2**31)] = Field(
+        20130226, description="seed of the reference, the variants and the reads"
+    )
+
+    def settings(self) -> tuple[PipelineSetting, ...]:
+        return tuple(
+            PipelineSetting(
+                reference=self.reference,
+                bases=bases,
+                coverage=self.coverage,
+                genomes=self.genomes,
+                concurrent=concurrent,
+                threads=self.threads,
+                seed=self.seed,
+                min_recall_percent=self.min_recall,
+                min_precision_percent=self.min_precision,
+            )
+            for bases, concurrent in product(
+                dict.fromkeys(self.bases), dict.fromkeys(self.concurrent)
+            )
+        )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _is_available(cls, value: Any) -> Any:
+        for key in value if isinstance(value, dict) else ():
+            if key in NOT_YET:
+                raise FaultyKeyError(
+                    f"{NOT_YET[key]} is not yet available in a pipeline: leave {key} out", str(key)
+                )
+        return value
+
+    @model_validator(mode="after")
+    def _works_together(self) -> Self:
+        if self.reference == "e-coli-536" and max(self.bases) > E_COLI_BASES:
+            raise FaultyKeyError(
+                f"{max(self.bases):,} bases exceed the {E_COLI_BASES:,} of E. coli 536", "bases"
+            )
+        if self.genomes < COHORT:
+            raise FaultyKeyError("joint genotyping needs 2 genomes or more", "genomes")
+        if max(self.concurrent) > self.genomes:
+            raise FaultyKeyError(
+                f"{max(self.concurrent)} at once exceed the {self.genomes} genomes", "concurrent"
+            )
+        return self

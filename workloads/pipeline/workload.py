@@ -1,0 +1,90 @@
+"""The pipeline's trial: make genomes on each worker node, take them through the stages, compare the variants.
+
+Nodes work at the same time, each on genomes of its own, in a folder of its own on its disk, which goes with
+the build.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import PurePath
+
+from density_study.cluster.clients.cold_reads import EVICTION, evict_blocks, flush_dirty_pages
+from density_study.cluster.model.topology import Node
+from density_study.cluster.model.transport import Command
+from density_study.cluster.providers.provider import node_paths
+from density_study.workloads.base.client_run import require_success, run_clients
+from density_study.workloads.base.values import ClientRun, ColdProof
+from density_study.workloads.base.workload import Collected, Prepared, TrialContext
+from density_study.workloads.pipeline.faults import answer_faults, stage_faults
+from density_study.workloads.pipeline.setting import PipelineSetting
+
+AGENT = "density_study.workloads.pipeline.machine.agent"
+LEAST_TIMEOUT_S = 3600.0
+TIMES_ESTIMATE = 20
+
+
+class PipelineWorkload:
+    def prepare(self, context: TrialContext, setting: PipelineSetting) -> Prepared:
+        made = [
+            "make", "--reference", setting.reference, "--bases", str(setting.bases),
+            "--coverage", str(setting.coverage), "--seed", str(setting.seed),
+        ]  # fmt: skip
+        for run in _on_workers(context, setting, "make", made, folder="logs"):
+            require_success(context, run, "making the genomes")
+        flush_dirty_pages(context.cluster, context.transport)
+        evicted_bytes = evict_blocks(context.cluster, context.transport)
+        return Prepared(
+            data_set_mib=setting.data_mib,
+            cold=ColdProof(method=EVICTION, evicted_bytes=evicted_bytes),
+        )
+
+    def run(self, context: TrialContext, setting: PipelineSetting) -> tuple[ClientRun, ...]:
+        stages = ["run", "--threads", str(setting.threads), "--concurrent", str(setting.concurrent)]
+        return _on_workers(context, setting, "", stages, "")
+
+    def collect(
+        self, context: TrialContext, setting: PipelineSetting, prepared: Prepared
+    ) -> Collected:
+        raw = context.record.raw
+        clients = [_client(node) for node, _ in setting.numbers(context.cluster.topology)]
+        if faults := stage_faults(raw, setting, clients):
+            return Collected(faults=faults)
+        for run in _on_workers(context, setting, "compare", ["compare"], "-answers"):
+            require_success(context, run, "comparing the variants with those that were planted")
+        return Collected(faults=answer_faults(raw, setting, clients))
+
+
+def _on_workers(
+    context: TrialContext,
+    setting: PipelineSetting,
+    act: str,
+    arguments: Sequence[str],
+    output: str | None = None,
+    folder: str = "raw",
+) -> tuple[ClientRun, ...]:
+    """Run the agent on all worker nodes at once. output: how the name of its file goes on."""
+    commands = []
+    for node, numbers in setting.numbers(context.cluster.topology):
+        client = _client(node)
+        argv = [
+            *context.transport.python(node), "-m", AGENT, *arguments, "--node", node.name,
+            "--folder", str(_folder(context, node) / setting.data_set),
+            "--genomes", *map(str, numbers),
+        ]  # fmt: skip
+        if output is not None:
+            path = context.record.raw / f"{client}{output}.csv"
+            argv += ["--output", str(context.at(path, node))]
+        name = f"{client}-{act}" if act else client
+        commands.append((node, Command(name, tuple(argv))))
+    timeout_s = max(LEAST_TIMEOUT_S, TIMES_ESTIMATE * setting.estimate_s)
+    return run_clients(context, commands, timeout_s, folder)
+
+
+def _client(node: Node) -> str:
+    return f"pipeline-{node.name}"
+
+
+def _folder(context: TrialContext, node: Node) -> PurePath:
+    places = node_paths(context.cluster.site, context.cluster.topology)
+    return places.data[node.name] / "pipeline"
