@@ -276,4 +276,6 @@ def test_commit_logs_of_cassandra_take_disk_on_every_node() -> None:
     synced = "[{name: hbase, durability: synced}, {name: cassandra, durability: synced}]"
     densities = "vms_per_host: [1, 2]"
     plain = disk_need_mib(study(f"factors: {{{densities}}}\n", mixes))
-    assert disk_need_mib(study(f"factors: {{{densities}, store: {synced}}}\n", mixes)) == plain + 128
+    assert (
+        disk_need_mib(study(f"factors: {{{densities}, store: {synced}}}\n", mixes)) == plain + 128
+    )
