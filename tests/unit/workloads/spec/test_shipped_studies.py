@@ -28,7 +28,7 @@ PLANNED = {
     "talk-2013": (50, 4110, "1377638765a9"),
     "talk-2013-small": (3, 66, "c70bafb96a8c"),
     "tiers": (3, 18, "6b89bc2fa67b"),
-    "upgrade": (10, 40, "e8de2d48608c"),
+    "upgrade": (10, 40, "1e6c58ea4d40"),
 }
 """Builds, trials, and a hash of all steps in order: a resumed run must find its plan unchanged."""
 
