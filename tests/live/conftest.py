@@ -10,7 +10,6 @@ import pytest
 HERE = Path(__file__).parent
 IN_MAKE_TEST = frozenset(
     {
-        "test_container_networks",
         "test_containers",
         "test_over_ssh",
         "test_stalling_store",
