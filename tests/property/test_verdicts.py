@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from density_study.analysis.tables import CHECKS
@@ -56,7 +56,9 @@ def _outcome(rule: Rule, row: dict[str, Any]) -> str:
 
 
 @pytest.mark.thorough
-@settings(max_examples=3)  # the library takes its time for each, regardless of the rows
+@settings(  # the library takes its time for each, regardless of the rows; a row has a value for every check
+    max_examples=3, suppress_health_check=[HealthCheck.large_base_example]
+)
 @given(rows)
 def test_the_worst_rule_decides(given_rows: list[dict[str, Any]]) -> None:
     checks = [{**row, "trial": str(number)} for number, row in enumerate(given_rows)]

@@ -11,6 +11,8 @@ folder with the contents of a checkout. Inline commands run one by one. Some are
   live`).
 - `study capacity fit RUN` needs more densities than this run has; a model fitted to points replaces
   it.
+- `measured:RUN` needs a run of the genomics pipeline, which tests/unit/analysis/capacity/test_measured.py
+  makes; the profile of a trace replaces it.
 - Commands shown by name only, without required arguments, run with `--help`.
 """
 
@@ -47,6 +49,7 @@ RUNS = ("20261114T020003Z", "20261121T020003Z")
 RUN = f"runs/quickstart/{RUNS[1]}"
 STANDS_FOR = {
     **{"SPEC": SPEC, "RUN": RUN, "RUN...": RUN, "A": RUNS[0], "B": RUNS[1]},
+    "measured:RUN": "profile.yaml",
     **{"DIR": "export", "FILE.duckdb": "results.duckdb", "FOLDER": "others"},
 }
 YCSB_OUTPUT = CHECKOUT / "tests/samples/ycsb-0.17.0_hdr.out"

@@ -88,14 +88,17 @@ def test_exit_code_pid_and_signals_are_the_commands_own(up: Built) -> None:
 
 
 def test_the_cpu_quota_holds_and_what_it_stops_is_counted(up: Built) -> None:
-    """Half a core for each worker, whatever its processes want."""
+    """Half a core for each worker, whatever its processes want. Other programs of this machine may take of
+    it, so that nothing is left to stop; they cannot add to it."""
     provider = ContainerProvider()
-    before, began = provider.guest_times(up.site, up.topology)["w1"], time.monotonic()
-    assert up.python(BURN) == (0, "")
-    seconds = time.monotonic() - began
-    after = provider.guest_times(up.site, up.topology)["w1"]
-    used = (after.cpu_s - before.cpu_s) / seconds
-    assert 0.2 < used < 0.52  # other programs of this machine may take of it, and cannot add to it
+    for _ in range(5):
+        before, began = provider.guest_times(up.site, up.topology)["w1"], time.monotonic()
+        assert up.python(BURN) == (0, "")
+        seconds = time.monotonic() - began
+        after = provider.guest_times(up.site, up.topology)["w1"]
+        assert (after.cpu_s - before.cpu_s) / seconds < 0.52
+        if after.waited_s > before.waited_s:
+            break
     assert after.waited_s > before.waited_s
 
 
