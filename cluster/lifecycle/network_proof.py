@@ -1,7 +1,7 @@
 """What the network of a build does, measured between its nodes before any daemon starts.
 
-Each machine sends to the next one, the last one to the first. What holds is told apart from what does not,
-and from what could not be measured; the verdict on trials follows from it (`analysis/validity/rules.toml`).
+Each machine sends to the next one, the last one to the first. A proof says whether a setting holds, does not
+hold, or could not be measured; the verdict on trials follows from it (`analysis/validity/rules.toml`).
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ Reading = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Proof:
-    """One thing that the arm declares of its network (None: nothing), and what was measured. `holds` is None
-    if it could not be measured; `why` tells."""
+    """One setting that the arm declares for its network (None: it declares nothing), and its measured value.
+    `holds` is None if it could not be measured; `why` is the reason."""
 
     what: str
     declared: float | None
@@ -135,7 +135,8 @@ def proofs_of(network: Network, reading: Reading, why: str = "") -> Iterator[Pro
     yield _proof("rate", asked, rate, "Mbit/s", why, RATE_TOLERANCE * (asked or 0.0))
     if network.mtu is not None:
         # what the route says, if a datagram of that size arrived
-        size = reading.get("mtu") if reading.get("largest") == network.mtu - 28 else 0
+        largest = network.mtu - network_probe.DATAGRAM_HEADERS
+        size = reading.get("mtu") if reading.get("largest") == largest else 0
         yield _proof("mtu", network.mtu, size if reading else None, "byte", why)
     if network.steer:
         yield _steered(network.steer, reading.get("packets_by_cpu", {}), why)

@@ -8,11 +8,11 @@ nftables does it, as root or by sudo. Standard library only: it runs on hosts.
 from __future__ import annotations
 
 import hashlib
-import os
 import subprocess
 import sys
 from collections.abc import Sequence
 
+from density_study.cluster.machine.as_root import as_root
 from density_study.cluster.machine.held import held
 from density_study.cluster.model.errors import InputError, StudyError
 
@@ -69,18 +69,7 @@ def mend(tag: str) -> bool:
 
 
 def _nft(*words: str, script: str = "") -> subprocess.CompletedProcess[str]:
-    root = () if os.geteuid() == 0 else ("sudo", "-n")
-    try:
-        return subprocess.run(
-            [*root, NFT, *words],
-            input=script,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=20,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return subprocess.CompletedProcess(words, 127, "", str(error))
+    return as_root(NFT, *words, stdin=script)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from density_study.cluster.machine.as_root import as_root, run
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.network import Network, network_of
 
@@ -25,7 +26,6 @@ OURS, OF_KERNEL = "d5:", "0:"
 SYS = Path("/sys/class/net")
 _SHORTEST_BURST = 32 * 1024
 _BURST_S = 0.002
-_TIMEOUT_S = 20.0
 
 
 def device_of(address: str) -> str:
@@ -43,7 +43,7 @@ def device_of(address: str) -> str:
 
 
 def state(device: str) -> dict[str, Any]:
-    """All that `apply` changes of it, but the queueing discipline, which goes back to the kernel's own."""
+    """All that `apply` changes, except the queueing discipline: `restore` leaves the kernel's own."""
     steering = {path.parent.name: path.read_text().strip() for path in _steering(device)}
     return {
         "device": device,
@@ -64,7 +64,7 @@ def apply(device: str, settings: Mapping[str, Any]) -> None:
 
 
 def changed(former: Mapping[str, Any]) -> list[str]:
-    """What of the interface is not as `state` has told. One that is gone has nothing of ours."""
+    """What differs from `former`, which `state` returned. An interface that is gone has nothing of ours."""
     device = former["device"]
     if not (SYS / device).exists():
         return []
@@ -77,7 +77,7 @@ def changed(former: Mapping[str, Any]) -> list[str]:
 
 
 def restore(former: Mapping[str, Any]) -> None:
-    """Make it what `state` has told; safe to repeat."""
+    """Make it as `former` says, which `state` returned; safe to repeat."""
     device, found = former["device"], changed(former)
     if "queueing discipline" in found:
         _root(TC, "qdisc", "delete", "dev", device, "root")
@@ -100,9 +100,9 @@ def check(address: str, settings: Mapping[str, Any]) -> None:
         )
     if network.queues is not None:
         raise _unable(f"the queues of {device} are its hardware's; only containers choose them")
-    if network.mtu is not None and network.mtu > link.get("max_mtu", network.mtu):
-        raise _unable(f"the MTU of {device} is at most {link['max_mtu']}")
     if network.mtu is not None:
+        if network.mtu > link.get("max_mtu", network.mtu):
+            raise _unable(f"the MTU of {device} is at most {link['max_mtu']}")
         _may(*_set_mtu(device, network.mtu))
     for path in _steering(device) if network.steer else ():
         _may(TEE, str(path))
@@ -112,7 +112,7 @@ def check_kernel(settings: Mapping[str, Any]) -> None:
     """InputError for what no interface of this machine can have. A namespace is made for the try."""
     network = network_of(settings)
     for argv in disciplines(network, "lo")[:1]:
-        done = _run(UNSHARE, "--net", *argv)
+        done = as_root(UNSHARE, "--net", *argv)
         if done.returncode:
             raise _unable(_failure(done, argv))
     count = os.cpu_count() or 1
@@ -165,14 +165,14 @@ def _root_handle(device: str) -> str:
 
 
 def _json(*argv: str) -> Any:
-    done = _run(*argv, sudo=False)
+    done = run(*argv)
     if done.returncode:
         raise _unable(_failure(done, argv))
     return json.loads(done.stdout or "[]")
 
 
 def _root(*argv: str, stdin: str = "") -> None:
-    done = _run(*argv, stdin=stdin)
+    done = as_root(*argv, stdin=stdin)
     if done.returncode:
         raise StudyError(
             f"{_failure(done, argv)}.",
@@ -183,23 +183,8 @@ def _root(*argv: str, stdin: str = "") -> None:
 
 def _may(*argv: str) -> None:
     """InputError if this user may not run it as root."""
-    if os.geteuid() != 0 and _run("sudo", "-n", "-l", *argv, sudo=False).returncode:
+    if os.geteuid() != 0 and run("sudo", "-n", "-l", *argv).returncode:
         raise _unable(f"sudo does not let this user run {' '.join(argv)}")
-
-
-def _run(*argv: str, stdin: str = "", sudo: bool = True) -> subprocess.CompletedProcess[str]:
-    root = ("sudo", "-n") if sudo and os.geteuid() != 0 else ()
-    try:
-        return subprocess.run(
-            [*root, *argv],
-            input=stdin,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=_TIMEOUT_S,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return subprocess.CompletedProcess(argv, 127, "", str(error))
 
 
 def _failure(done: subprocess.CompletedProcess[str], argv: Sequence[str]) -> str:
@@ -208,7 +193,7 @@ def _failure(done: subprocess.CompletedProcess[str], argv: Sequence[str]) -> str
 
 def _unable(why: str) -> InputError:
     return InputError(
-        f"this network cannot be had: {why}.",
+        f"this network is not possible: {why}.",
         "factors.network",
         "remove the level, or see docs/how-to/compare-networks.md for what it needs.",
         ("factors", "network"),

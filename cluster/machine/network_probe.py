@@ -31,7 +31,7 @@ _ROUND_TRIPS = 21
 _PACE_S = 0.001
 _LAST_WORD_S = 0.5
 _BLOCK = bytes(256 * 1024)
-_DATAGRAM_HEADERS = 28
+DATAGRAM_HEADERS = 28  # of IPv4 and UDP
 _HEADERS = 14 + 20 + 20
 """Ethernet's, IPv4's and TCP's without options; the segment size of a socket leaves options out."""
 _IP_MTU_DISCOVER, _IP_PMTUDISC_DO, _IP_MTU = 10, 2, 14
@@ -51,11 +51,11 @@ def receive(address: str, port: int) -> dict[str, object]:
             stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             for _ in range(_ROUND_TRIPS):
                 stream.sendall(stream.recv(1))
-            sizes = _until_told(stream, datagrams)
-            told = {"datagrams": len(sizes), "largest": max(sizes, default=0)}
-            with suppress(OSError):  # a driver that does not tell
-                told["queues"] = queues(network_link.device_of(address))
-            return {**_measured(stream), **told}
+            sizes = _until_all_sent(stream, datagrams)
+            found = {"datagrams": len(sizes), "largest": max(sizes, default=0)}
+            with suppress(OSError):  # a driver that does not know
+                found["queues"] = queues(network_link.device_of(address))
+            return {**_measured(stream), **found}
 
 
 def queues(device: str) -> int:
@@ -69,7 +69,7 @@ def queues(device: str) -> int:
     return int(receiving + combined)
 
 
-def _until_told(stream: socket.socket, datagrams: socket.socket) -> list[int]:
+def _until_all_sent(stream: socket.socket, datagrams: socket.socket) -> list[int]:
     """Sizes of the datagrams that arrive until the sender says that it has sent all."""
     stream.recv(1)
     datagrams.settimeout(_LAST_WORD_S)
@@ -106,7 +106,7 @@ def _measured(stream: socket.socket) -> dict[str, object]:
 
 
 def send(address: str, port: int, avoided: set[int], mtu: int, count: int) -> dict[str, object]:
-    """From other CPUs than the `avoided` ones, which would process what they have sent without being told to.
+    """From other CPUs than the `avoided` ones: a CPU that sends may also process what it has sent.
     A datagram of the MTU's size (0: the one that the route has) is followed by `count` small ones."""
     if avoided and (others := os.sched_getaffinity(0) - avoided):
         os.sched_setaffinity(0, others)
@@ -118,14 +118,14 @@ def send(address: str, port: int, avoided: set[int], mtu: int, count: int) -> di
             stream.sendall(b".")
             stream.recv(1)
             trips.append((time.perf_counter() - begun_s) * 1e3)
-        told = _send_datagrams(address, port, mtu, count)
+        sent = _send_datagrams(address, port, mtu, count)
         stream.sendall(b".")
         stream.recv(1)
         with suppress(ConnectionError):  # the receiver has measured enough
             end_s = time.monotonic() + SKIP_S + MEASURE_S + _LAST_WORD_S
             while time.monotonic() < end_s:
                 stream.sendall(_BLOCK)
-        return {**told, "round_trip_ms": statistics.median(trips)}
+        return {**sent, "round_trip_ms": statistics.median(trips)}
 
 
 def _send_datagrams(address: str, port: int, mtu: int, count: int) -> dict[str, object]:
@@ -134,7 +134,7 @@ def _send_datagrams(address: str, port: int, mtu: int, count: int) -> dict[str, 
         out.connect((address, port))
         seen = out.getsockopt(socket.IPPROTO_IP, _IP_MTU)
         sent = 0
-        for size in ((mtu or seen) - _DATAGRAM_HEADERS, *[64] * count):
+        for size in ((mtu or seen) - DATAGRAM_HEADERS, *[64] * count):
             with suppress(OSError):  # too long
                 out.send(bytes(size))
                 sent += 1

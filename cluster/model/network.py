@@ -37,5 +37,5 @@ UNCHANGED = Network()
 
 
 def network_of(declared: Mapping[str, Any]) -> Network:
-    """From what `declared` tells."""
+    """The network of which `declared` is a description."""
     return Network(**{**declared, "steer": tuple(declared.get("steer", ()))})
