@@ -8,7 +8,7 @@ from typing import Any
 from density_study.analysis import tables
 from density_study.jobs.first_look.record_rows import RecordRows, if_all, over
 from density_study.jobs.raw.manifest_rows import Row
-from density_study.workloads.pipeline.machine.files import STAGES
+from density_study.workloads.pipeline.machine.files import CALL
 from density_study.workloads.ycsb.output.measurement import CLEANUP, READ_MODIFY_WRITE
 from density_study.workloads.ycsb.output.summary import RETURN, SUCCESSES
 
@@ -154,7 +154,7 @@ def dfsio_facts(rows: RecordRows) -> dict[str, Any]:
 def pipeline_facts(rows: RecordRows) -> dict[str, Any]:
     """rate (genomes/h), work_share."""
     stages = list(rows.of(tables.PIPELINE_STAGES))
-    done = sum(row["stage"] == STAGES[2] and row["exit_code"] == 0 for row in stages)
+    done = sum(row["stage"] == CALL and row["exit_code"] == 0 for row in stages)
     return {
         "rate": over(3600.0 * done, rows.window_s) if stages else None,
         "work_share": over(done, rows.trial["genomes"]) if stages else None,

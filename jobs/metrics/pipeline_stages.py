@@ -13,11 +13,10 @@ from density_study.jobs.metrics.metric_rows import metric_rows
 from density_study.jobs.metrics.window import window_s
 from density_study.jobs.spark.columns import exact_sum, of_all
 from density_study.jobs.spark.run_tables import Inputs
-from density_study.workloads.pipeline.machine.files import JOINT, STAGES
+from density_study.workloads.pipeline.machine.files import CALL
 
 TABLE = tables.METRICS
 MIB = 2.0**20
-LAST_OF_GENOME = STAGES[STAGES.index(JOINT) - 1]
 
 
 def transform(inputs: Inputs) -> DataFrame:
@@ -41,8 +40,8 @@ def transform(inputs: Inputs) -> DataFrame:
 
 
 def genomes_done(inputs: Inputs) -> DataFrame:
-    """trial, done: genomes whose stages all succeeded."""
-    last = (F.col("stage") == LAST_OF_GENOME) & (F.col("exit_code") == 0)
+    """trial, done: genomes whose stages all succeeded. CALL is the last of a genome alone."""
+    last = (F.col("stage") == CALL) & (F.col("exit_code") == 0)
     return inputs[tables.PIPELINE_STAGES].groupBy("trial").agg(F.count_if(last).alias("done"))
 
 

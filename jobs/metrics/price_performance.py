@@ -6,10 +6,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from density_study.analysis import tables
+from density_study.analysis.summary.summary import MAIN_RATES
 from density_study.jobs.spark.run_tables import Inputs
 
 TABLE = tables.PRICE_PERFORMANCE
-RATES = ("throughput", "throughput_map_phase", "throughput_genomes")
 
 
 def transform(inputs: Inputs) -> DataFrame:
@@ -22,7 +22,7 @@ def transform(inputs: Inputs) -> DataFrame:
         .groupBy("topology")
         .agg(F.max("usd_per_hour").alias("usd_per_hour"))
     )
-    rates = inputs[tables.SETTING_METRICS].where(F.col("name").isin(*RATES))
+    rates = inputs[tables.SETTING_METRICS].where(F.col("name").isin(*MAIN_RATES))
     return rates.join(prices, "topology").select(
         "topology",
         "setting",

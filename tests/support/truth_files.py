@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from density_study.workloads.pipeline.machine.files import (
     ANSWER_COLUMNS,
+    CALL,
     COHORT,
     JOINT,
     STAGE_COLUMNS,
-    STAGES,
     title,
 )
 from density_study.workloads.pipeline.setting import PipelineSetting
@@ -63,7 +63,7 @@ def _pipeline_files(truth: Truth) -> dict[str, str]:
             row = (one.genome, one.stage, *(f"{value:.6f}" for value in seconds), *counts)
             stages.append(",".join(map(str, row)))
         for genome in dict.fromkeys(one.genome for one in own if one.genome != COHORT):
-            answers += [",".join(map(str, (genome, s, *truth.answers))) for s in (STAGES[2], JOINT)]
+            answers += [",".join(map(str, (genome, s, *truth.answers))) for s in (CALL, JOINT)]
         name = f"raw/pipeline-{node}"
         files[f"{name}.csv"] = "\n".join([title("stages", node), *stages, ""])
         files[f"{name}-answers.csv"] = "\n".join([title("answers", node), *answers, ""])

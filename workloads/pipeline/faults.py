@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from density_study.workloads.base.parsing import Parsed, ParseError
-from density_study.workloads.pipeline.machine.files import JOINT, STAGES
+from density_study.workloads.pipeline.machine.files import CALL, JOINT
 from density_study.workloads.pipeline.output.answers import Answer, parse_answers
 from density_study.workloads.pipeline.output.stages import parse_stages
 from density_study.workloads.pipeline.setting import PipelineSetting
@@ -27,7 +27,7 @@ def stage_faults(raw: Path, setting: PipelineSetting, clients: Sequence[str]) ->
         failed = [row for row in rows if row.exit_code]
         faults += [f"{row.stage} of {row.genome} exited with {row.exit_code}" for row in failed]
         done = [row.stage for row in rows if not row.exit_code]
-        genomes += done.count(STAGES[2])
+        genomes += done.count(CALL)
         if done.count(JOINT) != 1:
             faults.append(f"{client} did not genotype its genomes jointly")
     if genomes != setting.genomes:

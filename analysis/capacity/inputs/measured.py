@@ -21,7 +21,7 @@ from density_study.analysis.capacity.inputs.profile import Profile, Stage, read_
 from density_study.analysis.capacity.inputs.ranged import QUANTILES
 from density_study.analysis.tables.store import read_table
 from density_study.cluster.model.errors import InputError
-from density_study.workloads.pipeline.machine.files import COHORT, JOINT, STAGES
+from density_study.workloads.pipeline.machine.files import ALIGN, COHORT, JOINT, SORT, STAGES
 from density_study.workloads.pipeline.machine.stages import SORT_MIB
 
 PREFIX = "measured:"
@@ -32,7 +32,6 @@ COUNTERPARTS = {"align": "align", "sort-markdup": "sort-markdup", "call": "haplo
                 JOINT: "genotype"}  # fmt: skip
 """Measured stage -> the one of wgs30x with the same task, by other programs."""
 KEPT = "load"
-ALIGN, SORT = STAGES[:2]
 SIZES = 3
 """Sizes of the reference that make a curve."""
 LOWER_BOUND = "a lower bound, because the index of a small reference fits into the CPU's caches"

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from density_study.workloads.pipeline.machine import agent
-from density_study.workloads.pipeline.machine.answers import called, planted
-from density_study.workloads.pipeline.machine.files import COHORT, JOINT, STAGES
+from density_study.workloads.pipeline.machine.answers import planted, variants_of
+from density_study.workloads.pipeline.machine.files import CALL, COHORT, JOINT, STAGES
 from density_study.workloads.pipeline.machine.stages import calls
 from density_study.workloads.pipeline.output.answers import Answer, parse_answers
 from density_study.workloads.pipeline.output.stages import StageUse, parse_stages
@@ -45,7 +45,7 @@ def answers(folder: Path) -> Iterator[list[Answer]]:
 
 def test_planted_variants_are_called_alone_and_jointly(answers: list[Answer]) -> None:
     assert [(one.genome, one.stage) for one in answers] == [
-        (name, stage) for name in ("g001", "g002") for stage in (STAGES[2], JOINT)
+        (name, stage) for name in ("g001", "g002") for stage in (CALL, JOINT)
     ]
     for one in answers:
         assert one.planted > 60
@@ -55,7 +55,7 @@ def test_planted_variants_are_called_alone_and_jointly(answers: list[Answer]) ->
 def test_a_genome_has_the_variants_of_no_other(folder: Path) -> None:
     """What would look like a wrong caller: another genome's reads."""
     stages(folder)
-    first = called(folder, calls("g001"))
+    first = variants_of(folder, calls("g001"))
     assert len(first & planted(folder, "g001")) > 0.8 * len(first)
     assert len(first & planted(folder, "g002")) < 0.1 * len(first)
 
@@ -81,9 +81,9 @@ def test_bytes_written_are_at_least_the_stages_results(folder: Path) -> None:
 
 def test_results_are_the_same_whatever_ran_at_once(folder: Path) -> None:
     stages(folder)
-    alone = called(folder, calls("g002"))
+    alone = variants_of(folder, calls("g002"))
     stages(folder, "--concurrent", "2", "--threads", "2")
-    assert called(folder, calls("g002")) == alone
+    assert variants_of(folder, calls("g002")) == alone
 
 
 def test_reads_that_are_cut_off_fail_their_genome_alone(

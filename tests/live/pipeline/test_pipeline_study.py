@@ -16,24 +16,18 @@ from density_study.workloads.execution.run import Run
 from density_study.workloads.pipeline.machine.files import COHORT, JOINT, STAGES
 from density_study.workloads.pipeline.output.answers import parse_answers
 from density_study.workloads.pipeline.output.stages import StageUse, parse_stages
-from density_study.workloads.record.manifest import Manifest
-from tests.live.stores.measured import measured
 from tests.live.support.command import left_of
+from tests.live.support.measured import Measured, measured
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(300)]
 
 SPEC = Path(__file__).with_name("pipeline.yaml")
-Measured = tuple[Run, dict[str, Manifest]]
 
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Measured]:
-    runs = tmp_path_factory.mktemp("runs")
-    patch = pytest.MonkeyPatch()
-    patch.setenv("DENSITY_STUDY_RUNTIME", str(runs / ".runtime"))
-    with measured(SPEC, runs) as found:
+    with measured(SPEC, tmp_path_factory.mktemp("runs")) as found:
         yield found
-    patch.undo()
 
 
 def stages_of(run: Run, trial: str) -> list[StageUse]:

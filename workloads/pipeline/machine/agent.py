@@ -15,9 +15,10 @@ from pathlib import Path
 from threading import Lock
 from typing import IO
 
-from density_study.workloads.pipeline.machine.answers import called, called_jointly, planted
+from density_study.workloads.pipeline.machine.answers import called_jointly, planted, variants_of
 from density_study.workloads.pipeline.machine.files import (
     ANSWER_COLUMNS,
+    CALL,
     COHORT,
     JOINT,
     STAGE_COLUMNS,
@@ -99,7 +100,7 @@ def compare(folder: Path, names: Sequence[str], node: str, output: Path) -> None
         for name in names:
             truth = planted(folder, name)
             for stage, found in (
-                (STAGES[2], called(folder, calls(name))),
+                (CALL, variants_of(folder, calls(name))),
                 (JOINT, called_jointly(folder, COHORT_CALLS, name)),
             ):
                 cells = (name, stage, len(truth), len(found), len(truth & found))

@@ -16,26 +16,25 @@ Variant = tuple[int, str, str]
 
 def planted(folder: Path, name: str) -> set[Variant]:
     """The variants that dwgsim put into a genome."""
-    return _normalised(folder, f"reads/{name}.mutations.vcf")
+    return variants_of(folder, f"reads/{name}.mutations.vcf")
 
 
-def called(folder: Path, calls: str) -> set[Variant]:
-    return _normalised(folder, calls)
+def variants_of(folder: Path, file: str) -> set[Variant]:
+    """All variants of a VCF file."""
+    return variants(_normalised(folder, file).decode().splitlines())
 
 
 def called_jointly(folder: Path, cohort: str, name: str) -> set[Variant]:
     """The variants of one genome of a cohort: where its genotype has the alternative."""
-    argv = ["bcftools", "norm", "-f", REFERENCE, "-m", "-any", cohort]
-    split = subprocess.run(argv, cwd=folder, check=True, capture_output=True)
     argv = ["bcftools", "view", "-H", "-s", name, "-c", "1"]
-    seen = subprocess.run(argv, cwd=folder, check=True, input=split.stdout, capture_output=True)
+    split = _normalised(folder, cohort)
+    seen = subprocess.run(argv, cwd=folder, check=True, input=split, capture_output=True)
     return variants(seen.stdout.decode().splitlines())
 
 
-def _normalised(folder: Path, file: str) -> set[Variant]:
+def _normalised(folder: Path, file: str) -> bytes:
     argv = ["bcftools", "norm", "-f", REFERENCE, "-m", "-any", file]
-    done = subprocess.run(argv, cwd=folder, check=True, capture_output=True)
-    return variants(done.stdout.decode().splitlines())
+    return subprocess.run(argv, cwd=folder, check=True, capture_output=True).stdout
 
 
 def variants(lines: Sequence[str]) -> set[Variant]:

@@ -4,9 +4,8 @@ truth. Their titles and headers; standard library only, because they are written
 from __future__ import annotations
 
 FORMAT = 1
-STAGES = ("align", "sort-markdup", "call", "joint-genotype")
-"""In the order in which they run; the last one once for all genomes of a node."""
-JOINT = STAGES[-1]
+ALIGN, SORT, CALL, JOINT = STAGES = ("align", "sort-markdup", "call", "joint-genotype")
+"""In the order in which they run; JOINT once for all genomes of a node."""
 COHORT = "cohort"
 """What the rows of the last stage name in place of a genome."""
 STAGE_COLUMNS = (

@@ -33,15 +33,6 @@ class Use:
     exit_code: int
 
 
-@dataclass(frozen=True)
-class _Ended:
-    core_s: float
-    peak_kib: int
-    read_bytes: int | None
-    written_bytes: int | None
-    exit_code: int
-
-
 def run(chains: Sequence[Chain], folder: Path) -> Use:
     """Run the chains one after another in `folder`; a program that fails is the last one."""
     begun_s = time.time()
@@ -71,7 +62,7 @@ def _run(chain: Chain, folder: Path) -> Use:
         if isinstance(feed, int) or feed is None:
             continue
         feed.close()  # else a program that writes would not see that its reader has ended
-    ended = [_reaped(child) for child in children]
+    ended = [_reaped(child, begun_s) for child in children]
     # all but the last write nothing but what the next one reads
     piped = _sum([one.written_bytes for one in ended[:-1]])
     read = _sum([one.read_bytes for one in ended])
@@ -86,12 +77,14 @@ def _run(chain: Chain, folder: Path) -> Use:
     )
 
 
-def _reaped(child: subprocess.Popen[bytes]) -> _Ended:
+def _reaped(child: subprocess.Popen[bytes], begun_s: float) -> Use:
     os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
     counted = _io(child.pid)  # of a zombie, which keeps its counters until it is reaped
     _, status, usage = os.wait4(child.pid, 0)
     child.returncode = code = os.waitstatus_to_exitcode(status)
-    return _Ended(
+    return Use(
+        start_epoch_s=begun_s,
+        end_epoch_s=time.time(),
         core_s=usage.ru_utime + usage.ru_stime,
         peak_kib=usage.ru_maxrss,
         read_bytes=counted.get("rchar"),

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from density_study.workloads.pipeline.machine.files import STAGES
+from density_study.workloads.pipeline.machine.files import ALIGN, CALL, SORT
 from density_study.workloads.pipeline.machine.genomes import REFERENCE
 from density_study.workloads.pipeline.machine.measure import Chain
 
 SORT_MIB = 256
 """Memory in which a thread sorts; with more reads it spills to disk."""
-COHORT_CALLS = "work/cohort.vcf.gz"
 WORK = "work"
+COHORT_CALLS = f"{WORK}/cohort.vcf.gz"
 
 
 def bam(name: str) -> str:
@@ -31,12 +31,12 @@ def chains(stage: str, name: str, threads: int) -> Sequence[Chain]:
     more = ("-@", str(threads - 1))
     of_stage: dict[str, Sequence[Chain]] = {
         # -K: batches of equal size whatever the threads, so that results are equal
-        STAGES[0]: [[
+        ALIGN: [[
             ["bwa", "mem", "-v", "1", "-K", "10000000", "-t", str(threads),
              "-R", f"@RG\\tID:{name}\\tSM:{name}", REFERENCE, *reads],
             ["samtools", "view", "-b", "-o", aligned, "-"],
         ]],
-        STAGES[1]: [
+        SORT: [
             [
                 ["samtools", "fixmate", "-m", "-u", aligned, "-"],
                 ["samtools", "sort", *more, "-m", f"{SORT_MIB}M", "-T", f"{ordered}.part",
@@ -45,7 +45,7 @@ def chains(stage: str, name: str, threads: int) -> Sequence[Chain]:
             [["samtools", "markdup", *more, "-T", f"{ordered}.mark", ordered, bam(name)]],
             [["samtools", "index", bam(name)]],
         ],
-        STAGES[2]: [_called([bam(name)], calls(name)), [["bcftools", "index", calls(name)]]],
+        CALL: [_called([bam(name)], calls(name)), [["bcftools", "index", calls(name)]]],
     }  # fmt: skip
     return of_stage[stage]
 

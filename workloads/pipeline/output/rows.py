@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from density_study.workloads.base.parsing import Ledger, Line, Parsed, RejectedError
-from density_study.workloads.pipeline.machine.files import FORMAT
+from density_study.workloads.pipeline.machine.files import FORMAT, STAGES
 
 Row = TypeVar("Row")
 TITLE = re.compile(r"# (stages|answers) format ([0-9]+), node=([A-Za-z0-9][A-Za-z0-9._-]*)")
@@ -45,8 +45,15 @@ def parse_rows(
     return ledger.close(ledger.read(read))
 
 
-def name(text: str) -> str:
-    """A genome's or a stage's name. RejectedError otherwise."""
+def genome(text: str) -> str:
+    """The name of a genome, or of a cohort. RejectedError otherwise."""
     if not NAME.fullmatch(text):
         raise RejectedError(f"not a name: {text[:40]!r}")
+    return text
+
+
+def stage(text: str) -> str:
+    """RejectedError unless it is one of STAGES."""
+    if text not in STAGES:
+        raise RejectedError(f"unknown stage {text[:40]!r}")
     return text

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from density_study.workloads.base.parsing import Parsed, RejectedError, decimal, whole
 from density_study.workloads.monitors.dool_header import YEARS_S
-from density_study.workloads.pipeline.machine.files import STAGE_COLUMNS, STAGES
-from density_study.workloads.pipeline.output.rows import name, parse_rows
+from density_study.workloads.pipeline.machine.files import STAGE_COLUMNS
+from density_study.workloads.pipeline.output.rows import genome, parse_rows, stage
 
 MAX_CORES = 2**14
 
@@ -43,14 +43,11 @@ def _row(line: int, node: str, cells: dict[str, str]) -> StageUse:
     core_s, reaped_core_s = decimal(cells["core_s"]), decimal(cells["reaped_core_s"])
     if core_s > (end_s - start_s + 1.0) * MAX_CORES:
         raise RejectedError(f"more CPU than {MAX_CORES} cores have")
-    stage = name(cells["stage"])
-    if stage not in STAGES:
-        raise RejectedError(f"unknown stage {stage!r}")
     return StageUse(
         line=line,
         node=node,
-        genome=name(cells["genome"]),
-        stage=stage,
+        genome=genome(cells["genome"]),
+        stage=stage(cells["stage"]),
         start_epoch_s=start_s,
         end_epoch_s=end_s,
         core_s=core_s,

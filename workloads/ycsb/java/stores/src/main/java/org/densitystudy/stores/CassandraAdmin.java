@@ -13,6 +13,7 @@ import java.util.Properties;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
 import site.ycsb.DBException;
 
@@ -41,7 +42,7 @@ final class CassandraAdmin implements Admin {
   /** Every node must see all nodes: what happens to a schema while one is missing comes to it later. */
   @Override
   public void empty(String table) throws Exception {
-    awaitNodes();
+    await(this::unseen);
     boolean durable = !Rows.needed(properties, "durability").equals("memory");
     String replicas = Rows.needed(properties, "cassandra.replication");
     execute(
@@ -60,16 +61,25 @@ final class CassandraAdmin implements Admin {
         + ") WITH compression = {'enabled': 'false'}";
   }
 
-  private void awaitNodes() throws Exception {
-    long untilMs = System.currentTimeMillis() + LIMIT_MS;
+  /** What is still missing until every node sees all nodes; empty once they do. */
+  private String unseen() throws Exception {
     for (CassandraNode node : nodes) {
-      while (node.liveNodes() < nodes.size()) {
-        if (System.currentTimeMillis() > untilMs) {
-          throw new IllegalStateException(
-              node + " sees " + node.liveNodes() + " of " + nodes.size() + " nodes");
-        }
-        Thread.sleep(POLL_MS);
+      int live = node.liveNodes();
+      if (live < nodes.size()) {
+        return node + " sees " + live + " of " + nodes.size() + " nodes";
       }
+    }
+    return "";
+  }
+
+  /** Polls until nothing is missing. IllegalStateException with what still is, past the limit. */
+  private static void await(Callable<String> missing) throws Exception {
+    long untilMs = System.currentTimeMillis() + LIMIT_MS;
+    for (String what = missing.call(); !what.isEmpty(); what = missing.call()) {
+      if (System.currentTimeMillis() > untilMs) {
+        throw new IllegalStateException(what);
+      }
+      Thread.sleep(POLL_MS);
     }
   }
 
@@ -85,13 +95,11 @@ final class CassandraAdmin implements Admin {
     for (CassandraNode node : nodes) {
       node.flushAndCompact(keyspace, table);
     }
-    long untilMs = System.currentTimeMillis() + LIMIT_MS;
-    while (pending() > 0) {
-      if (System.currentTimeMillis() > untilMs) {
-        throw new IllegalStateException(pending() + " compactions are still pending");
-      }
-      Thread.sleep(POLL_MS);
-    }
+    await(
+        () -> {
+          long pending = pending();
+          return pending == 0 ? "" : pending + " compactions are still pending";
+        });
   }
 
   private long pending() throws Exception {
