@@ -13,8 +13,6 @@ import pytest
 
 from density_study.cluster.lifecycle.reap import reap
 from density_study.cluster.model.errors import HostBusyError
-from density_study.cluster.providers.ssh.channel import close_channels
-from density_study.cluster.providers.ssh.options import IDENTITY
 from density_study.cluster.providers.ssh.units import run_argv, unit_name
 from density_study.cluster.state import lease
 from density_study.cluster.state.journal import Journal
@@ -24,7 +22,7 @@ from density_study.workloads.execution.opening import open_run
 from tests.hosts.fixture import Hosts
 from tests.hosts.host import USER
 from tests.live.support.killed import kinds
-from tests.live.support.over_ssh import left_on, physical_spec
+from tests.live.support.over_ssh import controlling, lab, left_on, physical_spec
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -88,20 +86,15 @@ def test_local(
 
 @pytest.fixture(scope="module")
 def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosts]:
-    lab = Hosts(tmp_path_factory.mktemp("lab") / "hosts", ["m1", "h1"])
-    yield lab
-    close_channels()
-    lab.close()
+    with lab(tmp_path_factory.mktemp("lab"), ["m1", "h1"]) as made:
+        yield made
 
 
 @pytest.fixture
-def controller(hosts: Hosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The study's file; this process is in the hosts' network, with the user's key configured."""
-    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
-    monkeypatch.setenv(IDENTITY, str(hosts.identity))
-    with hosts.inside():
+def controller(hosts: Hosts, tmp_path: Path) -> Iterator[Path]:
+    """The study's file; this process controls the hosts."""
+    with controlling(hosts, tmp_path):
         yield physical_spec(hosts, PHYSICAL, tmp_path / "spec.yaml")
-    close_channels()
 
 
 @pytest.mark.timeout(1800)  # some twenty builds, each with Ansible and a reap

@@ -18,8 +18,6 @@ from density_study.analysis import tables
 from density_study.analysis.validity.provisional import judge
 from density_study.cluster.model.cluster import read_cluster
 from density_study.cluster.providers.provider import provider_of
-from density_study.cluster.providers.ssh.channel import close_channels
-from density_study.cluster.providers.ssh.options import IDENTITY
 from density_study.jobs.first_look.look import facts
 from density_study.jobs.first_look.record_rows import RecordRows
 from density_study.workloads.base.values import ClientRun
@@ -34,7 +32,7 @@ from density_study.workloads.ycsb.output.summary import operation_counts, parse_
 from density_study.workloads.ycsb.table_tool import table_tool
 from tests.hosts.fixture import Hosts
 from tests.live.support.client_hosts import NAMES, client_hosts_spec
-from tests.live.support.over_ssh import left_on
+from tests.live.support.over_ssh import controlling, lab, left_on
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -57,23 +55,18 @@ seed: 7
 def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosts]:
     if os.getuid() != 0:
         pytest.skip("several client hosts were not tested: only root makes network namespaces")
-    lab = Hosts(tmp_path_factory.mktemp("lab") / "hosts", NAMES)
-    yield lab
-    close_channels()
-    lab.close()
+    with lab(tmp_path_factory.mktemp("lab"), NAMES) as made:
+        yield made
 
 
 @pytest.fixture
-def run(hosts: Hosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
-    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
-    monkeypatch.setenv(IDENTITY, str(hosts.identity))
-    with hosts.inside():
+def run(hosts: Hosts, tmp_path: Path) -> Iterator[Run]:
+    with controlling(hosts, tmp_path):
         run = open_run(client_hosts_spec(hosts, SPEC, tmp_path / "spec.yaml"), tmp_path / "runs")
         try:
             yield run
         finally:
             close_run(run)
-            close_channels()
 
 
 def test_two_hosts_share_a_load_and_a_killed_client_is_named(hosts: Hosts, run: Run) -> None:

@@ -17,12 +17,10 @@ import pytest
 from density_study.cluster.lifecycle.reap import reap
 from density_study.cluster.model.cluster import read_cluster
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.providers.ssh.channel import close_channels
-from density_study.cluster.providers.ssh.options import IDENTITY
 from density_study.cluster.state.journal import Journal
 from density_study.workloads.execution.opening import open_run
 from tests.hosts.fixture import Hosts
-from tests.live.support.over_ssh import physical_spec
+from tests.live.support.over_ssh import controlling, lab, physical_spec
 
 pytestmark = [pytest.mark.live, pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -46,27 +44,20 @@ PLAIN = ("noqueue", 1500, 0)
 def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosts]:
     if os.getuid() != 0 or len(os.sched_getaffinity(0)) < 2:
         pytest.skip("no host's network was changed: needs root, and two CPUs")
-    lab = Hosts(tmp_path_factory.mktemp("lab") / "hosts", ["m1", "h1"])
-    with lab.inside():
-        for (
-            name
-        ) in lab.names:  # the far end of its cable is on this machine, and its CPUs are the same
-            steer = (
-                f"mount -t sysfs sysfs /sys; echo 2 > /sys/class/net/v-{name}/queues/rx-0/rps_cpus"
-            )
-            subprocess.run(["unshare", "--mount", "sh", "-c", steer], check=True)
-    yield lab
-    close_channels()
-    lab.close()
+    with lab(tmp_path_factory.mktemp("lab"), ["m1", "h1"]) as made:
+        with made.inside():
+            for name in made.names:
+                # the far end of its cable is on this machine, and its CPUs are the same
+                steered = f"/sys/class/net/v-{name}/queues/rx-0/rps_cpus"
+                steer = f"mount -t sysfs sysfs /sys; echo 2 > {steered}"
+                subprocess.run(["unshare", "--mount", "sh", "-c", steer], check=True)
+        yield made
 
 
 @pytest.fixture
-def controller(hosts: Hosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
-    monkeypatch.setenv(IDENTITY, str(hosts.identity))
-    with hosts.inside():
+def controller(hosts: Hosts, tmp_path: Path) -> Iterator[None]:
+    with controlling(hosts, tmp_path):
         yield
-    close_channels()
 
 
 def spec(hosts: Hosts, folder: Path, network: str) -> Path:

@@ -16,9 +16,9 @@ from pathlib import Path
 from density_study.cluster.model.access import Access
 from density_study.cluster.providers.existing.web import session_of
 from density_study.cluster.stack import find_java
+from tests.live.secure.kdc import REALM, Kdc, kdc
+from tests.live.secure.native_hadoop import native_library
 from tests.live.support.foreign import OWNER, USER, ForeignCluster, running
-from tests.live.support.kdc import REALM, Kdc, kdc
-from tests.live.support.native_hadoop import native_library
 
 HOST = "localhost"
 CLIENT = f"{USER}@{REALM}"

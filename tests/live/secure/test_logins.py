@@ -28,8 +28,8 @@ from density_study.cluster.providers.existing.provider import ExistingProvider
 from density_study.cluster.render.conf_files import configuration_xml
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.runtime import VARIABLE
-from tests.live.support.kdc import HOST, REALM, Kdc, kdc, krb5_conf
-from tests.live.support.leaks import files, keys, leaks, passwords
+from tests.live.secure.kdc import HOST, REALM, Kdc, kdc, krb5_conf
+from tests.live.secure.leaks import files, keys, leaks, passwords
 
 pytestmark = [pytest.mark.live, pytest.mark.slow, pytest.mark.timeout(120)]
 BENCH, SERVICE = f"bench@{REALM}", f"hdfs/{HOST}@{REALM}"

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.live.secure.kdc import REALM
+from tests.live.secure.leaks import files, keys, leaks, watching
+from tests.live.secure.secure import CLIENT, SecureCluster, secure_cluster
 from tests.live.support.command import study, study_run, wait_for
 from tests.live.support.foreign import FOLDER
-from tests.live.support.kdc import REALM
-from tests.live.support.leaks import files, keys, leaks, watching
-from tests.live.support.secure import CLIENT, SecureCluster, secure_cluster
 
 pytestmark = [pytest.mark.live, pytest.mark.slow, pytest.mark.timeout(1200)]
 

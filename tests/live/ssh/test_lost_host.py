@@ -16,8 +16,6 @@ import pytest
 
 from density_study.cluster.model.cluster import read_cluster
 from density_study.cluster.providers.provider import provider_of
-from density_study.cluster.providers.ssh.channel import close_channels
-from density_study.cluster.providers.ssh.options import IDENTITY
 from density_study.cluster.providers.ssh.toolkit import toolkit
 from density_study.workloads.base.fault import Fault, InjectedFault
 from density_study.workloads.base.workload import RecordFolder, TrialContext
@@ -28,7 +26,7 @@ from density_study.workloads.record.record import closed_records
 from density_study.workloads.ycsb.fault_under_load.lasting import LastingFault
 from tests.hosts.fixture import Hosts
 from tests.hosts.host import USER
-from tests.live.support.over_ssh import left_on, physical_spec
+from tests.live.support.over_ssh import controlling, lab, left_on, physical_spec
 
 pytestmark = [pytest.mark.live, pytest.mark.slow, pytest.mark.timeout(1500)]
 
@@ -62,19 +60,14 @@ VICTIM = "h3"
 def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosts]:
     if os.getuid() != 0:
         pytest.skip("no host was cut off: only root makes network namespaces")
-    lab = Hosts(tmp_path_factory.mktemp("lab") / "hosts", ["m1", "h1", "h2", VICTIM])
-    yield lab
-    close_channels()
-    lab.close()
+    with lab(tmp_path_factory.mktemp("lab"), ["m1", "h1", "h2", VICTIM]) as made:
+        yield made
 
 
 @pytest.fixture
-def controller(hosts: Hosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
-    monkeypatch.setenv(IDENTITY, str(hosts.identity))
-    with hosts.inside():
+def controller(hosts: Hosts, tmp_path: Path) -> Iterator[None]:
+    with controlling(hosts, tmp_path):
         yield
-    close_channels()
 
 
 def tables(hosts: Hosts) -> str:

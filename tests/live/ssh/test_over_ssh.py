@@ -15,8 +15,6 @@ from pathlib import Path
 import pytest
 
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.providers.ssh.channel import close_channels
-from density_study.cluster.providers.ssh.options import IDENTITY
 from density_study.workloads.execution.opening import open_run
 from density_study.workloads.execution.steps import carry_out, close_run, steps_left
 from tests.hosts.fixture import Hosts
@@ -25,6 +23,8 @@ from tests.live.support.over_ssh import (
     check_listeners,
     check_no_secret,
     check_records,
+    controlling,
+    lab,
     left_on,
     physical_spec,
 )
@@ -47,20 +47,15 @@ workloads: [testdfsio: {modes: [random], files: 2, file_size: 16 MiB}]
 def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosts]:
     if os.getuid() != 0:
         pytest.skip("hosts over SSH were not tested: only root makes network namespaces")
-    lab = Hosts(tmp_path_factory.mktemp("lab") / "hosts", ["m1", "h1"])
-    yield lab
-    close_channels()
-    lab.close()
+    with lab(tmp_path_factory.mktemp("lab"), ["m1", "h1"]) as made:
+        yield made
 
 
 @pytest.fixture
 def controller(hosts: Hosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
-    monkeypatch.setenv(IDENTITY, str(hosts.identity))
     monkeypatch.setenv("SOME_PASSWORD", SECRET)
-    with hosts.inside():
+    with controlling(hosts, tmp_path):
         yield
-    close_channels()
 
 
 @pytest.mark.usefixtures("controller")

@@ -23,28 +23,20 @@ from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.state.events import Event, PhaseEnded
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.tags import tagged
-from density_study.workloads.execution.run import Run
-from density_study.workloads.record.manifest import Manifest
-from density_study.workloads.ycsb.output.summary import operation_counts, parse_summary
-from tests.live.stores.measured import measured
 from tests.live.support.builds import open_build, topology
-from tests.live.support.command import left_of
+from tests.live.support.command import left_of, wait_for
+from tests.live.support.measured import Measured, measured, operations_of
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(300)]
 
 SPEC = Path(__file__).with_name("cassandra.yaml")
 STORE = Store("cassandra", "synced")
-Measured = tuple[Run, dict[str, Manifest]]
 
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Measured]:
-    runs = tmp_path_factory.mktemp("runs")
-    patch = pytest.MonkeyPatch()
-    patch.setenv("DENSITY_STUDY_RUNTIME", str(runs / ".runtime"))
-    with measured(SPEC, runs) as found:
+    with measured(SPEC, tmp_path_factory.mktemp("runs")) as found:
         yield found
-    patch.undo()
 
 
 def test_every_trial_is_complete_and_no_operation_failed(done: Measured) -> None:
@@ -52,8 +44,7 @@ def test_every_trial_is_complete_and_no_operation_failed(done: Measured) -> None
     assert len(manifests) == 3
     for name, manifest in manifests.items():
         assert (manifest.state, manifest.reasons) == ("complete", ())
-        out = next((run.records / name / "raw").glob("*.out"))
-        counts = operation_counts(parse_summary(out.read_bytes(), out.name).rows)
+        counts = operations_of(run, name)
         assert all(count.ok > 0 and count.failed == 0 for count in counts.values())
         before, after = manifest.state_before["store"], manifest.state_after["store"]
         inserted = counts["INSERT"].ok if "INSERT" in counts else 0
@@ -112,19 +103,11 @@ def test_after_kill_9_of_the_orchestrator_reap_leaves_nothing(
 ) -> None:
     monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
     before = set(Path.home().glob(".*")) | set(Path("/tmp").glob("*"))
-    orchestrator = subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            "tests.live.support.orchestrator",
-            str(tmp_path),
-            "cassandra",
-            "synced",
-        ]
-    )
+    argv = [sys.executable, "-m", "tests.live.support.orchestrator", str(tmp_path)]
+    orchestrator = subprocess.Popen([*argv, STORE.name, STORE.durability])
     try:
-        journal = wait_until_ready(tmp_path, orchestrator)
-        nodes = tagged("/".join(journal.path.parent.parts[-2:]))
+        run = wait_for(tmp_path / "runs", lambda entry: entry["event"] == "build-ready", 120)
+        nodes = tagged(f"{run.parent.name}/{run.name}")
         # only the node's address: CQL, other nodes, JMX
         addresses = {
             one.laddr.ip
@@ -147,14 +130,3 @@ def test_after_kill_9_of_the_orchestrator_reap_leaves_nothing(
     assert {
         path for path in after - before if "cassandra" in path.name or "jna" in path.name
     } == set()
-
-
-def wait_until_ready(folder: Path, orchestrator: subprocess.Popen[bytes]) -> Journal:
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline:
-        assert orchestrator.poll() is None
-        for path in folder.glob("runs/*/*/journal.jsonl"):
-            if any(entry["event"] == "build-ready" for entry in Journal(path).read()):
-                return Journal(path)
-        time.sleep(0.2)
-    raise TimeoutError("no cluster after 120 s")

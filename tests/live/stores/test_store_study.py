@@ -9,26 +9,18 @@ import pytest
 
 from density_study.cluster.state.journal import Journal
 from density_study.jobs.first_look.look import first_look
-from density_study.workloads.execution.run import Run
-from density_study.workloads.record.manifest import Manifest
-from density_study.workloads.ycsb.output.summary import operation_counts, parse_summary
-from tests.live.stores.measured import measured
 from tests.live.support.command import left_of
+from tests.live.support.measured import Measured, measured, operations_of
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(300)]
 
 SPEC = Path(__file__).with_name("stores.yaml")
-Measured = tuple[Run, dict[str, Manifest]]
 
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Measured]:
-    runs = tmp_path_factory.mktemp("runs")
-    patch = pytest.MonkeyPatch()
-    patch.setenv("DENSITY_STUDY_RUNTIME", str(runs / ".runtime"))
-    with measured(SPEC, runs) as found:
+    with measured(SPEC, tmp_path_factory.mktemp("runs")) as found:
         yield found
-    patch.undo()
 
 
 def test_every_trial_is_complete_and_no_operation_failed(done: Measured) -> None:
@@ -36,8 +28,7 @@ def test_every_trial_is_complete_and_no_operation_failed(done: Measured) -> None
     assert len(manifests) == 4
     for name, manifest in manifests.items():
         assert (manifest.state, manifest.reasons) == ("complete", ())
-        out = next((run.records / name / "raw").glob("*.out"))
-        counts = operation_counts(parse_summary(out.read_bytes(), out.name).rows)
+        counts = operations_of(run, name)
         assert all(count.ok > 0 and count.failed == 0 for count in counts.values())
         assert first_look(run.records / name).rate
 
@@ -49,8 +40,7 @@ def test_scans_are_scans_and_inserted_rows_are_in_the_store(done: Measured) -> N
         if "half-scans" not in name:
             assert (before["rows"], after["rows"]) == (0, 2000)
             continue
-        out = next((run.records / name / "raw").glob("*.out"))
-        counts = operation_counts(parse_summary(out.read_bytes(), out.name).rows)
+        counts = operations_of(run, name)
         assert set(counts) == {"SCAN", "INSERT"}
         assert before["rows"] == 2000
         assert after["rows"] == 2000 + counts["INSERT"].ok

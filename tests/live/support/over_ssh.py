@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from density_study.cluster.providers.ssh.channel import close_channels
+from density_study.cluster.providers.ssh.options import IDENTITY
 from density_study.workloads.execution.run import Run
 from density_study.workloads.record.record import closed_records
 from tests.hosts.fixture import Hosts
@@ -15,6 +20,26 @@ from tests.hosts.host import USER
 SECRET = "planted-4711-secret"
 AGENT_ENDS_WITHIN_S = 20.0
 ROLES = {"m1": "[master, client]"}
+
+
+@contextmanager
+def lab(folder: Path, names: Sequence[str], cold: Sequence[str] = ()) -> Iterator[Hosts]:
+    """Hosts made of namespaces, for the tests of a module."""
+    made = Hosts(folder / "hosts", list(names), cold=tuple(cold))
+    yield made
+    close_channels()
+    made.close()
+
+
+@contextmanager
+def controlling(hosts: Hosts, folder: Path) -> Iterator[None]:
+    """This process is in the hosts' network, with the user's key and a lease of its own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DENSITY_STUDY_RUNTIME", str(folder / "runtime"))
+        patch.setenv(IDENTITY, str(hosts.identity))
+        with hosts.inside():
+            yield
+        close_channels()
 
 
 def physical_spec(hosts: Hosts, text: str, to: Path) -> Path:
