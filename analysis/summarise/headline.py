@@ -131,11 +131,10 @@ def _found(evidence: Evidence, factor: Factor, one: SettingSummary) -> str:
     rates = {
         entry.level(factor.name): value for entry in alike if (value := rate(entry)) is not None
     }
-    unit = iter([f" {_unit(one)}"])  # with the first rate alone
+    first, *later = [level for level in levels(evidence.settings, factor.name) if level in rates]
     answers = [
-        f"{rates[level]:,.0f}{next(unit, '')} with {factor.words(evidence, level)}"
-        for level in levels(evidence.settings, factor.name)
-        if level in rates
+        f"{rates[first]:,.0f} {_unit(one)} with {factor.words(evidence, first)}",
+        *(f"{rates[level]:,.0f} with {factor.words(evidence, level)}" for level in later),
     ]
     equal = "" if factor.name == "cluster" else ", at equal total memory"
     return f"{one.sought} in {one.label.split(',')[0]}{equal}: {', '.join(answers)}"

@@ -8,12 +8,8 @@ import pandas as pd
 
 from density_study.analysis.statistics.interval import mean_interval
 from density_study.analysis.summary.summary import MonitoringOverhead
+from density_study.workloads.spec.registry import kind_of
 
-RATES = {
-    "ycsb": "throughput",
-    "testdfsio": "throughput_map_phase",
-    "pipeline": "throughput_genomes",
-}
 MIN_PAIRS = 5  # for an interval, as for a claim (method 2)
 
 
@@ -35,7 +31,8 @@ def _overhead(
     paired: pd.DataFrame, verdicts: pd.DataFrame, metrics: pd.DataFrame
 ) -> MonitoringOverhead:
     workload, setting = paired["workload"].iloc[0], paired["setting"].iloc[0]
-    rates = metrics[metrics["name"] == RATES[workload]].set_index("trial")["value"].dropna()
+    name = kind_of(workload).rate
+    rates = metrics[metrics["name"] == name].set_index("trial")["value"].dropna()
     valid = paired[paired["trial"].map(verdicts["verdict"]) == "valid"]
     counted = valid[valid["trial"].isin(rates.index)]
     by_pair = counted.assign(rate=counted["trial"].map(rates)).pivot(
@@ -49,7 +46,7 @@ def _overhead(
     return MonitoringOverhead(
         device=None if pd.isna(device) else str(device),
         setting=setting,
-        rate=RATES[workload],
+        rate=name,
         # geometric mean: an arithmetic mean of ratios depends on which is above (Fleming, Wallace 1986)
         ratio=math.exp(sum(map(math.log, points)) / len(points)) if points else None,
         low=interval.low if interval else None,

@@ -20,13 +20,9 @@ from density_study.analysis.capacity.inputs.points import Point, Quantity
 from density_study.analysis.tables.store import read_table
 from density_study.analysis.validity.rules import TARGET_HELD
 from density_study.cluster.model.errors import InputError
+from density_study.workloads.spec.registry import kinds
 
 TARGET = re.compile(r"-at[0-9.]+(pct|ps)$")
-RATES = {
-    "testdfsio": ("throughput_map_phase", "MiB/s"),
-    "ycsb": ("throughput", "ops/s"),
-    "pipeline": ("throughput_genomes", "genomes/h"),
-}
 ALL_CPU = ("host:",)
 CLUSTER_CPU = ("host-less-client:", *ALL_CPU)  # without the client, if it was measured separately
 
@@ -83,8 +79,8 @@ def _build(point: Point) -> tuple[object, ...]:
 def _of_trial(
     root: Path, trial: str, row: pd.Series, hosts: Set[str], metrics: pd.DataFrame
 ) -> Iterator[Point]:
-    name, unit = RATES.get(str(row["workload"]), ("throughput", "ops/s"))
-    rates = metrics.loc[metrics["name"] == name, "value"]
+    kind = kinds().get(str(row["workload"]), kinds()["ycsb"])  # the rate of most
+    rates = metrics.loc[metrics["name"] == kind.rate, "value"]
     if rates.empty or rates.iloc[0] <= 0:
         return
     rate = float(rates.iloc[0])
@@ -105,7 +101,7 @@ def _of_trial(
 
     has_target = bool(TARGET.search(str(row["setting"])))
     if not has_target:
-        yield point("rate", rate, unit)
+        yield point("rate", rate, kind.rate_unit)
     used = _host_cpu(metrics, hosts, CLUSTER_CPU)
     if used is not None and used > 0:
         yield point("utilization", used, "percent", load=rate)

@@ -10,7 +10,6 @@ import typer
 
 from density_study.cluster.model.errors import InputError
 from density_study.dags.cli.arguments import (
-    RUNS,
     Draws,
     Hosts,
     Json,
@@ -24,15 +23,13 @@ from density_study.dags.cli.arguments import (
     Source,
     examples,
 )
+from density_study.dags.cli.capacity.inputs import plan_inputs
 from density_study.dags.cli.console import out, print_json
 
 if TYPE_CHECKING:
     from density_study.analysis.capacity.accuracy.hold_out_load import LoadMiss
-    from density_study.analysis.capacity.curves.model import Model
-    from density_study.analysis.capacity.inputs.catalogue import Catalogue
     from density_study.analysis.capacity.inputs.points import Point
     from density_study.analysis.capacity.inputs.profile import Profile
-    from density_study.analysis.capacity.inputs.question import Question
 
 SIZE_EXAMPLE = (
     "study capacity size --genomes-per-day 100 --hosts catalog.yaml --model model.json"
@@ -213,7 +210,7 @@ def size(
     from density_study.cluster.state.atomic import write_text
     from density_study.dags.cli.capacity.plan_display import excuse_page, plan_page
 
-    inputs = _inputs(genomes_per_day, hosts, model, profile, slo, mapped, draws, seed)
+    inputs = plan_inputs(genomes_per_day, hosts, model, profile, slo, mapped, draws, seed)
     if not as_json:
         _print_differences(profile, inputs[2])
     found = find_plan(*inputs)
@@ -247,7 +244,7 @@ def whatif(
     from density_study.analysis.report.charts.cost_by_density import write_chart
     from density_study.dags.cli.capacity.plan_display import whatif_page
 
-    inputs = _inputs(genomes_per_day, hosts, model, profile, slo, mapped, draws, seed)
+    inputs = plan_inputs(genomes_per_day, hosts, model, profile, slo, mapped, draws, seed)
     rows, rejected = table(*inputs)
     found = any(row.hosts for row in rows)
     if found:
@@ -259,38 +256,6 @@ def whatif(
         if found:
             out.print(f"chart    {output}", markup=False, soft_wrap=True)
     raise typer.Exit(0 if found else 1)
-
-
-def _inputs(
-    genomes_per_day: float,
-    hosts: Path,
-    model: Path,
-    profile: str,
-    slo: list[str] | None,
-    mapped: list[str] | None,
-    draws: int,
-    seed: int,
-) -> tuple[Question, Model, Profile, Catalogue]:
-    """Read and check the inputs of a plan. InputError for an invalid one."""
-    from density_study.analysis.capacity.curves.model import read_model
-    from density_study.analysis.capacity.inputs.catalogue import read_catalogue
-    from density_study.analysis.capacity.inputs.question import parse_promises, question
-
-    wanted = question(genomes_per_day, parse_promises(slo or []), mapped or [], draws, seed)
-    return wanted, read_model(model), _profile(profile), read_catalogue(hosts)
-
-
-def _profile(name: str) -> Profile:
-    """A shipped profile, a file, or `measured:RUN`."""
-    from density_study.analysis.capacity.inputs.measured import PREFIX, measured_profile
-    from density_study.analysis.capacity.inputs.profile import read_profile
-    from density_study.dags.run_status.status import find_root
-
-    if not name.startswith(PREFIX):
-        return read_profile(name)
-    run = Path(name.removeprefix(PREFIX))
-    # a run that was copied from another machine may have its tables alone
-    return measured_profile(run if (run / "tables").is_dir() else find_root(run, RUNS))
 
 
 def _print_differences(name: str, profile: Profile) -> None:

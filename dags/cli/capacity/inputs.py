@@ -1,0 +1,46 @@
+"""What `study capacity size` and `whatif` are given, read and checked. Imports wait until a command runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from density_study.dags.cli.arguments import RUNS
+
+if TYPE_CHECKING:
+    from density_study.analysis.capacity.curves.model import Model
+    from density_study.analysis.capacity.inputs.catalogue import Catalogue
+    from density_study.analysis.capacity.inputs.profile import Profile
+    from density_study.analysis.capacity.inputs.question import Question
+
+
+def plan_inputs(
+    genomes_per_day: float,
+    hosts: Path,
+    model: Path,
+    profile: str,
+    slo: list[str] | None,
+    mapped: list[str] | None,
+    draws: int,
+    seed: int,
+) -> tuple[Question, Model, Profile, Catalogue]:
+    """Read and check the inputs of a plan. InputError for an invalid one."""
+    from density_study.analysis.capacity.curves.model import read_model
+    from density_study.analysis.capacity.inputs.catalogue import read_catalogue
+    from density_study.analysis.capacity.inputs.question import parse_promises, question
+
+    wanted = question(genomes_per_day, parse_promises(slo or []), mapped or [], draws, seed)
+    return wanted, read_model(model), _profile(profile), read_catalogue(hosts)
+
+
+def _profile(name: str) -> Profile:
+    """A shipped profile, a file, or `measured:RUN`."""
+    from density_study.analysis.capacity.inputs.measured import PREFIX, measured_profile
+    from density_study.analysis.capacity.inputs.profile import read_profile
+    from density_study.dags.run_status.status import find_root
+
+    if not name.startswith(PREFIX):
+        return read_profile(name)
+    run = Path(name.removeprefix(PREFIX))
+    # a run that was copied from another machine may have its tables alone
+    return measured_profile(run if (run / "tables").is_dir() else find_root(run, RUNS))
