@@ -12,7 +12,7 @@ from density_study.workloads.record.record import closed_records, earlier_attemp
 from tests.dag.backend import expected_order, order
 from tests.dag.web import Study, Web
 
-pytestmark = pytest.mark.dag
+pytestmark = [pytest.mark.dag, pytest.mark.slow]
 FIRST, SECOND = "b1-v1-flash", "b1-v2-flash"
 TRIAL = f"trial {SECOND} testdfsio-write-n2"
 NAMES = ("one", "plain", "group", "whole", "early", "while", "analysis")
@@ -64,7 +64,6 @@ def test_clear_on_a_trial_measures_it_again_and_nothing_else(web: Web) -> None:
     assert again.label in status_of(run).failures[0]
 
 
-@pytest.mark.slow
 def test_without_downstream_the_run_is_analysed_again_too(web: Web) -> None:
     study = Study(web, "plain")
     run_id = study.completes()
@@ -81,7 +80,6 @@ def test_without_downstream_the_run_is_analysed_again_too(web: Web) -> None:
     assert status_of(run).state == "ok"
 
 
-@pytest.mark.slow
 def test_clear_on_the_group_of_a_build_measures_all_its_trials_again(web: Web) -> None:
     study = Study(web, "group")
     run_id = study.completes()
@@ -94,7 +92,6 @@ def test_clear_on_the_group_of_a_build_measures_all_its_trials_again(web: Web) -
     assert attempts(run) == {str(step.trial): 1 for step in trials(run, SECOND)}
 
 
-@pytest.mark.slow
 def test_clear_of_the_whole_dag_run_begins_a_new_run(web: Web) -> None:
     study = Study(web, "whole")
     run_id = study.completes()
@@ -105,7 +102,6 @@ def test_clear_of_the_whole_dag_run_begins_a_new_run(web: Web) -> None:
     assert status_of(study.run).state == "ok"
 
 
-@pytest.mark.slow
 def test_clear_of_the_whole_dag_run_during_a_trial_resumes_it(web: Web) -> None:
     study = Study(web, "early")
     study.break_down(**{TRIAL: "sleep 300"})
@@ -121,7 +117,6 @@ def test_clear_of_the_whole_dag_run_during_a_trial_resumes_it(web: Web) -> None:
     assert status_of(study.run).state == "ok"
 
 
-@pytest.mark.slow
 def test_clear_on_a_trial_while_another_build_is_measured_waits_for_its_turn(web: Web) -> None:
     study = Study(web, "while")
     study.break_down(**{TRIAL: "sleep 40"})
@@ -138,7 +133,6 @@ def test_clear_on_a_trial_while_another_build_is_measured_waits_for_its_turn(web
     assert status_of(study.run).state == "ok"
 
 
-@pytest.mark.slow
 def test_clear_of_a_failed_analysis_analyses_the_same_run_again(web: Web) -> None:
     study = Study(web, "analysis")
     study.break_down(series="fail")
