@@ -41,6 +41,9 @@ from tests.support.drafts import draft, plan, study
 # Far below saturation: only a disturbance makes a second slow.
 SETTING = YcsbSetting(mix="read45-insert55", records=60_000, threads=8, duration_s=32,
                       warm_up_s=6, warm_up_client_s=0, target_ops_s=300)  # fmt: skip
+LARGE = SETTING.model_copy(update={"records": 150_000, "target_ops_s": 1500, "duration_s": 50})
+"""At half of saturation, and a table whose compaction takes seconds: elsewhere it slows nothing. These seconds
+must be few of the trial's, as they are in a study: a third of them would pass for its usual noise."""
 AT_S = 18.0
 """When a trial is disturbed, after its window's start."""
 
@@ -65,15 +68,19 @@ class Standing:
         self._number = 0
 
     def trial(
-        self, kind: str, disturb: Callable[[], object] | None = None, warm_up_daemons_s: int = 0
+        self,
+        kind: str,
+        disturb: Callable[[], object] | None = None,
+        setting: YcsbSetting = SETTING,
+        warm_up_daemons_s: int = 0,
     ) -> Manifest:
-        """A trial, disturbed once at AT_S."""
+        """A trial, disturbed once at AT_S. The first one with a setting loads its table."""
         self._number += 1
         name = f"{kind}-{self._number:02d}"
         if disturb is not None:
             threading.Thread(target=self._later, args=(name, disturb), daemon=True).start()
         build = self.cluster.site.root.name
-        setting = SETTING.model_copy(update={"warm_up_daemons_s": warm_up_daemons_s})
+        setting = setting.model_copy(update={"warm_up_daemons_s": warm_up_daemons_s})
         step = Step(index=self._number, kind="trial", repetition=1, build=build, label="why",
                     trial=name, order=self._number, setting=setting, estimate_s=1.0)  # fmt: skip
         manifest = run_trial(self.run, step, self.cluster, self.transport)
@@ -98,10 +105,10 @@ class Standing:
         return {trial: [row for row in rows if row["trial"] == trial] for trial in closed}
 
     def compact(self) -> None:
-        """Flush and major-compact the table."""
+        """Flush and major-compact the table of LARGE."""
         record = Record.open(self.run.root / "tools", draft(f"compact-{self._number}"))
         context = TrialContext(self.cluster, self.transport, record, self.run.journal)
-        table_tool(context, "compact", ("flush-compact-settle", "--table", table_of(SETTING)))
+        table_tool(context, "compact", ("flush-compact-settle", "--table", table_of(LARGE)))
 
     def throttle(self, for_s: float = 5.0) -> None:
         """The DataNodes' disk does SLOW_DISK for a while."""
