@@ -42,8 +42,8 @@ from tests.support.drafts import draft, plan, study
 SETTING = YcsbSetting(mix="read45-insert55", records=60_000, threads=8, duration_s=32,
                       warm_up_s=6, warm_up_client_s=0, target_ops_s=300)  # fmt: skip
 LARGE = SETTING.model_copy(update={"records": 150_000, "target_ops_s": 1500, "duration_s": 50})
-"""At half of saturation, and a table whose compaction takes seconds: elsewhere it slows nothing. These seconds
-must be few of the trial's, as they are in a study: a third of them would pass for its usual noise."""
+"""At half of saturation, and a table whose compaction takes seconds: elsewhere it slows nothing. They are few
+of the trial's seconds, as in a study: a third of them would pass for its usual noise."""
 AT_S = 18.0
 """When a trial is disturbed, after its window's start."""
 
