@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from density_study.analysis.findings.arms import latency, points_of, rate_points
 from density_study.analysis.findings.decide import decide
-from density_study.analysis.findings.factors import is_baseline
+from density_study.analysis.findings.factors import baseline
 from density_study.analysis.findings.question import RISES, Evidence, IntervalOf, Question
 from density_study.analysis.statistics.power import MIN_UNITS
 from density_study.analysis.summary.summary import Finding, SettingSummary
@@ -68,8 +68,9 @@ def _arms(
 ) -> list[_Arm]:
     """One per density, ascending, with the fewest RegionServers per node in the run."""
     # the control arm would compete with the density that it explains
-    plain = [entry for entry in entries if is_baseline(entry, entries, "regionservers_per_node")]
-    plain.sort(key=lambda entry: entry.vms_per_host)
+    plain = sorted(
+        baseline(entries, entries, "regionservers_per_node"), key=lambda entry: entry.vms_per_host
+    )
     return [
         max(
             (_Arm(entry, _compliance(entry, slo, interval)) for entry in same),

@@ -5,7 +5,7 @@ An arm is one level of every factor. Two arms are compared by one factor only if
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -100,9 +100,15 @@ def levels(settings: Sequence[SettingSummary], factor: str) -> tuple[Level, ...]
     return tuple(seen)
 
 
-def is_baseline(entry: SettingSummary, settings: Sequence[SettingSummary], *factors: str) -> bool:
-    """Whether the arm has the first level of each of these factors: no control arm, no later version."""
-    return all(entry.level(name) in (*levels(settings, name)[:1], None) for name in factors)
+def baseline(
+    entries: Iterable[SettingSummary], settings: Sequence[SettingSummary], *factors: str
+) -> tuple[SettingSummary, ...]:
+    """Entries with the first level of each of these factors in `settings`: no control arm, no later
+    version."""
+    first = {name: (*levels(settings, name)[:1], None) for name in factors}
+    return tuple(
+        entry for entry in entries if all(entry.level(name) in first[name] for name in factors)
+    )
 
 
 def pairs(settings: Sequence[SettingSummary], factor: Factor) -> Iterator[Pair]:

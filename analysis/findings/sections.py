@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from density_study.analysis.findings.arms import Pair, Points, rate_points
-from density_study.analysis.findings.factors import is_baseline
+from density_study.analysis.findings.factors import baseline
 from density_study.analysis.findings.question import Evidence, Question, Rule
 from density_study.analysis.summary.summary import SettingSummary
 from density_study.workloads.spec.factors import NAMED
@@ -54,19 +54,18 @@ def least_dense(
     evidence: Evidence, mode: str, medium: str | None = None
 ) -> tuple[SettingSummary, ...]:
     """Settings of a mode at the run's fewest VMs and RegionServers."""
+    fewest = min((entry.vms_per_host for entry in evidence.settings), default=0)
     return tuple(
         entry
         for entry in plain(evidence, mode)
-        if entry.vms_per_host == min(e.vms_per_host for e in evidence.settings)
-        and medium in (None, entry.medium)
+        if entry.vms_per_host == fewest and medium in (None, entry.medium)
     )
 
 
 def plain(evidence: Evidence, mode: str) -> tuple[SettingSummary, ...]:
     """Settings of a mode without noisy neighbour, control arm, later version or configuration, target rate or
     other storage options."""
-    baselines = ("regionservers_per_node", *NAMED)
-    return tuple(
+    usual = (
         entry
         for entry in evidence.settings
         if entry.mode == mode
@@ -75,8 +74,8 @@ def plain(evidence: Evidence, mode: str) -> tuple[SettingSummary, ...]:
         and entry.sought is None
         and entry.fault is None
         and not _SPECIAL_DFSIO.fullmatch(entry.setting)
-        and is_baseline(entry, evidence.settings, *baselines)
     )
+    return baseline(usual, evidence.settings, "regionservers_per_node", *NAMED)
 
 
 def on(evidence: Evidence, mode: str, vms_per_host: int) -> tuple[SettingSummary, ...]:

@@ -6,7 +6,7 @@ import pytest
 
 from density_study.analysis.findings import Evidence, findings
 from density_study.analysis.findings.effects import questions
-from density_study.analysis.findings.factors import FACTORS, factor_of, is_baseline, levels, pairs
+from density_study.analysis.findings.factors import FACTORS, baseline, factor_of, levels, pairs
 from density_study.analysis.report.charts.findings_table import findings_table
 from density_study.analysis.report.charts.observations import View
 from density_study.analysis.report.table import summary_table
@@ -55,8 +55,8 @@ def test_later_versions_are_each_compared_with_the_first() -> None:
 
 def test_the_studys_order_says_which_level_is_the_baseline() -> None:
     assert levels((NEW, OLD), "stack") == ("hadoop-3.4.2", "hadoop-3.4.1")
-    assert is_baseline(NEW, (NEW, OLD), "stack", "configuration")
-    assert not is_baseline(OLD, (NEW, OLD), "stack")
+    assert baseline((NEW, OLD), (NEW, OLD), "stack", "configuration") == (NEW,)
+    assert baseline((OLD,), (NEW, OLD), "stack") == ()
 
 
 def test_numbers_and_media_have_an_order_of_their_own() -> None:
