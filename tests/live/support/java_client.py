@@ -14,12 +14,12 @@ MORTAL = ("setpriv", "--pdeathsig", "KILL", "--")
 YCSB = "site.ycsb.Client"
 
 
-def compiled(folder: Path, *names: str) -> list[str]:
-    """YCSB's class path with these classes of the binding's test sources in front."""
+def compiled(folder: Path, *names: str, within: Path = TEST_SOURCES) -> list[str]:
+    """YCSB's class path with these classes in front; by default of the binding's test sources."""
     path = classpath(ensure("ycsb"))
     classes = folder / "classes"
     javac = find_java().command.with_name("javac")
-    sources = [str(TEST_SOURCES / f"{name}.java") for name in names]
+    sources = [str(within / f"{name}.java") for name in names]
     subprocess.run(
         [str(javac), "-nowarn", "-proc:none", "-cp", ":".join(path), "-d", str(classes), *sources],
         check=True,

@@ -13,6 +13,7 @@ from typing import Any
 
 from density_study.analysis import tables
 from density_study.analysis.explanation.explain import explained
+from density_study.cluster.clients.client_commands import java_command
 from density_study.cluster.lifecycle.bring_up import bring_up
 from density_study.cluster.lifecycle.tear_down import tear_down
 from density_study.cluster.machine import io_limits
@@ -24,6 +25,7 @@ from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.state.events import TrialState
 from density_study.cluster.state.journal import Journal
 from density_study.jobs.ingest.ingest import ingest
+from density_study.workloads.base.client_run import require_success, run_client
 from density_study.workloads.base.workload import TrialContext
 from density_study.workloads.execution.run import Run
 from density_study.workloads.execution.trial import run_trial
@@ -34,14 +36,14 @@ from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import Record, closed_records
 from density_study.workloads.ycsb.properties import table_of
 from density_study.workloads.ycsb.setting import YcsbSetting
-from density_study.workloads.ycsb.table_tool import table_tool
 from tests.live.support.builds import open_build, topology
+from tests.live.support.java_client import compiled
 from tests.support.drafts import draft, plan, study
 
 # Far below saturation: only a disturbance makes a second slow.
 SETTING = YcsbSetting(mix="read45-insert55", records=60_000, threads=8, duration_s=32,
                       warm_up_s=6, warm_up_client_s=0, target_ops_s=300)  # fmt: skip
-LARGE = SETTING.model_copy(update={"records": 150_000, "target_ops_s": 1500, "duration_s": 50})
+LARGE = SETTING.model_copy(update={"records": 150_000, "target_ops_s": 1500, "duration_s": 40})
 """At half of saturation, and a table whose compaction takes seconds: elsewhere it slows nothing. They are few
 of the trial's seconds, as in a study: a third of them would pass for its usual noise."""
 AT_S = 18.0
@@ -66,6 +68,7 @@ class Standing:
         self.cluster = cluster
         self.transport = provider_of("local").transport(cluster.site, journal)
         self._number = 0
+        self._classes = compiled(folder, "Compact", within=Path(__file__).parent)
 
     def trial(
         self,
@@ -105,10 +108,12 @@ class Standing:
         return {trial: [row for row in rows if row["trial"] == trial] for trial in closed}
 
     def compact(self) -> None:
-        """Flush and major-compact the table of LARGE."""
-        record = Record.open(self.run.root / "tools", draft(f"compact-{self._number}"))
+        """Major-compact the table of LARGE. No flush: one before it would share its slow seconds."""
+        name = f"compact-{self._number}"
+        record = Record.open(self.run.root / "tools", draft(name))
         context = TrialContext(self.cluster, self.transport, record, self.run.journal)
-        table_tool(context, "compact", ("flush-compact-settle", "--table", table_of(LARGE)))
+        command = java_command(self.cluster, name, self._classes, "Compact", (table_of(LARGE),))
+        require_success(context, run_client(context, command, 60.0, folder="logs"), "compacting")
 
     def throttle(self, for_s: float = 5.0) -> None:
         """The DataNodes' disk does SLOW_DISK for a while."""
