@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-StoreName = Literal["hbase", "redis", "rocksdb", "cassandra"]
+StoreName = Literal["hbase", "redis", "redis-cluster", "rocksdb", "cassandra"]
 Durability = Literal["memory", "page_cache", "synced"]
 STORES: tuple[StoreName, ...] = get_args(StoreName)
 LEVELS: tuple[Durability, ...] = get_args(Durability)
@@ -38,6 +38,12 @@ class StoreFacts:
     thread_ops_s: int = 5000
 
 
+_REDIS_LEVELS: Mapping[Durability, str] = {
+    "memory": "appendonly no",
+    "page_cache": "appendonly yes, appendfsync no: written before the reply",
+    "synced": "appendonly yes, appendfsync always: fsync before the reply",
+}
+
 FACTS: Mapping[StoreName, StoreFacts] = {
     "hbase": StoreFacts(
         "HBase",
@@ -50,13 +56,16 @@ FACTS: Mapping[StoreName, StoreFacts] = {
     ),
     "redis": StoreFacts(
         "Redis",
-        {
-            "memory": "appendonly no",
-            "page_cache": "appendonly yes, appendfsync no: written before the reply",
-            "synced": "appendonly yes, appendfsync always: fsync before the reply",
-        },
+        _REDIS_LEVELS,
         services=("redis",),
         workers=1,
+        thread_ops_s=30_000,
+    ),
+    "redis-cluster": StoreFacts(
+        "Redis Cluster",
+        _REDIS_LEVELS,
+        services=("redis", "redis.bus"),
+        ordered=False,
         thread_ops_s=30_000,
     ),
     "rocksdb": StoreFacts(

@@ -25,7 +25,8 @@ class StoreSpec(Frozen):
     """A store, and when it acknowledges a write. `redis` is short for `{name: redis}`."""
 
     name: StoreName = Field(
-        "hbase", description="`hbase`, `redis` (or Valkey), `rocksdb` or `cassandra`."
+        "hbase",
+        description="`hbase`, `redis` or `redis-cluster` (or Valkey), `rocksdb` or `cassandra`.",
     )
     durability: Durability = Field(
         "page_cache",

@@ -42,8 +42,8 @@ def _hbase(cluster: Cluster) -> Mapping[str, str]:
 
 
 def _redis(cluster: Cluster) -> Mapping[str, str]:
-    (address,) = cluster.endpoints.store.values()
-    return {"redis.address": address}
+    """One address, or those of all shards."""
+    return {"redis.address": ",".join(cluster.endpoints.store.values())}
 
 
 def _rocksdb(cluster: Cluster) -> Mapping[str, str]:
@@ -77,6 +77,7 @@ def _cassandra(cluster: Cluster) -> Mapping[str, str]:
 _BINDINGS: Mapping[StoreName, Binding] = {
     "hbase": Binding(DB, "ycsb", _hbase),
     "redis": Binding("org.densitystudy.stores.RedisClient", CLIENTS, _redis),
+    "redis-cluster": Binding("org.densitystudy.stores.RedisClusterClient", CLIENTS, _redis),
     "rocksdb": Binding("org.densitystudy.stores.RocksDbClient", CLIENTS, _rocksdb),
     "cassandra": Binding("org.densitystudy.stores.CassandraClient", CLIENTS, _cassandra),
 }

@@ -7,7 +7,8 @@ order they run.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from math import sqrt
 from typing import Any
 
 from density_study.cluster.clients.client_commands import java_command
@@ -25,6 +26,8 @@ from density_study.workloads.ycsb.stores.bindings import binding_of
 MAIN = "org.densitystudy.stores.StoreTool"
 TIMEOUT_S = 600.0
 HEAP_MIB = 128
+LIMIT_DEVIATIONS = 5.0
+"""Standard deviations of the rows of one shard. Chance exceeds it in a millionth of all loads."""
 
 
 def store_command(
@@ -74,7 +77,25 @@ def rows_loaded(
             context.cluster.topology.store.facts.title,
             "report it as a bug, with the record: the store acknowledged rows that it does not have.",
         )
+    if fault := uneven(state):
+        raise StudyError(
+            fault,
+            context.cluster.topology.store.facts.title,
+            "report it as a bug, with the record: the slots were divided in equal parts.",
+        )
     return state
+
+
+def uneven(state: Mapping[str, Any]) -> str:
+    """How the rows of shards differ from equal parts by more than chance explains; empty if they do not, or
+    if there are no shards. Keys are hashed, so that the rows of a shard are binomial."""
+    rows, shards = state["rows"], state.get("shards", 1)
+    share = 1 / shards
+    expected, deviation = rows * share, sqrt(rows * share * (1 - share))
+    for held in (state.get("rows_of_fewest", rows), state.get("rows_of_most", rows)):
+        if abs(held - expected) > LIMIT_DEVIATIONS * deviation:
+            return f"one of {shards} shards has {held:,} of {rows:,} rows."
+    return ""
 
 
 def rows_after(context: TrialContext, setting: YcsbSetting) -> tuple[dict[str, Any], list[str]]:

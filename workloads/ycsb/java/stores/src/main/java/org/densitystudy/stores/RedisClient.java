@@ -7,11 +7,14 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
 import java.util.Vector;
+import java.util.stream.Stream;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
+import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.Pipeline;
 import redis.clients.jedis.Response;
+import redis.clients.jedis.commands.JedisBinaryCommands;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisException;
 import site.ycsb.ByteIterator;
@@ -28,8 +31,11 @@ import site.ycsb.Status;
  * <p>{@code -p redis.address=HOST:PORT}
  */
 public final class RedisClient extends Rows {
-  private static final int CONNECT_MS = 5_000;
-  private static final int ANSWER_MS = 60_000;
+  static final JedisClientConfig OPTIONS =
+      DefaultJedisClientConfig.builder()
+          .connectionTimeoutMillis(5_000)
+          .socketTimeoutMillis(60_000)
+          .build();
   private HostAndPort address;
   private Jedis connection;
 
@@ -55,12 +61,11 @@ public final class RedisClient extends Rows {
   }
 
   static Jedis connected(HostAndPort address) {
-    return new Jedis(
-        address,
-        DefaultJedisClientConfig.builder()
-            .connectionTimeoutMillis(CONNECT_MS)
-            .socketTimeoutMillis(ANSWER_MS)
-            .build());
+    return new Jedis(address, OPTIONS);
+  }
+
+  static List<HostAndPort> addresses(String listed) {
+    return Stream.of(listed.split(",")).map(HostAndPort::from).toList();
   }
 
   /** After a lost connection the next operation opens another one. */
@@ -75,17 +80,25 @@ public final class RedisClient extends Rows {
   public Status read(
       String table, String key, Set<String> wanted, Map<String, ByteIterator> result) {
     try {
-      byte[] row = bytes(key);
-      if (wanted == null) {
-        redis().hgetAll(row).forEach((field, value) -> result.put(text(field), value(value)));
-      } else {
-        String[] fields = wanted.toArray(String[]::new);
-        put(fields, redis().hmget(row, encoded(fields)), result);
-      }
-      return result.isEmpty() ? Status.NOT_FOUND : Status.OK;
+      return read(redis(), key, wanted, result);
     } catch (JedisException failure) {
       return lost("READ", failure);
     }
+  }
+
+  static Status read(
+      JedisBinaryCommands redis,
+      String key,
+      Set<String> wanted,
+      Map<String, ByteIterator> result) {
+    byte[] row = bytes(key);
+    if (wanted == null) {
+      redis.hgetAll(row).forEach((field, value) -> result.put(text(field), value(value)));
+    } else {
+      String[] fields = wanted.toArray(String[]::new);
+      put(fields, redis.hmget(row, encoded(fields)), result);
+    }
+    return result.isEmpty() ? Status.NOT_FOUND : Status.OK;
   }
 
   @Override
