@@ -23,7 +23,8 @@ class StoreFacts:
     does not exist, and `without` says why. services: ports of each worker. workers: the most that it can use;
     None: any number. embedded: it runs in the client's process, so that there is one client. ordered:
     whether it can scan in the order of keys. compiled: whether its servers have JIT compilers, and so are
-    warmed up. java: the feature release that its servers need; None: any, or none. thread_ops_s: more than
+    warmed up. java: the feature release that its servers need; None: any, or none. given: whether
+    servers that stand already can be measured. thread_ops_s: more than
     a synchronous client thread can do in a second."""
 
     title: str
@@ -35,6 +36,7 @@ class StoreFacts:
     ordered: bool = True
     compiled: bool = False
     java: int | None = None
+    given: bool = False
     thread_ops_s: int = 5000
 
 
@@ -59,6 +61,7 @@ FACTS: Mapping[StoreName, StoreFacts] = {
         _REDIS_LEVELS,
         services=("redis",),
         workers=1,
+        given=True,
         thread_ops_s=30_000,
     ),
     "redis-cluster": StoreFacts(
@@ -66,6 +69,7 @@ FACTS: Mapping[StoreName, StoreFacts] = {
         _REDIS_LEVELS,
         services=("redis", "redis.bus"),
         ordered=False,
+        given=True,
         thread_ops_s=30_000,
     ),
     "rocksdb": StoreFacts(
@@ -92,6 +96,7 @@ FACTS: Mapping[StoreName, StoreFacts] = {
         ordered=False,
         compiled=True,
         java=17,
+        given=True,
         thread_ops_s=10_000,
     ),
 }

@@ -26,7 +26,7 @@ def check_store(setting: YcsbSetting, topology: Topology) -> None:
         raise _refused(setting, f"the variant store is of HBase alone, not of {title}", "genomics")
     if store.facts.embedded and setting.clients > 1:
         raise _refused(setting, f"{title} is open in one client process at a time", "clients")
-    if store.name in ("redis", "redis-cluster"):
+    if store.name in ("redis", "redis-cluster") and topology.given is None:
         _check_redis_memory(setting, topology)
 
 

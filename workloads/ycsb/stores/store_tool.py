@@ -15,6 +15,7 @@ from density_study.cluster.clients.client_commands import java_command
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.transport import Command
+from density_study.cluster.providers.existing.endpoint_tool import STORE_TOOL
 from density_study.cluster.render.jvm import FAST_START
 from density_study.cluster.stack import classpath, ensure
 from density_study.workloads.base.client_run import require_success, run_client
@@ -23,7 +24,6 @@ from density_study.workloads.ycsb.properties import table_of
 from density_study.workloads.ycsb.setting import YcsbSetting
 from density_study.workloads.ycsb.stores.bindings import binding_of
 
-MAIN = "org.densitystudy.stores.StoreTool"
 TIMEOUT_S = 600.0
 HEAP_MIB = 128
 LIMIT_DEVIATIONS = 5.0
@@ -41,7 +41,7 @@ def store_command(
     path = classpath(ensure(binding.stack))
     arguments = (*pairs, "+", *commands)
     return java_command(
-        cluster, name, path, MAIN, arguments, heap_mib=HEAP_MIB, jvm_flags=FAST_START
+        cluster, name, path, STORE_TOOL, arguments, heap_mib=HEAP_MIB, jvm_flags=FAST_START
     )
 
 
@@ -98,9 +98,14 @@ def uneven(state: Mapping[str, Any]) -> str:
     return ""
 
 
-def rows_after(context: TrialContext, setting: YcsbSetting) -> tuple[dict[str, Any], list[str]]:
-    """The store's state after the trial, and its faults: acknowledged rows that are not there."""
-    state = store_tool(context, setting, "store-after", "state")
-    short = state["rows"] < setting.records
-    fault = f"{state['rows']:,} rows in the store, {setting.records:,} were acknowledged"
-    return state, [fault] if short else []
+def rows_after(
+    context: TrialContext, setting: YcsbSetting, before: Mapping[str, Any]
+) -> tuple[dict[str, Any], list[str]]:
+    """The store's state after the trial, and its faults: acknowledged rows that are not there, and servers of
+    others that are not those of `before`."""
+    state, faults = store_tool(context, setting, "store-after", "state"), []
+    if state["rows"] < setting.records:
+        faults = [f"{state['rows']:,} rows in the store, {setting.records:,} were acknowledged"]
+    if state.get("servers") != before.get("servers"):
+        faults.append("a server of the store restarted, or was replaced")
+    return state, faults

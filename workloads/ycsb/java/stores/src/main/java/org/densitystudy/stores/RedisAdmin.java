@@ -10,17 +10,24 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
+import redis.clients.jedis.exceptions.JedisDataException;
 
 /** Redis, or Valkey: one server or the shards of a cluster. They are the study's own: all keys are the table's. */
-final class RedisAdmin implements Admin {
+class RedisAdmin implements Admin {
+  static final List<String> DURABILITY = List.of("appendonly", "appendfsync");
   private static final long POLL_MS = 100;
   private final boolean isCluster;
-  private final List<Jedis> servers = new ArrayList<>();
+  final List<Jedis> servers = new ArrayList<>();
 
   RedisAdmin(Properties properties, boolean isCluster) throws Exception {
+    this(RedisClient.addresses(Rows.needed(properties, "redis.address")), properties, isCluster);
+  }
+
+  RedisAdmin(List<HostAndPort> addresses, Properties properties, boolean isCluster)
+      throws Exception {
     this.isCluster = isCluster;
-    for (HostAndPort address : RedisClient.addresses(Rows.needed(properties, "redis.address"))) {
-      servers.add(RedisClient.connected(address));
+    for (HostAndPort address : addresses) {
+      servers.add(RedisClient.connected(address, properties));
     }
   }
 
@@ -64,16 +71,14 @@ final class RedisAdmin implements Admin {
     for (Jedis server : servers) {
       memoryBytes += Long.parseLong(info(server, "memory").get("used_memory"));
       rewrites += Long.parseLong(info(server, "persistence").getOrDefault("aof_rewrites", "0"));
-      rows.accept(isCluster ? server.dbSize() : server.zcard(table));
+      rows.accept(rows(server, table));
     }
     Map<String, Object> state = new TreeMap<>();
     state.put("rows", rows.getSum());
     state.put("memory_bytes", memoryBytes);
     state.put("background_runs", rewrites);
-    for (String name : new String[] {"appendonly", "appendfsync"}) {
-      Set<String> values = new TreeSet<>();
-      servers.forEach(server -> values.add(server.configGet(name).get(name)));
-      state.put(name, String.join(" and ", values));
+    for (String name : DURABILITY) {
+      state.put(name, configured(name));
     }
     if (isCluster) {
       state.put("shards", rows.getCount());
@@ -83,7 +88,31 @@ final class RedisAdmin implements Admin {
     return state;
   }
 
-  private static Map<String, String> info(Jedis server, String section) {
+  long rows(Jedis server, String table) {
+    return isCluster ? server.dbSize() : server.zcard(table);
+  }
+
+  /** The values of all servers; "unknown" where users may not ask. */
+  final String configured(String name) {
+    Set<String> values = new TreeSet<>();
+    for (Jedis server : servers) {
+      try {
+        values.add(server.configGet(name).getOrDefault(name, "unknown"));
+      } catch (JedisDataException refused) {
+        values.add("unknown");
+      }
+    }
+    return String.join(" and ", values);
+  }
+
+  /** The values of all servers in a section of INFO. */
+  final String said(String section, String name) {
+    Set<String> values = new TreeSet<>();
+    servers.forEach(server -> values.add(info(server, section).getOrDefault(name, "unknown")));
+    return String.join(" and ", values);
+  }
+
+  static Map<String, String> info(Jedis server, String section) {
     Map<String, String> found = new TreeMap<>();
     for (String line : server.info(section).split("\r?\n")) {
       int colon = line.indexOf(':');

@@ -28,15 +28,13 @@ import site.ycsb.Status;
  * byte order: scans go through it, in two round trips. An insert writes its row, then the key into that set, in one
  * round trip with two replies; both are read. An update changes fields of an existing row, and leaves the set alone.
  *
- * <p>{@code -p redis.address=HOST:PORT}
+ * <p>{@code -p redis.address=HOST:PORT}, and for a server of others {@code -p redis.prefix=TEXT -p store.user=NAME -p
+ * store.password.file=PATH}
  */
 public final class RedisClient extends Rows {
-  static final JedisClientConfig OPTIONS =
-      DefaultJedisClientConfig.builder()
-          .connectionTimeoutMillis(5_000)
-          .socketTimeoutMillis(60_000)
-          .build();
   private HostAndPort address;
+  private JedisClientConfig options;
+  private String prefix;
   private Jedis connection;
 
   /** YCSB creates instances by name, then calls init. */
@@ -45,6 +43,8 @@ public final class RedisClient extends Rows {
   @Override
   void open(Properties properties) throws DBException {
     address = HostAndPort.from(needed(properties, "redis.address"));
+    options = options(properties);
+    prefix = prefix(properties);
     try {
       redis().ping();
     } catch (JedisException failure) {
@@ -60,8 +60,23 @@ public final class RedisClient extends Rows {
     }
   }
 
-  static Jedis connected(HostAndPort address) {
-    return new Jedis(address, OPTIONS);
+  static Jedis connected(HostAndPort address, Properties properties) throws DBException {
+    return new Jedis(address, options(properties));
+  }
+
+  static JedisClientConfig options(Properties properties) throws DBException {
+    String user = properties.getProperty("store.user", "");
+    return DefaultJedisClientConfig.builder()
+        .connectionTimeoutMillis(5_000)
+        .socketTimeoutMillis(60_000)
+        .user(user.isEmpty() ? null : user)
+        .password(password(properties))
+        .build();
+  }
+
+  /** Of all keys, where the server is not the study's own. */
+  static String prefix(Properties properties) {
+    return properties.getProperty("redis.prefix", "");
   }
 
   static List<HostAndPort> addresses(String listed) {
@@ -71,7 +86,7 @@ public final class RedisClient extends Rows {
   /** After a lost connection the next operation opens another one. */
   private Jedis redis() {
     if (connection == null) {
-      connection = connected(address);
+      connection = new Jedis(address, options);
     }
     return connection;
   }
@@ -80,7 +95,7 @@ public final class RedisClient extends Rows {
   public Status read(
       String table, String key, Set<String> wanted, Map<String, ByteIterator> result) {
     try {
-      return read(redis(), key, wanted, result);
+      return read(redis(), prefix + key, wanted, result);
     } catch (JedisException failure) {
       return lost("READ", failure);
     }
@@ -111,7 +126,7 @@ public final class RedisClient extends Rows {
     String[] fields = wanted == null ? null : wanted.toArray(String[]::new);
     try {
       List<byte[]> keys =
-          redis().zrangeByLex(bytes(table), bytes("[" + start), bytes("+"), 0, rows);
+          redis().zrangeByLex(index(table), bytes("[" + prefix + start), bytes("+"), 0, rows);
       if (fields == null) {
         List<Response<Map<byte[], byte[]>>> found = new ArrayList<>(keys.size());
         try (Pipeline pipeline = redis().pipelined()) {
@@ -140,7 +155,7 @@ public final class RedisClient extends Rows {
   @Override
   public Status update(String table, String key, Map<String, ByteIterator> values) {
     try {
-      redis().hset(bytes(key), encoded(values));
+      redis().hset(bytes(prefix + key), encoded(values));
       return Status.OK;
     } catch (JedisException failure) {
       return lost("UPDATE", failure);
@@ -149,13 +164,13 @@ public final class RedisClient extends Rows {
 
   @Override
   public Status insert(String table, String key, Map<String, ByteIterator> values) {
-    byte[] row = bytes(key);
+    byte[] row = bytes(prefix + key);
     try {
       Response<Long> written;
       Response<Long> indexed;
       try (Pipeline pipeline = redis().pipelined()) {
         written = pipeline.hset(row, encoded(values));
-        indexed = pipeline.zadd(bytes(table), 0, row);
+        indexed = pipeline.zadd(index(table), 0, row);
       }
       written.get(); // throws what the server answered
       indexed.get();
@@ -167,12 +182,12 @@ public final class RedisClient extends Rows {
 
   @Override
   public Status delete(String table, String key) {
-    byte[] row = bytes(key);
+    byte[] row = bytes(prefix + key);
     try {
       Response<Long> unindexed;
       Response<Long> removed;
       try (Pipeline pipeline = redis().pipelined()) {
-        unindexed = pipeline.zrem(bytes(table), row);
+        unindexed = pipeline.zrem(index(table), row);
         removed = pipeline.del(row);
       }
       unindexed.get();
@@ -181,6 +196,10 @@ public final class RedisClient extends Rows {
     } catch (JedisException failure) {
       return lost("DELETE", failure);
     }
+  }
+
+  private byte[] index(String table) {
+    return bytes(prefix + table);
   }
 
   private static byte[][] encoded(String[] fields) {

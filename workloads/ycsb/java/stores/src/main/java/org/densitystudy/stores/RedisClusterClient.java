@@ -20,27 +20,32 @@ import site.ycsb.Status;
  * <p>There is no index: keys in order would lie in one set, and so on one shard, which every insert and scan would need.
  * A scan is NOT_IMPLEMENTED, and studies with one are refused. A failed request is not repeated.
  *
- * <p>{@code -p redis.address=HOST:PORT,...}
+ * <p>{@code -p redis.address=HOST:PORT,...}, and the other options of {@link RedisClient}
  */
 public final class RedisClusterClient extends Rows {
   private static final int ATTEMPTS = 1;
   private JedisCluster redis;
+  private String prefix;
 
   /** YCSB creates instances by name, then calls init. */
   public RedisClusterClient() {}
 
   @Override
   void open(Properties properties) throws DBException {
+    prefix = RedisClient.prefix(properties);
+    redis = connected(properties);
+  }
+
+  static JedisCluster connected(Properties properties) throws DBException {
     String addresses = needed(properties, "redis.address");
     GenericObjectPoolConfig<Connection> pools = new GenericObjectPoolConfig<>(); // no eviction thread
     pools.setJmxEnabled(false);
     try {
-      redis =
-          new JedisCluster(
-              Set.copyOf(RedisClient.addresses(addresses)),
-              RedisClient.OPTIONS,
-              ATTEMPTS,
-              pools);
+      return new JedisCluster(
+          Set.copyOf(RedisClient.addresses(addresses)),
+          RedisClient.options(properties),
+          ATTEMPTS,
+          pools);
     } catch (JedisException failure) {
       throw new DBException("cannot use Redis Cluster at " + addresses + ": " + failure, failure);
     }
@@ -58,7 +63,7 @@ public final class RedisClusterClient extends Rows {
   public Status read(
       String table, String key, Set<String> wanted, Map<String, ByteIterator> result) {
     try {
-      return RedisClient.read(redis, key, wanted, result);
+      return RedisClient.read(redis, prefix + key, wanted, result);
     } catch (JedisException failure) {
       return failed("READ", reason(failure));
     }
@@ -86,7 +91,7 @@ public final class RedisClusterClient extends Rows {
 
   private Status write(String operation, String key, Map<String, ByteIterator> values) {
     try {
-      redis.hset(bytes(key), encoded(values));
+      redis.hset(bytes(prefix + key), encoded(values));
       return Status.OK;
     } catch (JedisException failure) {
       return failed(operation, reason(failure));
@@ -96,7 +101,7 @@ public final class RedisClusterClient extends Rows {
   @Override
   public Status delete(String table, String key) {
     try {
-      redis.del(bytes(key));
+      redis.del(bytes(prefix + key));
       return Status.OK;
     } catch (JedisException failure) {
       return failed("DELETE", reason(failure));
