@@ -63,6 +63,15 @@ def _given_cluster(run: AnalysedRun) -> Iterator[SummaryWarning]:
     seen = [one.disclosure.get("given", {}) for one in run.manifests]
     unseen = any(facts.get("unwatched", ["?"]) for facts in seen)
     cpu = "CPU use of its hosts (the client's CPU is that of this machine), " if unseen else ""
+    is_store = any("store" in facts for facts in seen)
+    daemons, others = (
+        ("its servers", "The load of others is unknown.")
+        if is_store
+        else (
+            "daemons of HDFS and YARN",
+            "The load of others is counted around each trial, and a trial with such a load is flagged.",
+        )
+    )
     claims = (
         "A claim about density or media rests on what the study declares about its clusters."
         if any(len(run.arms[topology.name]) > 1 for topology in given)
@@ -71,8 +80,7 @@ def _given_cluster(run: AnalysedRun) -> Iterator[SummaryWarning]:
     yield SummaryWarning(
         code="given-cluster",
         message=f"The cluster was given, not built by this program. Unknown: {cpu}what its page caches "
-        "hold, and whether daemons of HDFS and YARN restarted. The load of others is counted around each "
-        "trial, and a trial with such a load is flagged.",
+        f"hold, and whether {daemons} restarted. {others}",
         remedy=f"Measure when others are idle. {claims}",
     )
     yield from _hbase_clients(seen)

@@ -6,12 +6,13 @@ import http.client
 import json
 import socket
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from density_study.cluster.model.cluster import Endpoints
+from density_study.cluster.model.store import StoreName
 from density_study.cluster.model.topology import Topology
 
 Fetch = Callable[[str], Any]
@@ -42,9 +43,8 @@ class Service:
 def services(topology: Topology, endpoints: Endpoints, fetch: Fetch | None = None) -> list[Service]:
     """HDFS, YARN and HBase of a topology, or its other store's daemons, with their checks."""
     if not topology.store.on_hadoop:
-        answer = cassandra_answer if topology.store.name == "cassandra" else redis_answer
         return [
-            Service(name, name, partial(answer, address))
+            Service(name, name, partial(_ANSWERS[topology.store.name], address))
             for name, address in endpoints.store.items()
         ]
     ask, to = fetch or fetch_json, endpoints
@@ -70,6 +70,13 @@ def redis_answer(address: str) -> Seen:
     return _said(address, b"PING\r\n", b"+PONG\r\n")
 
 
+def redis_cluster_answer(address: str) -> Seen:
+    """Answers CLUSTER INFO with the state ok. Every node is asked: one that has just started takes the others
+    for alive."""
+    seen = _said(address, b"CLUSTER INFO\r\n", b"$")
+    return Seen(seen.ready and "cluster_state:ok" in seen.state, seen.state)
+
+
 def cassandra_answer(address: str) -> Seen:
     """Answers OPTIONS of CQL's protocol with SUPPORTED: it listens once it has joined the ring. Whether the
     nodes see each other, and keep a row, is for `StoreTool` to find out."""
@@ -87,6 +94,14 @@ def _said(address: str, question: bytes, answer: bytes) -> Seen:
     except OSError as error:
         return Seen(False, f"no answer from {address}: {error}")
     return Seen(said.startswith(answer), f"answers {said.decode(errors='replace').strip()!r}")
+
+
+_ANSWERS: Mapping[StoreName, Callable[[str], Seen]] = {
+    "redis": redis_answer,
+    "redis-cluster": redis_cluster_answer,
+    "cassandra": cassandra_answer,
+}
+"""RocksDB has no daemon."""
 
 
 def hdfs_seen(beans: dict[str, Any], expected: int) -> Seen:

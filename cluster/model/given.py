@@ -24,13 +24,31 @@ class Kerberos:
 
 
 @dataclass(frozen=True)
+class StoreEndpoint:
+    """Where a store of others answers: `addresses`, each host:port. `user` with the password in
+    `password_file`; empty: no login. Of Cassandra also the clients' `datacenter`, and the `replication`
+    there."""
+
+    addresses: tuple[str, ...]
+    user: str = ""
+    password_file: str = ""
+    datacenter: str = ""
+    replication: int = 1
+
+    @property
+    def hosts(self) -> list[str]:
+        return list(dict.fromkeys(address.rpartition(":")[0] for address in self.addresses))
+
+
+@dataclass(frozen=True)
 class GivenCluster:
     """`configuration`: folder with the client's XML files, as the cluster's administrators hand it out.
 
     `folder` of HDFS, absolute, and `namespace` of HBase exist only while a build stands. `queue`: of YARN.
     `kerberos`: None for a cluster that believes every user. `ca_file`: PEM; empty: as the configuration says.
     `watched`: hosts of the cluster on which monitors run. `name`: its level, where a study compares given
-    clusters. What the study declares about it, or None: `vms_per_host`, `regionservers_per_node`, `medium`.
+    clusters. `endpoint`: of a store other than HBase, where the study has a namespace alone. What the study
+    declares about it, or None: `vms_per_host`, `regionservers_per_node`, `medium`.
     """
 
     configuration: str
@@ -41,6 +59,7 @@ class GivenCluster:
     ca_file: str = ""
     watched: tuple[Host, ...] = ()
     name: str = ""
+    endpoint: StoreEndpoint | None = None
     vms_per_host: int | None = None
     regionservers_per_node: int | None = None
     medium: Medium | None = None

@@ -29,6 +29,7 @@ from density_study.cluster.model.memory import (
     master_reserve_mib,
     worker_minimum_mib,
 )
+from density_study.cluster.model.store import HBASE, Store
 from density_study.cluster.model.topology import BARE, Isolation, Node, Topology
 
 CONTAINER_SHARE = 0.55
@@ -56,12 +57,17 @@ def place(hosts: Sequence[Host], arms: Sequence[Arm], layout: Layout) -> tuple[T
     return tuple(_topology(hosts, order, arms, layout) for order in range(len(arms)))
 
 
-def given_topology(given: GivenCluster, client: Host, order: int = 0) -> Topology:
+def given_topology(
+    given: GivenCluster, client: Host, order: int = 0, store: Store = HBASE
+) -> Topology:
     """The topology of a cluster that stands already: the client alone, on this machine."""
     node = Node("c1", client.name, client.address, ("client",), CLIENT_RESERVE_MIB, client.cores)
+    levels = {"store": store.level} if given.endpoint else {}
+    if given.name:
+        levels = {"cluster": given.name}
     return Topology(
-        name=f"given-{given.name}" if given.name else "given",
-        provider="existing",
+        name="-".join(("given", *levels.values())),
+        provider="endpoint" if given.endpoint else "existing",
         isolation="host",
         medium="flash",
         vms_per_host=0,
@@ -69,9 +75,10 @@ def given_topology(given: GivenCluster, client: Host, order: int = 0) -> Topolog
         replication=1,
         hosts=(client,),
         nodes=(node,),
-        levels={"cluster": given.name} if given.name else {},
+        levels=levels,
         order=order,
         given=given,
+        store=store,
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-StoreName = Literal["hbase", "redis", "rocksdb", "cassandra"]
+StoreName = Literal["hbase", "redis", "redis-cluster", "rocksdb", "cassandra"]
 Durability = Literal["memory", "page_cache", "synced"]
 STORES: tuple[StoreName, ...] = get_args(StoreName)
 LEVELS: tuple[Durability, ...] = get_args(Durability)
@@ -23,7 +23,8 @@ class StoreFacts:
     does not exist, and `without` says why. services: ports of each worker. workers: the most that it can use;
     None: any number. embedded: it runs in the client's process, so that there is one client. ordered:
     whether it can scan in the order of keys. compiled: whether its servers have JIT compilers, and so are
-    warmed up. java: the feature release that its servers need; None: any, or none. thread_ops_s: more than
+    warmed up. java: the feature release that its servers need; None: any, or none. given: whether
+    servers that stand already can be measured. thread_ops_s: more than
     a synchronous client thread can do in a second."""
 
     title: str
@@ -35,8 +36,15 @@ class StoreFacts:
     ordered: bool = True
     compiled: bool = False
     java: int | None = None
+    given: bool = False
     thread_ops_s: int = 5000
 
+
+_REDIS_LEVELS: Mapping[Durability, str] = {
+    "memory": "appendonly no",
+    "page_cache": "appendonly yes, appendfsync no: written before the reply",
+    "synced": "appendonly yes, appendfsync always: fsync before the reply",
+}
 
 FACTS: Mapping[StoreName, StoreFacts] = {
     "hbase": StoreFacts(
@@ -50,13 +58,18 @@ FACTS: Mapping[StoreName, StoreFacts] = {
     ),
     "redis": StoreFacts(
         "Redis",
-        {
-            "memory": "appendonly no",
-            "page_cache": "appendonly yes, appendfsync no: written before the reply",
-            "synced": "appendonly yes, appendfsync always: fsync before the reply",
-        },
+        _REDIS_LEVELS,
         services=("redis",),
         workers=1,
+        given=True,
+        thread_ops_s=30_000,
+    ),
+    "redis-cluster": StoreFacts(
+        "Redis Cluster",
+        _REDIS_LEVELS,
+        services=("redis", "redis.bus"),
+        ordered=False,
+        given=True,
         thread_ops_s=30_000,
     ),
     "rocksdb": StoreFacts(
@@ -83,6 +96,7 @@ FACTS: Mapping[StoreName, StoreFacts] = {
         ordered=False,
         compiled=True,
         java=17,
+        given=True,
         thread_ops_s=10_000,
     ),
 }

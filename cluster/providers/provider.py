@@ -194,6 +194,7 @@ _PROVIDERS = {
     "container": "density_study.cluster.providers.container.provider:ContainerProvider",
     "libvirt": "density_study.cluster.providers.libvirt.provider:LibvirtProvider",
     "existing": "density_study.cluster.providers.existing.provider:ExistingProvider",
+    "endpoint": "density_study.cluster.providers.existing.endpoint:EndpointProvider",
 }
 
 

@@ -12,6 +12,7 @@ from density_study.cluster.render.blueprint import Blueprint
 from density_study.cluster.render.cassandra import cassandra_argv, cassandra_files
 from density_study.cluster.render.conf_files import text_file
 from density_study.cluster.render.daemons import Daemon
+from density_study.cluster.render.redis_cluster import NODES_CONF, nodes_conf
 
 REDIS_OVERHEAD_MIB = 96
 """Of the server, beyond its data: its own memory, buffers of clients and of the append-only file."""
@@ -45,6 +46,7 @@ def _redis(blueprint: Blueprint, node: Node) -> tuple[dict[str, str], Daemon]:
     conf = blueprint.places.conf_of(node)
     appendonly, appendfsync = _AOF[blueprint.topology.store.durability]
     address = blueprint.ports.address(node, "redis")
+    sharded = blueprint.topology.store.name == "redis-cluster"
     values = {
         "address": node.address,
         "port": blueprint.ports.port(node, "redis"),
@@ -52,8 +54,12 @@ def _redis(blueprint: Blueprint, node: Node) -> tuple[dict[str, str], Daemon]:
         "maxmemory_mib": redis_data_mib(node),
         "appendonly": appendonly,
         "appendfsync": appendfsync,
+        "bus_port": blueprint.ports.port(node, "redis.bus") if sharded else None,
+        "nodes_conf": f"{conf}/{NODES_CONF}",
     }
     files = {"redis.conf": text_file("redis.conf", values)}
+    if sharded:
+        files[NODES_CONF] = nodes_conf(blueprint, node)
     argv = (str(blueprint.homes.store), f"{conf}/redis.conf")
     return files, _daemon(blueprint, node, "redis", argv, address)
 
@@ -83,6 +89,7 @@ def _daemon(
 
 _STORES: Mapping[StoreName, Callable[[Blueprint, Node], tuple[dict[str, str], Daemon]]] = {
     "redis": _redis,
+    "redis-cluster": _redis,
     "cassandra": _cassandra,
 }
 """RocksDB has no daemon."""

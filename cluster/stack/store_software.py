@@ -19,6 +19,8 @@ from density_study.cluster.stack.stack import classpath, ensure
 CLIENTS = "ycsb-stores"
 """The stack with the bindings."""
 _REDIS = ("redis-server", "valkey-server")
+_CLUSTER_PORT_SINCE = 7
+"""The first version of Redis, and of Valkey, with the option cluster-port."""
 _SEARCHED = "/usr/bin:/bin:/usr/local/bin"
 _TIMEOUT_S = 30
 
@@ -39,12 +41,13 @@ class StoreSoftware:
 def ensure_store(store: Store) -> StoreSoftware:
     """The store's software, and its client's jars in the cache. InputError if a part is missing."""
     ensure(CLIENTS)
-    if store.name == "redis":
-        return _redis()
+    if store.name in ("redis", "redis-cluster"):
+        return _redis(_CLUSTER_PORT_SINCE if store.name == "redis-cluster" else 0)
     return _cassandra(store) if store.name == "cassandra" else _library("RocksDB", "rocksdbjni")
 
 
-def _redis() -> StoreSoftware:
+def _redis(since: int) -> StoreSoftware:
+    """`since`: the first version that will do."""
     found = [path for name in _REDIS if (path := shutil.which(name, path=_SEARCHED))]
     if not found:
         raise InputError(
@@ -63,6 +66,12 @@ def _redis() -> StoreSoftware:
             f"{program} does not tell its version: {(done.stdout + done.stderr).strip()[:200]}",
             "store redis",
             "install Redis 6.2 or later, or Valkey.",
+        )
+    if int(said[2].partition(".")[0]) < since:
+        raise InputError(
+            f"{program} is version {said[2]}, which has no option cluster-port.",
+            "store redis-cluster",
+            f"install version {since}.0 or later.",
         )
     sha256 = hashlib.sha256(program.read_bytes()).hexdigest()
     return StoreSoftware(said[1], said[2], sha256, program)

@@ -225,7 +225,8 @@ def _topologies(study: Study, hosts: Sequence[Host]) -> tuple[Topology, ...]:
     if study.existing is not None:
         *watched, client = hosts
         given = given_clusters(study.existing, study.factors.cluster, watched)
-        return tuple(given_topology(one, client, order) for order, one in enumerate(given))
+        store = study.store.store
+        return tuple(given_topology(one, client, order, store) for order, one in enumerate(given))
     media = tuple(dict.fromkeys(disk.medium for host in hosts for disk in host.disks))
     arms = [
         Arm(vms, servers, medium, versions, configuration, levels, store, network)

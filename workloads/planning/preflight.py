@@ -142,9 +142,10 @@ def _acts(
     if isinstance(provider, Given):
         for topology in plan.topologies.values():
             which = ", ".join(topology.levels.values()) or "the cluster"
+            known = "version of Hadoop" if topology.store.on_hadoop else "durability"
             yield (
-                f"{which} answers, and its version of Hadoop is known",
-                partial(_check_given, provider, topology, need_mib, plan.estimate_s),
+                f"{which} answers, and its {known} is known",
+                partial(_check_given, topology, need_mib, plan.estimate_s),
             )
         return
     topologies = plan.topologies.values()
@@ -183,7 +184,9 @@ def _check_pressure(host: Host) -> None:
         )
 
 
-def _check_given(provider: Given, topology: Topology, needed_mib: int, for_s: float) -> None:
+def _check_given(topology: Topology, needed_mib: int, for_s: float) -> None:
+    provider = provider_of(topology.provider)
+    assert isinstance(provider, Given)
     provider.check_given(topology, needed_mib, for_s)
     ensure_software(provider.versions(topology))
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from density_study.cluster.model.given import GivenCluster, Kerberos
+from density_study.cluster.model.given import GivenCluster, Kerberos, StoreEndpoint
 from density_study.cluster.model.host import Host
 from density_study.workloads.base.checked import FaultyKeyError, Name, like
 from density_study.workloads.base.values import Frozen
@@ -78,8 +78,51 @@ Namespace = Annotated[
 Queue = Annotated[str, like(r"[A-Za-z0-9._-]{1,100}", "the name of a queue")]
 
 
+class EndpointSpec(Frozen):
+    """A Redis, Redis Cluster or Cassandra that stands already; `store` says which."""
+
+    addresses: tuple[
+        Annotated[str, like(r"[A-Za-z0-9._-]+:[0-9]{1,5}", "an address, HOST:PORT")], ...
+    ] = Field(
+        min_length=1,
+        max_length=64,
+        description="Where the store answers, each `HOST:PORT`: the server of Redis, or some nodes of a "
+        "cluster, which name the others.",
+    )
+    user: Annotated[str, like(r"[^\s,=]{1,100}", "a user's name")] | None = Field(
+        None, description="Login. Without it, Redis takes the password as that of the default user."
+    )
+    password_file: FilePath | None = Field(
+        None,
+        description="File with the password, which this user may read. It is not copied into the run.",
+    )
+    datacenter: Annotated[str, like(r"[A-Za-z0-9._-]{1,100}", "a name")] = Field(
+        "datacenter1", description="Of Cassandra: the datacenter of the clients and of the rows."
+    )
+    replication: Annotated[int, Field(strict=True, ge=1, le=10)] = Field(
+        1, description="Of Cassandra: replicas of each row in that datacenter."
+    )
+
+    @model_validator(mode="after")
+    def _login(self) -> EndpointSpec:
+        if self.user is not None and self.password_file is None:
+            raise ValueError("user needs password_file: the file with the password")
+        return self
+
+    @property
+    def endpoint(self) -> StoreEndpoint:
+        return StoreEndpoint(
+            self.addresses,
+            self.user or "",
+            _expanded(self.password_file),
+            self.datacenter,
+            self.replication,
+        )
+
+
 class ExistingSpec(Frozen):
-    """A cluster that stands already. The study makes and removes one HDFS folder and one HBase namespace."""
+    """A cluster that stands already. The study makes and removes one HDFS folder and one HBase namespace, or
+    one namespace of another store."""
 
     configuration: FilePath | None = Field(
         None,
@@ -87,12 +130,20 @@ class ExistingSpec(Frozen):
         "`yarn-site.xml`, `mapred-site.xml` and `hbase-site.xml`. With `factors.cluster`, each cluster has "
         "its own.",
     )
-    folder: Folder = Field(
+    endpoint: EndpointSpec | None = Field(
+        None,
+        description="A Redis, Redis Cluster or Cassandra, in place of Hadoop and HBase: only `namespace` is "
+        "taken beside it.",
+    )
+    folder: Folder | None = Field(
+        None,
         description="HDFS folder for the study's files, for example `/user/me/density-study`. It must not "
-        "exist; its parent must."
+        "exist; its parent must. Needed unless there is an `endpoint`.",
     )
     namespace: Namespace = Field(
-        "density_study", description="HBase namespace for the study's tables. It must not exist."
+        "density_study",
+        description="HBase namespace for the study's tables; of an `endpoint`, the prefix of keys or the "
+        "keyspace. It must not exist.",
     )
     queue: Queue = Field("default", description="YARN queue for the study's jobs.")
     kerberos: KerberosSpec | None = Field(
@@ -104,15 +155,27 @@ class ExistingSpec(Frozen):
         "store that `ssl-client.xml` names, or else the authorities of this machine.",
     )
 
+    @model_validator(mode="after")
+    def _hadoop_or_endpoint(self) -> ExistingSpec:
+        if self.endpoint is None and self.folder is None:
+            raise FaultyKeyError("key existing needs folder, or an endpoint", "folder")
+        other = self.model_fields_set - {"endpoint", "namespace"}
+        if self.endpoint is not None and other:
+            raise FaultyKeyError(
+                f"an endpoint takes namespace alone beside it, not {min(other)}", min(other)
+            )
+        return self
+
     @property
     def cluster(self) -> GivenCluster:
         return GivenCluster(
             _expanded(self.configuration),
-            self.folder,
+            self.folder or "",
             self.namespace,
             self.queue,
             kerberos=self.kerberos.kerberos if self.kerberos else None,
             ca_file=_expanded(self.ca_file),
+            endpoint=self.endpoint.endpoint if self.endpoint else None,
         )
 
 
@@ -168,6 +231,12 @@ def check_given(
     existing: ExistingSpec, compared: Mapping[str, ClusterSpec] | None, watched: Sequence[str]
 ) -> None:
     """FaultyKeyError unless each cluster has one configuration, and each watched host one cluster."""
+    if existing.endpoint is not None:
+        if compared:
+            raise FaultyKeyError(
+                "clusters of Hadoop and HBase are compared, not endpoints", "factors", "cluster"
+            )
+        return
     if (existing.configuration is None) != bool(compared):
         message = (
             "each cluster of factors.cluster has its own configuration: remove existing.configuration"

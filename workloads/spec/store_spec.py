@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from density_study.cluster.model.store import Durability, Store, StoreName
+from density_study.cluster.model.store import FACTS, Durability, Store, StoreName
 from density_study.workloads.base.checked import FaultyKeyError
 from density_study.workloads.base.values import Frozen
 
@@ -25,7 +25,8 @@ class StoreSpec(Frozen):
     """A store, and when it acknowledges a write. `redis` is short for `{name: redis}`."""
 
     name: StoreName = Field(
-        "hbase", description="`hbase`, `redis` (or Valkey), `rocksdb` or `cassandra`."
+        "hbase",
+        description="`hbase`, `redis` or `redis-cluster` (or Valkey), `rocksdb` or `cassandra`.",
     )
     durability: Durability = Field(
         "page_cache",
@@ -73,7 +74,16 @@ def check_stores(study: Study) -> None:
     if levels and study.store != StoreSpec():
         raise FaultyKeyError("the stores are those of factors.store; remove this key", "store")
     key = ("factors", "store") if levels else ("store",)
+    endpoint = study.existing.endpoint if study.existing else None
     for store in levels.values() or (study.store.store,):
+        if endpoint is not None and not store.facts.given:
+            known = ", ".join(name for name, facts in FACTS.items() if facts.given)
+            raise FaultyKeyError(f"existing.endpoint needs one of the stores {known}", *key)
+        if endpoint is not None and store.name == "redis" and len(endpoint.addresses) > 1:
+            raise FaultyKeyError(
+                "store redis is one server; for a cluster, write store: redis-cluster",
+                *("existing", "endpoint", "addresses"),
+            )
         if store.on_hadoop:
             if study.provider == "existing" and store != Store():
                 raise FaultyKeyError(
@@ -92,10 +102,10 @@ def check_stores(study: Study) -> None:
             raise FaultyKeyError(
                 f"{facts.title} runs on Java {facts.java} alone; remove this key", "stack", "java"
             )
-        if study.provider != "local":
+        if study.provider != "local" and endpoint is None:
             raise FaultyKeyError(
                 f"provider {study.provider} runs HBase alone so far; store {store.name} needs provider "
-                "local",
+                "local, or existing with the key endpoint",
                 *key,
             )
         for factor in ("stack", "configuration", "tier"):

@@ -43,7 +43,9 @@ def table_of(setting: YcsbSetting) -> str:
 def table_on(cluster: Cluster, setting: YcsbSetting) -> str:
     """`table_of`, in the namespace that a given cluster has for the study."""
     given = cluster.topology.given
-    return f"{given.namespace}:{table_of(setting)}" if given else table_of(setting)
+    if given is None or given.endpoint is not None:
+        return table_of(setting)
+    return f"{given.namespace}:{table_of(setting)}"
 
 
 def operations_at_most(setting: YcsbSetting, store: Store = HBASE) -> int:

@@ -80,11 +80,12 @@ def compiled_s(endpoints: Endpoints) -> Mapping[str, float] | None:
 
 def _compilers_s(cluster: Cluster) -> Mapping[str, float] | None:
     """Seconds that the compilers of each server have worked; None if one does not tell. Servers of other
-    stores run on this machine (provider local), whose kernel counts their CPU time."""
+    stores run on this machine (provider local), whose kernel counts their CPU time, or are of others."""
     if cluster.topology.store.on_hadoop:
         return compiled_s(cluster.endpoints)
     try:
-        return {f"{one.node}/{one.name}": compilers_cpu_s(one.pid) for one in cluster.processes}
+        processes = cluster.processes
+        return {f"{one.node}/{one.name}": compilers_cpu_s(one.pid) for one in processes} or None
     except OSError:
         return None
 

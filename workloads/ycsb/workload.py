@@ -81,7 +81,8 @@ class YcsbWorkload:
 
     def collect(self, context: TrialContext, setting: YcsbSetting, prepared: Prepared) -> Collected:
         if not context.cluster.topology.store.on_hadoop:
-            state, missing = store_tool.rows_after(context, setting)
+            before = (prepared.state or {}).get("store", {})
+            state, missing = store_tool.rows_after(context, setting, before)
             store = context.cluster.topology.store
             faults = (*faults_of_all(context.record.raw, setting, store), *missing)
             return Collected(faults=faults, state={"store": state})

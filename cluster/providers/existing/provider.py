@@ -62,14 +62,15 @@ from density_study.cluster.state.events import Event, GivenRemoved, Intent
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.tags import tagged
 
-FOLDER, NAMESPACE = "make-hdfs-folder", "make-namespace"
+FOLDER, NAMESPACE, OWNED = "make-hdfs-folder", "make-namespace", "claim-namespace"
+_WHAT = {FOLDER: "HDFS folder", NAMESPACE: "HBase namespace", OWNED: "namespace"}
 RENEW_EVERY_S = 300.0
 """Period of renewing the clients' ticket during a trial: KDCs seldom give shorter ones."""
 
 
 class ExistingProvider(Provider, Given, Watched):
     def check_given(self, topology: Topology, needed_mib: int, for_s: float) -> None:
-        given = _given(topology)
+        given = given_of(topology)
         with looking(given) as (configuration, access):
             require_ticket_for(given, for_s)
             answers = ask(configuration, access)
@@ -91,7 +92,7 @@ class ExistingProvider(Provider, Given, Watched):
 
     def versions(self, topology: Topology) -> Versions:
         """The cluster's Hadoop, and the client of its HBase."""
-        given = _given(topology)
+        given = given_of(topology)
         with looking(given) as (configuration, access):
             words = ("servers", "--namespace", given.namespace)
             hbase = table_tool(configuration.folder, access, *words)
@@ -99,12 +100,12 @@ class ExistingProvider(Provider, Given, Watched):
         return Versions(hadoop=hadoop, client=client_of(hbase["version"]))
 
     def create(self, site: Site, topology: Topology, journal: Journal) -> None:
-        given = _given(topology)
+        given = given_of(topology)
         configuration = configuration_of(given)
         for node in topology.nodes:
             directories.make(site, node, journal)
         watched.reach(site, given, journal)
-        conf = _conf(site)
+        conf = client_conf(site)
         copy_configuration(Path(given.configuration), conf)
         access = log_in(given, conf, site, journal)
         answers = ask(configuration, access)
@@ -121,10 +122,10 @@ class ExistingProvider(Provider, Given, Watched):
         table_tool(conf, access, "namespace", "create", given.namespace, "--tag", site.tag)
 
     def join(self, site: Site, topology: Topology) -> Joined:
-        given = _given(topology)
-        configuration, access = configuration_of(given), logged_in(_conf(site))
+        given = given_of(topology)
+        configuration, access = configuration_of(given), logged_in(client_conf(site))
         answers = ask(configuration, access)
-        conf, namespace = _conf(site), given.namespace
+        conf, namespace = client_conf(site), given.namespace
         hbase = table_tool(conf, access, "servers", "--namespace", namespace)
         held = table_tool(conf, access, "namespace", "state", namespace, "--tag", site.tag)
         endpoints = Endpoints(
@@ -154,17 +155,17 @@ class ExistingProvider(Provider, Given, Watched):
             **({"security": configuration.security} if configuration.is_secure else {}),
         }
         versions = Versions(hadoop=answers.hadoop, client=client_of(hbase["version"]))
-        return Joined(versions, endpoints, _conf(site), seen)
+        return Joined(versions, endpoints, client_conf(site), seen)
 
     def transport(self, site: Site, journal: Journal) -> LocalTransport:
-        return _Transport(_conf(site), site.tag, journal)
+        return _Transport(client_conf(site), site.tag, journal)
 
     def machines(self, site: Site, topology: Topology, journal: Journal) -> tuple[Machine, ...]:
         client = Machine(topology.client.host, topology.client, self.transport(site, journal))
-        return (client, *watched.machines(site, _given(topology), journal))
+        return (client, *watched.machines(site, given_of(topology), journal))
 
     def disclose(self, topology: Topology) -> dict[str, Any]:
-        machines = watched.describe(_given(topology))
+        machines = watched.describe(given_of(topology))
         return {"machine": describe_machine(), **({"machines": machines} if machines else {})}
 
     def memory_mib(self, topology: Topology) -> int:
@@ -205,7 +206,7 @@ class ExistingProvider(Provider, Given, Watched):
         return _what(intent) if _is_ours(site, intent, tag) else ""
 
     def _tag(self, site: Site, intent: Intent) -> str | None:
-        conf = _conf(site)
+        conf = client_conf(site)
         with looking_again(conf) as access:
             if intent.act == FOLDER:
                 return _folder(conf, intent, access).tag()
@@ -215,7 +216,7 @@ class ExistingProvider(Provider, Given, Watched):
 
     def _remove(self, site: Site, intent: Intent) -> None:
         """Remove what the intent made, and nothing that has another tag. StudyError if it is still there."""
-        conf = _conf(site)
+        conf = client_conf(site)
         if not _is_ours(site, intent, self._tag(site, intent)):
             return
         with looking_again(conf) as access:
@@ -260,13 +261,13 @@ def _check_free(given: GivenCluster, held: Any) -> None:
         )
 
 
-def _given(topology: Topology) -> GivenCluster:
+def given_of(topology: Topology) -> GivenCluster:
     if topology.given is None:
         raise ValueError(f"{topology.name} is not a given cluster")
     return topology.given
 
 
-def _conf(site: Site) -> Path:
+def client_conf(site: Site) -> Path:
     """The client's configuration as it was when the build began; tear-down uses it, too."""
     return site.root.absolute() / "conf" / "client"
 
@@ -279,7 +280,7 @@ def _standing(site: Site, journal: Journal) -> list[Intent]:
     """What the build intended to make on the cluster, and did not remove since; the last one first."""
     standing: dict[tuple[str, str], Intent] = {}
     for event in journal.events(Event):
-        if isinstance(event, Intent) and event.tag == site.tag and event.act in (FOLDER, NAMESPACE):
+        if isinstance(event, Intent) and event.tag == site.tag and event.act in _WHAT:
             standing[event.act, event.path] = event
         elif isinstance(event, GivenRemoved) and event.tag == site.tag:
             standing.pop((event.act, event.path), None)
@@ -287,8 +288,8 @@ def _standing(site: Site, journal: Journal) -> list[Intent]:
 
 
 def _is_ours(site: Site, intent: Intent, tag: str | None) -> bool:
-    """Judged by the tag. A namespace gets it as it is made, but a folder a moment later."""
-    return tag == site.tag or (tag == "" and intent.act == FOLDER)
+    """Judged by the tag. A namespace of HBase gets it as it is made, but the others a moment later."""
+    return tag == site.tag or (tag == "" and intent.act != NAMESPACE)
 
 
 def _host(server: str) -> str:
@@ -297,8 +298,7 @@ def _host(server: str) -> str:
 
 
 def _what(intent: Intent) -> str:
-    kind = "HDFS folder" if intent.act == FOLDER else "HBase namespace"
-    return f"{kind} {intent.path}"
+    return f"{_WHAT[intent.act]} {intent.path}"
 
 
 def _here(site: Site, journal: Journal) -> list[str]:

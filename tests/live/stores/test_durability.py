@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from density_study.cluster.lifecycle.bring_up import bring_up
-from density_study.cluster.lifecycle.readiness import cassandra_answer, redis_answer
+from density_study.cluster.lifecycle.readiness import redis_answer, services
 from density_study.cluster.lifecycle.tear_down import tear_down
 from density_study.cluster.model.store import Durability, Store
 from density_study.cluster.model.transport import Command
@@ -86,10 +86,20 @@ def test_rocksdb(tmp_path: Path, level: Durability, kept: bool) -> None:
         tear_down(site, journal)
 
 
-@pytest.mark.parametrize(("level", "kept"), [("memory", False), ("synced", True)])
-def test_cassandra(tmp_path: Path, level: Durability, kept: bool) -> None:
+@pytest.mark.parametrize(
+    ("store", "kept"),
+    [
+        (Store("cassandra", "memory"), False),
+        (Store("cassandra", "synced"), True),
+        (Store("redis-cluster", "memory"), False),
+        (Store("redis-cluster", "page_cache"), True),
+        (Store("redis-cluster", "synced"), True),
+    ],
+    ids=lambda value: value.level if isinstance(value, Store) else "",
+)
+def test_several_nodes(tmp_path: Path, store: Store, kept: bool) -> None:
     """Both nodes die in the middle of a load, and start again."""
-    placed = replace(topology(tmp_path), store=Store("cassandra", level))
+    placed = replace(topology(tmp_path), store=store)
     site, journal = open_build(tmp_path, os.getpid())
     try:
         cluster = bring_up(site, placed, ensure_stacks(placed.versions, placed.store), journal)
@@ -102,11 +112,11 @@ def test_cassandra(tmp_path: Path, level: Durability, kept: bool) -> None:
         transport.stop(client, 0)
         for process in cluster.processes:
             node = next(one for one in placed.workers if one.name == process.node)
-            argv = tuple(cluster.disclosure["daemons"][f"{node.name}/cassandra"])
+            argv = tuple(cluster.disclosure["daemons"][f"{node.name}/{process.name}"])
             logs = (tmp_path / f"{node.name}.{name}" for name in ("out", "err"))
-            transport.start(node, Command("cassandra", argv, {}, None), *logs)
+            transport.start(node, Command(process.name, argv, {}, None), *logs)
         deadline = time.monotonic() + 120
-        while not all(cassandra_answer(one).ready for one in cluster.endpoints.store.values()):
+        while not all(one.check().ready for one in services(placed, cluster.endpoints)):
             assert time.monotonic() < deadline
             time.sleep(0.2)
         rows = rows_left(cluster, transport, tmp_path)

@@ -18,6 +18,7 @@ from density_study.cluster.lifecycle.readiness import (
     hbase_seen,
     hdfs_seen,
     redis_answer,
+    redis_cluster_answer,
     services,
     yarn_seen,
 )
@@ -68,6 +69,9 @@ def test_hbase(beans: dict[str, Any], ready: bool) -> None:
     [
         (redis_answer, b"+PONG\r\n", True),
         (redis_answer, b"-LOADING data\r\n", False),
+        (redis_cluster_answer, b"$20\r\ncluster_state:ok\r\n\r\n", True),
+        (redis_cluster_answer, b"$22\r\ncluster_state:fail\r\n\r\n", False),
+        (redis_cluster_answer, b"-ERR no cluster_state:ok here\r\n", False),
         (cassandra_answer, b"\x84\0\0\0\x06\0\0\0\x02..", True),  # SUPPORTED
         (cassandra_answer, b"\x84\0\0\0\0\0\0\0\x02..", False),  # ERROR
         (cassandra_answer, b"", False),

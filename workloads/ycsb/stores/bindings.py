@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.ports import allocate_ports
 from density_study.cluster.model.store import Durability, StoreName
+from density_study.cluster.providers.existing.endpoint_tool import endpoint_properties
 from density_study.cluster.providers.provider import node_paths
 from density_study.cluster.render.cassandra import KEYSPACE
 from density_study.cluster.stack.store_software import CLIENTS
@@ -33,7 +34,11 @@ class Binding:
 
 
 def binding_of(cluster: Cluster) -> Binding:
-    return _BINDINGS[cluster.topology.store.name]
+    topology = cluster.topology
+    binding = _BINDINGS[topology.store.name]
+    if topology.given is not None and topology.given.endpoint is not None:
+        return replace(binding, properties=lambda _: endpoint_properties(topology))
+    return binding
 
 
 def _hbase(cluster: Cluster) -> Mapping[str, str]:
@@ -42,8 +47,8 @@ def _hbase(cluster: Cluster) -> Mapping[str, str]:
 
 
 def _redis(cluster: Cluster) -> Mapping[str, str]:
-    (address,) = cluster.endpoints.store.values()
-    return {"redis.address": address}
+    """One address, or those of all shards."""
+    return {"redis.address": ",".join(cluster.endpoints.store.values())}
 
 
 def _rocksdb(cluster: Cluster) -> Mapping[str, str]:
@@ -77,6 +82,7 @@ def _cassandra(cluster: Cluster) -> Mapping[str, str]:
 _BINDINGS: Mapping[StoreName, Binding] = {
     "hbase": Binding(DB, "ycsb", _hbase),
     "redis": Binding("org.densitystudy.stores.RedisClient", CLIENTS, _redis),
+    "redis-cluster": Binding("org.densitystudy.stores.RedisClusterClient", CLIENTS, _redis),
     "rocksdb": Binding("org.densitystudy.stores.RocksDbClient", CLIENTS, _rocksdb),
     "cassandra": Binding("org.densitystudy.stores.CassandraClient", CLIENTS, _cassandra),
 }

@@ -26,7 +26,7 @@ def check_store(setting: YcsbSetting, topology: Topology) -> None:
         raise _refused(setting, f"the variant store is of HBase alone, not of {title}", "genomics")
     if store.facts.embedded and setting.clients > 1:
         raise _refused(setting, f"{title} is open in one client process at a time", "clients")
-    if store.name == "redis":
+    if store.name in ("redis", "redis-cluster") and topology.given is None:
         _check_redis_memory(setting, topology)
 
 
@@ -36,7 +36,7 @@ def store_obstacle(setting: YcsbSetting, topology: Topology) -> InputError | Non
     facts = topology.store.facts
     if setting.mix_facts.shares["scan"] and not facts.ordered:
         return InputError(
-            f"{setting.id}: {facts.title} orders rows by a hash of their keys: it has no scan from a key on.",
+            f"{setting.id}: {facts.title} places rows by a hash of their keys: it has no scan from a key on.",
             "mixes",
             f"remove mix {setting.mix}, or let the study have a store that scans, too.",
             ("workloads",),
@@ -58,12 +58,13 @@ def redis_need_mib(setting: YcsbSetting) -> float:
 
 
 def _check_redis_memory(setting: YcsbSetting, topology: Topology) -> None:
-    need_mib = redis_need_mib(setting)
+    """Each shard has an equal part of the rows."""
+    need_mib = redis_need_mib(setting) / len(topology.workers)
     for worker in topology.workers:
         if need_mib > redis_data_mib(worker):
             raise InputError(
-                f"{setting.id}: Redis keeps all rows in memory; they take {need_mib:.0f} MiB, and "
-                f"{worker.name} has {redis_data_mib(worker)} MiB for them.",
+                f"{setting.id}: Redis keeps all rows in memory; those of a server take {need_mib:.0f} MiB, "
+                f"and {worker.name} has {redis_data_mib(worker)} MiB for them.",
                 "records",
                 "load fewer or smaller rows, or give the host more memory.",
                 ("workloads",),

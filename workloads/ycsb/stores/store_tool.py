@@ -7,13 +7,15 @@ order they run.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from math import sqrt
 from typing import Any
 
 from density_study.cluster.clients.client_commands import java_command
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.transport import Command
+from density_study.cluster.providers.existing.endpoint_tool import STORE_TOOL
 from density_study.cluster.render.jvm import FAST_START
 from density_study.cluster.stack import classpath, ensure
 from density_study.workloads.base.client_run import require_success, run_client
@@ -22,9 +24,10 @@ from density_study.workloads.ycsb.properties import table_of
 from density_study.workloads.ycsb.setting import YcsbSetting
 from density_study.workloads.ycsb.stores.bindings import binding_of
 
-MAIN = "org.densitystudy.stores.StoreTool"
 TIMEOUT_S = 600.0
 HEAP_MIB = 128
+LIMIT_DEVIATIONS = 5.0
+"""Standard deviations of the rows of one shard. Chance exceeds it in a millionth of all loads."""
 
 
 def store_command(
@@ -38,7 +41,7 @@ def store_command(
     path = classpath(ensure(binding.stack))
     arguments = (*pairs, "+", *commands)
     return java_command(
-        cluster, name, path, MAIN, arguments, heap_mib=HEAP_MIB, jvm_flags=FAST_START
+        cluster, name, path, STORE_TOOL, arguments, heap_mib=HEAP_MIB, jvm_flags=FAST_START
     )
 
 
@@ -74,12 +77,35 @@ def rows_loaded(
             context.cluster.topology.store.facts.title,
             "report it as a bug, with the record: the store acknowledged rows that it does not have.",
         )
+    if fault := uneven(state):
+        raise StudyError(
+            fault,
+            context.cluster.topology.store.facts.title,
+            "report it as a bug, with the record: the slots were divided in equal parts.",
+        )
     return state
 
 
-def rows_after(context: TrialContext, setting: YcsbSetting) -> tuple[dict[str, Any], list[str]]:
-    """The store's state after the trial, and its faults: acknowledged rows that are not there."""
-    state = store_tool(context, setting, "store-after", "state")
-    short = state["rows"] < setting.records
-    fault = f"{state['rows']:,} rows in the store, {setting.records:,} were acknowledged"
-    return state, [fault] if short else []
+def uneven(state: Mapping[str, Any]) -> str:
+    """How the rows of shards differ from equal parts by more than chance explains; empty if they do not, or
+    if there are no shards. Keys are hashed, so that the rows of a shard are binomial."""
+    rows, shards = state["rows"], state.get("shards", 1)
+    share = 1 / shards
+    expected, deviation = rows * share, sqrt(rows * share * (1 - share))
+    for held in (state.get("rows_of_fewest", rows), state.get("rows_of_most", rows)):
+        if abs(held - expected) > LIMIT_DEVIATIONS * deviation:
+            return f"one of {shards} shards has {held:,} of {rows:,} rows."
+    return ""
+
+
+def rows_after(
+    context: TrialContext, setting: YcsbSetting, before: Mapping[str, Any]
+) -> tuple[dict[str, Any], list[str]]:
+    """The store's state after the trial, and its faults: acknowledged rows that are not there, and servers of
+    others that are not those of `before`."""
+    state, faults = store_tool(context, setting, "store-after", "state"), []
+    if state["rows"] < setting.records:
+        faults = [f"{state['rows']:,} rows in the store, {setting.records:,} were acknowledged"]
+    if state.get("servers") != before.get("servers"):
+        faults.append("a server of the store restarted, or was replaced")
+    return state, faults

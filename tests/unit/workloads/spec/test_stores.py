@@ -19,6 +19,7 @@ from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.ports import allocate_ports
 from density_study.cluster.model.store import Store, words_of
 from density_study.cluster.render.cassandra import OVERHEAD_MIB, heap_mib, tokens
+from density_study.cluster.render.redis_cluster import slots
 from density_study.cluster.render.store_daemons import redis_data_mib
 from density_study.workloads.planning.plan import Plan
 from density_study.workloads.planning.planned_study import plan_study
@@ -29,6 +30,7 @@ from density_study.workloads.ycsb.properties import client_arguments, operations
 from density_study.workloads.ycsb.setting import YcsbSetting
 from density_study.workloads.ycsb.stores.bindings import binding_of
 from density_study.workloads.ycsb.stores.store_rules import redis_need_mib
+from density_study.workloads.ycsb.stores.store_tool import uneven
 from tests.support.topologies import local
 
 BASE = """
@@ -141,6 +143,11 @@ factors: {vms_per_host: [0]}
             "no scan from a key on",
         ),
         (
+            "ycsb: {records: [1000], mixes: [e], threads: [8]}",
+            "store: redis-cluster",
+            "Redis Cluster places rows by a hash",
+        ),
+        (
             "ycsb: {records: [1000], mixes: [{name: x, read: 0.9, scan: 0.1}], threads: [8]}",
             "store: {name: cassandra, durability: memory}",
             "no scan from a key on",
@@ -198,6 +205,41 @@ def test_each_node_has_an_equal_part_of_the_ring(nodes: int) -> None:
     assert max(parts) - min(parts) <= 1
 
 
+def test_a_shard_of_redis_needs_memory_for_its_part_of_the_rows(tmp_path: Path) -> None:
+    """1,400,000 rows take 2.8 GiB: more than half of the memory for rows, but less than all of it."""
+    mixes = "workloads: [{ycsb: {records: [1_400_000], mixes: [c], threads: [8]}}]\n"
+    cluster = "store: redis-cluster\nfactors: {vms_per_host: [2]}\n"
+    (topology,) = planned(tmp_path, cluster, mixes).topologies.values()
+    need_mib = redis_need_mib(YcsbSetting(mix="c", records=1_400_000, threads=8, duration_s=10.0))
+    assert all(need_mib / 2 < redis_data_mib(worker) < need_mib for worker in topology.workers)
+    assert topology.name == "v2-flash-redis-cluster-page-cache"
+    assert words_of("redis-cluster-page-cache") == "Redis Cluster, page cache"
+    with pytest.raises(InputError, match="keeps all rows in memory"):
+        planned(tmp_path, cluster, mixes.replace("1_400_000", "2_800_000"))
+
+
+@pytest.mark.parametrize("nodes", [1, 2, 3, 7])
+def test_each_shard_has_an_equal_part_of_the_slots(nodes: int) -> None:
+    parts = slots(nodes)
+    assert [slot for part in parts for slot in part] == list(range(16384))
+    assert max(map(len, parts)) - min(map(len, parts)) <= 1
+
+
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        ({"rows": 1000}, ""),
+        ({"rows": 1000, "shards": 1, "rows_of_fewest": 1000, "rows_of_most": 1000}, ""),
+        ({"rows": 30_001, "shards": 3, "rows_of_fewest": 9_903, "rows_of_most": 10_061}, ""),
+        ({"rows": 1000, "shards": 2, "rows_of_fewest": 400, "rows_of_most": 600}, "400 of 1,000"),
+        ({"rows": 900, "shards": 3, "rows_of_fewest": 300, "rows_of_most": 400}, "400 of 900"),
+    ],
+)
+def test_rows_that_are_not_in_equal_parts_are_found(state: dict[str, int], said: str) -> None:
+    found = uneven(state)
+    assert said in found and bool(found) is bool(said)
+
+
 def test_unequal_durability_is_not_compared(tmp_path: Path) -> None:
     stores = "[hbase, redis, {name: redis, durability: synced}]"
     plan = planned(tmp_path, f"factors: {{vms_per_host: [1], store: {stores}}}\n")
@@ -242,6 +284,7 @@ def test_a_fast_store_does_not_run_out_of_operations() -> None:
         (Store("hbase", "synced"), {"durability": "FSYNC_WAL"}),
         (Store("hbase", "memory"), {"durability": "SKIP_WAL"}),
         (Store("redis"), {"redis.address": "127.0.0.1:21000"}),
+        (Store("redis-cluster", "synced"), {"redis.address": "127.0.0.1:21000"}),
         (
             Store("cassandra", "synced"),
             {

@@ -20,8 +20,12 @@ interface Admin extends AutoCloseable {
 
   /** The store of that name. */
   static Admin of(String store, Properties properties) throws Exception {
+    if (Boolean.parseBoolean(properties.getProperty("endpoint"))) {
+      return Endpoint.of(store, properties);
+    }
     return switch (store) {
-      case "redis" -> new RedisAdmin(properties);
+      case "redis" -> new RedisAdmin(properties, false);
+      case "redis-cluster" -> new RedisAdmin(properties, true);
       case "rocksdb" -> new RocksDbAdmin(properties);
       case "cassandra" -> new CassandraAdmin(properties);
       default -> throw new IllegalArgumentException("store=" + store + " is not known here");

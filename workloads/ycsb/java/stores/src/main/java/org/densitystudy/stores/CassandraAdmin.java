@@ -22,20 +22,22 @@ import site.ycsb.DBException;
  * options of {@link CassandraSession}, {@code cassandra.replication=N}, {@code durability=memory|synced} and {@code
  * fieldcount=N}.
  */
-final class CassandraAdmin implements Admin {
+class CassandraAdmin implements Admin {
   private static final long POLL_MS = 100;
   private static final long LIMIT_MS = 60_000;
   private static final int PAGE = 10_000;
   private final Properties properties;
-  private final String keyspace;
+  final String keyspace;
   private final List<CassandraNode> nodes = new ArrayList<>();
   private CqlSession session;
 
   CassandraAdmin(Properties properties) throws Exception {
     this.properties = properties;
     this.keyspace = Rows.needed(properties, "cassandra.keyspace");
-    for (String address : Rows.needed(properties, "cassandra.jmx").split(",")) {
-      nodes.add(new CassandraNode(address));
+    for (String address : properties.getProperty("cassandra.jmx", "").split(",")) {
+      if (!address.isEmpty()) {
+        nodes.add(new CassandraNode(address));
+      }
     }
   }
 
@@ -73,7 +75,7 @@ final class CassandraAdmin implements Admin {
   }
 
   /** Polls until nothing is missing. IllegalStateException with what still is, past the limit. */
-  private static void await(Callable<String> missing) throws Exception {
+  static void await(Callable<String> missing) throws Exception {
     long untilMs = System.currentTimeMillis() + LIMIT_MS;
     for (String what = missing.call(); !what.isEmpty(); what = missing.call()) {
       if (System.currentTimeMillis() > untilMs) {
@@ -83,7 +85,7 @@ final class CassandraAdmin implements Admin {
     }
   }
 
-  private void execute(String cql) throws DBException {
+  final void execute(String cql) throws DBException {
     if (!session().execute(cql).getExecutionInfo().isSchemaInAgreement()) {
       throw new DBException("the nodes do not agree on the schema after: " + cql);
     }
@@ -140,7 +142,7 @@ final class CassandraAdmin implements Admin {
     return state;
   }
 
-  private long compactions(Node node) throws DBException {
+  final long compactions(Node node) throws DBException {
     long runs = 0;
     for (Row row : on(node, "SELECT keyspace_name FROM system.compaction_history")) {
       runs += keyspace.equals(row.getString(0)) ? 1 : 0;
@@ -148,22 +150,22 @@ final class CassandraAdmin implements Admin {
     return runs;
   }
 
-  private String setting(Node node, String name) throws DBException {
+  final String setting(Node node, String name) throws DBException {
     return on(node, "SELECT value FROM system_views.settings WHERE name = '" + name + "'")
         .one()
         .getString(0);
   }
 
-  private ResultSet on(Node node, String cql) throws DBException {
+  final ResultSet on(Node node, String cql) throws DBException {
     return session().execute(SimpleStatement.newInstance(cql).setNode(node));
   }
 
-  private boolean durableWrites() throws DBException {
+  final boolean durableWrites() throws DBException {
     return session().getMetadata().getKeyspace('"' + keyspace + '"').orElseThrow().isDurableWrites();
   }
 
   /** Counted here: a count by one coordinator would hit its time limit. */
-  private long rows(String table) throws DBException {
+  final long rows(String table) throws DBException {
     String cql = "SELECT " + CassandraStatement.KEY + " FROM " + CassandraStatement.table(keyspace, table);
     long rows = 0;
     for (Row row : session().execute(SimpleStatement.newInstance(cql).setPageSize(PAGE))) {
@@ -172,7 +174,7 @@ final class CassandraAdmin implements Admin {
     return rows;
   }
 
-  private CqlSession session() throws DBException {
+  final CqlSession session() throws DBException {
     if (session == null) {
       session = CassandraSession.connected(properties);
     }

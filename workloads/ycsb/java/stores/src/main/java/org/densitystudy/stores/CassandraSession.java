@@ -2,6 +2,7 @@ package org.densitystudy.stores;
 
 import com.datastax.oss.driver.api.core.AllNodesFailedException;
 import com.datastax.oss.driver.api.core.CqlSession;
+import com.datastax.oss.driver.api.core.CqlSessionBuilder;
 import com.datastax.oss.driver.api.core.DriverException;
 import com.datastax.oss.driver.api.core.config.DefaultDriverOption;
 import com.datastax.oss.driver.api.core.config.DriverConfigLoader;
@@ -65,10 +66,15 @@ final class CassandraSession {
             .withDuration(DefaultDriverOption.NETTY_ADMIN_SHUTDOWN_QUIET_PERIOD, Duration.ZERO)
             .build();
     try {
-      return CqlSession.builder()
-          .addContactPoints(addresses(nodes))
-          .withLocalDatacenter(DATACENTER)
-          .withConfigLoader(options)
+      CqlSessionBuilder builder =
+          CqlSession.builder()
+              .addContactPoints(addresses(nodes))
+              .withLocalDatacenter(properties.getProperty("cassandra.datacenter", DATACENTER))
+              .withConfigLoader(options);
+      String user = properties.getProperty("store.user", "");
+      return (user.isEmpty()
+              ? builder
+              : builder.withAuthCredentials(user, Rows.password(properties)))
           .build();
     } catch (DriverException failure) {
       throw new DBException("cannot use Cassandra at " + nodes + ": " + failure, failure);

@@ -1,60 +1,120 @@
 package org.densitystudy.stores;
 
+import java.util.ArrayList;
+import java.util.List;
+import java.util.LongSummaryStatistics;
 import java.util.Map;
 import java.util.Properties;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
+import redis.clients.jedis.exceptions.JedisDataException;
 
-/** Redis, or Valkey. The server is the study's own: all of its keys are the table's. */
-final class RedisAdmin implements Admin {
+/** Redis, or Valkey: one server or the shards of a cluster. They are the study's own: all keys are the table's. */
+class RedisAdmin implements Admin {
+  static final List<String> DURABILITY = List.of("appendonly", "appendfsync");
   private static final long POLL_MS = 100;
-  private final Jedis redis;
+  private final boolean isCluster;
+  final List<Jedis> servers = new ArrayList<>();
 
-  RedisAdmin(Properties properties) throws Exception {
-    redis = RedisClient.connected(HostAndPort.from(Rows.needed(properties, "redis.address")));
+  RedisAdmin(Properties properties, boolean isCluster) throws Exception {
+    this(RedisClient.addresses(Rows.needed(properties, "redis.address")), properties, isCluster);
+  }
+
+  RedisAdmin(List<HostAndPort> addresses, Properties properties, boolean isCluster)
+      throws Exception {
+    this.isCluster = isCluster;
+    for (HostAndPort address : addresses) {
+      servers.add(RedisClient.connected(address, properties));
+    }
   }
 
   @Override
   public void empty(String table) {
-    redis.flushAll();
+    servers.forEach(Jedis::flushAll);
   }
 
   /** With an append-only file: rewritten, so that each trial starts with a file of the same content. */
   @Override
   public void settle(String table) throws InterruptedException {
-    if (!info("persistence").get("aof_enabled").equals("1")) {
-      return;
+    for (Jedis server : servers) {
+      if (info(server, "persistence").get("aof_enabled").equals("1")) {
+        rewrite(server);
+      }
     }
-    redis.bgrewriteaof();
-    Map<String, String> found = info("persistence");
+  }
+
+  private static void rewrite(Jedis server) throws InterruptedException {
+    server.bgrewriteaof();
+    Map<String, String> found = info(server, "persistence");
     while (!found.get("aof_rewrite_in_progress").equals("0")
         || !found.get("aof_rewrite_scheduled").equals("0")) {
       Thread.sleep(POLL_MS);
-      found = info("persistence");
+      found = info(server, "persistence");
     }
     if (!found.get("aof_last_bgrewrite_status").equals("ok")) {
       throw new IllegalStateException("the append-only file could not be rewritten");
     }
   }
 
-  /** {@code background_runs}: rewrites of the append-only file so far. */
+  /**
+   * {@code background_runs}: rewrites of the append-only file so far. Of a cluster also {@code shards} and the rows of
+   * those with the fewest and the most: a cluster has no index, so that every key is a row.
+   */
   @Override
   public Map<String, Object> state(String table) {
-    Map<String, String> persistence = info("persistence");
+    long memoryBytes = 0;
+    long rewrites = 0;
+    LongSummaryStatistics rows = new LongSummaryStatistics();
+    for (Jedis server : servers) {
+      memoryBytes += Long.parseLong(info(server, "memory").get("used_memory"));
+      rewrites += Long.parseLong(info(server, "persistence").getOrDefault("aof_rewrites", "0"));
+      rows.accept(rows(server, table));
+    }
     Map<String, Object> state = new TreeMap<>();
-    state.put("rows", redis.zcard(table));
-    state.put("memory_bytes", Long.parseLong(info("memory").get("used_memory")));
-    state.put("background_runs", Long.parseLong(persistence.getOrDefault("aof_rewrites", "0")));
-    for (String name : new String[] {"appendonly", "appendfsync"}) {
-      state.put(name, redis.configGet(name).get(name));
+    state.put("rows", rows.getSum());
+    state.put("memory_bytes", memoryBytes);
+    state.put("background_runs", rewrites);
+    for (String name : DURABILITY) {
+      state.put(name, configured(name));
+    }
+    if (isCluster) {
+      state.put("shards", rows.getCount());
+      state.put("rows_of_fewest", rows.getMin());
+      state.put("rows_of_most", rows.getMax());
     }
     return state;
   }
 
-  private Map<String, String> info(String section) {
+  long rows(Jedis server, String table) {
+    return isCluster ? server.dbSize() : server.zcard(table);
+  }
+
+  /** The values of all servers; "unknown" where users may not ask. */
+  final String configured(String name) {
+    Set<String> values = new TreeSet<>();
+    for (Jedis server : servers) {
+      try {
+        values.add(server.configGet(name).getOrDefault(name, "unknown"));
+      } catch (JedisDataException refused) {
+        values.add("unknown");
+      }
+    }
+    return String.join(" and ", values);
+  }
+
+  /** The values of all servers in a section of INFO. */
+  final String said(String section, String name) {
+    Set<String> values = new TreeSet<>();
+    servers.forEach(server -> values.add(info(server, section).getOrDefault(name, "unknown")));
+    return String.join(" and ", values);
+  }
+
+  static Map<String, String> info(Jedis server, String section) {
     Map<String, String> found = new TreeMap<>();
-    for (String line : redis.info(section).split("\r?\n")) {
+    for (String line : server.info(section).split("\r?\n")) {
       int colon = line.indexOf(':');
       if (colon > 0) {
         found.put(line.substring(0, colon), line.substring(colon + 1));
@@ -65,6 +125,6 @@ final class RedisAdmin implements Admin {
 
   @Override
   public void close() {
-    redis.close();
+    servers.forEach(Jedis::close);
   }
 }

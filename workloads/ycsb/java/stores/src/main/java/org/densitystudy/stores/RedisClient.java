@@ -7,11 +7,14 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
 import java.util.Vector;
+import java.util.stream.Stream;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
+import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.Pipeline;
 import redis.clients.jedis.Response;
+import redis.clients.jedis.commands.JedisBinaryCommands;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisException;
 import site.ycsb.ByteIterator;
@@ -25,12 +28,13 @@ import site.ycsb.Status;
  * byte order: scans go through it, in two round trips. An insert writes its row, then the key into that set, in one
  * round trip with two replies; both are read. An update changes fields of an existing row, and leaves the set alone.
  *
- * <p>{@code -p redis.address=HOST:PORT}
+ * <p>{@code -p redis.address=HOST:PORT}, and for a server of others {@code -p redis.prefix=TEXT -p store.user=NAME -p
+ * store.password.file=PATH}
  */
 public final class RedisClient extends Rows {
-  private static final int CONNECT_MS = 5_000;
-  private static final int ANSWER_MS = 60_000;
   private HostAndPort address;
+  private JedisClientConfig options;
+  private String prefix;
   private Jedis connection;
 
   /** YCSB creates instances by name, then calls init. */
@@ -39,6 +43,8 @@ public final class RedisClient extends Rows {
   @Override
   void open(Properties properties) throws DBException {
     address = HostAndPort.from(needed(properties, "redis.address"));
+    options = options(properties);
+    prefix = prefix(properties);
     try {
       redis().ping();
     } catch (JedisException failure) {
@@ -54,19 +60,33 @@ public final class RedisClient extends Rows {
     }
   }
 
-  static Jedis connected(HostAndPort address) {
-    return new Jedis(
-        address,
-        DefaultJedisClientConfig.builder()
-            .connectionTimeoutMillis(CONNECT_MS)
-            .socketTimeoutMillis(ANSWER_MS)
-            .build());
+  static Jedis connected(HostAndPort address, Properties properties) throws DBException {
+    return new Jedis(address, options(properties));
+  }
+
+  static JedisClientConfig options(Properties properties) throws DBException {
+    String user = properties.getProperty("store.user", "");
+    return DefaultJedisClientConfig.builder()
+        .connectionTimeoutMillis(5_000)
+        .socketTimeoutMillis(60_000)
+        .user(user.isEmpty() ? null : user)
+        .password(password(properties))
+        .build();
+  }
+
+  /** Of all keys, where the server is not the study's own. */
+  static String prefix(Properties properties) {
+    return properties.getProperty("redis.prefix", "");
+  }
+
+  static List<HostAndPort> addresses(String listed) {
+    return Stream.of(listed.split(",")).map(HostAndPort::from).toList();
   }
 
   /** After a lost connection the next operation opens another one. */
   private Jedis redis() {
     if (connection == null) {
-      connection = connected(address);
+      connection = new Jedis(address, options);
     }
     return connection;
   }
@@ -75,17 +95,25 @@ public final class RedisClient extends Rows {
   public Status read(
       String table, String key, Set<String> wanted, Map<String, ByteIterator> result) {
     try {
-      byte[] row = bytes(key);
-      if (wanted == null) {
-        redis().hgetAll(row).forEach((field, value) -> result.put(text(field), value(value)));
-      } else {
-        String[] fields = wanted.toArray(String[]::new);
-        put(fields, redis().hmget(row, encoded(fields)), result);
-      }
-      return result.isEmpty() ? Status.NOT_FOUND : Status.OK;
+      return read(redis(), prefix + key, wanted, result);
     } catch (JedisException failure) {
       return lost("READ", failure);
     }
+  }
+
+  static Status read(
+      JedisBinaryCommands redis,
+      String key,
+      Set<String> wanted,
+      Map<String, ByteIterator> result) {
+    byte[] row = bytes(key);
+    if (wanted == null) {
+      redis.hgetAll(row).forEach((field, value) -> result.put(text(field), value(value)));
+    } else {
+      String[] fields = wanted.toArray(String[]::new);
+      put(fields, redis.hmget(row, encoded(fields)), result);
+    }
+    return result.isEmpty() ? Status.NOT_FOUND : Status.OK;
   }
 
   @Override
@@ -98,7 +126,7 @@ public final class RedisClient extends Rows {
     String[] fields = wanted == null ? null : wanted.toArray(String[]::new);
     try {
       List<byte[]> keys =
-          redis().zrangeByLex(bytes(table), bytes("[" + start), bytes("+"), 0, rows);
+          redis().zrangeByLex(index(table), bytes("[" + prefix + start), bytes("+"), 0, rows);
       if (fields == null) {
         List<Response<Map<byte[], byte[]>>> found = new ArrayList<>(keys.size());
         try (Pipeline pipeline = redis().pipelined()) {
@@ -127,7 +155,7 @@ public final class RedisClient extends Rows {
   @Override
   public Status update(String table, String key, Map<String, ByteIterator> values) {
     try {
-      redis().hset(bytes(key), encoded(values));
+      redis().hset(bytes(prefix + key), encoded(values));
       return Status.OK;
     } catch (JedisException failure) {
       return lost("UPDATE", failure);
@@ -136,13 +164,13 @@ public final class RedisClient extends Rows {
 
   @Override
   public Status insert(String table, String key, Map<String, ByteIterator> values) {
-    byte[] row = bytes(key);
+    byte[] row = bytes(prefix + key);
     try {
       Response<Long> written;
       Response<Long> indexed;
       try (Pipeline pipeline = redis().pipelined()) {
         written = pipeline.hset(row, encoded(values));
-        indexed = pipeline.zadd(bytes(table), 0, row);
+        indexed = pipeline.zadd(index(table), 0, row);
       }
       written.get(); // throws what the server answered
       indexed.get();
@@ -154,12 +182,12 @@ public final class RedisClient extends Rows {
 
   @Override
   public Status delete(String table, String key) {
-    byte[] row = bytes(key);
+    byte[] row = bytes(prefix + key);
     try {
       Response<Long> unindexed;
       Response<Long> removed;
       try (Pipeline pipeline = redis().pipelined()) {
-        unindexed = pipeline.zrem(bytes(table), row);
+        unindexed = pipeline.zrem(index(table), row);
         removed = pipeline.del(row);
       }
       unindexed.get();
@@ -168,6 +196,10 @@ public final class RedisClient extends Rows {
     } catch (JedisException failure) {
       return lost("DELETE", failure);
     }
+  }
+
+  private byte[] index(String table) {
+    return bytes(prefix + table);
   }
 
   private static byte[][] encoded(String[] fields) {

@@ -1,6 +1,9 @@
 package org.densitystudy.stores;
 
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Properties;
@@ -76,6 +79,16 @@ abstract class Rows extends DB {
     HashMap<String, ByteIterator> row = new HashMap<>();
     result.add(row);
     return row;
+  }
+
+  /** The user's password, which only a file has: command lines and records name the file. Null: none. */
+  static String password(Properties properties) throws DBException {
+    String file = properties.getProperty("store.password.file", "");
+    try {
+      return file.isEmpty() ? null : Files.readString(Path.of(file)).strip();
+    } catch (IOException failure) {
+      throw new DBException("the password file " + file + " cannot be read: " + failure, failure);
+    }
   }
 
   static String needed(Properties properties, String name) throws DBException {

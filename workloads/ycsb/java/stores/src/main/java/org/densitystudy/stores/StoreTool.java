@@ -11,7 +11,8 @@ import site.ycsb.Status;
 import site.ycsb.StringByteIterator;
 
 /**
- * Several commands on a store in one JVM: {@code name=value ... + empty settle state check}. Prints one line of JSON
+ * Several commands on a store in one JVM: {@code name=value ... + empty settle state check}, and on a store of
+ * others {@code owner facts claim release}. Prints one line of JSON
  * per command; exits with 1 after the first that fails.
  */
 public final class StoreTool {
@@ -36,6 +37,10 @@ public final class StoreTool {
           case "empty" -> admin.empty(table);
           case "settle" -> admin.settle(table);
           case "state" -> result = admin.state(table);
+          case "owner" -> result = ((Endpoint) admin).owner();
+          case "facts" -> result = ((Endpoint) admin).facts();
+          case "claim" -> ((Endpoint) admin).claim(Rows.needed(properties, "tag"));
+          case "release" -> ((Endpoint) admin).release(Rows.needed(properties, "tag"));
           case "check" -> check(properties, table);
           default -> throw new IllegalArgumentException(arguments[at] + " is no command");
         }

@@ -1,0 +1,153 @@
+"""Provider `existing` with an endpoint: one namespace on a store of others, a prefix of keys or a keyspace.
+
+Nothing else of the store is written, removed, flushed, compacted or configured.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from density_study.cluster.machine import directories
+from density_study.cluster.model.cluster import Endpoints, Site
+from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.model.store import Durability, Store
+from density_study.cluster.model.topology import Topology
+from density_study.cluster.model.versions import Versions
+from density_study.cluster.providers.existing import watched
+from density_study.cluster.providers.existing.endpoint_tool import ask_store, endpoint_properties
+from density_study.cluster.providers.existing.provider import (
+    OWNED,
+    ExistingProvider,
+    client_conf,
+    given_of,
+)
+from density_study.cluster.providers.local.transport import LocalTransport
+from density_study.cluster.providers.provider import Joined
+from density_study.cluster.render.conf_files import store_client_files
+from density_study.cluster.state import atomic
+from density_study.cluster.state.events import Intent
+from density_study.cluster.state.journal import Journal
+
+ENDPOINT = "endpoint.json"
+"""In the clients' folder: how to reach the store, for tear-down."""
+_CASSANDRA: Mapping[str, Durability] = {"periodic": "memory", "batch": "synced", "group": "synced"}
+_REDIS: Mapping[str, Durability] = {"everysec": "memory", "no": "page_cache", "always": "synced"}
+"""appendfsync of an append-only file. With everysec, writes wait in memory while the file is synced."""
+
+
+def promised(store: Store, facts: Mapping[str, Any]) -> Durability | None:
+    """The strongest level that the servers keep by their own words; None if they do not say, or differ."""
+    if store.name == "cassandra":
+        return _CASSANDRA.get(facts["commitlog_sync"])
+    if facts["appendonly"] == "no":
+        return "memory"
+    return _REDIS.get(facts["appendfsync"]) if facts["appendonly"] == "yes" else None
+
+
+class EndpointProvider(ExistingProvider):
+    def check_given(self, topology: Topology, needed_mib: int, for_s: float) -> None:
+        facts, owner = ask_store(endpoint_properties(topology), "facts", "owner")
+        _check_free(topology, owner)
+        _check_facts(topology, facts, needed_mib)
+
+    def versions(self, topology: Topology) -> Versions:
+        return topology.versions  # of the client's own tools: the store is neither Hadoop nor HBase
+
+    def create(self, site: Site, topology: Topology, journal: Journal) -> None:
+        given, conf, properties = (
+            given_of(topology),
+            client_conf(site),
+            endpoint_properties(topology),
+        )
+        for node in topology.nodes:
+            directories.make(site, node, journal)
+        watched.reach(site, given, journal)
+        for name, text in store_client_files().items():
+            atomic.write_text(conf / name, text)
+        atomic.write_text(conf / ENDPOINT, json.dumps(properties, indent=2) + "\n")
+        _check_free(
+            topology, *ask_store(properties, "owner")
+        )  # what was there is not ours to remove
+        journal.intend(OWNED, site.tag, path=given.namespace)
+        ask_store({**properties, "tag": site.tag}, "claim")
+
+    def join(self, site: Site, topology: Topology) -> Joined:
+        given, store = given_of(topology), topology.store
+        assert given.endpoint is not None
+        (facts,) = ask_store(endpoint_properties(topology), "facts")
+        level = promised(store, facts)
+        seen = {
+            **facts,
+            "store": store.facts.title,
+            "durability": store.durability,
+            "durability_from": "servers" if level else "study",
+            "unwatched": watched.unwatched(given, given.endpoint.hosts),
+        }
+        endpoints = Endpoints(store={address: address for address in given.endpoint.addresses})
+        return Joined(topology.versions, endpoints, client_conf(site), seen)
+
+    def transport(self, site: Site, journal: Journal) -> LocalTransport:
+        return LocalTransport(site.tag, journal)
+
+    def _tag(self, site: Site, intent: Intent) -> str | None:
+        (owner,) = ask_store(_saved(site), "owner")
+        tag: str | None = owner.get("tag")
+        return tag
+
+    def _remove(self, site: Site, intent: Intent) -> None:
+        release, owner = ask_store({**_saved(site), "tag": site.tag}, "release", "owner")
+        if owner.get("tag") == site.tag:
+            raise StudyError("it is still there.", f"namespace {intent.path}", "remove it.")
+
+
+def _saved(site: Site) -> dict[str, str]:
+    properties: dict[str, str] = json.loads((client_conf(site) / ENDPOINT).read_bytes())
+    return properties
+
+
+def _check_free(topology: Topology, owner: Mapping[str, Any]) -> None:
+    namespace = given_of(topology).namespace
+    if "tag" in owner:
+        raise InputError(
+            f"{topology.store.facts.title} has keys or a keyspace {namespace} already ({owner['tag']}); a "
+            "study makes its own, and removes it.",
+            f"namespace {namespace}",
+            "name another one in existing.namespace; `study reap` removes what killed runs left.",
+        )
+
+
+def _check_facts(topology: Topology, facts: Mapping[str, Any], needed_mib: int) -> None:
+    """InputError if the servers do not keep what the study declares, or have no room for its rows."""
+    store, level = topology.store, promised(topology.store, facts)
+    endpoint = given_of(topology).endpoint
+    assert endpoint is not None
+    names = ("commitlog_sync",) if store.name == "cassandra" else ("appendonly", "appendfsync")
+    words = ", ".join(f"{name} {facts[name]}" for name in names)
+    if level is None and "unknown" not in words:
+        raise InputError(
+            f"its servers differ in their durability, or it is none that is known here: {words}.",
+            store.facts.title,
+            "ask its administrators for equal settings.",
+        )
+    if level not in (None, store.durability):
+        raise InputError(
+            f"its servers keep {level} ({words}), and the study declares {store.durability}.",
+            store.facts.title,
+            f"write durability: {level}.",
+            ("store",),
+        )
+    if "free_bytes" in facts and facts["free_bytes"] < needed_mib * 2**20:
+        raise InputError(
+            f"{facts['free_bytes'] // 2**20:,} MiB are left below maxmemory, and the study writes up to "
+            f"{needed_mib:,} MiB: the server would evict keys of others, or refuse writes.",
+            store.facts.title,
+            "load fewer records, or ask for a higher maxmemory.",
+        )
+    if endpoint.replication > facts.get("nodes", endpoint.replication):
+        raise InputError(
+            f"{endpoint.replication} replicas need as many nodes; it has {facts['nodes']}.",
+            store.facts.title,
+            "write a smaller existing.endpoint.replication.",
+        )

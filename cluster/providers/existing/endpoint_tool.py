@@ -1,0 +1,59 @@
+"""Asks a store of others by StoreTool of the stores' bindings, in a JVM of its own on this machine."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Mapping
+from typing import Any
+
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.model.topology import Topology
+from density_study.cluster.render.jvm import FAST_START, heap_flags
+from density_study.cluster.stack import classpath, ensure, find_java
+from density_study.cluster.stack.store_software import CLIENTS
+
+STORE_TOOL = "org.densitystudy.stores.StoreTool"
+HEAP_MIB = 128
+TIMEOUT_S = 600.0  # a large store is walked for the study's keys
+_FAILURE = re.compile(r"^(?:Caused by: )?(?:[\w$]+\.)+([\w$]+(?:Exception|Error).*)$", re.MULTILINE)
+
+
+def endpoint_properties(topology: Topology) -> dict[str, str]:
+    """What clients of the store are told. The password stays in its file."""
+    given = topology.given
+    assert given is not None and given.endpoint is not None
+    endpoint, addresses = given.endpoint, ",".join(given.endpoint.addresses)
+    known = {"endpoint": "true", "store": topology.store.name}
+    if endpoint.password_file:
+        known |= {"store.user": endpoint.user, "store.password.file": endpoint.password_file}
+    if topology.store.name != "cassandra":
+        return {**known, "redis.address": addresses, "redis.prefix": f"{given.namespace}:"}
+    return {
+        **known,
+        "cassandra.nodes": addresses,
+        "cassandra.keyspace": given.namespace,
+        "cassandra.datacenter": endpoint.datacenter,
+        "cassandra.replication": str(endpoint.replication),
+    }
+
+
+def ask_store(properties: Mapping[str, str], *commands: str) -> list[dict[str, Any]]:
+    """The result of each command. StudyError if one fails."""
+    path = ":".join(classpath(ensure(CLIENTS)))
+    pairs = (f"{key}={value}" for key, value in properties.items())
+    argv = [str(find_java().command), *heap_flags(HEAP_MIB), *FAST_START, "-cp", path]
+    argv += [STORE_TOOL, *pairs, "+", *commands]
+    try:
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+        code, said = done.returncode, _FAILURE.findall(done.stderr) or done.stderr.splitlines()
+    except subprocess.TimeoutExpired:
+        code, said = None, [f"no answer within {TIMEOUT_S:.0f} s"]
+    if code != 0:
+        raise StudyError(
+            f"the store does not do {', '.join(commands)}: {said[-1] if said else 'no message'}.",
+            properties.get("redis.address") or properties.get("cassandra.nodes", ""),
+            "check that it runs, that this machine reaches it, and the login and its rights.",
+        )
+    return [json.loads(line)["result"] for line in done.stdout.splitlines() if line[:1] == "{"]

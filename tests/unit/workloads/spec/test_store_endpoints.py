@@ -1,0 +1,126 @@
+"""Studies of a store that stands already: their keys, their plan, and what clients are told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.given import StoreEndpoint
+from density_study.cluster.model.topology import Topology
+from density_study.workloads.planning.planned_study import outlined_study
+from density_study.workloads.record.given import recorded
+from density_study.workloads.ycsb.properties import table_on
+from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.stores.bindings import binding_of
+
+REDIS = """\
+study: our-redis
+provider: existing
+store: redis
+existing:
+  endpoint: {addresses: ["10.0.0.5:6379"], user: bench, password_file: /home/me/password}
+workloads:
+  - ycsb: {records: [1000], mixes: [load, e], threads: [8]}
+"""
+CASSANDRA = """\
+study: our-cassandra
+provider: existing
+store: {name: cassandra, durability: synced}
+existing:
+  namespace: bench
+  endpoint: {addresses: ["a.example:9042", "b.example:9042"], datacenter: dc7, replication: 3}
+workloads:
+  - ycsb: {records: [1000], mixes: [load, a], threads: [8]}
+"""
+
+
+def topology_of(folder: Path, text: str) -> Topology:
+    path = folder / "study.yaml"
+    path.write_text(text)
+    (topology,) = outlined_study(path).plan.topologies.values()
+    return topology
+
+
+def test_the_plan_has_the_client_alone_and_the_durability_in_the_name(tmp_path: Path) -> None:
+    topology = topology_of(tmp_path, REDIS)
+    assert (topology.name, topology.provider) == ("given-redis-page-cache", "endpoint")
+    assert [node.roles for node in topology.nodes] == [("client",)]
+    assert topology.given is not None
+    assert topology.given.endpoint == StoreEndpoint(
+        ("10.0.0.5:6379",), "bench", "/home/me/password", "datacenter1", 1
+    )
+    record = recorded(topology)
+    assert (record.provider, record.medium, record.vms_per_host) == ("existing", "unknown", None)
+    assert record.levels == {"store": "redis-page-cache"}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            REDIS,
+            {
+                "endpoint": "true",
+                "store": "redis",
+                "store.user": "bench",
+                "store.password.file": "/home/me/password",
+                "redis.address": "10.0.0.5:6379",
+                "redis.prefix": "density_study:",
+            },
+        ),
+        (
+            CASSANDRA,
+            {
+                "endpoint": "true",
+                "store": "cassandra",
+                "cassandra.nodes": "a.example:9042,b.example:9042",
+                "cassandra.keyspace": "bench",
+                "cassandra.datacenter": "dc7",
+                "cassandra.replication": "3",
+            },
+        ),
+    ],
+)
+def test_clients_are_told_addresses_and_the_file_of_the_password(
+    tmp_path: Path, text: str, told: dict[str, str]
+) -> None:
+    cluster: Any = SimpleNamespace(topology=topology_of(tmp_path, text))
+    assert binding_of(cluster).properties(cluster) == told
+    setting = YcsbSetting(mix="c", records=1000, threads=1, duration_s=10.0)
+    assert table_on(cluster, setting) == "usertable_1000"  # the namespace is in the properties
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (REDIS.replace("store: redis", "store: rocksdb"), "needs one of the stores redis, redis-"),
+        (REDIS.replace("store: redis\n", ""), "needs one of the stores redis, redis-"),
+        (REDIS.replace("6379", "6379, 10.0.0.6:6379").replace('"', ""), "store redis is one server"),
+        (REDIS.replace("10.0.0.5:6379", "10.0.0.5"), "an address, HOST:PORT"),
+        (REDIS.replace(", password_file: /home/me/password", ""), "user needs password_file"),
+        (REDIS.replace("existing:\n", "existing:\n  queue: q\n"), "alone beside it, not queue"),
+        (REDIS.replace("existing:\n", "existing:\n  folder: /a/b\n"), "not folder"),
+        (REDIS + "factors: {cluster: {a: {configuration: /a}, b: {configuration: /b}}}\n", "not endpoints"),
+        (REDIS + "factors: {store: [redis]}\n", "takes no factors but cluster"),
+        (CASSANDRA.replace("synced", "page_cache"), "no durability page_cache"),
+        (CASSANDRA.replace("[load, a]", "[e]"), "no scan from a key on"),
+        (
+            "provider: existing\nexisting: {configuration: /c, folder: /a/b}\n"
+            + REDIS.replace("provider: existing\n", "").split("existing:")[0]
+            + "workloads: [{ycsb: {records: [1], mixes: [a], threads: [1]}}]\n",
+            "or existing with the key endpoint",
+        ),
+        (
+            REDIS.replace("ycsb: {records: [1000], mixes: [load, e], threads: [8]}",
+                          "testdfsio: {modes: [write], files: 1, file_size: 1 MiB}"),
+            "no HDFS",
+        ),
+    ],
+)  # fmt: skip
+def test_what_an_endpoint_cannot_have_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        topology_of(tmp_path, text)

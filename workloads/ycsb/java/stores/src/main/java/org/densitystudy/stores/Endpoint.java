@@ -1,0 +1,32 @@
+package org.densitystudy.stores;
+
+import java.util.Map;
+import java.util.Properties;
+
+/**
+ * A store that stands already. All that a study has there is below one namespace: a prefix of keys, or a keyspace. Its tag
+ * says whose it is.
+ */
+interface Endpoint extends Admin {
+  /** {@code tag} of the run that has the namespace; empty where it has none; no entry if there is no namespace. */
+  Map<String, Object> owner() throws Exception;
+
+  /** Makes the namespace, which must not exist. */
+  void claim(String tag) throws Exception;
+
+  /** Removes the namespace with all that is in it, if it is the tag's. */
+  void release(String tag) throws Exception;
+
+  /** What the servers say about themselves: version, durability, room. "unknown" where they do not say. */
+  Map<String, Object> facts() throws Exception;
+
+  /** The store of that name. */
+  static Endpoint of(String store, Properties properties) throws Exception {
+    return switch (store) {
+      case "redis" -> new RedisEndpoint(properties, false);
+      case "redis-cluster" -> new RedisEndpoint(properties, true);
+      case "cassandra" -> new CassandraEndpoint(properties);
+      default -> throw new IllegalArgumentException("store=" + store + " is no endpoint here");
+    };
+  }
+}
