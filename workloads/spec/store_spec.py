@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 _IMPOSSIBLE = {
     "riak": "its client is of 2017, and no package registry has a server",
     "aerospike": "no package registry has a server",
-    "accumulo": "this version has no binding for it",
     "kudu": "this version has no binding for it",
 }
 
@@ -25,7 +24,7 @@ class StoreSpec(Frozen):
     """A store, and when it acknowledges a write. `redis` is short for `{name: redis}`."""
 
     name: StoreName = Field(
-        "hbase", description="`hbase`, `redis` (or Valkey), `rocksdb` or `cassandra`."
+        "hbase", description="`hbase`, `accumulo`, `cassandra`, `redis` (or Valkey) or `rocksdb`."
     )
     durability: Durability = Field(
         "page_cache",
@@ -74,7 +73,7 @@ def check_stores(study: Study) -> None:
         raise FaultyKeyError("the stores are those of factors.store; remove this key", "store")
     key = ("factors", "store") if levels else ("store",)
     for store in levels.values() or (study.store.store,):
-        if store.on_hadoop:
+        if store.is_hbase:
             if study.provider == "existing" and store != Store():
                 raise FaultyKeyError(
                     "the durability of a given cluster is what its administrators set", *key
@@ -101,7 +100,7 @@ def check_stores(study: Study) -> None:
         for factor in ("stack", "configuration", "tier"):
             if study.factors.levels(factor):
                 raise FaultyKeyError(
-                    f"{factor} is of Hadoop and HBase, which a cluster with {facts.title} does not "
-                    "have; compare it in a study of HBase alone",
+                    f"{factor} is of Hadoop and HBase, and not offered beside {facts.title}; compare it in a "
+                    "study of HBase alone",
                     *("factors", factor),
                 )
