@@ -6,17 +6,23 @@ import os
 import signal
 import socket
 import time
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import psutil
 import pytest
 
 from density_study.cluster.lifecycle.bring_up import bring_up
-from density_study.cluster.lifecycle.readiness import cassandra_answer, redis_answer
+from density_study.cluster.lifecycle.readiness import (
+    Seen,
+    accumulo_answer,
+    cassandra_answer,
+    redis_answer,
+)
 from density_study.cluster.lifecycle.tear_down import tear_down
+from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.store import Durability, Store
-from density_study.cluster.model.transport import Command
+from density_study.cluster.model.transport import Command, Transport
 from density_study.cluster.providers.provider import provider_of
 from density_study.cluster.providers.stacks import ensure_stacks
 from tests.live.stores.loading import loading, rows_left, tool
@@ -41,9 +47,36 @@ def talk(address: str, *commands: str) -> list[str]:
     return said
 
 
+def after_kills(
+    cluster: Cluster,
+    transport: Transport,
+    folder: Path,
+    answer: Callable[[str], Seen],
+    names: Sequence[str] = ("cassandra",),
+) -> tuple[int, int]:
+    """The rows that are left of those that were acknowledged when all daemons of these names died."""
+    tool(cluster, transport, folder, "empty")
+    client, acknowledged = loading(cluster, transport, folder)
+    victims = [one for one in cluster.processes if one.name in names]
+    for process in victims:
+        os.kill(process.pid, signal.SIGKILL)
+    psutil.wait_procs([psutil.Process(process.pid) for process in victims], 10)
+    transport.stop(client, 0)
+    for process in victims:
+        node = next(one for one in cluster.topology.workers if one.name == process.node)
+        argv = tuple(cluster.disclosure["daemons"][f"{node.name}/{process.name}"])
+        logs = (folder / f"{node.name}.{process.name}.{name}" for name in ("out", "err"))
+        transport.start(node, Command(process.name, argv, {}, None), *logs)
+    deadline = time.monotonic() + 120
+    while not all(answer(one).ready for one in cluster.endpoints.store.values()):
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+    return rows_left(cluster, transport, folder), acknowledged
+
+
 @pytest.mark.parametrize(("level", "kept"), [("memory", 0), ("page_cache", 1), ("synced", 1)])
 def test_redis(tmp_path: Path, level: Durability, kept: int) -> None:
-    placed = replace(topology(tmp_path, workers=1), store=Store("redis", level))
+    placed = topology(tmp_path, workers=1, store=Store("redis", level))
     site, journal = open_build(tmp_path, os.getpid())
     try:
         stacks = ensure_stacks(placed.versions, placed.store)
@@ -72,7 +105,7 @@ def test_redis(tmp_path: Path, level: Durability, kept: int) -> None:
 )
 def test_rocksdb(tmp_path: Path, level: Durability, kept: bool) -> None:
     """The client dies in the middle of a load; its last status line says how many rows it had written."""
-    placed = replace(topology(tmp_path, workers=1), store=Store("rocksdb", level))
+    placed = topology(tmp_path, workers=1, store=Store("rocksdb", level))
     site, journal = open_build(tmp_path, os.getpid())
     try:
         cluster = bring_up(site, placed, ensure_stacks(placed.versions, placed.store), journal)
@@ -86,30 +119,34 @@ def test_rocksdb(tmp_path: Path, level: Durability, kept: bool) -> None:
         tear_down(site, journal)
 
 
-@pytest.mark.parametrize(("level", "kept"), [("memory", False), ("synced", True)])
-def test_cassandra(tmp_path: Path, level: Durability, kept: bool) -> None:
-    """Both nodes die in the middle of a load, and start again."""
-    placed = replace(topology(tmp_path), store=Store("cassandra", level))
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(
+    ("level", "kept"), [("memory", False), ("page_cache", True), ("synced", True)]
+)
+def test_accumulo(tmp_path: Path, level: Durability, kept: bool) -> None:
+    """All tablet servers and DataNodes die in the middle of a load, and start again."""
+    placed = topology(tmp_path, store=Store("accumulo", level))
     site, journal = open_build(tmp_path, os.getpid())
     try:
         cluster = bring_up(site, placed, ensure_stacks(placed.versions, placed.store), journal)
         transport = provider_of("local").transport(site, journal)
-        tool(cluster, transport, tmp_path, "empty")
-        client, acknowledged = loading(cluster, transport, tmp_path)
-        for process in cluster.processes:
-            os.kill(process.pid, signal.SIGKILL)
-        psutil.wait_procs([psutil.Process(process.pid) for process in cluster.processes], 10)
-        transport.stop(client, 0)
-        for process in cluster.processes:
-            node = next(one for one in placed.workers if one.name == process.node)
-            argv = tuple(cluster.disclosure["daemons"][f"{node.name}/cassandra"])
-            logs = (tmp_path / f"{node.name}.{name}" for name in ("out", "err"))
-            transport.start(node, Command("cassandra", argv, {}, None), *logs)
-        deadline = time.monotonic() + 120
-        while not all(cassandra_answer(one).ready for one in cluster.endpoints.store.values()):
-            assert time.monotonic() < deadline
-            time.sleep(0.2)
-        rows = rows_left(cluster, transport, tmp_path)
+        rows, acknowledged = after_kills(
+            cluster, transport, tmp_path, accumulo_answer, ("tserver", "datanode")
+        )
+        assert (rows >= acknowledged) is kept, (rows, acknowledged)
+    finally:
+        tear_down(site, journal)
+
+
+@pytest.mark.parametrize(("level", "kept"), [("memory", False), ("synced", True)])
+def test_cassandra(tmp_path: Path, level: Durability, kept: bool) -> None:
+    """Both nodes die in the middle of a load, and start again."""
+    placed = topology(tmp_path, store=Store("cassandra", level))
+    site, journal = open_build(tmp_path, os.getpid())
+    try:
+        cluster = bring_up(site, placed, ensure_stacks(placed.versions, placed.store), journal)
+        transport = provider_of("local").transport(site, journal)
+        rows, acknowledged = after_kills(cluster, transport, tmp_path, cassandra_answer)
         assert (rows >= acknowledged) is kept, (rows, acknowledged)
     finally:
         tear_down(site, journal)
