@@ -97,6 +97,7 @@ class _Build:
         self.phases = phases
         self.timeout_scale = 1.0
         self.network: dict[str, Any] = {}
+        self.initialising: ProcessId | None = None
         self.provider: Provider = provider_of(topology.provider)
         self.transport: Transport = self.provider.transport(site, journal)
         self.nodes = {node.name: node for node in topology.nodes}
@@ -208,10 +209,16 @@ class _Build:
 
     @property
     def _later(self) -> list[Daemon]:
-        """In emulated guests YARN waits until HDFS is ready. Context switches are expensive there, so
-        starting fewer processes at once brings all of them up sooner."""
+        """What waits until HDFS is ready: the daemons of a store that is created there; in emulated guests
+        YARN, too. Context switches are expensive there, so starting fewer processes at once brings all of
+        them up sooner."""
         late = ("resourcemanager", "nodemanager") if self.timeout_scale > 1 else ()
-        return [daemon for daemon in self.rendered.daemons if daemon.role in late]
+        init = self.rendered.initialise
+        return [
+            daemon
+            for daemon in self.rendered.daemons
+            if daemon.role in late or (init is not None and init.name in daemon.starts_after)
+        ]
 
     def _serve(self, daemons: Sequence[Daemon], watch: StartupMonitor) -> None:
         for daemon in daemons:
@@ -232,10 +239,23 @@ class _Build:
         while pending:
             watch.check_alive()
             pending = [service for service in pending if not self._ready(service, watch)]
-            if later and "hdfs" not in {service.name for service in pending}:
+            hdfs_is_ready = "hdfs" not in {service.name for service in pending}
+            if later and hdfs_is_ready and self._initialised(watch):
                 self._serve(later, watch)
                 later = []
             time.sleep(watch.poll_s if pending else 0)
+
+    def _initialised(self, watch: StartupMonitor) -> bool:
+        """Whether HDFS has what the store's daemons expect there; the first call begins to create it."""
+        init = self.rendered.initialise
+        if init is None:
+            return True
+        if self.initialising is None:
+            self.initialising = self._run(self.transport.start, init)
+        if self.transport.alive(self.initialising) and not watch.overdue:
+            return False
+        watch.until_ended(self.initialising, init)
+        return True
 
     def _ready(self, service: Service, watch: StartupMonitor) -> bool:
         seen = service.check()

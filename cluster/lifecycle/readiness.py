@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 import socket
 import urllib.request
 from collections.abc import Callable, Mapping
@@ -42,11 +43,14 @@ class Service:
 
 def services(topology: Topology, endpoints: Endpoints, fetch: Fetch | None = None) -> list[Service]:
     """HDFS, YARN and HBase of a topology, or its other store's daemons, with their checks."""
+    answer = _ANSWERS.get(topology.store.name)
+    of_store = [
+        Service(name, name, partial(answer, address))
+        for name, address in endpoints.store.items()
+        if answer is not None
+    ]
     if not topology.store.on_hadoop:
-        return [
-            Service(name, name, partial(_ANSWERS[topology.store.name], address))
-            for name, address in endpoints.store.items()
-        ]
+        return of_store
     ask, to = fetch or fetch_json, endpoints
     workers, servers = len(topology.workers), len(endpoints.regionserver_http)
 
@@ -58,33 +62,46 @@ def services(topology: Topology, endpoints: Endpoints, fetch: Fetch | None = Non
     hdfs = check(to.namenode_http, namenode, hdfs_seen, workers)
     yarn = check(to.resourcemanager_http, manager, yarn_seen, workers)
     hbase = check(to.hmaster_http, "HBase,name=Master,sub=Server", hbase_seen, servers)
-    return [
-        Service("hdfs", "namenode", hdfs),
-        Service("yarn", "resourcemanager", yarn),
-        Service("hbase", "hmaster", hbase),
-    ]
+    hadoop = [Service("hdfs", "namenode", hdfs), Service("yarn", "resourcemanager", yarn)]
+    return [*hadoop, *(of_store or [Service("hbase", "hmaster", hbase)])]
 
 
 def redis_answer(address: str) -> Seen:
     """Answers PING with PONG: not while it loads its data."""
-    return _said(address, b"PING\r\n", b"+PONG\r\n")
+    return _said(address, b"PING\r\n", rb"\+PONG\r\n")
 
 
 def redis_cluster_answer(address: str) -> Seen:
     """Answers CLUSTER INFO with the state ok. Every node is asked: one that has just started takes the others
     for alive."""
-    seen = _said(address, b"CLUSTER INFO\r\n", b"$")
+    seen = _said(address, b"CLUSTER INFO\r\n", rb"\$")
     return Seen(seen.ready and "cluster_state:ok" in seen.state, seen.state)
 
 
 def cassandra_answer(address: str) -> Seen:
     """Answers OPTIONS of CQL's protocol with SUPPORTED: it listens once it has joined the ring. Whether the
     nodes see each other, and keep a row, is for `StoreTool` to find out."""
-    return _said(address, b"\x04\0\0\0\x05\0\0\0\0", b"\x84\0\0\0\x06")
+    return _said(address, b"\x04\0\0\0\x05\0\0\0\0", rb"\x84\0\0\0\x06")
+
+
+def accumulo_answer(address: str) -> Seen:
+    """A tablet server tells the ZooKeeper that it belongs to: a call by Thrift, framed, in its compact
+    protocol. Whether the manager has assigned tablets is for `StoreTool` to find out."""
+    call = b"\x82\x21\0\x14client:getZooKeepers\0"
+    return _said(address, len(call).to_bytes(4, "big") + call, rb".{4}\x82\x41\0\x0dgetZooKeepers")
+
+
+_ANSWERS: Mapping[StoreName, Callable[[str], Seen]] = {
+    "accumulo": accumulo_answer,
+    "cassandra": cassandra_answer,
+    "redis": redis_answer,
+    "redis-cluster": redis_cluster_answer,
+}
+"""RocksDB has no daemon."""
 
 
 def _said(address: str, question: bytes, answer: bytes) -> Seen:
-    """Whether what listens at `address` answers `question` with what begins with `answer`."""
+    """Whether what listens at `address` answers `question` with what begins with the pattern `answer`."""
     host, _, port = address.rpartition(":")
     try:
         with socket.create_connection((host, int(port)), REQUEST_TIMEOUT_S) as connection:
@@ -93,15 +110,8 @@ def _said(address: str, question: bytes, answer: bytes) -> Seen:
             said = connection.recv(200)
     except OSError as error:
         return Seen(False, f"no answer from {address}: {error}")
-    return Seen(said.startswith(answer), f"answers {said.decode(errors='replace').strip()!r}")
-
-
-_ANSWERS: Mapping[StoreName, Callable[[str], Seen]] = {
-    "redis": redis_answer,
-    "redis-cluster": redis_cluster_answer,
-    "cassandra": cassandra_answer,
-}
-"""RocksDB has no daemon."""
+    ready = re.match(answer, said, re.DOTALL) is not None
+    return Seen(ready, f"answers {said.decode(errors='replace').strip()!r}")
 
 
 def hdfs_seen(beans: dict[str, Any], expected: int) -> Seen:

@@ -134,7 +134,7 @@ def _check_store(arm: Arm, workers: Sequence[Node]) -> None:
             "remove `limits` from the disks, or use another store.",
             ("hosts",),
         )
-    if not arm.store.on_hadoop and arm.regionservers_per_node > 1:
+    if not arm.store.is_hbase and arm.regionservers_per_node > 1:
         raise InputError(
             f"{arm.store.facts.title} has no RegionServers.",
             f"arm {arm.name()}",
@@ -214,7 +214,7 @@ def _workers(
             disk=disks[index % len(disks)],
             more_disks=disks[1:] if arm.vms_per_host == 0 else (),
             container_mib=containers_mib // arm.nodes if arm.store.on_hadoop else 0,
-            regionservers=arm.regionservers_per_node if arm.store.on_hadoop else 0,
+            regionservers=arm.regionservers_per_node if arm.store.is_hbase else 0,
             cache_disk=_cache_disk(host, arm, disks[index % len(disks)], index),
         )
         for index in range(arm.nodes)
@@ -297,7 +297,7 @@ def reserved_mib(host: Host, arms: Sequence[Arm]) -> int:
 
 def _master_mib(arms: Sequence[Arm]) -> int:
     """The master's memory, equal in every arm: that of the arm which needs most."""
-    return max(master_reserve_mib(arm.configuration) for arm in arms)
+    return max(master_reserve_mib(arm.configuration, arm.store) for arm in arms)
 
 
 def _system_mib(host: Host, arm: Arm) -> int:

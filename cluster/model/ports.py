@@ -27,9 +27,8 @@ MASTER_SERVICES = (
     "resourcemanager.admin",
     "resourcemanager.http",
     "zookeeper.client",
-    "hmaster.rpc",
-    "hmaster.http",
 )
+HBASE_MASTER_SERVICES = ("hmaster.rpc", "hmaster.http")
 WORKER_SERVICES = (
     "datanode.data",
     "datanode.ipc",
@@ -59,14 +58,14 @@ class Ports:
 
 def services(node: Node, store: Store = HBASE) -> tuple[str, ...]:
     """The services of a node, in the order in which ports are allocated."""
-    if not store.on_hadoop:
-        return store.facts.services if "worker" in node.roles else ()
     names: list[str] = []
     if "master" in node.roles:
-        names += MASTER_SERVICES
+        names += MASTER_SERVICES if store.on_hadoop else ()
+        names += HBASE_MASTER_SERVICES if store.is_hbase else store.facts.master_services
     if "worker" in node.roles:
-        names += WORKER_SERVICES
-        for server in node.regionserver_names:
+        names += WORKER_SERVICES if store.on_hadoop else ()
+        names += store.facts.services
+        for server in node.regionserver_names if store.is_hbase else ():
             names += [f"{server}.rpc", f"{server}.http"]
     return tuple(names)
 

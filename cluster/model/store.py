@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-StoreName = Literal["hbase", "redis", "redis-cluster", "rocksdb", "cassandra"]
+StoreName = Literal["hbase", "accumulo", "cassandra", "redis", "redis-cluster", "rocksdb"]
 Durability = Literal["memory", "page_cache", "synced"]
 STORES: tuple[StoreName, ...] = get_args(StoreName)
 LEVELS: tuple[Durability, ...] = get_args(Durability)
@@ -20,17 +20,20 @@ DURABILITY_WORDS: Mapping[Durability, str] = {
 @dataclass(frozen=True)
 class StoreFacts:
     """title: for people. acknowledged: how each level of durability is rendered; a level that is missing
-    does not exist, and `without` says why. services: ports of each worker. workers: the most that it can use;
-    None: any number. embedded: it runs in the client's process, so that there is one client. ordered:
-    whether it can scan in the order of keys. compiled: whether its servers have JIT compilers, and so are
-    warmed up. java: the feature release that its servers need; None: any, or none. given: whether
-    servers that stand already can be measured. thread_ops_s: more than
-    a synchronous client thread can do in a second."""
+    does not exist, and `without` says why. on_hadoop: whether it keeps its data in HDFS; then the cluster
+    has HDFS, YARN and ZooKeeper. services, master_services: ports of each worker and of the master, beside
+    those of Hadoop. workers: the most that it can use; None: any number. embedded: it runs in the client's
+    process, so that there is one client. ordered: whether it can scan in the order of keys. compiled: whether
+    its servers have JIT compilers, and so are warmed up. java: the feature release that its servers need;
+    None: any, or none. given: whether servers that stand already can be measured. thread_ops_s: more than a
+    synchronous client thread can do in a second."""
 
     title: str
     acknowledged: Mapping[Durability, str]
     without: str = ""
+    on_hadoop: bool = False
     services: tuple[str, ...] = ()
+    master_services: tuple[str, ...] = ()
     workers: int | None = None
     embedded: bool = False
     ordered: bool = True
@@ -54,7 +57,21 @@ FACTS: Mapping[StoreName, StoreFacts] = {
             "page_cache": "durability=SYNC_WAL of each write: hflush to every DataNode of the pipeline",
             "synced": "durability=FSYNC_WAL of each write: hsync on every DataNode of the pipeline",
         },
+        on_hadoop=True,
         compiled=True,
+    ),
+    "accumulo": StoreFacts(
+        "Accumulo",
+        {
+            "memory": "table.durability=none",
+            "page_cache": "table.durability=flush: hflush to every DataNode of the pipeline",
+            "synced": "table.durability=sync: hsync on every DataNode of the pipeline",
+        },
+        on_hadoop=True,
+        services=("tserver",),
+        master_services=("manager", "gc"),
+        compiled=True,
+        java=17,
     ),
     "redis": StoreFacts(
         "Redis",
@@ -125,7 +142,11 @@ class Store:
 
     @property
     def on_hadoop(self) -> bool:
-        """Whether the cluster has HDFS, YARN and HBase; otherwise only the store's own daemons run."""
+        """Whether the cluster has HDFS, YARN and ZooKeeper; otherwise only the store's own daemons run."""
+        return self.facts.on_hadoop
+
+    @property
+    def is_hbase(self) -> bool:
         return self.name == "hbase"
 
 

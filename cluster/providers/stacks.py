@@ -19,13 +19,14 @@ from density_study.cluster.stack.store_software import StoreSoftware, ensure_sto
 @dataclass(frozen=True)
 class Stacks:
     """Java and the two trees every node of a cluster uses. `client_java`: of HBase's clients.
-    `store`: of a cluster with another store than HBase, which then has neither."""
+    `store`: of a cluster with another store than HBase. `on_hadoop`: whether its nodes use the two trees."""
 
     java: Java
     client_java: Java
     hadoop: Stack
     hbase: Stack
     store: StoreSoftware | None = None
+    on_hadoop: bool = True
 
     def install_dirs(
         self,
@@ -52,14 +53,12 @@ class Stacks:
 
     def disclose(self) -> dict[str, Any]:
         """Versions, and one hash over all jars of each tree."""
-        if self.store is not None:
-            return {"java": self.daemon_java.version, "client_java": self.client_java.version}
         return {
-            "java": self.java.version,
+            "java": self.daemon_java.version,
             "client_java": self.client_java.version,
             **{
                 stack.name: {"version": stack.version, "jars_sha256": stack.jars_sha256}
-                for stack in (self.hadoop, self.hbase)
+                for stack in ((self.hadoop, self.hbase) if self.on_hadoop else ())
             },
         }
 
@@ -74,8 +73,8 @@ def ensure_stacks(versions: Versions = VERSIONS, store: Store = HBASE) -> Stacks
     hadoop, hbase, ycsb = ensure_all(("hadoop", "hbase", "ycsb"), versions)
     ensure_archives((hadoop, hbase), java, versions.java)
     ensure_archives((ycsb,), client_java)
-    software = None if store.on_hadoop else ensure_store(store)
-    return Stacks(java, client_java, hadoop, hbase, software)
+    software = None if store.is_hbase else ensure_store(store)
+    return Stacks(java, client_java, hadoop, hbase, software, store.on_hadoop)
 
 
 def moved(path: PurePath | str, homes: Mapping[PurePath, PurePath]) -> str:

@@ -156,6 +156,7 @@ def _site_files(blueprint: Blueprint, values: Mapping[str, Any]) -> dict[str, st
     return {
         f"{site}.xml": configuration_xml({**_ours(site, values), **given.get(site, {})})
         for site in SITES
+        if site != "hbase-site" or blueprint.topology.store.is_hbase
     }
 
 

@@ -55,13 +55,13 @@ class Daemon:
 
 
 def daemons(blueprint: Blueprint) -> tuple[Daemon, ...]:
-    """All daemons in starting order: a daemon comes after those that it waits for."""
+    """All daemons of Hadoop and HBase in starting order: a daemon comes after those that it waits for."""
     master, workers = blueprint.topology.master, blueprint.topology.workers
     placed = [
         (master, "zookeeper", "zookeeper"),
         (master, "namenode", "namenode"),
         *((worker, "datanode", "datanode") for worker in workers),
-        (master, "hmaster", "hmaster"),
+        *([(master, "hmaster", "hmaster")] if blueprint.topology.store.is_hbase else []),
         *((w, "regionserver", server) for w in workers for server in w.regionserver_names),
         (master, "resourcemanager", "resourcemanager"),
         *((worker, "nodemanager", "nodemanager") for worker in workers),

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import PurePath
 
+from density_study.cluster.model.host import Role
 from density_study.cluster.model.store import Durability, StoreName
 from density_study.cluster.model.topology import Node
 from density_study.cluster.model.transport import Command
+from density_study.cluster.render.accumulo import INIT, accumulo_argv, accumulo_files
 from density_study.cluster.render.blueprint import Blueprint
 from density_study.cluster.render.cassandra import cassandra_argv, cassandra_files
 from density_study.cluster.render.conf_files import text_file
@@ -24,17 +26,30 @@ _AOF: Mapping[Durability, tuple[str, str]] = {
 """appendonly and appendfsync."""
 
 
-def rendered_store(blueprint: Blueprint) -> tuple[dict[str, str], tuple[Daemon, ...]]:
+Rendering = tuple[dict[str, str], tuple[Daemon, ...]]
+"""Files of a node by name, and its daemons."""
+
+
+def rendered_store(blueprint: Blueprint) -> Rendering:
     """Files by path below the conf folder, and the daemons in starting order."""
     files: dict[str, str] = {}
     started: list[Daemon] = []
-    render = _STORES.get(blueprint.topology.store.name)
-    for node in blueprint.topology.workers if render else ():
-        assert render is not None
-        own, daemon = render(blueprint, node)
-        files |= {f"nodes/{node.name}/{name}": text for name, text in own.items()}
-        started.append(daemon)
+    for (store, role), render in _STORES.items():
+        if store != blueprint.topology.store.name:
+            continue
+        for node in blueprint.topology.with_role(role):
+            own, daemons = render(blueprint, node)
+            files |= {f"nodes/{node.name}/{name}": text for name, text in own.items()}
+            started += daemons
     return files, tuple(started)
+
+
+def store_init(blueprint: Blueprint) -> Daemon | None:
+    """What creates the store in HDFS, once HDFS is ready: it ends, and then the store's daemons start."""
+    if blueprint.topology.store.name != "accumulo":
+        return None
+    master = blueprint.topology.master
+    return _daemon(blueprint, master, INIT, accumulo_argv(blueprint, master, INIT), "")
 
 
 def redis_data_mib(node: Node) -> int:
@@ -42,7 +57,7 @@ def redis_data_mib(node: Node) -> int:
     return node.memory_mib - REDIS_OVERHEAD_MIB
 
 
-def _redis(blueprint: Blueprint, node: Node) -> tuple[dict[str, str], Daemon]:
+def _redis(blueprint: Blueprint, node: Node) -> Rendering:
     conf = blueprint.places.conf_of(node)
     appendonly, appendfsync = _AOF[blueprint.topology.store.durability]
     address = blueprint.ports.address(node, "redis")
@@ -61,17 +76,37 @@ def _redis(blueprint: Blueprint, node: Node) -> tuple[dict[str, str], Daemon]:
     if sharded:
         files[NODES_CONF] = nodes_conf(blueprint, node)
     argv = (str(blueprint.homes.store), f"{conf}/redis.conf")
-    return files, _daemon(blueprint, node, "redis", argv, address)
+    return files, (_daemon(blueprint, node, "redis", argv, address),)
 
 
-def _cassandra(blueprint: Blueprint, node: Node) -> tuple[dict[str, str], Daemon]:
+def _cassandra(blueprint: Blueprint, node: Node) -> Rendering:
     argv, address = cassandra_argv(blueprint, node), blueprint.ports.address(node, "cassandra")
     daemon = _daemon(blueprint, node, "cassandra", argv, address)
-    return cassandra_files(blueprint, node), daemon
+    return cassandra_files(blueprint, node), (daemon,)
+
+
+def _accumulo_master(blueprint: Blueprint, node: Node) -> Rendering:
+    daemons = (
+        _daemon(blueprint, node, name, accumulo_argv(blueprint, node, name), "", (INIT,))
+        for name in ("manager", "gc")
+    )
+    return accumulo_files(blueprint, node), tuple(daemons)
+
+
+def _tserver(blueprint: Blueprint, node: Node) -> Rendering:
+    argv = accumulo_argv(blueprint, node, "tserver")
+    address = blueprint.ports.address(node, "tserver")
+    daemon = _daemon(blueprint, node, "tserver", argv, address, (INIT,))
+    return accumulo_files(blueprint, node), (daemon,)
 
 
 def _daemon(
-    blueprint: Blueprint, node: Node, name: str, argv: tuple[str, ...], address: str
+    blueprint: Blueprint,
+    node: Node,
+    name: str,
+    argv: tuple[str, ...],
+    address: str,
+    starts_after: tuple[str, ...] = (),
 ) -> Daemon:
     log: Callable[[str], PurePath] = lambda suffix: blueprint.places.log(node, name, suffix)  # noqa: E731
     return Daemon(
@@ -83,13 +118,16 @@ def _daemon(
         log=log("log"),
         stdout=log("out"),
         stderr=log("err"),
+        starts_after=starts_after,
         address=address,
     )
 
 
-_STORES: Mapping[StoreName, Callable[[Blueprint, Node], tuple[dict[str, str], Daemon]]] = {
-    "redis": _redis,
-    "redis-cluster": _redis,
-    "cassandra": _cassandra,
+_STORES: Mapping[tuple[StoreName, Role], Callable[[Blueprint, Node], Rendering]] = {
+    ("redis", "worker"): _redis,
+    ("redis-cluster", "worker"): _redis,
+    ("cassandra", "worker"): _cassandra,
+    ("accumulo", "master"): _accumulo_master,
+    ("accumulo", "worker"): _tserver,
 }
 """RocksDB has no daemon."""

@@ -170,6 +170,11 @@ def _cassandra(_: Versions) -> Recipe:
     return Recipe("cassandra", "5.0.9", _HERE / "cassandra")
 
 
+def _accumulo(_: Versions) -> Recipe:
+    """Its daemons, without HDFS and ZooKeeper, which are those of HBase; their client is in ycsb-stores."""
+    return Recipe("accumulo", "2.1.4", _HERE / "accumulo")
+
+
 RECIPES: dict[str, Callable[[Versions], Recipe]] = {
     "hadoop": _hadoop,
     "hbase": _hbase,
@@ -181,6 +186,7 @@ TOOLS: dict[str, Callable[[Versions], Recipe]] = {
     "profiler": _profiler,
     "ycsb-stores": _ycsb_stores,
     "cassandra": _cassandra,
+    "accumulo": _accumulo,
 }
 """Fetched when they are needed."""
 

@@ -43,7 +43,9 @@ def ensure_store(store: Store) -> StoreSoftware:
     ensure(CLIENTS)
     if store.name in ("redis", "redis-cluster"):
         return _redis(_CLUSTER_PORT_SINCE if store.name == "redis-cluster" else 0)
-    return _cassandra(store) if store.name == "cassandra" else _library("RocksDB", "rocksdbjni")
+    if store.name == "rocksdb":
+        return _library("RocksDB", "rocksdbjni")
+    return _servers(store)
 
 
 def _redis(since: int) -> StoreSoftware:
@@ -77,10 +79,11 @@ def _redis(since: int) -> StoreSoftware:
     return StoreSoftware(said[1], said[2], sha256, program)
 
 
-def _cassandra(store: Store) -> StoreSoftware:
-    java, stack = find_java(feature=store.facts.java), ensure("cassandra")
+def _servers(store: Store) -> StoreSoftware:
+    """Those of a stack with the store's name."""
+    java, stack = find_java(feature=store.facts.java), ensure(store.name)
     return StoreSoftware(
-        "Cassandra", stack.version, stack.jars_sha256, java=java, classpath=classpath(stack)
+        store.facts.title, stack.version, stack.jars_sha256, java=java, classpath=classpath(stack)
     )
 
 

@@ -19,6 +19,7 @@ from tests.support.topologies import blueprint, local, physical
     [
         ("local-2-workers", local()),
         ("physical-2-hosts", physical()),
+        ("local-accumulo", replace(local(servers=0), store=Store("accumulo"))),
         ("local-redis", replace(local(1), store=Store("redis"))),
         ("local-redis-cluster", replace(local(), store=Store("redis-cluster"))),
         ("local-cassandra", replace(local(), store=Store("cassandra", "synced"))),

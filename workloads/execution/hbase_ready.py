@@ -22,7 +22,7 @@ def row_written_and_read(cluster: Cluster, journal: Journal) -> None:
     name = f"{store.name}-ready"
     command = (
         _hbase_command(cluster, name, deadline_s)
-        if store.on_hadoop
+        if store.is_hbase
         else store_command(cluster, name, "usertable", "empty", "check")
     )
     transport = provider_of(cluster.topology.provider).transport(cluster.site, journal)
@@ -36,7 +36,7 @@ def row_written_and_read(cluster: Cluster, journal: Journal) -> None:
         transport.stop(process)
         transport.collect(node, logs)
     if exit_code != 0:
-        servers = "RegionServers" if store.on_hadoop else "servers"
+        servers = "RegionServers" if store.is_hbase else "servers"
         place = cluster.endpoints.zookeeper or ", ".join(cluster.endpoints.store.values())
         raise BringUpError(
             f"no row could be written to {store.facts.title} and read back.",

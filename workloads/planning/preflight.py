@@ -57,13 +57,17 @@ def disk_need_mib(study: Study) -> int:
     for setting in study.settings():
         data_set, used_mib = setting.disk_use(study.stack.replication)
         largest[data_set] = max(largest.get(data_set, 0.0), used_mib)
-    return int(sum(largest.values())) + _cache_files_mib(study) + _commit_logs_mib(study) + LOGS_MIB
+    data_mib = int(sum(largest.values()))
+    return data_mib + _of_stores_mib(study, data_mib) + _cache_files_mib(study) + LOGS_MIB
 
 
-def _commit_logs_mib(study: Study) -> int:
-    stores = [study.store.store, *study.factors.stores().values()]
+def _of_stores_mib(study: Study, data_mib: int) -> int:
+    """What other stores need beyond HBase. Accumulo's logs, and files that compactions have replaced, lie
+    on the disk until they are collected."""
+    names = {one.name for one in (study.store.store, *study.factors.stores().values())}
     nodes = max(1, *study.factors.vms_per_host)
-    return nodes * COMMIT_LOG_LEAST_MIB if any(one.name == "cassandra" for one in stores) else 0
+    commit_logs_mib = nodes * COMMIT_LOG_LEAST_MIB if "cassandra" in names else 0
+    return max(commit_logs_mib, data_mib if "accumulo" in names else 0)
 
 
 def _cache_files_mib(study: Study) -> int:
@@ -150,7 +154,7 @@ def _acts(
         return
     topologies = plan.topologies.values()
     for store in dict.fromkeys(topology.store for topology in topologies):
-        if not store.on_hadoop:
+        if not store.is_hbase:
             yield store.facts.title, partial(ensure_store, store)
     for versions in dict.fromkeys(topology.versions for topology in topologies):
         name = "Java, Hadoop, HBase and YCSB" if versions == study.stack.versions else str(versions)

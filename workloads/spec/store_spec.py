@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 _IMPOSSIBLE = {
     "riak": "its client is of 2017, and no package registry has a server",
     "aerospike": "no package registry has a server",
-    "accumulo": "this version has no binding for it",
     "kudu": "this version has no binding for it",
 }
 
@@ -26,7 +25,7 @@ class StoreSpec(Frozen):
 
     name: StoreName = Field(
         "hbase",
-        description="`hbase`, `redis` or `redis-cluster` (or Valkey), `rocksdb` or `cassandra`.",
+        description="`hbase`, `accumulo`, `cassandra`, `redis` or `redis-cluster` (or Valkey), or `rocksdb`.",
     )
     durability: Durability = Field(
         "page_cache",
@@ -84,7 +83,7 @@ def check_stores(study: Study) -> None:
                 "store redis is one server; for a cluster, write store: redis-cluster",
                 *("existing", "endpoint", "addresses"),
             )
-        if store.on_hadoop:
+        if store.is_hbase:
             if study.provider == "existing" and store != Store():
                 raise FaultyKeyError(
                     "the durability of a given cluster is what its administrators set", *key
@@ -111,7 +110,7 @@ def check_stores(study: Study) -> None:
         for factor in ("stack", "configuration", "tier"):
             if study.factors.levels(factor):
                 raise FaultyKeyError(
-                    f"{factor} is of Hadoop and HBase, which a cluster with {facts.title} does not "
-                    "have; compare it in a study of HBase alone",
+                    f"{factor} is of Hadoop and HBase, and not offered beside {facts.title}; compare it in a "
+                    "study of HBase alone",
                     *("factors", factor),
                 )

@@ -81,11 +81,13 @@ def compiled_s(endpoints: Endpoints) -> Mapping[str, float] | None:
 def _compilers_s(cluster: Cluster) -> Mapping[str, float] | None:
     """Seconds that the compilers of each server have worked; None if one does not tell. Servers of other
     stores run on this machine (provider local), whose kernel counts their CPU time, or are of others."""
-    if cluster.topology.store.on_hadoop:
+    if cluster.topology.store.is_hbase:
         return compiled_s(cluster.endpoints)
     try:
-        processes = cluster.processes
-        return {f"{one.node}/{one.name}": compilers_cpu_s(one.pid) for one in processes} or None
+        names = {one.pid: f"{one.node}/{one.name}" for one in cluster.processes}
+        servers = cluster.endpoints.store
+        found = {name: compilers_cpu_s(pid) for pid, name in names.items() if name in servers}
+        return found or None
     except OSError:
         return None
 

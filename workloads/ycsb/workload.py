@@ -57,7 +57,7 @@ class YcsbWorkload:
     which also record intended latency (method 10)."""
 
     def prepare(self, context: TrialContext, setting: YcsbSetting) -> Prepared:
-        if not context.cluster.topology.store.on_hadoop:
+        if not context.cluster.topology.store.is_hbase:
             load = partial(_load_unmeasured, context, setting)
             compiling = store_warmed_up(context, setting, load, partial(_warm_up_client, context))
             state = {"store": rows_loaded(context, setting, load), **_compiling(compiling)}
@@ -80,7 +80,7 @@ class YcsbWorkload:
         return clients
 
     def collect(self, context: TrialContext, setting: YcsbSetting, prepared: Prepared) -> Collected:
-        if not context.cluster.topology.store.on_hadoop:
+        if not context.cluster.topology.store.is_hbase:
             before = (prepared.state or {}).get("store", {})
             state, missing = store_tool.rows_after(context, setting, before)
             store = context.cluster.topology.store
@@ -261,7 +261,7 @@ def _arguments(
     binding = binding_of(context.cluster)
     properties = dict(binding.properties(context.cluster))
     store = context.cluster.topology.store
-    if not store.on_hadoop:
+    if not store.is_hbase:
         properties["operationcount"] = str(operations_at_most(setting, store))
     return client_arguments(setting, prefix, number, shares, table, binding.db, properties)
 

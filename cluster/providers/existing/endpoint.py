@@ -97,7 +97,7 @@ class EndpointProvider(ExistingProvider):
         return tag
 
     def _remove(self, site: Site, intent: Intent) -> None:
-        release, owner = ask_store({**_saved(site), "tag": site.tag}, "release", "owner")
+        _, owner = ask_store({**_saved(site), "tag": site.tag}, "release", "owner")
         if owner.get("tag") == site.tag:
             raise StudyError("it is still there.", f"namespace {intent.path}", "remove it.")
 

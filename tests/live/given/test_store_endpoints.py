@@ -113,7 +113,7 @@ def test_redis_with_a_password(tmp_path: Path) -> None:
         ]
         ask("CONFIG", "SET", "appendfsync", "everysec")
         with (
-            pytest.raises(InputError, match="keep memory .*everysec"),
+            pytest.raises(InputError, match=r"keep memory .*everysec"),
             measured(spec, tmp_path / "more"),
         ):
             pass

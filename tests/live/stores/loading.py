@@ -47,7 +47,7 @@ def tool(cluster: Cluster, transport: Transport, folder: Path, *commands: str) -
     command = store_command(cluster, commands[0], "usertable", *commands)
     out, err = folder / f"{commands[0]}.out", folder / f"{commands[0]}.err"
     done = transport.start(cluster.topology.client, command, out, err)
-    assert transport.wait(done, 120) == 0, err.read_text()
+    assert transport.wait(done, 240) == 0, err.read_text()
     return out.read_text()
 
 

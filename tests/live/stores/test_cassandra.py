@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -87,7 +86,7 @@ def test_a_node_killed_during_bring_up_is_named(tmp_path: Path) -> None:
                 victims = [one for one in tagged(site.tag) if one.node == "w2"]
                 os.kill(victims[0].pid, signal.SIGKILL)
 
-    placed = replace(topology(tmp_path), store=STORE)
+    placed = topology(tmp_path, store=STORE)
     try:
         with pytest.raises(BringUpError) as caught:
             bring_up(site, placed, ensure_stacks(store=STORE), Killing(journal.path))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.host import Disk
+from density_study.cluster.model.store import HBASE, Store
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.owner import Owner
@@ -16,9 +17,9 @@ from tests.support.topologies import local
 BASE_PORT = 23000
 
 
-def topology(folder: Path, workers: int = 2) -> Topology:
+def topology(folder: Path, workers: int = 2, store: Store = HBASE) -> Topology:
     disk = Disk(str(folder / "disk"), "flash")
-    spec = local(workers, base_port=BASE_PORT)
+    spec = replace(local(workers, int(store.is_hbase), BASE_PORT), store=store)
     return replace(spec, nodes=tuple(replace(n, disk=disk if n.disk else None) for n in spec.nodes))
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
 from density_study.cluster.lifecycle.bring_up import bring_up
@@ -24,6 +23,5 @@ if __name__ == "__main__":
     root, tag = site.root.parents[1], site.tag.rpartition("/")[0]
     lease.acquire(tag, root, Owner.of_process(os.getpid()))
     store = Store(*sys.argv[2:])  # type: ignore[arg-type]
-    placed = replace(topology(folder), store=store)
-    bring_up(site, placed, ensure_stacks(store=store), journal)
+    bring_up(site, topology(folder, store=store), ensure_stacks(store=store), journal)
     time.sleep(600)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,14 @@ import pytest
 from density_study.analysis.summarise.warnings import comparability_warnings
 from density_study.analysis.summary.disclosure import guests_are_emulated, unexpected_differences
 from density_study.cluster.lifecycle.bring_up import disclose
+from density_study.cluster.model.arm import declared
+from density_study.cluster.model.store import Store
 from density_study.cluster.providers.provider import provider_of
 from density_study.cluster.providers.stacks import Stacks
 from density_study.cluster.render.conf_files import configuration_xml
 from density_study.cluster.render.rendered import render
 from density_study.cluster.stack import Java, Stack
+from density_study.cluster.stack.store_software import StoreSoftware
 from tests.support.topologies import blueprint, local
 
 TOPOLOGIES = {"b1-v1-flash": "v1-flash", "b1-v2-flash": "v2-flash", "b2-v1-flash": "v1-flash"}
@@ -67,6 +71,31 @@ def test_real_disclosures_of_two_densities_can_be_compared() -> None:
         )
     }  # fmt: skip
     assert unexpected_differences(disclosed, DECLARED) == ()
+
+
+def test_real_disclosures_of_two_stores_on_hadoop_can_be_compared() -> None:
+    java, stack = Java(Path("/opt/java"), "17"), Stack("any", "1", Path("/opt/any"), "0" * 64)
+    software = StoreSoftware("Accumulo", "2.1.4", "1" * 64, java=java)
+    hbase = replace(local(), levels={"store": "hbase-page-cache"})
+    accumulo = replace(
+        local(servers=0),
+        levels={"store": "accumulo-page-cache"},
+        store=Store("accumulo"),
+        name="other",
+    )
+    arms = {"b1": (hbase, None), "b2": (accumulo, software)}
+    disclosed = {
+        build: disclose(
+            blueprint(placed),
+            render(blueprint(placed)),
+            Stacks(java, java, stack, stack, known),
+            provider_of("local"),
+        )
+        for build, (placed, known) in arms.items()
+    }
+    told = {build: {**declared(one), "topology": one.name} for build, (one, _) in arms.items()}
+    assert unexpected_differences(disclosed, told) == ()
+    assert disclosed["b1"]["stacks"] == disclosed["b2"]["stacks"]
 
 
 def test_machine_and_software_must_be_equal_in_all_builds() -> None:

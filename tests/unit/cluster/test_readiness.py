@@ -14,6 +14,7 @@ import pytest
 
 from density_study.cluster.lifecycle.readiness import (
     Seen,
+    accumulo_answer,
     cassandra_answer,
     hbase_seen,
     hdfs_seen,
@@ -72,6 +73,12 @@ def test_hbase(beans: dict[str, Any], ready: bool) -> None:
         (redis_cluster_answer, b"$20\r\ncluster_state:ok\r\n\r\n", True),
         (redis_cluster_answer, b"$22\r\ncluster_state:fail\r\n\r\n", False),
         (redis_cluster_answer, b"-ERR no cluster_state:ok here\r\n", False),
+        (
+            accumulo_answer,
+            b"\0\0\0\x24\x82\x41\0\x0dgetZooKeepers\x08\0\x0f127.0.0.1:21009\0",
+            True,
+        ),
+        (accumulo_answer, b"\0\0\0\x24\x82\x61\0\x0dgetZooKeepers\x18..", False),  # an exception
         (cassandra_answer, b"\x84\0\0\0\x06\0\0\0\x02..", True),  # SUPPORTED
         (cassandra_answer, b"\x84\0\0\0\0\0\0\0\x02..", False),  # ERROR
         (cassandra_answer, b"", False),
@@ -106,6 +113,19 @@ def test_a_node_of_a_store_is_named_when_it_is_late(fake: Fake, tmp_path: Path) 
     with pytest.raises(BringUpError) as caught:
         watching.fail_overdue(late.daemon, late.check().state)
     assert caught.value.where == "cassandra on node 'w2'"
+
+
+def test_accumulo_is_ready_with_its_hdfs_and_yarn() -> None:
+    placed = replace(local(servers=0), store=Store("accumulo"))
+    rendered = render(blueprint(placed))
+    names = [service.name for service in services(placed, rendered.endpoints)]
+    assert names == ["hdfs", "yarn", "w1/tserver", "w2/tserver"]
+    assert rendered.endpoints.hmaster_http == "" and not rendered.endpoints.regionserver_http
+    assert rendered.initialise is not None
+    after = {
+        one.name for one in rendered.daemons if one.starts_after == (rendered.initialise.name,)
+    }
+    assert after == {"manager", "gc", "tserver"}
 
 
 def answers(value: object) -> dict[str, str]:

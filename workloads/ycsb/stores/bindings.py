@@ -10,6 +10,7 @@ from density_study.cluster.model.ports import allocate_ports
 from density_study.cluster.model.store import Durability, StoreName
 from density_study.cluster.providers.existing.endpoint_tool import endpoint_properties
 from density_study.cluster.providers.provider import node_paths
+from density_study.cluster.render.accumulo import INSTANCE, PASSWORD
 from density_study.cluster.render.cassandra import KEYSPACE
 from density_study.cluster.stack.store_software import CLIENTS
 from density_study.workloads.ycsb.properties import DB
@@ -22,6 +23,12 @@ _HBASE_WRITES: Mapping[Durability, str] = {
     "page_cache": "",  # the table's own, which is SYNC_WAL
     "synced": "FSYNC_WAL",
 }
+_ACCUMULO_TABLES: Mapping[Durability, str] = {
+    "memory": "none",
+    "page_cache": "flush",
+    "synced": "sync",
+}
+"""table.durability. Its fourth level, log, leaves writes in the tablet server: no more than none."""
 
 
 @dataclass(frozen=True)
@@ -79,10 +86,25 @@ def _cassandra(cluster: Cluster) -> Mapping[str, str]:
     }
 
 
+def _accumulo(cluster: Cluster) -> Mapping[str, str]:
+    """Clients find tablets by ZooKeeper. What follows the password is for StoreTool."""
+    topology, places = cluster.topology, node_paths(cluster.site, cluster.topology)
+    logs = (str(places.log(node, "tserver", "log")) for node in topology.workers)
+    return {
+        "accumulo.zookeepers": cluster.endpoints.zookeeper,
+        "accumulo.instance": INSTANCE,
+        "accumulo.password": PASSWORD,
+        "accumulo.tservers": str(len(topology.workers)),
+        "accumulo.logs": ",".join(logs),
+        "accumulo.durability": _ACCUMULO_TABLES[topology.store.durability],
+    }
+
+
 _BINDINGS: Mapping[StoreName, Binding] = {
     "hbase": Binding(DB, "ycsb", _hbase),
     "redis": Binding("org.densitystudy.stores.RedisClient", CLIENTS, _redis),
     "redis-cluster": Binding("org.densitystudy.stores.RedisClusterClient", CLIENTS, _redis),
     "rocksdb": Binding("org.densitystudy.stores.RocksDbClient", CLIENTS, _rocksdb),
+    "accumulo": Binding("org.densitystudy.stores.AccumuloDb", CLIENTS, _accumulo),
     "cassandra": Binding("org.densitystudy.stores.CassandraClient", CLIENTS, _cassandra),
 }

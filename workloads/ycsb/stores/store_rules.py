@@ -19,7 +19,7 @@ REDIS_FIELD_BYTES = 95
 def check_store(setting: YcsbSetting, topology: Topology) -> None:
     """InputError if the store cannot do the setting honestly."""
     store = topology.store
-    if store.on_hadoop:
+    if store.is_hbase:
         return
     title = store.facts.title
     if setting.variants is not None:
@@ -41,7 +41,7 @@ def store_obstacle(setting: YcsbSetting, topology: Topology) -> InputError | Non
             f"remove mix {setting.mix}, or let the study have a store that scans, too.",
             ("workloads",),
         )
-    if topology.store.on_hadoop or not (setting.is_isolation or setting.fault):
+    if topology.store.is_hbase or not (setting.is_isolation or setting.fault):
         return None
     key = "isolation" if setting.is_isolation else "fault"
     return _refused(setting, f"{facts.title} has no RegionServers for it", key)

@@ -20,7 +20,7 @@ from density_study.cluster.render.jvm import FAST_START
 from density_study.cluster.stack import classpath, ensure
 from density_study.workloads.base.client_run import require_success, run_client
 from density_study.workloads.base.workload import TrialContext
-from density_study.workloads.ycsb.properties import table_of
+from density_study.workloads.ycsb.properties import KEY_DIGITS, table_of
 from density_study.workloads.ycsb.setting import YcsbSetting
 from density_study.workloads.ycsb.stores.bindings import binding_of
 
@@ -31,12 +31,12 @@ LIMIT_DEVIATIONS = 5.0
 
 
 def store_command(
-    cluster: Cluster, name: str, table: str, *commands: str, fields: int = 1
+    cluster: Cluster, name: str, table: str, *commands: str, shape: Mapping[str, str] | None = None
 ) -> Command:
-    """The command that runs StoreTool's `commands` in order. `fields`: of a row, for `empty`."""
+    """The command that runs StoreTool's `commands` in order. `shape`: of the table that `empty` makes."""
     binding = binding_of(cluster)
     known = {"store": cluster.topology.store.name, "db": binding.db, "table": table}
-    known["fieldcount"] = str(fields)
+    known |= shape or {"fieldcount": "1"}
     pairs = (f"{key}={value}" for key, value in {**known, **binding.properties(cluster)}.items())
     path = classpath(ensure(binding.stack))
     arguments = (*pairs, "+", *commands)
@@ -52,14 +52,25 @@ def store_tool(
 
     The record keeps the output as logs/<name>.out and .err.
     """
-    table, fields = table_of(setting), setting.row.fields
-    command = store_command(context.cluster, name, table, *commands, fields=fields)
+    shape = _shape(setting, len(context.cluster.topology.workers))
+    command = store_command(context.cluster, name, table_of(setting), *commands, shape=shape)
     run = run_client(context, command, TIMEOUT_S, folder="logs")
     require_success(context, run, f"preparing the store ({', '.join(commands)})")
     lines = (context.record.root / run.stdout).read_text(encoding="utf-8").splitlines()
     results = [json.loads(line)["result"] for line in lines if line.startswith("{")]
     last: dict[str, Any] = results[-1]
     return last
+
+
+def _shape(setting: YcsbSetting, workers: int) -> dict[str, str]:
+    """In YCSB's properties; `tablets`: as many as HBase's table has regions."""
+    return {
+        "fieldcount": str(setting.row.fields),
+        "tablets": str(setting.regions_per_server * workers),
+        "recordcount": str(setting.records),
+        "insertorder": setting.insert_order,
+        "zeropadding": str(KEY_DIGITS),
+    }
 
 
 def rows_loaded(

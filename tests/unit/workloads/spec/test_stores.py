@@ -15,22 +15,26 @@ from density_study.analysis.summary.disclosure import (
     unexpected_differences,
 )
 from density_study.cluster.model.arm import declared
+from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.memory import ACCUMULO_GC_HEAP_MIB, daemon_heaps
+from density_study.cluster.model.memory import OVERHEAD_MIB as OVERHEAD_OF_JVM_MIB
 from density_study.cluster.model.ports import allocate_ports
 from density_study.cluster.model.store import Store, words_of
+from density_study.cluster.render.accumulo import tserver_heap_mib
 from density_study.cluster.render.cassandra import OVERHEAD_MIB, heap_mib, tokens
 from density_study.cluster.render.redis_cluster import slots
 from density_study.cluster.render.store_daemons import redis_data_mib
 from density_study.workloads.planning.plan import Plan
 from density_study.workloads.planning.planned_study import plan_study
-from density_study.workloads.planning.preflight import disk_need_mib
+from density_study.workloads.planning.preflight import LOGS_MIB, disk_need_mib
 from density_study.workloads.spec.study import Study
 from density_study.workloads.spec.study_file import parse_study
 from density_study.workloads.ycsb.properties import client_arguments, operations_at_most
 from density_study.workloads.ycsb.setting import YcsbSetting
 from density_study.workloads.ycsb.stores.bindings import binding_of
 from density_study.workloads.ycsb.stores.store_rules import redis_need_mib
-from density_study.workloads.ycsb.stores.store_tool import uneven
+from density_study.workloads.ycsb.stores.store_tool import _shape, uneven
 from tests.support.topologies import local
 
 BASE = """
@@ -88,6 +92,10 @@ def test_every_store_has_the_same_nodes_and_memory(tmp_path: Path) -> None:
             "store: {name: cassandra, durability: synced}\nfactors: {vms_per_host: [1]}\n"
             "stack: {java: 21}\n",
             "Java 17 alone",
+        ),
+        (
+            "store: accumulo\nfactors: {vms_per_host: [1]}\nstack: {java: 21}\n",
+            "Accumulo runs on Java 17 alone",
         ),
         ("store: riak\nfactors: {vms_per_host: [1]}\n", "no package registry has a server"),
         ("store: redis\nfactors: {vms_per_host: [1], store: [redis]}\n", "remove this key"),
@@ -197,6 +205,38 @@ def test_cassandra_has_a_node_per_worker_with_its_memory(tmp_path: Path) -> None
             assert 0 <= node.memory_mib - heap - beside <= 3
 
 
+def test_accumulo_has_the_daemons_and_memory_of_hbase_but_for_its_own(tmp_path: Path) -> None:
+    plan = planned(tmp_path, "factors: {vms_per_host: [1, 2], store: [hbase, accumulo]}\n")
+    by_name = plan.topologies
+    for density in (1, 2):
+        hbase = by_name[f"v{density}-flash-hbase-page-cache"]
+        accumulo = by_name[f"v{density}-flash-accumulo-page-cache"]
+        nodes = [
+            [(n.name, n.memory_mib, n.container_mib) for n in t.nodes] for t in (hbase, accumulo)
+        ]
+        assert nodes[0] == nodes[1]
+        for ours, theirs in zip(accumulo.workers, hbase.workers, strict=True):
+            assert tserver_heap_mib(ours) == daemon_heaps(theirs)["regionserver"]
+            assert ours.regionservers == 0
+        ports = allocate_ports(accumulo).by_service
+        assert len(ports) == len(set(ports.values()))
+        services = {service for _, service in ports}
+        assert {"manager", "gc", "tserver", "namenode.rpc", "nodemanager.rpc"} <= services
+        assert not [one for one in services if one.startswith(("hmaster", "regionserver"))]
+        needs = sum(daemon_heaps(accumulo.master).values()) + ACCUMULO_GC_HEAP_MIB
+        assert accumulo.master.memory_mib >= needs + 5 * OVERHEAD_OF_JVM_MIB
+
+
+def test_a_table_has_as_many_tablets_as_hbase_has_regions() -> None:
+    setting = YcsbSetting(mix="c", records=1000, threads=4, duration_s=10.0, insert_order="ordered")
+    shape = _shape(setting, workers=2)
+    assert (shape["tablets"], shape["insertorder"], shape["recordcount"]) == (
+        "20",
+        "ordered",
+        "1000",
+    )
+
+
 @pytest.mark.parametrize("nodes", [1, 2, 3, 4])
 def test_each_node_has_an_equal_part_of_the_ring(nodes: int) -> None:
     found = [*tokens(nodes), tokens(nodes)[0] + 2**64]
@@ -286,6 +326,17 @@ def test_a_fast_store_does_not_run_out_of_operations() -> None:
         (Store("redis"), {"redis.address": "127.0.0.1:21000"}),
         (Store("redis-cluster", "synced"), {"redis.address": "127.0.0.1:21000"}),
         (
+            Store("accumulo", "synced"),
+            {
+                "accumulo.zookeepers": "127.0.0.1:21007",
+                "accumulo.instance": "study",
+                "accumulo.password": "study",
+                "accumulo.tservers": "2",
+                "accumulo.logs": "/b/logs/w1/tserver.log,/b/logs/w2/tserver.log",
+                "accumulo.durability": "sync",
+            },
+        ),
+        (
             Store("cassandra", "synced"),
             {
                 "cassandra.nodes": "127.0.0.1:21000,127.0.0.1:21003",
@@ -300,9 +351,9 @@ def test_a_fast_store_does_not_run_out_of_operations() -> None:
 def test_clients_are_told_the_durability_that_no_server_sets(
     store: Store, told: dict[str, str]
 ) -> None:
-    endpoints = SimpleNamespace(store={"w1/redis": "127.0.0.1:21000"})
-    topology = replace(local(2), store=store)
-    cluster: Any = SimpleNamespace(topology=topology, endpoints=endpoints)
+    endpoints = SimpleNamespace(store={"w1/redis": "127.0.0.1:21000"}, zookeeper="127.0.0.1:21007")
+    topology, site = replace(local(2), store=store), Site(Path("/b"), "s/r/b")
+    cluster: Any = SimpleNamespace(site=site, topology=topology, endpoints=endpoints)
     assert binding_of(cluster).properties(cluster) == told
 
 
@@ -322,3 +373,10 @@ def test_commit_logs_of_cassandra_take_disk_on_every_node() -> None:
     assert (
         disk_need_mib(study(f"factors: {{{densities}, store: {synced}}}\n", mixes)) == plain + 128
     )
+
+
+def test_what_accumulo_has_replaced_takes_disk_until_it_is_collected() -> None:
+    mixes = "workloads: [{ycsb: {records: [1_000_000], mixes: [a], threads: [8]}}]\n"
+    plain = disk_need_mib(study("factors: {vms_per_host: [1]}\n", mixes))
+    both = disk_need_mib(study("factors: {vms_per_host: [1], store: [hbase, accumulo]}\n", mixes))
+    assert both - LOGS_MIB == 2 * (plain - LOGS_MIB)

@@ -30,6 +30,7 @@ class World:
             site=SimpleNamespace(root=folder),
             processes=(ProcessId("w1", "cassandra", 7, 77),),
             topology=SimpleNamespace(store=store),
+            endpoints=SimpleNamespace(store={"w1/cassandra": "127.0.0.1:21000"}),
         )
         self.context: Any = SimpleNamespace(
             cluster=cluster, journal=Journal(folder / "journal.jsonl")

@@ -130,8 +130,9 @@ class ScheduledWorkloadTest {
     }
   }
 
-  private ScheduledWorkload workload(String pieces, int threads) throws WorkloadException {
+  private ScheduledWorkload workload(String pieces, int threads) throws Exception {
     Properties properties = properties(pieces, threads);
+    WarmClient.forget(); // another test's may keep no intended times
     Measurements.setProperties(properties);
     ScheduledWorkload workload = new ScheduledWorkload();
     workload.init(properties);

@@ -177,7 +177,7 @@ public final class WarmClient {
   }
 
   /** YCSB creates one Measurements per JVM; discard that of the warm-up. */
-  private static void forget() throws ReflectiveOperationException {
+  static void forget() throws ReflectiveOperationException {
     Field only = Measurements.class.getDeclaredField("singleton");
     only.setAccessible(true);
     only.set(null, null);

@@ -2,6 +2,7 @@ package org.densitystudy.stores;
 
 import java.util.Map;
 import java.util.Properties;
+import java.util.concurrent.Callable;
 import site.ycsb.DBException;
 
 /** What a trial does to a store besides YCSB's operations. */
@@ -18,6 +19,17 @@ interface Admin extends AutoCloseable {
   @Override
   void close() throws DBException;
 
+  /** Polls until nothing is missing. IllegalStateException with what still is, after a minute. */
+  static void await(Callable<String> missing) throws Exception {
+    long untilMs = System.currentTimeMillis() + 60_000;
+    for (String what = missing.call(); !what.isEmpty(); what = missing.call()) {
+      if (System.currentTimeMillis() > untilMs) {
+        throw new IllegalStateException(what);
+      }
+      Thread.sleep(100);
+    }
+  }
+
   /** The store of that name. */
   static Admin of(String store, Properties properties) throws Exception {
     if (Boolean.parseBoolean(properties.getProperty("endpoint"))) {
@@ -27,6 +39,7 @@ interface Admin extends AutoCloseable {
       case "redis" -> new RedisAdmin(properties, false);
       case "redis-cluster" -> new RedisAdmin(properties, true);
       case "rocksdb" -> new RocksDbAdmin(properties);
+      case "accumulo" -> new AccumuloAdmin(properties);
       case "cassandra" -> new CassandraAdmin(properties);
       default -> throw new IllegalArgumentException("store=" + store + " is not known here");
     };

@@ -13,7 +13,6 @@ import java.util.Properties;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
 import site.ycsb.DBException;
 
@@ -23,8 +22,6 @@ import site.ycsb.DBException;
  * fieldcount=N}.
  */
 class CassandraAdmin implements Admin {
-  private static final long POLL_MS = 100;
-  private static final long LIMIT_MS = 60_000;
   private static final int PAGE = 10_000;
   private final Properties properties;
   final String keyspace;
@@ -44,7 +41,7 @@ class CassandraAdmin implements Admin {
   /** Every node must see all nodes: what happens to a schema while one is missing comes to it later. */
   @Override
   public void empty(String table) throws Exception {
-    await(this::unseen);
+    Admin.await(this::unseen);
     boolean durable = !Rows.needed(properties, "durability").equals("memory");
     String replicas = Rows.needed(properties, "cassandra.replication");
     execute(
@@ -74,17 +71,6 @@ class CassandraAdmin implements Admin {
     return "";
   }
 
-  /** Polls until nothing is missing. IllegalStateException with what still is, past the limit. */
-  static void await(Callable<String> missing) throws Exception {
-    long untilMs = System.currentTimeMillis() + LIMIT_MS;
-    for (String what = missing.call(); !what.isEmpty(); what = missing.call()) {
-      if (System.currentTimeMillis() > untilMs) {
-        throw new IllegalStateException(what);
-      }
-      Thread.sleep(POLL_MS);
-    }
-  }
-
   final void execute(String cql) throws DBException {
     if (!session().execute(cql).getExecutionInfo().isSchemaInAgreement()) {
       throw new DBException("the nodes do not agree on the schema after: " + cql);
@@ -97,7 +83,7 @@ class CassandraAdmin implements Admin {
     for (CassandraNode node : nodes) {
       node.flushAndCompact(keyspace, table);
     }
-    await(
+    Admin.await(
         () -> {
           long pending = pending();
           return pending == 0 ? "" : pending + " compactions are still pending";

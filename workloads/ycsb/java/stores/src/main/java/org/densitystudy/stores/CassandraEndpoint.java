@@ -42,7 +42,7 @@ final class CassandraEndpoint extends CassandraAdmin implements Endpoint {
   /** Returns when no node compacts the keyspace's tables any more. */
   @Override
   public void settle(String table) throws Exception {
-    await(
+    Admin.await(
         () -> {
           for (Node node : nodes()) {
             String cql = "SELECT kind FROM system_views.sstable_tasks WHERE keyspace_name = '" + keyspace + "'";
