@@ -96,9 +96,11 @@ def make_network(
 def shape(
     tag: str, name: str, link: str, settings: Mapping[str, Any], python: Sequence[str]
 ) -> None:
-    """Both ends of its cable: the rate is a limit in both directions; what is lost or late is what it sends.
-    All of it goes with the cable. `python`: a command line that can import this program."""
-    outside = replace(network_of(settings), delay_ms=None, loss_percent=None).declared()
+    """Both ends of its cable: the rate is a limit in both directions; loss, delay and the choice of a queue
+    are of what it sends. All of it goes with the cable. `python`: a command line that can import this program."""
+    outside = replace(
+        network_of(settings), delay_ms=None, loss_percent=None, transmit=()
+    ).declared()
     network_link.apply(link, outside)
     module = (*python, "-m", network_link.__name__, DEVICE, json.dumps(settings))
     done = run(["ip", "netns", "exec", name, *module], tag)

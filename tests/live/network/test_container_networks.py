@@ -102,6 +102,16 @@ def test_steering_moves_packets_to_the_cpu_named_and_to_no_other(
 
 
 @TWO_CORES
+def test_each_cpu_sends_by_its_own_queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with made(tmp_path, Network(queues=2, transmit=(1, 0))) as up:
+        there = measured(up)["transmitted"]
+        monkeypatch.setattr(network_proof, "_ATTEMPTS", 1)
+        otherwise = measured(up, Network(queues=2, transmit=(0, 1)))["transmitted"]
+    assert there["holds"] is True and there["measured"] >= 90.0
+    assert otherwise["holds"] is False and otherwise["measured"] <= 20.0
+
+
+@TWO_CORES
 @pytest.mark.slow
 @pytest.mark.usefixtures("one_attempt")
 def test_unsteered_packets_stay_where_they_were_sent(tmp_path: Path) -> None:
