@@ -97,7 +97,7 @@ def shape(
     tag: str, name: str, link: str, settings: Mapping[str, Any], python: Sequence[str]
 ) -> None:
     """Both ends of its cable: the rate is a limit in both directions; loss, delay and the choice of a queue
-    are of what it sends. All of it goes with the cable. `python`: a command line that imports this program."""
+    are of what it sends. All of it goes with the cable. `python`: a command that can import this code."""
     outside = replace(
         network_of(settings), delay_ms=None, loss_percent=None, transmit=()
     ).declared()
