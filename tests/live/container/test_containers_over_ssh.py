@@ -146,7 +146,7 @@ def test_a_study_on_two_hosts(
         close_run(run)
     check_same(hosts, before)
     records = closed_records(run.records)
-    assert len(records) == len(run.plan.trials) > 1
+    assert len(records) == len(run.plan.trials) == 1
     for manifest in records.values():
         assert (manifest.state, manifest.isolation) == ("complete", "container")
         assert {monitor.host for monitor in manifest.monitors} == {"h1", "h2"}
