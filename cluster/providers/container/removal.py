@@ -26,7 +26,7 @@ def remove(act: Act, tag: str, journal: Journal, host: str = "") -> None:
         return
     for kind, there in act("remove-containers", tag, *names).items():
         for name in there:
-            journal.write("container-part-removed", tag=tag, host=host, kind=kind, name=name)
+            journal.write(f"{kind.replace(' ', '-')}-removed", tag=tag, host=host, path=name)
 
 
 def _intended(tag: str, journal: Journal, host: str) -> _Names:
