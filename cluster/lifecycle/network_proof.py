@@ -105,7 +105,8 @@ def _measure(
     place = (receiver.address, str(topology.base_port))
     avoided = ",".join(map(str, network.steer))
     datagrams = LOST_DATAGRAMS if network.loss_percent else 0
-    wanted = (avoided, str(network.mtu or 0), str(datagrams))
+    senders = ",".join(map(str, network.transmit))
+    wanted = (avoided, str(network.mtu or 0), str(datagrams), senders)
     running = []
     for node, words in ((receiver, ("receive", *place)), (sender, ("send", *place, *wanted))):
         argv = (*transport.python(node), "-m", network_probe.__name__, *words)
@@ -142,6 +143,8 @@ def proofs_of(network: Network, reading: Reading, why: str = "") -> Iterator[Pro
         yield _steered(network.steer, reading.get("packets_by_cpu", {}), why)
     if network.queues is not None:
         yield _proof("queues", network.queues, reading.get("queues"), "count", why)
+    if network.transmit:
+        yield _transmitted(network, reading.get("by_queue", {}), why)
     if network.delay_ms is not None:
         trip, least = reading.get("round_trip_ms"), 2 * network.delay_ms
         tolerance = DELAY_TOLERANCE * least + DELAY_MORE_MS
@@ -163,6 +166,17 @@ def _steered(cpus: Sequence[int], packets: Mapping[str, int], why: str) -> Proof
     named = sum(count for cpu, count in packets.items() if int(cpu) in cpus)
     share = 100.0 * named / total if total else None
     return _proof("steered", 100.0, share, "percent", why, 100.0 - STEERED_LEAST)
+
+
+def _transmitted(network: Network, packets: Mapping[str, Sequence[int]], why: str) -> Proof:
+    """Of the CPU that uses its queue least."""
+    shares = []
+    for place, cpu in enumerate(network.transmit):
+        sent = packets.get(str(cpu), ())
+        if not sum(sent) or len(sent) != network.queues:
+            return _proof("transmitted", 100.0, None, "percent", why)
+        shares.append(100.0 * sent[place % network.queues] / sum(sent))
+    return _proof("transmitted", 100.0, min(shares), "percent", why, 100.0 - STEERED_LEAST)
 
 
 def _lost(percent: float, reading: Reading, why: str) -> Proof:

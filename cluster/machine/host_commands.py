@@ -17,6 +17,8 @@ from types import MappingProxyType
 from typing import Any
 
 from density_study.cluster.machine import (
+    container_needs,
+    containers,
     directories,
     genomics,
     io_limits,
@@ -102,19 +104,26 @@ def _listening(addresses: Sequence[Sequence[Any]], tag: str) -> list[list[Any]]:
 
 HOST_COMMANDS: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {
+        "add-route": containers.add_route,
         "available-memory-mib": available_memory_mib,
         "check-cut": network_cut.check_nft,
         "check-e-coli": genomics.check_e_coli,
         "check-genomics": genomics.check_programs,
+        "check-containers": container_needs.check_machine,
         "check-disk": lambda folder: check_disk(Path(folder)),
         "check-network": network_link.check,
+        "check-network-kernel": network_link.check_kernel,
+        "check-routes": container_needs.check_routes,
         "check-slow-disk": io_limits.cgroup_version,
         "check-free": lambda addresses: check_free(map(tuple, addresses)),
         "clock": time.time,
+        "container-facts": containers.facts,
+        "containers-spent": containers.spent,
         "describe": _describe,
         "describe-disk": describe_disk,
         "dirs-there": lambda paths: [path for path in paths if Path(path).exists()],
         "evict": page_cache.evict,
+        "find-containers": containers.find,
         "flush-dirty-pages": page_cache.flush_dirty_pages,
         "free-mib": disk_free_mib,
         "io-bytes": page_cache.io_bytes,
@@ -122,6 +131,8 @@ HOST_COMMANDS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "is-cut": network_cut.is_cut,
         "kill": lambda processes: stop_all([ProcessId(*one) for one in processes], 0.0),
         "listening": _listening,
+        "make-bridge": containers.make_bridge,
+        "make-container-network": containers.make_network,
         "make-dir": lambda path, tag: directories.make_at(Path(path), tag),
         "make-folder": lambda path: Path(path).mkdir(parents=True, exist_ok=True),
         "mend": network_cut.mend,
@@ -131,10 +142,15 @@ HOST_COMMANDS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "pressure": _pressure_fault,
         "probe": _probe,
         "read-rate": lambda folder, *args: read_rate(Path(folder), *args),
+        "remove-containers": containers.remove,
         "remove-dir": lambda path, tag: directories.remove_at(Path(path), tag),
         "restore-network": network_link.restore,
         "set-network": network_link.apply,
+        "shape-container": containers.shape,
+        "start-container": containers.start,
         "stop-tagged": _stop_tagged,
         "tagged": lambda tag: [asdict(process) for process in tagged(tag)],
+        "unreached": containers.unreached,
+        "way-to": container_needs.way_to,
     }
 )

@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,8 @@ def apply(device: str, settings: Mapping[str, Any]) -> None:
         _root(*_set_mtu(device, network.mtu))
     if network.steer:
         _steer(device, {path.parent.name: mask(network.steer) for path in _steering(device)})
+    if network.transmit:
+        _transmit(device, network)
 
 
 def changed(former: Mapping[str, Any]) -> list[str]:
@@ -111,22 +114,27 @@ def check(address: str, settings: Mapping[str, Any]) -> None:
 def check_kernel(settings: Mapping[str, Any]) -> None:
     """InputError for what no interface of this machine can have. A namespace is made for the try."""
     network = network_of(settings)
-    for argv in disciplines(network, "lo")[:1]:
+    for argv in disciplines(replace(network, transmit=()), "lo")[:1]:
         done = as_root(UNSHARE, "--net", *argv)
         if done.returncode:
             raise _unable(_failure(done, argv))
     count = os.cpu_count() or 1
-    if missing := [cpu for cpu in network.steer if cpu >= count]:
+    if missing := [cpu for cpu in (*network.steer, *network.transmit) if cpu >= count]:
         raise _unable(f"there is no CPU {missing[0]}, only 0 to {count - 1}")
+    if network.transmit and not (SYS / "lo" / "queues" / "tx-0" / "xps_cpus").exists():
+        raise _unable("this kernel has no transmit packet steering (XPS)")
 
 
 def disciplines(network: Network, device: str) -> list[tuple[str, ...]]:
-    """Command lines of tc. A network has a rate, or delay and loss. Pure."""
+    """Command lines of tc. A network has a rate, or delay and loss, or queues that CPUs choose: `mq` counts
+    what each of them sends. Pure."""
     at_root = (TC, "qdisc", "replace", "dev", device, "root", "handle", OURS)
     delay = () if network.delay_ms is None else ("delay", f"{network.delay_ms:g}ms")
     loss = () if network.loss_percent is None else ("loss", f"{network.loss_percent:g}%")
     if delay or loss:
         return [(*at_root, "netem", "limit", "100000", *delay, *loss)]
+    if network.transmit:
+        return [(*at_root, "mq")]
     if network.rate_mbit_s is None:
         return []
     bits_s = round(network.rate_mbit_s * 1e6)
@@ -136,6 +144,23 @@ def disciplines(network: Network, device: str) -> list[tuple[str, ...]]:
     limits = ("htb", "rate", rate, "ceil", rate, "burst", burst, "cburst", burst)
     classes = (TC, "class", "replace", "dev", device, "parent", OURS, "classid", f"{OURS}1")
     return [(*at_root, "htb", "default", "1"), (*classes, *limits)]
+
+
+def sent_by_queue(device: str) -> list[int]:
+    """Packets that each queue of an interface with the discipline `mq` has sent."""
+    found = _json(TC, "-s", "-json", "qdisc", "show", "dev", device)
+    queues = {
+        int(one["parent"].partition(":")[2], 16): int(one["packets"])
+        for one in found
+        if one.get("parent", "").startswith(OURS)
+    }
+    return [queues[number] for number in sorted(queues)]
+
+
+def transmit_masks(network: Network) -> dict[str, str]:
+    """Of each queue: CPU number i of the list sends by queue i modulo their number. Pure."""
+    count = network.queues or 1
+    return {f"tx-{queue}": mask(network.transmit[queue::count]) for queue in range(count)}
 
 
 def mask(cpus: Sequence[int]) -> str:
@@ -153,6 +178,20 @@ def _steering(device: str) -> list[Path]:
 def _steer(device: str, masks: Mapping[str, str]) -> None:
     for queue, text in masks.items():
         _root(TEE, str(SYS / device / "queues" / queue / "rps_cpus"), stdin=text)
+
+
+def _transmit(device: str, network: Network) -> None:
+    """StudyError if the kernel shows another mask than the one that was written."""
+    for queue, text in transmit_masks(network).items():
+        file = SYS / device / "queues" / queue / "xps_cpus"
+        _root(TEE, str(file), stdin=text)
+        shown = file.read_text().strip()
+        if int(shown.replace(",", ""), 16) != int(text.replace(",", ""), 16):
+            raise StudyError(
+                f"{file} shows {shown} after {text} was written.",
+                "factors.network",
+                "remove `transmit`: this kernel does not steer what is sent.",
+            )
 
 
 def _set_mtu(device: str, mtu: int) -> tuple[str, ...]:

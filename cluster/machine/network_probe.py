@@ -1,11 +1,11 @@
 """What two nodes' network does, measured between them.
 
     python -m density_study.cluster.machine.network_probe receive ADDRESS PORT
-    python -m density_study.cluster.machine.network_probe send ADDRESS PORT AVOIDED_CPUS MTU DATAGRAMS
+    python -m density_study.cluster.machine.network_probe send ADDRESS PORT AVOIDED_CPUS MTU DATAGRAMS CPUS
 
 Each prints a JSON object. The sender waits for echoes of small messages (round trips), sends datagrams that
-may not be fragmented, the first of the size of the MTU, and then one stream of TCP for some seconds. Standard
-library only: it runs on nodes.
+may not be fragmented, the first of the size of the MTU, some more from each of the CPUS, and then one stream
+of TCP for some seconds. Standard library only: it runs on nodes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import statistics
 import struct
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from density_study.cluster.machine import network_link, softnet
@@ -29,6 +29,9 @@ SKIP_S, MEASURE_S = 0.4, 1.6
 _PATIENCE_S = 20.0
 _ROUND_TRIPS = 21
 _PACE_S = 0.001
+_OF_EACH_CPU = 200
+_DISCARD = 9
+"""A port where nobody listens."""
 _LAST_WORD_S = 0.5
 _BLOCK = bytes(256 * 1024)
 DATAGRAM_HEADERS = 28  # of IPv4 and UDP
@@ -105,9 +108,12 @@ def _measured(stream: socket.socket) -> dict[str, object]:
     }
 
 
-def send(address: str, port: int, avoided: set[int], mtu: int, count: int) -> dict[str, object]:
+def send(
+    address: str, port: int, avoided: set[int], mtu: int, count: int, cpus: Sequence[int] = ()
+) -> dict[str, object]:
     """From other CPUs than the `avoided` ones: a CPU that sends may also process what it has sent.
-    A datagram of the MTU's size (0: the one that the route has) is followed by `count` small ones."""
+    A datagram of the MTU's size (0: the one that the route has) is followed by `count` small ones. `cpus`: of
+    which it is counted by which queue they send."""
     if avoided and (others := os.sched_getaffinity(0) - avoided):
         os.sched_setaffinity(0, others)
     with _connected(address, port) as stream:
@@ -121,11 +127,31 @@ def send(address: str, port: int, avoided: set[int], mtu: int, count: int) -> di
         sent = _send_datagrams(address, port, mtu, count)
         stream.sendall(b".")
         stream.recv(1)
+        with suppress(OSError):  # a CPU that this node may not use
+            sent |= {"by_queue": _by_queue(address, stream.getsockname()[0], cpus)}
         with suppress(ConnectionError):  # the receiver has measured enough
             end_s = time.monotonic() + SKIP_S + MEASURE_S + _LAST_WORD_S
             while time.monotonic() < end_s:
                 stream.sendall(_BLOCK)
         return {**sent, "round_trip_ms": statistics.median(trips)}
+
+
+def _by_queue(address: str, own: str, cpus: Sequence[int]) -> dict[int, list[int]]:
+    """Packets that each queue sent while this process sent from each of the CPUs."""
+    found, allowed = {}, os.sched_getaffinity(0)
+    device = network_link.device_of(own)
+    try:
+        for cpu in cpus:
+            os.sched_setaffinity(0, {cpu})
+            before = network_link.sent_by_queue(device)
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
+                for _ in range(_OF_EACH_CPU):
+                    out.sendto(b".", (address, _DISCARD))
+            after = network_link.sent_by_queue(device)
+            found[cpu] = [now - then for now, then in zip(after, before, strict=True)]
+    finally:
+        os.sched_setaffinity(0, allowed)
+    return found
 
 
 def _send_datagrams(address: str, port: int, mtu: int, count: int) -> dict[str, object]:
@@ -158,9 +184,9 @@ def main(argv: list[str]) -> Mapping[str, object]:
     verb, address, port, *more = argv
     if verb == "receive":
         return receive(address, int(port))
-    avoided, mtu, count = more
-    cpus = {int(cpu) for cpu in avoided.split(",") if cpu}
-    return send(address, int(port), cpus, int(mtu), int(count))
+    avoided, mtu, count, senders = more
+    away, cpus = ([int(cpu) for cpu in text.split(",") if cpu] for text in (avoided, senders))
+    return send(address, int(port), set(away), int(mtu), int(count), cpus)
 
 
 if __name__ == "__main__":

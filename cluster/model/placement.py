@@ -85,8 +85,8 @@ def given_topology(
 def _topology(hosts: Sequence[Host], order: int, arms: Sequence[Arm], layout: Layout) -> Topology:
     arm = arms[order]
     provider, isolation = layout.provider, layout.isolation
-    if isolation in BARE and arm.vms_per_host == 0:
-        provider, isolation = BARE[isolation], "host"  # 0 VMs: the bare host
+    if provider in BARE and arm.vms_per_host == 0:
+        provider, isolation = BARE[provider], "host"  # 0 VMs: the bare host
     addresses = {host.name: _addresses(host, isolation) for host in hosts}
     nodes = _singles(hosts, arms, isolation, addresses)
     workers: list[Node] = []
@@ -148,7 +148,7 @@ def _addresses(host: Host, isolation: Isolation) -> Iterator[str]:
 
     InputError if there are too few for its guests or containers.
     """
-    if isolation not in BARE:
+    if isolation in ("process", "host"):
         yield from repeat(host.address)
     addresses = host.divided.addresses if host.divided else ()
     yield from addresses

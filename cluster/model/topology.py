@@ -14,8 +14,12 @@ from density_study.cluster.model.store import HBASE, Store
 from density_study.cluster.model.versions import VERSIONS, Versions
 
 Isolation = Literal["process", "host", "vm", "container"]
-BARE: Mapping[Isolation, str] = {"vm": "physical", "container": "local"}
-"""What isolates nodes -> the provider of their control arm, the bare host, which is density 0."""
+BARE: Mapping[str, str] = {
+    "libvirt": "physical",
+    "container": "local",
+    "container-ssh": "physical",
+}
+"""The provider that divides hosts -> the provider of its control arm, the bare host, which is density 0."""
 
 
 @dataclass(frozen=True)

@@ -192,6 +192,7 @@ _PROVIDERS = {
     "local": "density_study.cluster.providers.local.provider:LocalProvider",
     "physical": "density_study.cluster.providers.physical.provider:PhysicalProvider",
     "container": "density_study.cluster.providers.container.provider:ContainerProvider",
+    "container-ssh": "density_study.cluster.providers.container.over_ssh:ContainerOverSshProvider",
     "libvirt": "density_study.cluster.providers.libvirt.provider:LibvirtProvider",
     "existing": "density_study.cluster.providers.existing.provider:ExistingProvider",
     "endpoint": "density_study.cluster.providers.existing.endpoint:EndpointProvider",

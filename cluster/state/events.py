@@ -48,6 +48,7 @@ class Intent(Event, event="intent"):
     aside: str = ""
     host: str = ""
     uri: str = ""
+    via: str = ""
     node: str = ""
     former: Mapping[str, Any] = {}
 

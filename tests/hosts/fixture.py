@@ -40,15 +40,21 @@ NETWORK_RULES = (
     r"/usr/bin/tee ^/sys/class/net/[A-Za-z0-9._-]+/queues/rx-[0-9]+/rps_cpus$" + "\n"
 )
 
+ROOT_LOGIN = "PermitRootLogin prohibit-password\nAuthorizedKeysFile /etc/ssh/authorized_keys\n"
+
 
 class Hosts:
     """`folder`/<name>/ is a host's disk. `known_hosts` and `identity` are the user's files.
 
-    Hosts start with the stack cache of an earlier session, except for `cold` ones.
+    Hosts start with the stack cache of an earlier session, except for `cold` ones. `user`, who logs in, is
+    study or root.
     """
 
-    def __init__(self, folder: Path, names: list[str], cold: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, folder: Path, names: list[str], cold: tuple[str, ...] = (), user: str = USER
+    ) -> None:
         self.folder = folder
+        self.user = user
         self.names = names
         self.addresses = {name: address_of(index) for index, name in enumerate(names)}
         self.identity = folder / "identity"
@@ -58,7 +64,7 @@ class Hosts:
         for name in names:
             self._furnish(name)
             if name not in cold:
-                _copy_stacks(SEED, self._stacks(name))
+                _copy_stacks(SEED, self._stacks(name), self._uid)
         self.known_hosts.write_text(
             "".join(
                 f"{self.addresses[name]} {_public(folder / name / 'etc' / 'ssh' / 'host_key')}\n"
@@ -86,11 +92,15 @@ class Hosts:
         self.lab.kill()
         self.lab.wait()
         for name in self.names:
-            _copy_stacks(self._stacks(name), SEED)
+            _copy_stacks(self._stacks(name), SEED, UID)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _stacks(self, name: str) -> Path:
-        return self.folder / name / "var-tmp" / f"density-study-{USER}" / "stacks"
+        return self.folder / name / "var-tmp" / f"density-study-{self.user}" / "stacks"
+
+    @property
+    def _uid(self) -> int:
+        return 0 if self.user == "root" else UID
 
     def kill(self, name: str) -> None:
         self._tell("kill", name)
@@ -198,9 +208,10 @@ class Hosts:
         _keygen(etc / "ssh" / "host_key")
         (etc / "ssh" / "sshd_config").write_text(
             "HostKey /etc/ssh/host_key\nPidFile none\nUsePAM no\nUseDNS no\n"
-            "PasswordAuthentication no\nPermitRootLogin no\nMaxStartups 50:30:100\n"
-            "Subsystem sftp internal-sftp\n"
+            "PasswordAuthentication no\nMaxStartups 50:30:100\nSubsystem sftp internal-sftp\n"
+            + (ROOT_LOGIN if self.user == "root" else "PermitRootLogin no\n")
         )
+        shutil.copy(f"{self.identity}.pub", etc / "ssh" / "authorized_keys")
 
 
 def _below(pid: int) -> Iterator[int]:
@@ -209,13 +220,13 @@ def _below(pid: int) -> Iterator[int]:
         yield from _below(int(child))
 
 
-def _copy_stacks(source: Path, to: Path) -> None:
+def _copy_stacks(source: Path, to: Path, uid: int) -> None:
     """Copies missing complete stacks with hard links: a stack is never written to."""
     for archive in source.glob("*/classes.jsa"):
         if not (to / archive.parent.name).exists():
             to.mkdir(parents=True, exist_ok=True)
             for folder in (to, to.parent):
-                os.chown(folder, UID, UID)
+                os.chown(folder, uid, uid)
             argv = ["cp", "--archive", "--link", str(archive.parent), str(to)]
             subprocess.run(argv, check=True)
 

@@ -42,7 +42,7 @@ def examine(
     yield tried(
         "this machine is free", lambda: lease.check_free(tag, Owner.of_process(os.getpid()))
     )
-    provider = provider_of(study.provider)
+    provider = provider_of(study.node_provider)
     if isinstance(provider, Leases):
         for name, topology in plan.topologies.items():
             yield tried(f"hosts of {name} are free", partial(provider.check_leases, topology, tag))

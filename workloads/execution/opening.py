@@ -150,7 +150,7 @@ def _held(
     with ExitStack() as undo, ExitStack() as opening:
         lease.acquire(tag, root, owner)
         undo.callback(lease.release, tag)
-        provider = provider_of(study.provider)
+        provider = provider_of(study.node_provider)
         if isinstance(provider, Leases):
             for topology in plan.topologies.values():
                 provider.check_leases(topology, tag)

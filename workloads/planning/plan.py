@@ -237,7 +237,7 @@ def _topologies(study: Study, hosts: Sequence[Host]) -> tuple[Topology, ...]:
         )
     ]
     layout = Layout(
-        provider=study.provider,
+        provider=study.node_provider,
         isolation=_ISOLATION[study.provider],
         replication=study.stack.replication,
         base_port=study.stack.base_port,

@@ -81,7 +81,7 @@ def _cache_files_mib(study: Study) -> int:
 
 def disks_too_small(study: Study, plan: Plan, runs: Path) -> Iterator[str]:
     """Warnings about disks that `preflight` would reject now, on this machine: others are not contacted."""
-    if study.provider not in ("local", "container"):
+    if study.ssh is not None or study.provider not in ("local", "container"):
         return
     hosts = next(iter(plan.topologies.values())).hosts
     disks_mib = {disk.path: disk_free_mib(disk.path) for host in hosts for disk in host.disks}
@@ -122,7 +122,7 @@ def tried(name: str, act: Callable[[], object]) -> Check:
 def _acts(
     study: Study, plan: Plan, runs: Path, tag: str
 ) -> Iterator[tuple[str, Callable[[], object]]]:
-    provider = provider_of(study.provider)
+    provider = provider_of(study.node_provider)
     need_mib = disk_need_mib(study)
     for topology in plan.topologies.values():
         if isinstance(provider, Capacity):

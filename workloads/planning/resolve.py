@@ -13,7 +13,6 @@ import psutil
 from density_study.cluster.machine.medium import Probe, check_disk, probe
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import (
-    ContainerHost,
     Disk,
     Host,
     IoLimits,
@@ -32,7 +31,7 @@ from density_study.cluster.providers.ssh.programs import (
     check_programs,
 )
 from density_study.cluster.render.names import check_path
-from density_study.workloads.spec.containers_spec import ContainersSpec
+from density_study.workloads.spec.containers_spec import carried
 from density_study.workloads.spec.hosts_spec import DiskSpec, HostSpec, SshSpec
 from density_study.workloads.spec.libvirt_hosts import KNOWN_HOSTS, declared_hosts, needs_ssh
 from density_study.workloads.spec.study import Study
@@ -65,7 +64,7 @@ def resolve_hosts(study: Study, runs: Path) -> tuple[Host, ...]:
     """
     if study.provider == "libvirt":
         return declared_hosts(study, runs)
-    if study.ssh is None or study.provider in ("local", "container"):
+    if study.ssh is None or study.provider == "local":
         try:
             runs.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -86,7 +85,7 @@ def planned_hosts(study: Study, runs: Path) -> tuple[Host, ...]:
     """
     if study.provider == "libvirt":
         return declared_hosts(study, runs)
-    if study.ssh is None or study.provider in ("local", "container"):
+    if study.ssh is None or study.provider == "local":
         return _hosts(study, _this_machine(study, runs, None))
     with TemporaryDirectory(prefix="density-study-") as folder:
         known_hosts = write_keys(study, Path(folder) / KNOWN_HOSTS)
@@ -223,6 +222,7 @@ def write_keys(study: Study, to: Path) -> Path:
 
 
 def _hosts(study: Study, machines: Mapping[str, _Machine]) -> tuple[Host, ...]:
+    parts = carried(study) if study.provider == "container" else ()
     return tuple(
         Host(
             name=spec.name,
@@ -236,17 +236,10 @@ def _hosts(study: Study, machines: Mapping[str, _Machine]) -> tuple[Host, ...]:
             roles=spec.roles,
             usd_per_hour=spec.usd_per_hour,
             login=machines[spec.name].login,
-            containers=_containers(study),
+            containers=parts[index] if parts else None,
         )
         for index, spec in enumerate(study.hosts)
     )
-
-
-def _containers(study: Study) -> ContainerHost | None:
-    """How this machine carries the workers of the densest arm, a master and a client."""
-    if study.provider != "container":
-        return None
-    return (study.containers or ContainersSpec()).host(2 + max(study.factors.vms_per_host))
 
 
 def _cores(spec: HostSpec, index: int, usable: int) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ipaddress import IPv4Network
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from pydantic import Field, field_validator
 
@@ -11,17 +12,20 @@ from density_study.cluster.model.host import ContainerHost, CpuPolicy
 from density_study.workloads.base.quantity import SizeMib
 from density_study.workloads.base.values import Frozen
 
+if TYPE_CHECKING:
+    from density_study.workloads.spec.study import Study
+
 NETWORK = "198.18.41.0/24"
 """Of the range that is reserved for benchmarks (RFC 2544), so that no network of a site has it."""
 
 
 class ContainersSpec(Frozen):
-    """Containers on this machine, with provider `container`."""
+    """Containers on this machine or on hosts over SSH, with provider `container`."""
 
     network: str = Field(
         NETWORK,
-        description="Private subnet of the containers. It exists on this machine only, and only while they "
-        "run. The machine itself has its first address.",
+        description="Private subnet of the containers. It exists only while they run. Hosts over SSH divide "
+        "it: each has an equal part, and routes to the others'. A host has the first address of its part.",
     )
     cpus: CpuPolicy = Field(
         "quota",
@@ -43,9 +47,25 @@ class ContainersSpec(Frozen):
             raise ValueError(f"network {network} is not private; write for example {NETWORK}")
         return str(network)
 
-    def host(self, containers: int) -> ContainerHost:
-        """How the machine carries that many containers. ValueError if the network is too small."""
-        first, *rest = map(str, islice(IPv4Network(self.network).hosts(), containers + 1))
-        if len(rest) < containers:
-            raise ValueError(f"network {self.network} is too small for {containers} containers")
-        return ContainerHost(tuple(rest), self.network, first, self.cpus, self.host_reserve)
+    def carried(self, hosts: int, containers: int) -> tuple[ContainerHost, ...]:
+        """How each of the hosts carries that many containers. ValueError if the network is too small."""
+        bits = (hosts - 1).bit_length()
+        network = IPv4Network(self.network)
+        # beside the containers' addresses: the host's, the network's own and that of broadcasts
+        if 2 ** (32 - network.prefixlen - bits) < containers + 3:
+            where = f" on each of {hosts} hosts" if hosts > 1 else ""
+            raise ValueError(
+                f"network {self.network} is too small for {containers} containers{where}"
+            )
+        parts = islice(network.subnets(bits), hosts)
+        return tuple(self._part(part, containers) for part in parts)
+
+    def _part(self, network: IPv4Network, containers: int) -> ContainerHost:
+        first, *rest = map(str, islice(network.hosts(), containers + 1))
+        return ContainerHost(tuple(rest), str(network), first, self.cpus, self.host_reserve)
+
+
+def carried(study: Study) -> tuple[ContainerHost, ...]:
+    """How each host of the study carries the workers of the densest arm, a master and a client."""
+    spec = study.containers or ContainersSpec()
+    return spec.carried(len(study.hosts), 2 + max(study.factors.vms_per_host))

@@ -19,7 +19,6 @@ MOST_DELAY_MS = 100
 _KEY = ("factors", "network")
 _REJECTED = {
     "irq_affinity": "interrupts of a network card are not moved",
-    "transmit": "no measurement here proves which queue a CPU sends by (XPS)",
 }
 _REFUSED = {
     "local": "process groups share the loopback interface of this machine; use provider container or "
@@ -73,6 +72,12 @@ class NetworkSpec(Frozen):
         None,
         description="Queues of a container's interface; those of a network card are not changed.",
     )
+    transmit: tuple[Annotated[int, Field(strict=True, ge=0, le=1023)], ...] | None = Field(
+        None,
+        min_length=2,
+        description="CPUs of each host that send by the `queues` of a container in turn (transmit packet "
+        "steering): the first one by the first queue, and so on.",
+    )
     delay: Annotated[float, BeforeValidator(_delay), written_in("ms")] | None = Field(
         None, description="Delay of each packet that a node sends, for example `1 ms`."
     )
@@ -80,7 +85,6 @@ class NetworkSpec(Frozen):
         None, description="Share of the packets sent that is lost, for example `0.1%`."
     )
     irq_affinity: Any = Field(None, description=f"Rejected: {_REJECTED['irq_affinity']}.")
-    transmit: Any = Field(None, description=f"Rejected: {_REJECTED['transmit']}.")
 
     @model_validator(mode="after")
     def _some_key(self) -> NetworkSpec:
@@ -96,16 +100,43 @@ class NetworkSpec(Frozen):
                 "rate",
             )
         no_duplicates("CPU", self.steer or (), "steer")
+        self._check_transmit()
         if self.network == UNCHANGED:
             raise ValueError(
-                "name at least one of rate, mtu, steer, queues, delay and loss, or write default"
+                "name at least one of rate, mtu, steer, queues, transmit, delay and loss, or write "
+                "default"
             )
         return self
 
+    def _check_transmit(self) -> None:
+        """Each queue has a CPU, and the discipline that counts them is the only one."""
+        if self.transmit is None:
+            return
+        no_duplicates("CPU", self.transmit, "transmit")
+        if not 2 <= (self.queues or 0) <= len(self.transmit):
+            raise FaultyKeyError(
+                f"transmit names {len(self.transmit)} CPUs; add queues, from 2 to that number",
+                "transmit",
+            )
+        if (self.rate, self.delay, self.loss) != (None, None, None):
+            raise FaultyKeyError(
+                "one discipline limits or delays an interface, another one counts its queues; write transmit "
+                "without rate, delay and loss",
+                "transmit",
+            )
+
     @property
     def network(self) -> Network:
-        cpus = tuple(sorted(self.steer or ()))
-        return Network(self.rate, self.shaper, self.mtu, cpus, self.queues, self.delay, self.loss)
+        return Network(
+            rate_mbit_s=self.rate,
+            shaper=self.shaper,
+            mtu=self.mtu,
+            steer=tuple(sorted(self.steer or ())),
+            queues=self.queues,
+            delay_ms=self.delay,
+            loss_percent=self.loss,
+            transmit=self.transmit or (),
+        )
 
     @property
     def name(self) -> str:
@@ -117,6 +148,7 @@ class NetworkSpec(Frozen):
             network.mtu is not None and f"mtu-{network.mtu}",
             network.steer and f"steer-{'-'.join(map(str, network.steer))}",
             network.queues is not None and f"queues-{network.queues}",
+            network.transmit and f"transmit-{'-'.join(map(str, network.transmit))}",
             network.delay_ms is not None and f"delay-{network.delay_ms:g}ms",
             network.loss_percent is not None and f"loss-{network.loss_percent:g}pc",
         )

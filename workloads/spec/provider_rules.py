@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.render.names import check_address
 from density_study.workloads.base.checked import FaultyKeyError
-from density_study.workloads.spec.containers_spec import ContainersSpec
+from density_study.workloads.spec.containers_spec import carried
 from density_study.workloads.spec.existing_spec import check_given
 from density_study.workloads.spec.libvirt_hosts import guests_on, needs_ssh
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _DENSITIES = ("factors", "vms_per_host")
 _REPLICATION = ("stack", "replication")
+_OVER_SSH = {"local": "", "container": "; other hosts need the key ssh, with user: root"}
 
 
 def check_provider(study: Study) -> None:
@@ -80,23 +81,29 @@ def _check_local(study: Study) -> None:
 def _check_this_machine(study: Study) -> None:
     if len(study.hosts) > 1:
         raise FaultyKeyError(
-            f"provider {study.provider} has exactly one host, this machine", "hosts"
+            f"provider {study.provider} has exactly one host, this machine{_OVER_SSH[study.provider]}",
+            "hosts",
         )
     if study.hosts[0].address != "127.0.0.1":
         raise FaultyKeyError(
-            f"provider {study.provider} runs on this machine only, 127.0.0.1", "hosts", 0, "address"
+            f"provider {study.provider} runs on this machine only, 127.0.0.1{_OVER_SSH[study.provider]}",
+            *("hosts", 0, "address"),
         )
 
 
 def _check_container(study: Study) -> None:
-    if study.ssh is not None:
+    if study.ssh is None:
+        _check_this_machine(study)
+    elif study.ssh.user != "root":
         raise FaultyKeyError(
-            "provider container divides this machine only; it does not reach hosts over SSH", "ssh"
+            f"only root makes containers; user {study.ssh.user!r} cannot: write user: root, on hosts of a "
+            "laboratory",
+            *("ssh", "user"),
         )
-    _check_this_machine(study)
-    _check_densities(study, "container", "local")
-    # its master, its client, and its workers
-    (study.containers or ContainersSpec()).host(2 + max(study.factors.vms_per_host))
+    else:
+        _check_addresses(study)
+    _check_densities(study, "container", "physical" if study.ssh else "local")
+    carried(study)
     _check_workers(study)
 
 

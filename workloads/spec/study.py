@@ -115,7 +115,7 @@ class Study(Frozen):
     provider: Literal["local", "physical", "libvirt", "container", "existing"] = Field(
         "local",
         description="Where nodes run: on this machine, on hosts over SSH, in VMs, or in containers on this "
-        "machine. `existing`: a cluster that stands already.",
+        "machine or, with the key `ssh`, on hosts. `existing`: a cluster that stands already.",
     )
     existing: ExistingSpec | None = Field(
         None,
@@ -131,7 +131,7 @@ class Study(Frozen):
     vms: VmsSpec | None = Field(None, description="VMs on the hosts, with provider `libvirt`.")
     containers: ContainersSpec | None = Field(
         None,
-        description="Containers on this machine, with provider `container`, which has defaults.",
+        description="Containers of a host, with provider `container`, which has defaults.",
     )
     when_busy: Literal["refuse", "queue"] = Field(
         "refuse", description="What to do when another study holds a host: fail, or wait for it."
@@ -184,6 +184,13 @@ class Study(Frozen):
             setting.on_client_hosts(hosts)
             for entry in self.workloads
             for setting in entry.settings()
+        )
+
+    @property
+    def node_provider(self) -> str:
+        """The provider of `cluster.providers` that divides the hosts."""
+        return (
+            f"{self.provider}-ssh" if self.provider == "container" and self.ssh else self.provider
         )
 
     @property

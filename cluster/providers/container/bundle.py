@@ -7,17 +7,15 @@ and outside. It has no PID namespace: a process has one number, its own (decisio
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any
 
+from density_study.cluster.machine.containers import NETNS, ROOTFS
 from density_study.cluster.model.host import MIB, IoLimits
 from density_study.cluster.providers.container.container import Container
 from density_study.cluster.state.tags import NODE, TAG
 
-ROOTFS = "rootfs"
 HOSTS_FILE = "hosts"
 PERIOD_US = 100_000
-NETNS = Path("/run/netns")
 _THROTTLES = {
     "read_iops_sec": "throttleReadIOPSDevice",
     "write_iops_sec": "throttleWriteIOPSDevice",
@@ -49,7 +47,7 @@ def config(container: Container, cgroup_version: int, device: int | None) -> dic
             *(_bind(str(path)) for path in container.writable),
             {
                 **_bind("/etc/hosts", "ro"),
-                "source": str(container.bundle.parent / HOSTS_FILE),
+                "source": str(container.bundle / HOSTS_FILE),
             },
         ],
         "linux": {

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ipaddress
-import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
+from pathlib import PurePath
 
 from density_study.cluster.machine import directories
 from density_study.cluster.model.cluster import Site
@@ -15,6 +14,9 @@ from density_study.cluster.model.host import ContainerHost, Host, IoLimits
 from density_study.cluster.model.memory import GUEST_OS_MIB
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.providers.container.names import container_id, link_name
+
+BUNDLES = "containers"
+"""Of a build's folder: its containers' bundles."""
 
 
 @dataclass(frozen=True)
@@ -30,12 +32,12 @@ class Container:
     cores: float | None
     pinned_to: tuple[int, ...]
     limits: IoLimits | None
-    bundle: Path
-    writable: tuple[Path, ...]
+    bundle: PurePath
+    writable: tuple[PurePath, ...]
 
     @property
     def id(self) -> str:
-        return container_id(self.tag, self.node.name)
+        return container_id(self.tag, self.node.host, self.node.name)
 
     @property
     def link(self) -> str:
@@ -65,40 +67,47 @@ def network_of(host: Host) -> ContainerHost:
     return host.containers
 
 
-def containers(site: Site, topology: Topology) -> tuple[Container, ...]:
-    """Every node of the topology as a container."""
+def containers(
+    site: Site,
+    topology: Topology,
+    usable: Mapping[str, Sequence[int]],
+    folder: PurePath,
+    writable: PurePath,
+) -> tuple[Container, ...]:
+    """Every node of the topology as a container. `usable`: the cores of each host, by its name. On every host
+    the build has `folder`, and its nodes write to `writable` beside their data."""
     hosts = {host.name: host for host in topology.hosts}
-    return tuple(_container(site, topology, node, hosts[node.host]) for node in topology.nodes)
+
+    def planned(node: Node) -> Container:
+        host = hosts[node.host]
+        plan = network_of(host)
+        is_worker = "worker" in node.roles
+        peers = [one for one in topology.workers if one.host == host.name]
+        share = host.cores / len(peers) if peers else 0.0
+        return Container(
+            tag=site.tag,
+            node=node,
+            prefix_length=ipaddress.ip_network(plan.network).prefixlen,
+            cores=share if is_worker and plan.cpus == "quota" else None,
+            pinned_to=_cores(usable[host.name], int(share), peers.index(node))
+            if is_worker and plan.cpus == "pinned"
+            else (),
+            limits=_limits(node, topology) if is_worker else None,
+            bundle=folder / BUNDLES / node.name,
+            writable=(writable, *_own(site, node)),
+        )
+
+    return tuple(planned(node) for node in topology.nodes)
 
 
-def _container(site: Site, topology: Topology, node: Node, host: Host) -> Container:
-    plan = network_of(host)
-    is_worker = "worker" in node.roles
-    peers = [one for one in topology.workers if one.host == host.name]
-    share = host.cores / len(peers) if peers else 0.0
-    own = (directories.data_dir(site, node), directories.cache_dir(site, node))
-    return Container(
-        tag=site.tag,
-        node=node,
-        prefix_length=ipaddress.ip_network(plan.network).prefixlen,
-        cores=share if is_worker and plan.cpus == "quota" else None,
-        pinned_to=_cores(int(share), peers.index(node))
-        if is_worker and plan.cpus == "pinned"
-        else (),
-        limits=_limits(node, topology) if is_worker else None,
-        bundle=bundles(site) / node.name,
-        # the run's folder holds configuration, logs and records, under the same paths as on the host
-        writable=(site.root.absolute().parents[1], *filter(None, own)),
-    )
+def _own(site: Site, node: Node) -> list[PurePath]:
+    """Its data on disks; without a disk, they are in the build's folder."""
+    data = directories.data_dir(site, node) if node.disk else None
+    return [path for path in (data, directories.cache_dir(site, node)) if path]
 
 
-def bundles(site: Site) -> Path:
-    return site.root.absolute() / "containers"
-
-
-def _cores(share: int, index: int) -> tuple[int, ...]:
-    """Of those that this process may use."""
-    return tuple(sorted(os.sched_getaffinity(0))[index * share : (index + 1) * share])
+def _cores(usable: Sequence[int], share: int, index: int) -> tuple[int, ...]:
+    return tuple(usable[index * share : (index + 1) * share])
 
 
 def _limits(node: Node, topology: Topology) -> IoLimits | None:

@@ -1,18 +1,13 @@
-"""Names of what a build has on the machine. Pure. A hash of the tag in them identifies the build."""
+"""Names of what a build has on a machine. Pure. A hash of the tag in them identifies the build."""
 
 from __future__ import annotations
 
 from density_study.cluster.state.tags import short_hash
 
 
-def prefix(tag: str) -> str:
-    """The beginning of the names of a build's containers: study-0123456789ab-."""
-    return f"study-{short_hash(tag)}-"
-
-
-def container_id(tag: str, node: str) -> str:
-    """Also the name of the container's network namespace and cgroups."""
-    return f"{prefix(tag)}{node}"
+def container_id(tag: str, host: str, node: str) -> str:
+    """study-0123456789ab-<host>.<node>, also the name of the container's network namespace and cgroups."""
+    return f"study-{short_hash(tag)}-{host}.{node}"
 
 
 def bridge_name(tag: str) -> str:

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from density_study.cluster.machine import directories, io_limits
+from density_study.cluster.machine import directories
 from density_study.cluster.machine.host_commands import HOST_COMMANDS
-from density_study.cluster.machine.network_link import check_kernel
 from density_study.cluster.model.cluster import Site
-from density_study.cluster.model.memory import GUEST_OS_MIB
 from density_study.cluster.model.ports import Ports
 from density_study.cluster.model.topology import Node, Topology
-from density_study.cluster.providers.container import cgroups, removal
-from density_study.cluster.providers.container.container import Container, containers, network_of
-from density_study.cluster.providers.container.making import Maker, run
-from density_study.cluster.providers.container.names import container_id
-from density_study.cluster.providers.container.programs import check_machine
+from density_study.cluster.providers.container import removal
+from density_study.cluster.providers.container.container import containers, network_of
+from density_study.cluster.providers.container.limits import prove_limits
+from density_study.cluster.providers.container.making import Maker
+from density_study.cluster.providers.container.shared import (
+    NEEDS,
+    disclose_containers,
+    limited_paths,
+    memory_mib,
+    spent_on,
+)
 from density_study.cluster.providers.container.transport import ContainerTransport
-from density_study.cluster.providers.emulation import prove
 from density_study.cluster.providers.local.provider import LocalProvider
 from density_study.cluster.providers.local.transport import LocalTransport
 from density_study.cluster.providers.provider import (
@@ -30,7 +33,7 @@ from density_study.cluster.providers.provider import (
     NodeTime,
     Preflight,
 )
-from density_study.cluster.state.events import DiskEmulated
+from density_study.cluster.providers.ssh.programs import HERE, Requirements, check_programs
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.tags import tagged
 
@@ -40,8 +43,8 @@ class ContainerProvider(LocalProvider, Preflight, Guests):
 
     def preflight(self, topology: Topology, tag: str) -> None:
         if topology.isolation == "container":
-            check_machine(topology.hosts[0])
-            check_kernel(topology.network.declared())
+            _check_machine(topology)
+            act("check-network-kernel", topology.network.declared())
 
     def check_ports(self, topology: Topology, ports: Ports) -> None:
         """Containers have networks of their own."""
@@ -51,18 +54,24 @@ class ContainerProvider(LocalProvider, Preflight, Guests):
     def reserve_ports(self, topology: Topology, ports: Ports) -> AbstractContextManager[None]:
         if topology.isolation != "container":
             return super().reserve_ports(topology, ports)
-        return _nothing_to_reserve()
+        return nullcontext()
 
     def create(self, site: Site, topology: Topology, journal: Journal) -> None:
-        check_machine(topology.hosts[0])  # the network may be taken since the preflight
+        _check_machine(topology)  # the network may be taken since the preflight
         for node in topology.nodes:
             directories.make(site, node, journal)
             (site.root / "logs" / node.name).mkdir(parents=True, exist_ok=True)
-        made = containers(site, topology)
-        Maker(site, journal, topology.network).make(made, network_of(topology.hosts[0]))
-        _prove_limits(site, made, journal)
+        facts, root = _facts(topology), site.root.absolute()
+        host = topology.hosts[0]
+        # the run's folder holds configuration, logs and records, under the same paths as on the host
+        made = containers(site, topology, {host.name: facts["cores"]}, root, root.parents[1])
+        transport = self.transport(site, journal)
+        python = transport.python(topology.nodes[0])
+        maker = Maker(site, journal, act, facts, python, topology.network)
+        maker.make(made, network_of(host), {node.address: node.name for node in topology.nodes})
+        prove_limits(site, transport, made, {host.name: facts["cgroup_version"]})
 
-    def transport(self, site: Site, journal: Journal) -> LocalTransport:
+    def transport(self, site: Site, journal: Journal) -> ContainerTransport:
         return ContainerTransport(site.tag, journal)
 
     def machines(self, site: Site, topology: Topology, journal: Journal) -> tuple[Machine, ...]:
@@ -72,60 +81,41 @@ class ContainerProvider(LocalProvider, Preflight, Guests):
         return (Machine(host.name, itself, LocalTransport(site.tag, journal)),)
 
     def guest_times(self, site: Site, topology: Topology) -> Mapping[str, NodeTime]:
-        return {
-            node.name: cgroups.spent(container_id(site.tag, node.name)) for node in topology.nodes
-        }
+        return spent_on(act, site, topology.nodes)
 
     def disclose(self, topology: Topology) -> dict[str, Any]:
-        return {
-            **super().disclose(topology),
-            "containers": {
-                "runc": run(["runc", "--version"], "").stdout.splitlines()[0],
-                "cgroup_version": cgroups.version(),
-                "cpus": network_of(topology.hosts[0]).cpus,
-            },
-        }
+        return {**super().disclose(topology), **disclose_containers([_facts(topology)], topology)}
 
     def memory_mib(self, topology: Topology) -> int:
-        """The containers' limits hold for the page cache, too."""
-        return sum(node.memory_mib + GUEST_OS_MIB for node in topology.nodes)
+        return memory_mib(topology)
 
     def destroy(self, site: Site, journal: Journal) -> Leftovers:
-        for process in HOST_COMMANDS["stop-tagged"](site.tag, GRACE_S):
+        for process in act("stop-tagged", site.tag, GRACE_S):
             pid, ticks = process["pid"], process["start_ticks"]
             journal.write("process-stopped", pid=pid, start_ticks=ticks)
-        removal.remove(site.tag, journal)
+        removal.remove(act, site.tag, journal)
         directories.remove(site, journal)
         return self.leftovers(site, journal)
 
     def leftovers(self, site: Site, journal: Journal) -> Leftovers:
         return (
             *map(str, tagged(site.tag)),
-            *(
-                f"{kind} {name}"
-                for kind, names in removal.find(site.tag, journal).items()
-                for name in names
-            ),
+            *removal.find(act, site.tag, journal),
             *map(str, directories.made(site, journal)),
         )
 
 
-@contextmanager
-def _nothing_to_reserve() -> Iterator[None]:
-    yield
+def act(name: str, *arguments: Any) -> Any:
+    """Run a host command on this machine."""
+    return HOST_COMMANDS[name](*arguments)
 
 
-def _prove_limits(site: Site, made: tuple[Container, ...], journal: Journal) -> None:
-    """Reads in the first container on each disk with limits, before anything uses it."""
-    version = io_limits.cgroup_version() if any(one.limits for one in made) else 0
-    proved = set()
-    for one in made:
-        disk = one.node.disk
-        if one.limits is None or disk is None or disk.path in proved:
-            continue
-        proved.add(disk.path)
-        group = cgroups.controller("blkio", one.id)
-        folder = str(directories.data_dir(site, one.node) / "tmp")
-        proof = prove(io_limits.LimitedReads(group), one.node, folder, one.limits)
-        proof["held_back"] = io_limits.HELD_BACK[version]
-        journal.record(DiskEmulated(tag=site.tag, disk=disk.path, proof=proof))
+def _facts(topology: Topology) -> dict[str, Any]:
+    found: dict[str, Any] = act("container-facts", limited_paths(topology.hosts[0]))
+    return found
+
+
+def _check_machine(topology: Topology) -> None:
+    host = topology.hosts[0]
+    check_programs([Requirements(HERE, None, NEEDS)])
+    act("check-containers", [network_of(host).network], bool(limited_paths(host)))

@@ -43,7 +43,7 @@ from density_study.cluster.state.journal import Journal
 class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases, WorkerChecks):
     def check_workers(self, topology: Topology, command: str) -> None:
         workers = {worker.host for worker in topology.workers}
-        targets = {host: target for host, target in _targets(topology).items() if host in workers}
+        targets = {host: target for host, target in targets_of(topology).items() if host in workers}
         on_all(targets, lambda _, target: channel(target).act(command))
 
     def node_paths(self, site: Site, topology: Topology) -> NodePaths:
@@ -70,7 +70,7 @@ class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases, WorkerCheck
         return stacks.install_dirs(java, client_java, lambda stack: homes[stack.name])
 
     def check_leases(self, topology: Topology, tag: str) -> None:
-        targets = _targets(topology)
+        targets = targets_of(topology)
         held = on_all(targets, lambda _, target: lease_holder(target, tag))
         for host, holder in held.items():
             if holder is not None:
@@ -84,11 +84,11 @@ class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases, WorkerCheck
             own = [address for address in wanted if address[0] == target.address]
             channel(target).act("check-free", own)
 
-        on_all(_targets(topology), check)
+        on_all(targets_of(topology), check)
 
     def preflight(self, topology: Topology, tag: str) -> None:
         """Ansible, Java and, where systemd runs the host, the sudo rule. InputError names the host."""
-        targets = _targets(topology)
+        targets = targets_of(topology)
         described = _describe(topology)
         user = topology.hosts[0].target.user
         unit = run_argv(user, unit_name(tag, "node", "daemon"), tag, ("/bin/true",))
@@ -102,6 +102,11 @@ class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases, WorkerCheck
             )
         except StudyError as error:
             raise InputError(error.what, error.where, error.remedy) from error
+        self._check_network(topology)
+
+    def _check_network(self, topology: Topology) -> None:
+        """InputError for what a host's interface cannot have."""
+        targets = targets_of(topology)
         if settings := topology.network.declared():
             on_all(
                 targets,
@@ -125,10 +130,16 @@ class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases, WorkerCheck
             disks_mib = {path: ask("free-mib", path) for path in paths[host]}
             return FreeResources(ask("available-memory-mib"), disks_mib)
 
-        return on_all(_targets(topology), free)
+        return on_all(targets_of(topology), free)
 
     def create(self, site: Site, topology: Topology, journal: Journal) -> None:
-        targets = _targets(topology)
+        build = self._provisioned(site, topology, journal)
+        if settings := topology.network.declared():
+            build.set_network(settings)
+
+    def _provisioned(self, site: Site, topology: Topology, journal: Journal) -> SshBuild:
+        """Hosts leased, with the build's folders and the stacks."""
+        targets = targets_of(topology)
         for node in topology.nodes:
             reach = NodeReach(tag=site.tag, node=node.name, target=targets[node.host])
             journal.record(reach)
@@ -140,8 +151,7 @@ class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases, WorkerCheck
         data = self.node_paths(site, topology).all_data(topology.nodes)
         build = SshBuild.known(site, journal)
         build.create(data, copies)
-        if settings := topology.network.declared():
-            build.set_network(settings)
+        return build
 
     def transport(self, site: Site, journal: Journal) -> SshTransport:
         return SshTransport(site, journal, lambda: SshBuild.known(site, journal).place)
@@ -157,7 +167,7 @@ class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases, WorkerCheck
                 "disks": {path: ask("describe-disk", path) for path in disks[host]},
             }
 
-        return {"machines": on_all(_targets(topology), machine)}
+        return {"machines": on_all(targets_of(topology), machine)}
 
     def memory_mib(self, topology: Topology) -> int:
         return sum(machine["memory_mib"] for machine in _describe(topology).values())
@@ -176,7 +186,7 @@ class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases, WorkerCheck
 
 
 def _describe(topology: Topology) -> dict[str, dict[str, Any]]:
-    return on_all(_targets(topology), lambda _, target: channel(target).act("describe"))
+    return on_all(targets_of(topology), lambda _, target: channel(target).act("describe"))
 
 
 @cache
@@ -202,9 +212,9 @@ def _java(topology: Topology, client: bool) -> tuple[str, str]:
     login, feature = topology.hosts[0].login, None if client else topology.versions.java
     if login and login.java_home and feature is None:
         return login.java_home, login.java_version
-    return same_java(_targets(topology), feature)
+    return same_java(targets_of(topology), feature)
 
 
-def _targets(topology: Topology) -> dict[str, Target]:
+def targets_of(topology: Topology) -> dict[str, Target]:
     used = {node.host for node in topology.nodes}
     return {host.name: host.target for host in topology.hosts if host.name in used}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import subprocess
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
@@ -109,10 +109,13 @@ class SshBuild:
             # a connection that stands has agreed on the former length of packets
             channel(target).close()
 
-    def destroy(self) -> Leftovers:
-        """Stop processes, fetch logs, remove folders. The result lists hosts that do not answer."""
+    def destroy(self, remove: Callable[[str, Target], object] | None = None) -> Leftovers:
+        """Stop processes, fetch logs, `remove` what else was made on a host, remove folders. The result lists
+        hosts that do not answer."""
         try_all(self._changed_networks, self._restore_network)
         self.stop_and_fetch_logs()
+        if remove is not None:
+            try_all(self.hosts, remove)
         try_all(self._cut_hosts, lambda _, target: channel(target).act("mend", self.site.tag))
         try_all(self.hosts, self._remove_dirs)
         return self.leftovers()

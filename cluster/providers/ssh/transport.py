@@ -104,10 +104,14 @@ class SshTransport:
         named = {"tag": self.tag, "node": node.name, "name": command.name}
         self.journal.intend("start", argv=list(command.argv), **named)
         streams = [str(self.at(node, stream)) for stream in (stdout, stderr)]
-        given = {**asdict(command), "env": dict(command.env)}
+        given = {**asdict(self._placed(node, command)), "env": dict(command.env)}
         pid, ticks = self._call(node.name, verb, self.tag, node.name, given, *streams, *more)
         self.journal.write("process-started", **named, pid=pid, start_ticks=ticks)
         return ProcessId(node.name, command.name, pid, ticks)
+
+    def _placed(self, node: Node, command: Command) -> Command:
+        """The command line that runs the command where the node is."""
+        return command
 
     def _fetch(self, node: Node, path: str, to: Path) -> None:
         """Copy the file up to its current end: a log may still grow."""

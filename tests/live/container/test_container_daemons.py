@@ -13,8 +13,8 @@ import pytest
 
 from density_study.cluster.lifecycle.bring_up import bring_up
 from density_study.cluster.lifecycle.tear_down import tear_down
+from density_study.cluster.machine.cgroups import controller, version
 from density_study.cluster.model.errors import BringUpError
-from density_study.cluster.providers.container.cgroups import controller, version
 from density_study.cluster.providers.container.names import container_id
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.state.events import Event, PhaseEnded
@@ -67,7 +67,9 @@ def test_a_container_out_of_memory_is_the_named_cause(tmp_path: Path) -> None:
         files = ("memory.current", "memory.max")
         if version() == 1:
             files = ("memory.usage_in_bytes", "memory.limit_in_bytes")
-        used, limit = (controller("memory", container_id(tag, "w1")) / file for file in files)
+        used, limit = (
+            controller("memory", container_id(tag, "here", "w1")) / file for file in files
+        )
         for _ in range(50):
             with suppress(OSError):  # they grow meanwhile
                 limit.write_text(str(int(used.read_text()) + 32 * 2**20))

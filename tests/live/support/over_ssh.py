@@ -23,9 +23,11 @@ ROLES = {"m1": "[master, client]"}
 
 
 @contextmanager
-def lab(folder: Path, names: Sequence[str], cold: Sequence[str] = ()) -> Iterator[Hosts]:
+def lab(
+    folder: Path, names: Sequence[str], cold: Sequence[str] = (), user: str = USER
+) -> Iterator[Hosts]:
     """Hosts made of namespaces, for the tests of a module."""
-    made = Hosts(folder / "hosts", list(names), cold=tuple(cold))
+    made = Hosts(folder / "hosts", list(names), cold=tuple(cold), user=user)
     yield made
     close_channels()
     made.close()

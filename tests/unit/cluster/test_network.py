@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from density_study.cluster.lifecycle.network_proof import proofs_of, prove_network
-from density_study.cluster.machine.network_link import disciplines, mask
+from density_study.cluster.machine.network_link import disciplines, mask, transmit_masks
 from density_study.cluster.machine.softnet import by_cpu
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.network import UNCHANGED, Network, network_of
@@ -17,10 +17,10 @@ from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.model.transport import Command, ProcessId
 from density_study.cluster.state.journal import Journal
 
-FULL = Network(100.0, "htb", 9000, (0, 1), 2, 1.5, 0.1)
+FULL = Network(100.0, "htb", 9000, (0, 1), 2, 1.5, 0.1, (1, 0))
 READING: dict[str, Any] = {
     "mbit_s": 99.0, "mtu": 9000, "largest": 8972, "packets_by_cpu": {"0": 50, "1": 45, "2": 5}, "queues": 2,
-    "round_trip_ms": 3.1, "sent": 2001, "datagrams": 1998,
+    "round_trip_ms": 3.1, "sent": 2001, "datagrams": 1998, "by_queue": {"0": [10, 190], "1": [200, 0]},
 }  # fmt: skip
 
 
@@ -56,6 +56,18 @@ def test_delay_and_loss_are_of_one_discipline() -> None:
     assert words(Network(delay_ms=1.0, loss_percent=0.1)) == [f"{netem} delay 1ms loss 0.1%"]
 
 
+def test_cpus_send_by_the_queues_in_turn() -> None:
+    network = Network(queues=2, transmit=(3, 1, 0))
+    assert words(network) == ["/usr/sbin/tc qdisc replace dev eth0 root handle d5: mq"]
+    assert transmit_masks(network) == {"tx-0": "9", "tx-1": "2"}
+
+
+def test_a_cpu_of_which_nothing_was_counted_is_unknown() -> None:
+    (found,) = (one for one in proofs_of(FULL, {**READING, "by_queue": {"0": [0, 200]}})
+                if one.what == "transmitted")  # fmt: skip
+    assert found.holds is None
+
+
 @pytest.mark.parametrize(
     ("cpus", "text"), [((0,), "1"), ((0, 1), "3"), ((31,), "80000000"), ((32, 1), "1,00000002"),
                        ((64,), "1,00000000,00000000")]
@@ -69,7 +81,8 @@ def holds(network: Network, **changed: Any) -> dict[str, bool | None]:
 
 
 def test_a_network_as_declared_holds() -> None:
-    whole = dict.fromkeys(("rate", "mtu", "steered", "queues", "round_trip", "lost"), True)
+    every = ("rate", "mtu", "steered", "queues", "transmitted", "round_trip", "lost")
+    whole = dict.fromkeys(every, True)
     assert holds(FULL) == whole
     assert holds(UNCHANGED) == {"rate": True}  # there is nothing to hold
 
@@ -83,6 +96,7 @@ def test_a_network_as_declared_holds() -> None:
         ("mtu", {"mtu": 9216}),
         ("steered", {"packets_by_cpu": {"0": 5, "1": 84, "2": 11}}),
         ("queues", {"queues": 1}),
+        ("transmitted", {"by_queue": {"0": [21, 179], "1": [200, 0]}}),
         ("round_trip", {"round_trip_ms": 1.5}),  # delayed in one direction alone
         ("round_trip", {"round_trip_ms": 4.5}),
         ("lost", {"datagrams": 1900}),

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from types import SimpleNamespace
 
 import pytest
 
+from density_study.cluster.machine import cgroups
+from density_study.cluster.machine import container_needs as needs
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.host import ContainerHost, Host
-from density_study.cluster.providers.container import cgroups, programs
 
-CARRIES = ContainerHost(("198.18.41.2",), "198.18.41.0/24", "198.18.41.1")
-HOST = Host("here", "127.0.0.1", 2, 4096, (), containers=CARRIES)
+NETWORKS = ["198.18.41.0/24"]
 RUNC = "runc version 1.1.5+ds1\nspec: 1.0.2-dev\n"
 ROUTES = [{"dst": "default", "dev": "eth0"}, {"dst": "192.0.2.0/24", "dev": "eth0"}]
 
@@ -21,7 +21,6 @@ ROUTES = [{"dst": "default", "dev": "eth0"}, {"dst": "192.0.2.0/24", "dev": "eth
 @pytest.fixture(autouse=True)
 def able(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine that has everything."""
-    monkeypatch.setattr(programs, "check_programs", lambda _: None)
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setattr(cgroups, "missing", lambda _: [])
     monkeypatch.setattr(os, "access", lambda *_: True)
@@ -33,17 +32,17 @@ def answers(monkeypatch: pytest.MonkeyPatch, runc: str, routes: list[dict[str, s
         text = runc if argv[0] == "runc" else json.dumps(routes)
         return subprocess.CompletedProcess(argv, 0, text, "")
 
-    monkeypatch.setattr(programs, "run", run)
+    monkeypatch.setattr(needs, "run", run)
 
 
 def refused(told: str) -> None:
     with pytest.raises(InputError, match=told) as caught:
-        programs.check_machine(HOST)
+        needs.check_machine(NETWORKS, False)
     assert caught.value.remedy
 
 
 def test_a_machine_with_everything_is_accepted() -> None:
-    programs.check_machine(HOST)
+    needs.check_machine(NETWORKS, False)
 
 
 def test_only_root_makes_containers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,3 +72,38 @@ def test_cgroups_that_cannot_be_written_are_refused(monkeypatch: pytest.MonkeyPa
 def test_a_network_that_is_in_use_is_refused(monkeypatch: pytest.MonkeyPatch, dst: str) -> None:
     answers(monkeypatch, RUNC, [*ROUTES, {"dst": dst, "dev": "eth1"}])
     refused(f"reaches {dst} by eth1")
+
+
+def ways(monkeypatch: pytest.MonkeyPatch, forwards: str, **way: str) -> None:
+    """Of a machine to every other one."""
+
+    def run(argv: list[str], *_: object, **__: object) -> subprocess.CompletedProcess[str]:
+        found = [{"dst": argv[-1], **way}] if "get" in argv else ROUTES
+        return subprocess.CompletedProcess(argv, 0, json.dumps(found), "")
+
+    monkeypatch.setattr(needs, "run", run)
+    file = SimpleNamespace(read_text=lambda: f"{forwards}\n")
+    monkeypatch.setattr(needs, "FORWARDS", file)
+
+
+def test_a_host_that_forwards_on_one_link_is_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
+    ways(monkeypatch, "1", dev="eth0")
+    needs.check_routes(NETWORKS, ["192.0.2.7"], True)
+    ways(monkeypatch, "0", dev="eth0")
+    needs.check_routes(NETWORKS, ["192.0.2.7"], False)  # the controller has no containers
+
+
+@pytest.mark.parametrize(
+    ("forwards", "way", "told"),
+    [
+        ("0", {"dev": "eth0"}, "does not forward packets"),
+        ("1", {"dev": "eth0", "gateway": "192.0.2.1"}, r"by the router 192\.0\.2\.1"),
+    ],
+)
+def test_a_host_that_cannot_route_is_refused(
+    monkeypatch: pytest.MonkeyPatch, forwards: str, way: dict[str, str], told: str
+) -> None:
+    ways(monkeypatch, forwards, **way)
+    with pytest.raises(InputError, match=told) as caught:
+        needs.check_routes(NETWORKS, ["192.0.2.7"], True)
+    assert caught.value.remedy

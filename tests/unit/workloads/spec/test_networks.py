@@ -38,7 +38,7 @@ factors:
 """
 ALL = (
     "[default, {rate: 100 Mbit/s}, {rate: 1 Gbit/s, shaper: htb, mtu: 9000}, {steer: [1, 0]}, {queues: 2}, "
-    "{delay: 1 ms, loss: 0.1%}]"
+    "{delay: 1 ms, loss: 0.1%}, {queues: 2, transmit: [1, 0]}]"
 )
 
 
@@ -56,6 +56,7 @@ def test_levels_are_named_by_what_they_set() -> None:
         "steer-0-1": Network(steer=(0, 1)),
         "queues-2": Network(queues=2),
         "delay-1ms-loss-0.1pc": Network(delay_ms=1.0, loss_percent=0.1),
+        "queues-2-transmit-1-0": Network(queues=2, transmit=(1, 0)),
     }
     assert factors.levels("network") == tuple(factors.networks())
 
@@ -93,7 +94,10 @@ def test_each_level_is_an_arm_that_declares_what_it_sets(tmp_path: Path) -> None
         ("{shaper: htb}", "[0].shaper", "add rate"),
         ("{}", "[0]", "name at least one of rate"),
         ("{irq_affinity: [1]}", "[0].irq_affinity", "interrupts of a network card are not moved"),
-        ("{transmit: [1]}", "[0].transmit", "(XPS)"),
+        ("{transmit: [1, 0]}", "[0].transmit", "add queues, from 2 to that number"),
+        ("{queues: 3, transmit: [1, 0]}", "[0].transmit", "names 2 CPUs"),
+        ("{queues: 2, transmit: [1, 1]}", "[0].transmit", "duplicate CPU"),
+        ("{queues: 2, transmit: [1, 0], loss: 1%}", "[0].transmit", "without rate, delay and loss"),
         ("fast", "[0]", "write 'default', not 'fast'"),
         ("{rate: 100 Mbit/s}, {rate: 0.1 Gbit/s}", "", "duplicate network: 'rate-100mbit'"),
     ],

@@ -1,4 +1,7 @@
-"""What the kernel counts for a container, and where: its cgroups, of version 1 or 2."""
+"""What the kernel counts for a container, and where: its cgroups, of version 1 or 2.
+
+Standard library only: it runs on hosts.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from density_study.cluster.machine.io_limits import ROOT
-from density_study.cluster.providers.provider import NodeTime
 
 NEEDED = ("cpu", "memory")
 
@@ -31,30 +33,24 @@ def groups(container: str, root: Path = ROOT) -> list[Path]:
     return [path for path in found if path.is_dir() and not path.parent.is_symlink()]
 
 
-def names(prefix: str, root: Path = ROOT) -> list[str]:
-    """The containers that have cgroups, by the beginning of their names."""
-    found = (*root.glob(f"{prefix}*"), *root.glob(f"*/{prefix}*"))
-    return sorted({path.name for path in found if path.is_dir()})
-
-
 def controller(name: str, container: str, root: Path = ROOT) -> Path:
     """The container's cgroup that has the controller."""
     return root / name / container if version(root) == 1 else root / container
 
 
-def spent(container: str, root: Path = ROOT) -> NodeTime:
-    """Its CPU time, the time for which its quota stopped it, and its processes killed for want of memory,
-    since it was made. OSError if it does not exist."""
+def spent(container: str, root: Path = ROOT) -> dict[str, float]:
+    """Since it was made: its CPU time, the time for which its quota stopped it, and its processes killed for
+    want of memory. OSError if it does not exist."""
     memory = controller("memory", container, root)
     cpu = _counters((controller("cpu", container, root) / "cpu.stat").read_text())
     if version(root) == 2:
         killed = _counters((memory / "memory.events").read_text())
-        return NodeTime(
-            cpu["usage_usec"] / 1e6, cpu.get("throttled_usec", 0) / 1e6, killed.get("oom_kill", 0)
-        )
-    used_ns = int((controller("cpuacct", container, root) / "cpuacct.usage").read_text())
-    killed = _counters((memory / "memory.oom_control").read_text())
-    return NodeTime(used_ns / 1e9, cpu.get("throttled_time", 0) / 1e9, killed.get("oom_kill", 0))
+        used_s, waited_s = cpu["usage_usec"] / 1e6, cpu.get("throttled_usec", 0) / 1e6
+    else:
+        killed = _counters((memory / "memory.oom_control").read_text())
+        used_ns = (controller("cpuacct", container, root) / "cpuacct.usage").read_text()
+        used_s, waited_s = int(used_ns) / 1e9, cpu.get("throttled_time", 0) / 1e9
+    return {"cpu_s": used_s, "waited_s": waited_s, "out_of_memory": killed.get("oom_kill", 0)}
 
 
 def _counters(text: str) -> Mapping[str, int]:

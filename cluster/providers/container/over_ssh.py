@@ -1,0 +1,208 @@
+"""Provider `container` with hosts over SSH: each one divided as this machine would be.
+
+Each host has a bridge with a part of the containers' network, and routes to the parts of the others. This
+machine has routes, too: it asks the daemons for their state.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from density_study.cluster.model.cluster import Site
+from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.model.host import Host, Target
+from density_study.cluster.model.ports import Ports
+from density_study.cluster.model.topology import Topology
+from density_study.cluster.providers.container import removal
+from density_study.cluster.providers.container.container import Container, containers, network_of
+from density_study.cluster.providers.container.limits import prove_limits
+from density_study.cluster.providers.container.making import Act, Maker
+from density_study.cluster.providers.container.provider import act
+from density_study.cluster.providers.container.shared import (
+    NEEDS,
+    disclose_containers,
+    limited_paths,
+    memory_mib,
+    spent_on,
+)
+from density_study.cluster.providers.container.transport import ContainerSshTransport
+from density_study.cluster.providers.physical.provider import PhysicalProvider, targets_of
+from density_study.cluster.providers.provider import (
+    Guests,
+    Leftovers,
+    Machine,
+    NodeTime,
+    machines_of_hosts,
+)
+from density_study.cluster.providers.ssh.build import SshBuild
+from density_study.cluster.providers.ssh.channel import channel, on_all, try_all
+from density_study.cluster.providers.ssh.programs import Requirements, check_programs
+from density_study.cluster.state.journal import Journal
+
+
+class ContainerOverSshProvider(PhysicalProvider, Guests):
+    """Has the hosts in common with provider `physical`, which builds the control arm, density 0."""
+
+    def preflight(self, topology: Topology, tag: str) -> None:
+        if topology.isolation == "container":
+            _check_hosts(topology)
+        super().preflight(topology, tag)
+
+    def _check_network(self, topology: Topology) -> None:
+        if topology.isolation != "container":
+            super()._check_network(topology)
+            return
+        settings = topology.network.declared()
+        on_all(targets_of(topology), lambda _, host: _on(host)("check-network-kernel", settings))
+
+    def check_ports(self, topology: Topology, ports: Ports) -> None:
+        """Containers have networks of their own."""
+        if topology.isolation != "container":
+            super().check_ports(topology, ports)
+
+    @contextmanager
+    def reserve_ports(self, topology: Topology, ports: Ports) -> Iterator[None]:
+        self.check_ports(topology, ports)
+        yield
+
+    def create(self, site: Site, topology: Topology, journal: Journal) -> None:
+        build = self._provisioned(site, topology, journal)
+        _check_networks(topology)  # one may be taken since the preflight
+        facts = _facts(topology)
+        usable = {host: found["cores"] for host, found in facts.items()}
+        made = containers(site, topology, usable, build.folder, build.folder)
+        transport = self.transport(site, journal)
+        python = transport.python(topology.nodes[0])
+        names = {node.address: node.name for node in topology.nodes}
+        by_name = {host.name: host for host in topology.hosts}
+        for host, target in build.hosts.items():
+            maker = Maker(
+                site, journal, _on(target), facts[host], python, topology.network, host=host
+            )
+            here = [one for one in made if one.node.host == host]
+            routes = _routes(topology, besides=host)
+            maker.make(here, network_of(by_name[host]), names, routes)
+        here_maker = Maker(site, journal, act, {}, python)
+        for network, via in _routes(topology).items():
+            if act("way-to", via).get("type") != "local":  # else its bridge is this machine's
+                here_maker.route(network, via)
+        _prove_reach(build, made)
+        versions = {host: found["cgroup_version"] for host, found in facts.items()}
+        prove_limits(site, transport, made, versions)
+
+    def transport(self, site: Site, journal: Journal) -> ContainerSshTransport:
+        return ContainerSshTransport(site, journal, lambda: SshBuild.known(site, journal).place)
+
+    def machines(self, site: Site, topology: Topology, journal: Journal) -> tuple[Machine, ...]:
+        """The hosts: containers share their kernels, and nodecpu tells their processes apart."""
+        return machines_of_hosts(topology, super().transport(site, journal))
+
+    def guest_times(self, site: Site, topology: Topology) -> Mapping[str, NodeTime]:
+        def spent(host: str, target: Target) -> dict[str, NodeTime]:
+            nodes = [node for node in topology.nodes if node.host == host]
+            return spent_on(_on(target), site, nodes)
+
+        found = on_all(targets_of(topology), spent)
+        return {node: time for times in found.values() for node, time in times.items()}
+
+    def disclose(self, topology: Topology) -> dict[str, Any]:
+        facts = _facts(topology).values()
+        return {**super().disclose(topology), **disclose_containers(facts, topology)}
+
+    def memory_mib(self, topology: Topology) -> int:
+        return memory_mib(topology)
+
+    def destroy(self, site: Site, journal: Journal) -> Leftovers:
+        if (build := SshBuild.of(site, journal)) is not None:
+            build.destroy(lambda host, target: removal.remove(_on(target), site.tag, journal, host))
+        removal.remove(act, site.tag, journal)
+        return self.leftovers(site, journal)
+
+    def leftovers(self, site: Site, journal: Journal) -> Leftovers:
+        here = removal.find(act, site.tag, journal)
+        build = SshBuild.of(site, journal)
+        if build is None:
+            return tuple(here)
+        found, _ = try_all(  # `build` names hosts that do not answer
+            build.hosts,
+            lambda host, target: removal.find(_on(target), site.tag, journal, host),
+        )
+        there = (one for names in found.values() for one in names)
+        return (*build.leftovers(), *there, *here)
+
+
+def _on(target: Target) -> Act:
+    """Runs host commands on that host."""
+
+    def run(name: str, *arguments: Any) -> Any:
+        return channel(target).act(name, *arguments)
+
+    return run
+
+
+def _used(topology: Topology) -> list[Host]:
+    """Hosts that carry nodes."""
+    used = {node.host for node in topology.nodes}
+    return [host for host in topology.hosts if host.name in used]
+
+
+def _routes(topology: Topology, besides: str = "") -> dict[str, str]:
+    """The containers' network of each host -> the host's address."""
+    return {
+        network_of(host).network: socket.gethostbyname(host.address)
+        for host in _used(topology)
+        if host.name != besides
+    }
+
+
+def _facts(topology: Topology) -> dict[str, dict[str, Any]]:
+    paths = {host.name: limited_paths(host) for host in topology.hosts}
+    targets = targets_of(topology)
+    return on_all(targets, lambda host, target: _on(target)("container-facts", paths[host]))
+
+
+def _check_hosts(topology: Topology) -> None:
+    """InputError for the first thing that a host, or this machine, lacks."""
+    targets = targets_of(topology)
+    check_programs([Requirements(name, target, NEEDS) for name, target in targets.items()])
+    for host in _used(topology):
+        networks = list(_routes(topology))
+        _on(targets[host.name])("check-containers", networks, bool(limited_paths(host)))
+    _check_networks(topology)
+
+
+def _check_networks(topology: Topology) -> None:
+    """The networks are free, and packets find their way between hosts, and to and from this machine."""
+    networks = list(_routes(topology))
+
+    def check(host: str, target: Target) -> None:
+        others = list(_routes(topology, besides=host).values())
+        _on(target)("check-routes", networks, others, True)
+
+    on_all(targets_of(topology), check)
+    try:
+        act("check-routes", networks, list(_routes(topology).values()), False)
+    except InputError as error:
+        raise InputError(error.what, f"the controller, {error.where}", error.remedy) from error
+
+
+def _prove_reach(build: SshBuild, made: tuple[Container, ...]) -> None:
+    """The first container of every host answers to those of the others, and to this machine. StudyError if a
+    firewall is in the way."""
+    firsts = {one.node.host: one for one in reversed(made)}
+    addresses = [one.node.address for one in firsts.values()]
+    asked = {
+        host: partial(_on(build.hosts[host]), "unreached", one.id) for host, one in firsts.items()
+    }
+    for who, ask in {**asked, "the controller": partial(act, "unreached", "")}.items():
+        if silent := ask(addresses):
+            raise StudyError(
+                f"containers at {', '.join(silent)} do not answer to {who}.",
+                "the containers' network between hosts",
+                "let the hosts' firewalls forward packets between the host's network and the containers' "
+                "(nft list ruleset, chain forward).",
+            )

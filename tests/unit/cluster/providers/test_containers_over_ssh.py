@@ -1,0 +1,142 @@
+"""Containers of one host among several: what is asked of it, in which order, and what is removed there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from density_study.cluster.machine import containers as on_host
+from density_study.cluster.machine.host_commands import HOST_COMMANDS
+from density_study.cluster.model.arm import Arm
+from density_study.cluster.model.cluster import Site
+from density_study.cluster.model.host import ContainerHost, Disk, Host, Login, Role
+from density_study.cluster.model.network import Network
+from density_study.cluster.model.placement import Layout, place
+from density_study.cluster.model.topology import Topology
+from density_study.cluster.providers.container import removal
+from density_study.cluster.providers.container.container import containers, network_of
+from density_study.cluster.providers.container.making import Maker
+from density_study.cluster.providers.container.names import bridge_name, container_id, link_name
+from density_study.cluster.providers.container.over_ssh import ContainerOverSshProvider
+from density_study.cluster.providers.provider import provider_of
+from density_study.cluster.state.journal import Journal
+
+TAG = "s/r/b1"
+SITE = Site(Path("/runs/s/r/builds/b1"), TAG)
+WORK = Path("/var/tmp/density-study-root/builds") / TAG
+FACTS = {"cgroup_version": 1, "cores": [0, 1], "devices": {}}
+
+
+def topology() -> Topology:
+    hosts = []
+    everything: tuple[Role, ...] = ("master", "worker", "client")
+    for name, number, roles in (("h1", 0, everything), ("h2", 64, everything[1:2])):
+        addresses = tuple(f"198.18.41.{number + n}" for n in range(2, 8))
+        carries = ContainerHost(addresses, f"198.18.41.{number}/26", f"198.18.41.{number + 1}")
+        disk, login = Disk("/mnt", "flash"), Login("root", 22, "/known_hosts")
+        at = f"192.0.2.{number + 1}"
+        hosts.append(Host(name, at, 2, 6144, (disk,), roles, None, login, containers=carries))
+    layout = Layout("container-ssh", "container", replication=1, base_port=21000)
+    return place(tuple(hosts), [Arm(2, 1, "flash", network=Network(mtu=9000))], layout)[0]
+
+
+class Asked:
+    """A host that does nothing, and the journal's acts so far at each request."""
+
+    def __init__(self, journal: Journal) -> None:
+        self.journal = journal
+        self.requests: list[tuple[str, tuple[Any, ...]]] = []
+        self.intended: list[list[str]] = []
+
+    def __call__(self, name: str, *arguments: Any) -> Any:
+        assert name in HOST_COMMANDS
+        self.requests.append((name, arguments))
+        self.intended.append([intent.act for intent in self.journal.intents()])
+        return [7, 8] if name == "start-container" else {}
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Journal:
+    return Journal(tmp_path / "journal.jsonl")
+
+
+@pytest.fixture
+def asked(journal: Journal) -> Asked:
+    """Of h2, which carries w3 and w4."""
+    there, act = topology(), Asked(journal)
+    made = containers(SITE, there, {"h1": [0, 1], "h2": [0, 1]}, WORK, WORK)
+    maker = Maker(SITE, journal, act, FACTS, ("python3",), there.network, "h2")
+    here = [one for one in made if one.node.host == "h2"]
+    names = {node.address: node.name for node in there.nodes}
+    maker.make(here, network_of(there.hosts[1]), names, {"198.18.41.0/26": "192.0.2.1"})
+    return act
+
+
+def test_every_act_on_a_host_is_in_the_journal_before(asked: Asked, journal: Journal) -> None:
+    assert [name for name, _ in asked.requests] == [
+        *("make-bridge", "add-route"),
+        *("make-container-network", "shape-container", "start-container") * 2,
+    ]
+    intents = ["make-bridge", "make-route", "make-netns", "make-container"]
+    assert [len(acts) for acts in asked.intended] == [1, 2, 3, 3, 4, 5, 5, 6]
+    assert asked.intended[4] == intents
+    assert {intent.host for intent in journal.intents()} == {"h2"}
+
+
+def test_a_container_knows_every_node_and_its_way_out(asked: Asked) -> None:
+    requests = dict(reversed(asked.requests))
+    assert requests["make-bridge"][2] == "198.18.41.65/26"
+    name = container_id(TAG, "h2", "w3")
+    assert name.endswith("-h2.w3")
+    assert requests["make-container-network"][1:] == (
+        *(name, link_name(TAG, "w3"), bridge_name(TAG)),
+        *("198.18.41.66/26", "198.18.41.65", 0),
+    )
+    assert requests["shape-container"][3] == {"mtu": 9000}
+    _, _, bundle, files = requests["start-container"]
+    assert bundle == str(WORK / "containers" / "w3")
+    known = files["hosts"].splitlines()
+    assert {"198.18.41.2 m1", "198.18.41.4 w1", "198.18.41.67 w4", "198.18.41.65 host"} < set(known)
+    assert f'"{WORK}"' in files["config.json"]
+    assert '"/mnt/density-study/s/r/b1/w3"' in files["config.json"]
+
+
+def test_only_what_the_journal_names_on_a_host_is_removed_there(
+    asked: Asked, journal: Journal
+) -> None:
+    asked.requests.clear()
+    removal.remove(asked, TAG, journal, "h2")
+    names = [container_id(TAG, "h2", node) for node in ("w3", "w4")]
+    links = [*(link_name(TAG, node) for node in ("w3", "w4")), bridge_name(TAG)]
+    routes = [["198.18.41.0/26", "192.0.2.1"]]
+    assert asked.requests == [("remove-containers", (TAG, names, links, routes))]
+    removal.remove(asked, TAG, journal, "h1")
+    assert removal.find(asked, TAG, journal) == []
+    assert removal.find(asked, "s/r/b2", journal, "h2") == []
+    assert len(asked.requests) == 1
+
+
+def test_what_is_left_says_where(asked: Asked, journal: Journal) -> None:
+    def act(name: str, *_: Any) -> dict[str, list[str]]:
+        assert name == "find-containers"
+        return {"container": ["one"], "route": ["198.18.41.0/26 via 192.0.2.1"]}
+
+    assert removal.find(act, TAG, journal, "h2") == [
+        "container one on host h2",
+        "route 198.18.41.0/26 via 192.0.2.1 on host h2",
+    ]
+
+
+def test_an_address_that_refuses_answers() -> None:
+    assert on_host.unreached("", ["127.0.0.1"]) == []
+    assert on_host.unreached("", ["256.0.0.1"]) == ["256.0.0.1"]
+
+
+def test_the_bare_hosts_of_containers_over_ssh_are_physical() -> None:
+    assert isinstance(provider_of("container-ssh"), ContainerOverSshProvider)
+    layout = Layout("container-ssh", "container", replication=1, base_port=21000)
+    bare = place(topology().hosts, [Arm(0, 1, "flash"), Arm(2, 1, "flash")], layout)[0]
+    assert (bare.provider, bare.isolation) == ("physical", "host")
+    assert {node.address for node in bare.nodes} == {"192.0.2.1", "192.0.2.65"}
