@@ -7,10 +7,11 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from density_study.cluster.clients.spark_on_yarn import executors
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.topology import Node, Topology
 from density_study.workloads.base.setting import Setting
-from density_study.workloads.base.values import ClientFiles
+from density_study.workloads.base.values import ClientFiles, Frozen
 
 Reference = Literal["synthetic", "e-coli-536"]
 REFERENCES: dict[Reference, str] = {"synthetic": "synthetic genome", "e-coli-536": "E. coli 536"}
@@ -21,6 +22,22 @@ MAKE_CORE_US, RUN_CORE_US = 0.5, 1.0
 START_S = 5.0
 DISK_BYTES = 5.0
 """Per base of the reads: reads as FASTQ.gz, aligned, sorted and marked BAM."""
+
+
+# On two cores, with the start of Spark's driver, ApplicationMaster and executors.
+FOREST_START_S, FOREST_CORE_US = 40.0, 0.3
+
+
+class Importance(Frozen):
+    """A random forest over simulated genotypes."""
+
+    samples: int
+    variants: int
+    trees: int
+
+    @property
+    def estimate_s(self) -> float:
+        return FOREST_START_S + self.samples * self.variants * self.trees * FOREST_CORE_US / 1e6
 
 
 class PipelineSetting(Setting):
@@ -36,10 +53,13 @@ class PipelineSetting(Setting):
     seed: int = Field(ge=0)
     min_recall_percent: float
     min_precision_percent: float
+    importance: Importance | None = None
 
     @property
     def id(self) -> str:
-        return f"pipeline-{self.data_set}-n{self.genomes}-c{self.concurrent}-t{self.threads}"
+        forest = self.importance
+        more = f"-s{forest.samples}-v{forest.variants}-f{forest.trees}" if forest else ""
+        return f"pipeline-{self.data_set}-n{self.genomes}-c{self.concurrent}-t{self.threads}{more}"
 
     @property
     def label(self) -> str:
@@ -84,7 +104,8 @@ class PipelineSetting(Setting):
 
     @property
     def estimate_s(self) -> float:
-        return START_S + self.genomes * self.read_bases * (MAKE_CORE_US + RUN_CORE_US) / 1e6
+        stages_s = self.genomes * self.read_bases * (MAKE_CORE_US + RUN_CORE_US) / 1e6
+        return START_S + stages_s + (self.importance.estimate_s if self.importance else 0.0)
 
     @property
     def window_s(self) -> float:
@@ -125,6 +146,18 @@ class PipelineSetting(Setting):
                 ("workloads",),
             )
 
+        if self.importance is None:
+            return
+        if topology.isolation != "process":
+            raise InputError(
+                "variant_importance runs with provider local alone: its driver and executors use the Spark "
+                "of this machine's Python environment.",
+                f"{where}.variant_importance",
+                "use provider local, or leave variant_importance out.",
+                ("workloads",),
+            )
+        executors(topology)
+
     @property
     def needs_of_workers(self) -> tuple[str, ...]:
         return ("check-genomics", *(["check-e-coli"] if self.reference == "e-coli-536" else []))
@@ -134,10 +167,12 @@ class PipelineSetting(Setting):
         yield "pipeline-answers", f"raw/{client.name}-answers.csv"
 
     def table_row(self) -> dict[str, Any]:
-        left_out = {"seed", "min_recall_percent", "min_precision_percent"}
+        left_out = {"seed", "min_recall_percent", "min_precision_percent", "importance"}
         return {**self.model_dump(exclude=left_out), "mode": self.mode_name}
 
     def summary_fields(self) -> dict[str, Any]:
         named = {"reference", "bases", "coverage", "genomes", "concurrent", "threads"}
         knobs = {"seed": float(self.seed)}
+        for name, value in self.importance.model_dump().items() if self.importance else ():
+            knobs[f"importance_{name}"] = float(value)
         return {"mode": self.mode_name, "unnamed_knobs": knobs, **self.model_dump(include=named)}

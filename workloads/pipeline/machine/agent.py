@@ -24,10 +24,10 @@ from density_study.workloads.pipeline.machine.files import (
     STAGE_COLUMNS,
     STAGES,
     sample,
-    title,
 )
 from density_study.workloads.pipeline.machine.genomes import Genomes
 from density_study.workloads.pipeline.machine.measure import Chain, run
+from density_study.workloads.pipeline.machine.rows import begin, stage_row, write
 from density_study.workloads.pipeline.machine.stages import (
     COHORT_CALLS,
     WORK,
@@ -62,19 +62,8 @@ class Stages:
         with self._lock:
             # the kernel's sum over all children so far, which the rows must add up to in the end
             every = resource.getrusage(resource.RUSAGE_CHILDREN)
-            cells = (
-                genome,
-                stage,
-                f"{use.start_epoch_s:.6f}",
-                f"{use.end_epoch_s:.6f}",
-                f"{use.core_s:.6f}",
-                f"{every.ru_utime + every.ru_stime:.6f}",
-                use.peak_kib,
-                "" if use.read_bytes is None else use.read_bytes,
-                "" if use.written_bytes is None else use.written_bytes,
-                use.exit_code,
-            )
-            print(*cells, sep=",", file=self._file, flush=True)
+            reaped_core_s = every.ru_utime + every.ru_stime
+            write(self._file, stage_row(genome, stage, use, reaped_core_s, tasks=1))
         return use.exit_code == 0
 
 
@@ -85,7 +74,7 @@ def run_genomes(
     shutil.rmtree(folder / WORK, ignore_errors=True)
     (folder / WORK).mkdir()
     with output.open("w", encoding="utf-8") as file:
-        print(title("stages", node), ",".join(STAGE_COLUMNS), sep="\n", file=file, flush=True)
+        begin(file, "stages", node, STAGE_COLUMNS)
         stages = Stages(folder, threads, file)
         with ThreadPoolExecutor(concurrent) as pool:
             done = list(pool.map(stages.genome, names))
@@ -96,15 +85,14 @@ def compare(folder: Path, names: Sequence[str], node: str, output: Path) -> None
     """Count what was planted, called, and both, of each genome after each calling stage; then remove the
     stages' files."""
     with output.open("w", encoding="utf-8") as file:
-        print(title("answers", node), ",".join(ANSWER_COLUMNS), sep="\n", file=file)
+        begin(file, "answers", node, ANSWER_COLUMNS)
         for name in names:
             truth = planted(folder, name)
             for stage, found in (
                 (CALL, variants_of(folder, calls(name))),
                 (JOINT, called_jointly(folder, COHORT_CALLS, name)),
             ):
-                cells = (name, stage, len(truth), len(found), len(truth & found))
-                print(*cells, sep=",", file=file)
+                write(file, (name, stage, len(truth), len(found), len(truth & found)))
     shutil.rmtree(folder / WORK)
 
 
