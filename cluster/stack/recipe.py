@@ -170,6 +170,11 @@ def _cassandra(_: Versions) -> Recipe:
     return Recipe("cassandra", "5.0.9", _HERE / "cassandra")
 
 
+def _gatk(_: Versions) -> Recipe:
+    """GATK, for pipelines that name it."""
+    return Recipe("gatk", "4.6.2.0", _HERE / "gatk")
+
+
 RECIPES: dict[str, Callable[[Versions], Recipe]] = {
     "hadoop": _hadoop,
     "hbase": _hbase,
@@ -181,6 +186,7 @@ TOOLS: dict[str, Callable[[Versions], Recipe]] = {
     "profiler": _profiler,
     "ycsb-stores": _ycsb_stores,
     "cassandra": _cassandra,
+    "gatk": _gatk,
 }
 """Fetched when they are needed."""
 

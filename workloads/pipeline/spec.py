@@ -14,6 +14,8 @@ from density_study.workloads.base.values import Frozen
 from density_study.workloads.pipeline.machine.genomes import E_COLI_BASES
 from density_study.workloads.pipeline.setting import (
     COHORT,
+    Caller,
+    Duplicates,
     Importance,
     PipelineSetting,
     Reference,
@@ -29,8 +31,6 @@ Bases = Annotated[
 ]
 Share = Annotated[float, BeforeValidator(lambda value: percent(value, "90%")), written_in("%")]
 NOT_YET = {
-    "haplotype_caller": "GATK's HaplotypeCaller",
-    "mark_duplicates_spark": "GATK's MarkDuplicatesSpark",
     "variant_load": "the load of called variants into the variant store",
 }
 """Stages that are asked for, and refused by name."""
@@ -89,6 +89,14 @@ class PipelineSpec(WorkloadSpec):
         (1,), min_length=1, description="genomes at once on each worker node"
     )
     threads: Count = Field(1, description="threads of bwa mem and samtools for one genome")
+    duplicates: Duplicates = Field(
+        "samtools",
+        description="what sorts and marks duplicates; gatk: MarkDuplicatesSpark, 424 MB on first use",
+    )
+    caller: Caller = Field(
+        "bcftools",
+        description="what calls each genome; gatk: HaplotypeCaller, 424 MB on first use",
+    )
     min_recall: Share = Field(
         "80%",
         description="least share of the planted variants that must be called",
@@ -120,6 +128,8 @@ class PipelineSpec(WorkloadSpec):
                 seed=self.seed,
                 min_recall_percent=self.min_recall,
                 min_precision_percent=self.min_precision,
+                caller=self.caller,
+                duplicates=self.duplicates,
                 importance=importance,
             )
             for bases, concurrent in product(

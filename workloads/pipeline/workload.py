@@ -13,6 +13,7 @@ from density_study.cluster.clients.cold_reads import EVICTION, evict_blocks, flu
 from density_study.cluster.model.topology import Node
 from density_study.cluster.model.transport import Command
 from density_study.cluster.providers.provider import node_paths
+from density_study.cluster.stack import ensure, stack_home
 from density_study.workloads.base.client_run import require_success, run_clients
 from density_study.workloads.base.values import ClientRun, ColdProof
 from density_study.workloads.base.workload import Collected, Prepared, TrialContext
@@ -32,6 +33,8 @@ class PipelineWorkload:
             "make", "--reference", setting.reference, "--bases", str(setting.bases),
             "--coverage", str(setting.coverage), "--seed", str(setting.seed),
         ]  # fmt: skip
+        for stack in setting.needs_stacks:
+            ensure(stack)
         for run in _on_workers(context, setting, "make", made, folder="logs"):
             require_success(context, run, "making the genomes")
         if setting.importance:
@@ -45,6 +48,17 @@ class PipelineWorkload:
 
     def run(self, context: TrialContext, setting: PipelineSetting) -> tuple[ClientRun, ...]:
         stages = ["run", "--threads", str(setting.threads), "--concurrent", str(setting.concurrent)]
+        if setting.gatk_stages:
+            java = context.cluster.client_java_home / "bin" / "java"
+            home = stack_home("gatk")
+            stages += [
+                "--java",
+                str(java),
+                "--gatk-home",
+                str(home),
+                "--gatk",
+                *setting.gatk_stages,
+            ]
         runs = _on_workers(context, setting, "", stages, "")
         if setting.importance is None or any(run.exit_code != 0 for run in runs):
             return runs
