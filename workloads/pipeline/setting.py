@@ -25,12 +25,10 @@ MAKE_CORE_US, RUN_CORE_US = 0.5, 1.0
 # Of a stage by GATK: its JVM starts for each genome.
 GATK_START_CORE_S, GATK_CORE_US = 8.0, 2.0
 START_S = 5.0
-DISK_BYTES = 5.0
-"""Per base of the reads: reads as FASTQ.gz, aligned, sorted and marked BAM."""
-
-
 # On two cores, with the start of Spark's driver, ApplicationMaster and executors.
 FOREST_START_S, FOREST_CORE_US = 40.0, 0.3
+DISK_BYTES = 5.0
+"""Per base of the reads: reads as FASTQ.gz, aligned, sorted and marked BAM."""
 
 
 class Importance(Frozen):
