@@ -37,6 +37,7 @@ MetricName = Literal[
     "stage_memory",  # peak memory of one task of the stage, MiB
     "stage_read",  # read from files by the stage for one genome, the page cache included, MiB
     "stage_write",  # written to files by the stage for one genome, MiB
+    "stage_tasks",  # tasks of the stage for one genome; 1 is a process, others are Spark's
     "recall",  # planted variants that were called, percent
     "precision",  # called variants that were planted, percent
     "part_requested",  # of a part of a load whose rate changes with time: rate requested, ops/s
@@ -72,6 +73,7 @@ Unit = Literal[
     "ns",
     "percent",
     "count",
+    "tasks",
     "blocks",
     "ops/s per USD/h",
     "MiB/s per USD/h",

@@ -89,6 +89,11 @@ class Hdfs:
         to.parent.mkdir(parents=True, exist_ok=True)
         self._fs.get_file(path, str(to))
 
+    def put(self, file: Path, path: str) -> None:
+        """Copy one file from the controller; its folder is made."""
+        self._fs.makedirs(path.rpartition("/")[0], exist_ok=True)
+        self._fs.put_file(str(file), path)
+
     def job_histories(self) -> list[str]:
         """Histories (.jhist) of finished MapReduce jobs."""
         folder = self._given.history if self._given else f"{HISTORY_DIR}/intermediate"

@@ -175,6 +175,11 @@ def _accumulo(_: Versions) -> Recipe:
     return Recipe("accumulo", "2.1.4", _HERE / "accumulo")
 
 
+def _gatk(_: Versions) -> Recipe:
+    """GATK, for pipelines that name it."""
+    return Recipe("gatk", "4.6.2.0", _HERE / "gatk")
+
+
 RECIPES: dict[str, Callable[[Versions], Recipe]] = {
     "hadoop": _hadoop,
     "hbase": _hbase,
@@ -187,6 +192,7 @@ TOOLS: dict[str, Callable[[Versions], Recipe]] = {
     "ycsb-stores": _ycsb_stores,
     "cassandra": _cassandra,
     "accumulo": _accumulo,
+    "gatk": _gatk,
 }
 """Fetched when they are needed."""
 

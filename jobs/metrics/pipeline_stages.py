@@ -1,6 +1,7 @@
 """What the stages of a genomics pipeline cost for one genome, how right they were, and the trial's rate.
 
-Joint genotyping runs once for all genomes of a node: each of them has an equal share of it.
+Joint genotyping runs once for all genomes of a node: each of them has an equal share of it. Variant
+importance has samples of its own: its numbers are those of the whole stage.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from density_study.jobs.metrics.metric_rows import metric_rows
 from density_study.jobs.metrics.window import window_s
 from density_study.jobs.spark.columns import exact_sum, of_all
 from density_study.jobs.spark.run_tables import Inputs
-from density_study.workloads.pipeline.machine.files import CALL
+from density_study.workloads.pipeline.machine.files import CALL, IMPORTANCE
 
 TABLE = tables.METRICS
 MIB = 2.0**20
@@ -30,6 +31,7 @@ def transform(inputs: Inputs) -> DataFrame:
         "stage_memory": ("MiB", F.col("peak_kib") / 1024.0),
         "stage_read": ("MiB", F.col("read_bytes") / MIB),
         "stage_write": ("MiB", F.col("written_bytes") / MIB),
+        "stage_tasks": ("tasks", F.col("tasks")),
     }
     answers = {
         "recall": ("percent", _percent(F.col("found"), F.col("planted"))),
@@ -61,11 +63,15 @@ def _rates(inputs: Inputs) -> DataFrame:
 
 
 def _stages(inputs: Inputs) -> DataFrame:
-    """trial, scope, and of one genome: core_s, stage_s, peak_kib, read_bytes, written_bytes, read_bases."""
+    """trial, scope, and of one genome: core_s, stage_s, peak_kib, read_bytes, written_bytes, tasks,
+    read_bases."""
     sizes = _trials(inputs).select(
         "trial", "genomes", (F.col("bases") * F.col("coverage")).alias("read_bases")
     )
     rows = inputs[tables.PIPELINE_STAGES].where("exit_code = 0").join(sizes, "trial")
+    apart = F.col("stage") == IMPORTANCE
+    rows = rows.withColumn("genomes", F.when(apart, 1).otherwise(F.col("genomes")))
+    rows = rows.withColumn("read_bases", F.when(~apart, F.col("read_bases")))
     seconds = F.col("end_epoch_s") - F.col("start_epoch_s")
 
     def each(value: Column) -> Column:
@@ -78,6 +84,7 @@ def _stages(inputs: Inputs) -> DataFrame:
         F.max("peak_kib").alias("peak_kib"),
         each(F.col("read_bytes")).alias("read_bytes"),
         each(F.col("written_bytes")).alias("written_bytes"),
+        each(F.col("tasks")).alias("tasks"),
         F.max("read_bases").alias("read_bases"),
     )
 

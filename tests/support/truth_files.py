@@ -59,7 +59,7 @@ def _pipeline_files(truth: Truth) -> dict[str, str]:
         for one in own:
             reaped += one.core_s
             seconds = (one.start_s, one.end_s, one.core_s, reaped)
-            counts = (one.peak_kib, one.read_bytes, one.written_bytes, one.exit_code)
+            counts = (one.peak_kib, one.read_bytes, one.written_bytes, one.exit_code, 1)
             row = (one.genome, one.stage, *(f"{value:.6f}" for value in seconds), *counts)
             stages.append(",".join(map(str, row)))
         for genome in dict.fromkeys(one.genome for one in own if one.genome != COHORT):

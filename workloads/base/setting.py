@@ -165,6 +165,11 @@ class Setting(Frozen):
         """Host commands that check what the setting needs of workers' machines; each raises InputError."""
         return ()
 
+    @property
+    def needs_stacks(self) -> tuple[str, ...]:
+        """Stacks that are fetched only because the setting names them."""
+        return ()
+
     # Analysis
 
     def raw_files(self, client: ClientFiles) -> Iterator[tuple[str, str]]:

@@ -49,6 +49,25 @@ def answer_faults(raw: Path, setting: PipelineSetting, clients: Sequence[str]) -
     return tuple(faults)
 
 
+def importance_faults(raw: Path, client: str) -> tuple[str, ...]:
+    """Empty if the forest ended with 0, and its most important variants are those that were planted."""
+    faults: list[str] = []
+    rows = _rows(raw / f"{client}.csv", parse_stages, faults)
+    faults += [f"{row.stage} exited with {row.exit_code}" for row in rows if row.exit_code]
+    if faults:
+        return tuple(faults)
+    answers = _rows(raw / f"{client}-answers.csv", parse_answers, faults)
+    if len(answers) != 1:
+        faults.append(f"{len(answers)} results of variant importance, 1 expected")
+    for one in answers:
+        if one.planted == 0 or one.found < one.planted:
+            faults.append(
+                f"{one.stage}: only {one.found} of the {one.planted} planted variants are among the "
+                f"{one.called} most important ones"
+            )
+    return tuple(faults)
+
+
 def _rows(
     path: Path, parse: Callable[[bytes, str], Parsed[Row]], faults: list[str]
 ) -> tuple[Row, ...]:

@@ -7,20 +7,40 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from density_study.cluster.clients.spark_on_yarn import executors
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.topology import Node, Topology
 from density_study.workloads.base.setting import Setting
-from density_study.workloads.base.values import ClientFiles
+from density_study.workloads.base.values import ClientFiles, Frozen
+from density_study.workloads.pipeline.machine.files import CALL, SORT
 
 Reference = Literal["synthetic", "e-coli-536"]
+Caller = Literal["bcftools", "gatk"]
+Duplicates = Literal["samtools", "gatk"]
 REFERENCES: dict[Reference, str] = {"synthetic": "synthetic genome", "e-coli-536": "E. coli 536"}
 COHORT = 2
 """Fewest genomes of a node: it genotypes them jointly."""
 # Of one core, per base of the reads, from runs on a small reference; a run replaces them by what it observes.
 MAKE_CORE_US, RUN_CORE_US = 0.5, 1.0
+# Of a stage by GATK: its JVM starts for each genome.
+GATK_START_CORE_S, GATK_CORE_US = 8.0, 2.0
 START_S = 5.0
+# On two cores, with the start of Spark's driver, ApplicationMaster and executors.
+FOREST_START_S, FOREST_CORE_US = 40.0, 0.3
 DISK_BYTES = 5.0
 """Per base of the reads: reads as FASTQ.gz, aligned, sorted and marked BAM."""
+
+
+class Importance(Frozen):
+    """A random forest over simulated genotypes."""
+
+    samples: int
+    variants: int
+    trees: int
+
+    @property
+    def estimate_s(self) -> float:
+        return FOREST_START_S + self.samples * self.variants * self.trees * FOREST_CORE_US / 1e6
 
 
 class PipelineSetting(Setting):
@@ -36,17 +56,31 @@ class PipelineSetting(Setting):
     seed: int = Field(ge=0)
     min_recall_percent: float
     min_precision_percent: float
+    caller: Caller = "bcftools"
+    duplicates: Duplicates = "samtools"
+    importance: Importance | None = None
 
     @property
     def id(self) -> str:
-        return f"pipeline-{self.data_set}-n{self.genomes}-c{self.concurrent}-t{self.threads}"
+        forest = self.importance
+        more = f"-s{forest.samples}-v{forest.variants}-f{forest.trees}" if forest else ""
+        gatk = "".join(f"-gatk-{stage}" for stage in self.gatk_stages)
+        knobs = f"n{self.genomes}-c{self.concurrent}-t{self.threads}"
+        return f"pipeline-{self.data_set}-{knobs}{gatk}{more}"
 
     @property
     def label(self) -> str:
         """'Genomics pipeline, 1 Mb at 10x, 2 at once'."""
         many = "one at a time" if self.concurrent == 1 else f"{self.concurrent} at once"
         threads = f", {self.threads} threads" if self.threads > 1 else ""
-        return f"Genomics pipeline, {self.size}, {many}{threads}"
+        gatk = f", GATK for {' and '.join(self.gatk_stages)}" if self.gatk_stages else ""
+        return f"Genomics pipeline, {self.size}, {many}{threads}{gatk}"
+
+    @property
+    def gatk_stages(self) -> tuple[str, ...]:
+        """Stages that GATK does."""
+        chosen = {SORT: self.duplicates, CALL: self.caller}
+        return tuple(stage for stage, program in chosen.items() if program == "gatk")
 
     @property
     def mode_name(self) -> str:
@@ -84,7 +118,10 @@ class PipelineSetting(Setting):
 
     @property
     def estimate_s(self) -> float:
-        return START_S + self.genomes * self.read_bases * (MAKE_CORE_US + RUN_CORE_US) / 1e6
+        stages_s = self.genomes * self.read_bases * (MAKE_CORE_US + RUN_CORE_US) / 1e6
+        gatk_s = GATK_START_CORE_S + self.read_bases * GATK_CORE_US / 1e6
+        stages_s += self.genomes * len(self.gatk_stages) * gatk_s
+        return START_S + stages_s + (self.importance.estimate_s if self.importance else 0.0)
 
     @property
     def window_s(self) -> float:
@@ -125,19 +162,46 @@ class PipelineSetting(Setting):
                 ("workloads",),
             )
 
+        if self.gatk_stages and topology.isolation != "process":
+            raise InputError(
+                "GATK runs with provider local alone: its jars are on this machine, and no other host gets "
+                "them.",
+                f"{where}.{'caller' if self.caller == 'gatk' else 'duplicates'}",
+                "use provider local, or caller: bcftools and duplicates: samtools.",
+                ("workloads",),
+            )
+        if self.importance is None:
+            return
+        if topology.isolation != "process":
+            raise InputError(
+                "variant_importance runs with provider local alone: its driver and executors use the Spark "
+                "of this machine's Python environment.",
+                f"{where}.variant_importance",
+                "use provider local, or leave variant_importance out.",
+                ("workloads",),
+            )
+        executors(topology)
+
     @property
     def needs_of_workers(self) -> tuple[str, ...]:
         return ("check-genomics", *(["check-e-coli"] if self.reference == "e-coli-536" else []))
+
+    @property
+    def needs_stacks(self) -> tuple[str, ...]:
+        return ("gatk",) if self.gatk_stages else ()
 
     def raw_files(self, client: ClientFiles) -> Iterator[tuple[str, str]]:
         yield "pipeline-stages", f"raw/{client.name}.csv"
         yield "pipeline-answers", f"raw/{client.name}-answers.csv"
 
     def table_row(self) -> dict[str, Any]:
-        left_out = {"seed", "min_recall_percent", "min_precision_percent"}
+        left_out = {"seed", "min_recall_percent", "min_precision_percent", "importance"}
         return {**self.model_dump(exclude=left_out), "mode": self.mode_name}
 
     def summary_fields(self) -> dict[str, Any]:
         named = {"reference", "bases", "coverage", "genomes", "concurrent", "threads"}
         knobs = {"seed": float(self.seed)}
+        knobs |= {f"gatk_{stage}": 1.0 for stage in self.gatk_stages}
+        for name, value in self.importance.model_dump().items() if self.importance else ():
+            knobs[f"importance_{name}"] = float(value)
         return {"mode": self.mode_name, "unnamed_knobs": knobs, **self.model_dump(include=named)}

@@ -10,8 +10,16 @@ from pydantic import BeforeValidator, Field, model_validator
 from density_study.workloads.base.checked import FaultyKeyError, at_most
 from density_study.workloads.base.quantity import percent, written_in
 from density_study.workloads.base.setting import WorkloadSpec
+from density_study.workloads.base.values import Frozen
 from density_study.workloads.pipeline.machine.genomes import E_COLI_BASES
-from density_study.workloads.pipeline.setting import COHORT, PipelineSetting, Reference
+from density_study.workloads.pipeline.setting import (
+    COHORT,
+    Caller,
+    Duplicates,
+    Importance,
+    PipelineSetting,
+    Reference,
+)
 
 Count = Annotated[int, Field(strict=True, ge=1)]
 MIN_BASES = 50_000  # the longest repeat of a synthetic reference has 6,000
@@ -23,12 +31,38 @@ Bases = Annotated[
 ]
 Share = Annotated[float, BeforeValidator(lambda value: percent(value, "90%")), written_in("%")]
 NOT_YET = {
-    "haplotype_caller": "GATK's HaplotypeCaller",
-    "mark_duplicates_spark": "GATK's MarkDuplicatesSpark",
-    "variant_importance": "variant importance by a random forest on Spark",
     "variant_load": "the load of called variants into the variant store",
 }
 """Stages that are asked for, and refused by name."""
+
+
+MAX_GENOTYPES = 50_000_000
+
+
+class ImportanceSpec(Frozen):
+    """Variant importance: a random forest of Spark's MLlib on the cluster's YARN ranks the variants of
+    simulated genotypes. Three planted variants decide about the trait; they must come first, or the trial
+    fails."""
+
+    samples: Annotated[int, Field(strict=True, ge=100)] = Field(
+        500, description="samples of the cohort; half of them have the trait"
+    )
+    variants: Annotated[int, Field(strict=True, ge=100)] = Field(
+        5_000, description="variants of each sample"
+    )
+    trees: Annotated[Count, at_most(10_000, "no forest needs more")] = Field(
+        60, description="trees of the forest"
+    )
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.samples * self.variants > MAX_GENOTYPES:
+            raise FaultyKeyError(
+                f"{self.samples * self.variants:,} genotypes exceed the {MAX_GENOTYPES:,} that are made in "
+                "memory",
+                "variants",
+            )
+        return self
 
 
 class PipelineSpec(WorkloadSpec):
@@ -55,6 +89,14 @@ class PipelineSpec(WorkloadSpec):
         (1,), min_length=1, description="genomes at once on each worker node"
     )
     threads: Count = Field(1, description="threads of bwa mem and samtools for one genome")
+    duplicates: Duplicates = Field(
+        "samtools",
+        description="what sorts and marks duplicates; gatk: MarkDuplicatesSpark, 424 MB on first use",
+    )
+    caller: Caller = Field(
+        "bcftools",
+        description="what calls each genome; gatk: HaplotypeCaller, 424 MB on first use",
+    )
     min_recall: Share = Field(
         "80%",
         description="least share of the planted variants that must be called",
@@ -65,11 +107,16 @@ class PipelineSpec(WorkloadSpec):
         description="least share of the called variants that were planted",
         validate_default=True,
     )
+    variant_importance: ImportanceSpec | None = Field(
+        None, description="a random forest on Spark after the other stages, on the study's own YARN"
+    )
     seed: Annotated[int, Field(strict=True, ge=0, le=2**31)] = Field(
         20130226, description="seed of the reference, the variants and the reads"
     )
 
     def settings(self) -> tuple[PipelineSetting, ...]:
+        asked = self.variant_importance
+        importance = Importance.model_validate(asked.model_dump()) if asked else None
         return tuple(
             PipelineSetting(
                 reference=self.reference,
@@ -81,6 +128,9 @@ class PipelineSpec(WorkloadSpec):
                 seed=self.seed,
                 min_recall_percent=self.min_recall,
                 min_precision_percent=self.min_precision,
+                caller=self.caller,
+                duplicates=self.duplicates,
+                importance=importance,
             )
             for bases, concurrent in product(
                 dict.fromkeys(self.bases), dict.fromkeys(self.concurrent)

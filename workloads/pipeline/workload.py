@@ -1,7 +1,7 @@
 """The pipeline's trial: make genomes on each worker node, take them through the stages, compare the variants.
 
 Nodes work at the same time, each on genomes of its own, in a folder of its own on its disk, which goes with
-the build.
+the build. Variant importance follows on the YARN of all nodes, where a study asks for it.
 """
 
 from __future__ import annotations
@@ -13,10 +13,13 @@ from density_study.cluster.clients.cold_reads import EVICTION, evict_blocks, flu
 from density_study.cluster.model.topology import Node
 from density_study.cluster.model.transport import Command
 from density_study.cluster.providers.provider import node_paths
+from density_study.cluster.stack import ensure, stack_home
 from density_study.workloads.base.client_run import require_success, run_clients
 from density_study.workloads.base.values import ClientRun, ColdProof
 from density_study.workloads.base.workload import Collected, Prepared, TrialContext
-from density_study.workloads.pipeline.faults import answer_faults, stage_faults
+from density_study.workloads.pipeline.faults import answer_faults, importance_faults, stage_faults
+from density_study.workloads.pipeline.importance.stage import CLIENT as IMPORTANCE_CLIENT
+from density_study.workloads.pipeline.importance.stage import find_variants, put_genotypes
 from density_study.workloads.pipeline.setting import PipelineSetting
 
 AGENT = "density_study.workloads.pipeline.machine.agent"
@@ -30,8 +33,12 @@ class PipelineWorkload:
             "make", "--reference", setting.reference, "--bases", str(setting.bases),
             "--coverage", str(setting.coverage), "--seed", str(setting.seed),
         ]  # fmt: skip
+        for stack in setting.needs_stacks:
+            ensure(stack)
         for run in _on_workers(context, setting, "make", made, folder="logs"):
             require_success(context, run, "making the genomes")
+        if setting.importance:
+            put_genotypes(context, setting.importance, setting.seed)
         flush_dirty_pages(context.cluster, context.transport)
         evicted_bytes = evict_blocks(context.cluster, context.transport)
         return Prepared(
@@ -41,14 +48,32 @@ class PipelineWorkload:
 
     def run(self, context: TrialContext, setting: PipelineSetting) -> tuple[ClientRun, ...]:
         stages = ["run", "--threads", str(setting.threads), "--concurrent", str(setting.concurrent)]
-        return _on_workers(context, setting, "", stages, "")
+        if setting.gatk_stages:
+            java = context.cluster.client_java_home / "bin" / "java"
+            home = stack_home("gatk")
+            stages += [
+                "--java",
+                str(java),
+                "--gatk-home",
+                str(home),
+                "--gatk",
+                *setting.gatk_stages,
+            ]
+        runs = _on_workers(context, setting, "", stages, "")
+        if setting.importance is None or any(run.exit_code != 0 for run in runs):
+            return runs
+        timeout_s = _timeout_s(setting)
+        return (*runs, find_variants(context, setting.importance, setting.seed, timeout_s))
 
     def collect(
         self, context: TrialContext, setting: PipelineSetting, prepared: Prepared
     ) -> Collected:
         raw = context.record.raw
         clients = [_client(node) for node, _ in setting.numbers(context.cluster.topology)]
-        if faults := stage_faults(raw, setting, clients):
+        faults = stage_faults(raw, setting, clients)
+        if not faults and setting.importance:
+            faults = importance_faults(raw, IMPORTANCE_CLIENT)
+        if faults:
             return Collected(faults=faults)
         for run in _on_workers(context, setting, "compare", ["compare"], "-answers"):
             require_success(context, run, "comparing the variants with those that were planted")
@@ -77,8 +102,11 @@ def _on_workers(
             argv += ["--output", str(context.at(path, node))]
         name = f"{client}-{act}" if act else client
         commands.append((node, Command(name, tuple(argv))))
-    timeout_s = max(LEAST_TIMEOUT_S, TIMES_ESTIMATE * setting.estimate_s)
-    return run_clients(context, commands, timeout_s, folder)
+    return run_clients(context, commands, _timeout_s(setting), folder)
+
+
+def _timeout_s(setting: PipelineSetting) -> float:
+    return max(LEAST_TIMEOUT_S, TIMES_ESTIMATE * setting.estimate_s)
 
 
 def _client(node: Node) -> str:

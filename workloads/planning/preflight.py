@@ -159,6 +159,8 @@ def _acts(
     for versions in dict.fromkeys(topology.versions for topology in topologies):
         name = "Java, Hadoop, HBase and YCSB" if versions == study.stack.versions else str(versions)
         yield name, partial(ensure_software, versions)
+    for stack in dict.fromkeys(one for s in study.settings() for one in s.needs_stacks):
+        yield stack, partial(ensure, stack)
     for name, topology in plan.topologies.items():
         if topology.configuration != PLAIN:
             yield f"configuration of {name}", partial(check_configuration, topology)

@@ -17,6 +17,7 @@ NUMBERS = {
     "stage_memory": "peak memory of one task",
     "stage_read": "read from files",
     "stage_write": "written to files",
+    "stage_tasks": "tasks",
     "recall": "planted variants called",
     "precision": "called variants planted",
 }
@@ -28,7 +29,9 @@ def pipeline_figures(view: View) -> tuple[Figure | None, ...]:
 
 def _stages(view: View) -> Figure | None:
     listed = view.observations(NUMBERS)
-    drawn = [one for one in listed if one.metric.name == "stage_core"]
+    drawn = [
+        one for one in listed if one.metric.name == "stage_core" and _stage(one.metric) in STAGES
+    ]
     chart = by_density(
         view,
         **titled("pipeline-stages"),
@@ -48,7 +51,7 @@ def _stages(view: View) -> Figure | None:
 
 def _cost(view: View) -> Figure | None:
     """None unless a study has several sizes: one point is no curve."""
-    seen = view.observations({"stage_core_per_base"})
+    seen = [o for o in view.observations({"stage_core_per_base"}) if _stage(o.metric) in STAGES]
     seen = sorted(seen, key=lambda o: STAGES.index(_stage(o.metric)))
     if len({one.setting.bases for one in seen}) < 2:
         return None

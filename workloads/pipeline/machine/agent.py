@@ -9,7 +9,7 @@ import argparse
 import resource
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Lock
@@ -21,13 +21,15 @@ from density_study.workloads.pipeline.machine.files import (
     CALL,
     COHORT,
     JOINT,
+    SORT,
     STAGE_COLUMNS,
     STAGES,
     sample,
-    title,
 )
+from density_study.workloads.pipeline.machine.gatk import Gatk
 from density_study.workloads.pipeline.machine.genomes import Genomes
 from density_study.workloads.pipeline.machine.measure import Chain, run
+from density_study.workloads.pipeline.machine.rows import begin, stage_row, write
 from density_study.workloads.pipeline.machine.stages import (
     COHORT_CALLS,
     WORK,
@@ -38,18 +40,19 @@ from density_study.workloads.pipeline.machine.stages import (
 
 
 class Stages:
-    """Runs stages and writes their rows to `file`."""
+    """Runs stages and writes their rows to `file`. gatk: the stages that GATK does."""
 
-    def __init__(self, folder: Path, threads: int, file: IO[str]) -> None:
+    def __init__(self, folder: Path, threads: int, file: IO[str], gatk: Mapping[str, Gatk]) -> None:
         self._folder = folder
         self._threads = threads
+        self._gatk = gatk
         self._file = file
         self._lock = Lock()
 
     def genome(self, name: str) -> bool:
         """Whether every stage of it succeeded; none follows one that failed."""
         return all(
-            self._stage(name, stage, chains(stage, name, self._threads))
+            self._stage(name, stage, chains(stage, name, self._threads, self._gatk.get(stage)))
             for stage in STAGES
             if stage != JOINT
         )
@@ -62,31 +65,26 @@ class Stages:
         with self._lock:
             # the kernel's sum over all children so far, which the rows must add up to in the end
             every = resource.getrusage(resource.RUSAGE_CHILDREN)
-            cells = (
-                genome,
-                stage,
-                f"{use.start_epoch_s:.6f}",
-                f"{use.end_epoch_s:.6f}",
-                f"{use.core_s:.6f}",
-                f"{every.ru_utime + every.ru_stime:.6f}",
-                use.peak_kib,
-                "" if use.read_bytes is None else use.read_bytes,
-                "" if use.written_bytes is None else use.written_bytes,
-                use.exit_code,
-            )
-            print(*cells, sep=",", file=self._file, flush=True)
+            reaped_core_s = every.ru_utime + every.ru_stime
+            write(self._file, stage_row(genome, stage, use, reaped_core_s, tasks=1))
         return use.exit_code == 0
 
 
 def run_genomes(
-    folder: Path, names: Sequence[str], threads: int, concurrent: int, node: str, output: Path
+    folder: Path,
+    names: Sequence[str],
+    threads: int,
+    concurrent: int,
+    node: str,
+    output: Path,
+    gatk: Mapping[str, Gatk],
 ) -> bool:
     """Take the genomes through the stages, `concurrent` at once, then all of them through the last one."""
     shutil.rmtree(folder / WORK, ignore_errors=True)
     (folder / WORK).mkdir()
     with output.open("w", encoding="utf-8") as file:
-        print(title("stages", node), ",".join(STAGE_COLUMNS), sep="\n", file=file, flush=True)
-        stages = Stages(folder, threads, file)
+        begin(file, "stages", node, STAGE_COLUMNS)
+        stages = Stages(folder, threads, file, gatk)
         with ThreadPoolExecutor(concurrent) as pool:
             done = list(pool.map(stages.genome, names))
         return all(done) and stages.cohort(names)
@@ -96,15 +94,14 @@ def compare(folder: Path, names: Sequence[str], node: str, output: Path) -> None
     """Count what was planted, called, and both, of each genome after each calling stage; then remove the
     stages' files."""
     with output.open("w", encoding="utf-8") as file:
-        print(title("answers", node), ",".join(ANSWER_COLUMNS), sep="\n", file=file)
+        begin(file, "answers", node, ANSWER_COLUMNS)
         for name in names:
             truth = planted(folder, name)
             for stage, found in (
                 (CALL, variants_of(folder, calls(name))),
                 (JOINT, called_jointly(folder, COHORT_CALLS, name)),
             ):
-                cells = (name, stage, len(truth), len(found), len(truth & found))
-                print(*cells, sep=",", file=file)
+                write(file, (name, stage, len(truth), len(found), len(truth & found)))
     shutil.rmtree(folder / WORK)
 
 
@@ -121,6 +118,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--concurrent", type=int, default=1)
     parser.add_argument("--node", default="")
     parser.add_argument("--output", type=Path)
+    parser.add_argument(
+        "--gatk", nargs="*", default=(), choices=(SORT, CALL), help="stages by GATK"
+    )
+    parser.add_argument("--gatk-home", type=Path, default=Path())
+    parser.add_argument("--java", default="java")
     given = parser.parse_args(argv)
     names = [sample(number) for number in given.genomes]
     if given.act == "make":
@@ -128,8 +130,9 @@ def main(argv: Sequence[str] | None = None) -> None:
                 tuple(given.genomes)).make()  # fmt: skip
     elif given.act == "run":
         if not run_genomes(
-            given.folder, names, given.threads, given.concurrent, given.node, given.output
-        ):
+            given.folder, names, given.threads, given.concurrent, given.node, given.output,
+            dict.fromkeys(given.gatk, Gatk(given.java, given.gatk_home, WORK)),
+        ):  # fmt: skip
             sys.exit("a stage failed; its row has its exit code, and its messages are above")
     else:
         compare(given.folder, names, given.node, given.output)

@@ -3,11 +3,13 @@ truth. Their titles and headers; standard library only, because they are written
 
 from __future__ import annotations
 
-FORMAT = 1
+FORMAT = 2
 ALIGN, SORT, CALL, JOINT = STAGES = ("align", "sort-markdup", "call", "joint-genotype")
 """In the order in which they run; JOINT once for all genomes of a node."""
+IMPORTANCE = "variant-importance"
+"""Once for all nodes, on their YARN, where a study asks for it."""
 COHORT = "cohort"
-"""What the rows of the last stage name in place of a genome."""
+"""What the rows of JOINT and IMPORTANCE name in place of a genome."""
 STAGE_COLUMNS = (
     "genome",
     "stage",
@@ -19,6 +21,7 @@ STAGE_COLUMNS = (
     "read_bytes",
     "written_bytes",
     "exit_code",
+    "tasks",
 )
 ANSWER_COLUMNS = ("genome", "stage", "planted", "called", "found")
 

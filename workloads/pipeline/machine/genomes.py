@@ -23,6 +23,8 @@ DIVERGENCE = 8
 LINE = 60
 _BASES = bytes(b"ACGT"[value % 4] for value in range(256))
 REFERENCE = "reference/reference.fa"
+DICTIONARY = "reference/reference.dict"
+"""Names and lengths of its sequences, as GATK needs them."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,7 @@ class Genomes:
         lines = (genome[at : at + LINE] for at in range(0, len(genome), LINE))
         path.write_bytes(b">chr1\n" + b"\n".join(lines) + b"\n")
         self._call("samtools", "faidx", REFERENCE)
+        self._call("samtools", "dict", "-o", DICTIONARY, REFERENCE)
         self._call("bwa", "index", REFERENCE)
 
     def _make_reads(self, number: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from density_study.workloads.pipeline.machine.files import ALIGN, CALL, SORT
+from density_study.workloads.pipeline.machine.gatk import Gatk
 from density_study.workloads.pipeline.machine.genomes import REFERENCE
 from density_study.workloads.pipeline.machine.measure import Chain
 
@@ -24,9 +25,11 @@ def calls(name: str) -> str:
     return f"{WORK}/{name}.vcf.gz"
 
 
-def chains(stage: str, name: str, threads: int) -> Sequence[Chain]:
-    """What a stage runs for one genome."""
-    aligned, ordered = f"{WORK}/{name}.aligned.bam", f"{WORK}/{name}.sorted.bam"
+def chains(stage: str, name: str, threads: int, gatk: Gatk | None = None) -> Sequence[Chain]:
+    """What a stage runs for one genome; gatk: by GATK, which has no aligner here."""
+    if gatk:
+        return [[_by_gatk(gatk, stage, name, threads)]]
+    aligned, ordered = _aligned(name), f"{WORK}/{name}.sorted.bam"
     reads = [f"reads/{name}.bwa.read{end}.fastq.gz" for end in (1, 2)]
     more = ("-@", str(threads - 1))
     of_stage: dict[str, Sequence[Chain]] = {
@@ -60,6 +63,21 @@ def joint_chains(names: Sequence[str]) -> Sequence[Chain]:
         _called([bam(name) for name in names], COHORT_CALLS, "-T", sites),
         [["bcftools", "index", COHORT_CALLS]],
     ]
+
+
+def _aligned(name: str) -> str:
+    return f"{WORK}/{name}.aligned.bam"
+
+
+def _by_gatk(gatk: Gatk, stage: str, name: str, threads: int) -> list[str]:
+    """Both tools write an index beside their result."""
+    of_stage = {
+        SORT: ["MarkDuplicatesSpark", "-I", _aligned(name), "-O", bam(name),
+               "--spark-master", f"local[{threads}]", "--conf", "spark.ui.enabled=false"],
+        CALL: ["HaplotypeCaller", "-R", REFERENCE, "-I", bam(name), "-O", calls(name),
+               "--native-pair-hmm-threads", str(threads)],
+    }  # fmt: skip
+    return gatk.argv(*of_stage[stage])
 
 
 def _called(bams: Sequence[str], output: str, *where: str) -> Chain:

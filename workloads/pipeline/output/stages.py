@@ -15,7 +15,8 @@ MAX_CORES = 2**14
 @dataclass(frozen=True)
 class StageUse:
     """core_s: CPU time of its programs. reaped_core_s: of all programs of the node that had ended by then.
-    Bytes: None where the kernel does not tell. exit_code: of the program that failed, as a shell gives it."""
+    Bytes: None where the kernel does not tell. exit_code: of the program that failed, as a shell gives it.
+    tasks: of Spark; 1 of a stage that is a process."""
 
     line: int
     node: str
@@ -29,6 +30,7 @@ class StageUse:
     read_bytes: int | None
     written_bytes: int | None
     exit_code: int
+    tasks: int
 
 
 def parse_stages(data: bytes | str, file: str) -> Parsed[StageUse]:
@@ -56,4 +58,5 @@ def _row(line: int, node: str, cells: dict[str, str]) -> StageUse:
         read_bytes=whole(cells["read_bytes"]) if cells["read_bytes"] else None,
         written_bytes=whole(cells["written_bytes"]) if cells["written_bytes"] else None,
         exit_code=whole(cells["exit_code"], most=255),
+        tasks=whole(cells["tasks"]),
     )

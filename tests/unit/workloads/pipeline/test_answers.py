@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from density_study.workloads.pipeline.machine.answers import variants
-from density_study.workloads.pipeline.machine.files import JOINT, STAGES
-from density_study.workloads.pipeline.machine.stages import chains, joint_chains
+from density_study.workloads.pipeline.machine.files import CALL, JOINT, SORT, STAGES
+from density_study.workloads.pipeline.machine.gatk import Gatk
+from density_study.workloads.pipeline.machine.stages import bam, calls, chains, joint_chains
 
 
 def test_variants_are_positions_with_both_alleles() -> None:
@@ -26,6 +29,23 @@ def test_every_stage_of_a_genome_has_its_programs() -> None:
         "call": ["bcftools", "mpileup"],
     }
     assert "-t 2" in " ".join(chains("align", "g001", 2)[0][0])
+
+
+def test_gatk_does_a_stage_on_all_its_jars(tmp_path: Path) -> None:
+    (tmp_path / "lib").mkdir()
+    for jar in ("b.jar", "a.jar"):
+        (tmp_path / "lib" / jar).touch()
+    gatk = Gatk("/opt/java", tmp_path, "work")
+    for stage, tool, option in (
+        (SORT, "MarkDuplicatesSpark", "--spark-master local[2]"),
+        (CALL, "HaplotypeCaller", "--native-pair-hmm-threads 2"),
+    ):
+        (((*argv,),),) = chains(stage, "g001", 2, gatk)
+        assert argv[0] == "/opt/java" and tool in argv
+        assert argv[argv.index("-cp") + 1] == f"{tmp_path}/lib/a.jar:{tmp_path}/lib/b.jar"
+        assert option in " ".join(argv)
+        result = {SORT: bam, CALL: calls}[stage]("g001")
+        assert argv[argv.index("-O") + 1] == result
 
 
 def test_only_the_last_program_of_a_chain_writes_a_file() -> None:

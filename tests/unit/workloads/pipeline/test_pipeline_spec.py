@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from density_study.cluster.model.errors import InputError
 from density_study.workloads.pipeline.spec import NOT_YET, PipelineSpec
 from density_study.workloads.spec.study_file import parse_study
 from tests.support.drafts import plan
+from tests.support.topologies import local, physical
 
 STUDY = """
 study: small
@@ -84,3 +86,23 @@ def test_settings_of_one_size_share_reference_and_reads() -> None:
     one, two = spec(concurrent=[1, 2]).settings()
     assert one.data_set == two.data_set
     assert one.disk_use(3) == two.disk_use(3)  # on the node's own disk, without replicas
+
+
+def test_gatk_is_in_a_settings_names_and_fetched_for_it_alone() -> None:
+    (plain,) = spec().settings()
+    assert (plain.gatk_stages, plain.needs_stacks) == ((), ())
+    (both,) = spec(caller="gatk", duplicates="gatk").settings()
+    assert both.id.endswith("-t1-gatk-sort-markdup-gatk-call")
+    assert both.label.endswith(", GATK for sort-markdup and call")
+    assert both.needs_stacks == ("gatk",)
+    assert both.estimate_s > plain.estimate_s + 60
+    assert (both.table_row()["caller"], plain.table_row()["duplicates"]) == ("gatk", "samtools")
+    assert both.summary_fields()["unnamed_knobs"]["gatk_call"] == 1.0
+
+
+def test_gatk_on_other_hosts_is_refused() -> None:
+    (called,) = spec(caller="gatk").settings()
+    called.check_topology(local())
+    with pytest.raises(InputError, match="GATK runs with provider local alone") as refused:
+        called.check_topology(replace(physical(), isolation="host"))
+    assert refused.value.where == "workloads, key pipeline.caller"

@@ -1,0 +1,86 @@
+"""Spark options for the YARN of a cluster that the project built. Pure: starts nothing, imports no Spark."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+
+from density_study.cluster.model.cluster import Cluster
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.extras import need
+from density_study.cluster.model.memory import CONTAINER_MIB
+from density_study.cluster.model.topology import Topology
+
+LOOPBACK = "127.0.0.1"
+AM_HEAP_MIB = 256
+# YARN container of the ApplicationMaster, which in client mode only requests executors.
+AM_MIB = 512
+# Half is heap (Spark needs at least 450 MiB); the other half is for Python, Arrow and the JVM itself.
+EXECUTOR_MIN_MIB = 1024
+EXECUTOR_MAX_MIB = 8192
+EXECUTOR_MAX_CORES = 4  # YARN's default limit of cores per container
+
+
+def spark_home() -> Path:
+    """Spark in this machine's Python environment. InputError if it is not installed."""
+    need("Spark on YARN", "spark")
+    spec = find_spec("pyspark")
+    assert spec is not None and spec.origin is not None
+    return Path(spec.origin).parent
+
+
+def spark_options(cluster: Cluster, more: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Client mode, sized by the nodes' container limits only. more: variables of the executors. InputError if
+    the containers are too small."""
+    local = driver_address(cluster.topology) == LOOPBACK
+    anywhere = {"JAVA_HOME": str(cluster.java_home)} | (
+        {"SPARK_LOCAL_IP": LOOPBACK} if local else {}
+    )
+    options = {
+        "spark.master": "yarn",
+        "spark.submit.deployMode": "client",
+        "spark.yarn.stagingDir": f"hdfs://{cluster.endpoints.namenode_rpc}/study/spark",
+        "spark.yarn.am.memory": f"{AM_HEAP_MIB}m",
+        "spark.yarn.am.memoryOverhead": f"{AM_MIB - AM_HEAP_MIB}m",
+        "spark.yarn.maxAppAttempts": "1",
+        "spark.dynamicAllocation.enabled": "false",
+        **executors(cluster.topology),
+    }
+    if local:
+        # The nodes run on this machine and find Spark's jars in its Python environment.
+        options["spark.yarn.jars"] = f"local:{spark_home()}/jars/*"
+    options |= {f"spark.yarn.appMasterEnv.{name}": value for name, value in anywhere.items()}
+    options |= {f"spark.executorEnv.{n}": v for n, v in (anywhere | dict(more or {})).items()}
+    return options
+
+
+def executors(topology: Topology) -> dict[str, str]:
+    """One executor per worker node, as large as the smallest node's container limit minus the
+    ApplicationMaster, with the node's share of its host's cores."""
+    workers = topology.workers
+    smallest_mib = min(worker.container_mib for worker in workers)
+    room_mib = (smallest_mib - AM_MIB) // CONTAINER_MIB * CONTAINER_MIB
+    if room_mib < EXECUTOR_MIN_MIB:
+        raise InputError(
+            f"YARN has {smallest_mib} MiB per node; Spark needs {EXECUTOR_MIN_MIB + AM_MIB} MiB.",
+            f"topology {topology.name!r}",
+            "use a study with more memory per host, or with fewer VMs per host.",
+        )
+    size_mib = min(room_mib, EXECUTOR_MAX_MIB)
+    on_host = {w.host: sum(other.host == w.host for other in workers) for w in workers}
+    cores = min(max(1, worker.cores // on_host[worker.host]) for worker in workers)
+    return {
+        "spark.executor.instances": str(len(workers)),
+        "spark.executor.cores": str(min(cores, EXECUTOR_MAX_CORES)),
+        "spark.executor.memory": f"{size_mib // 2}m",
+        "spark.executor.memoryOverhead": f"{size_mib - size_mib // 2}m",
+    }
+
+
+def driver_address(topology: Topology) -> str:
+    """Address of this machine that the cluster's nodes can reach: the source of the route to the master."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect((topology.master.address, 9))  # sends nothing
+        return str(probe.getsockname()[0])

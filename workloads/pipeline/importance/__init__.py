@@ -1,0 +1,1 @@
+"""Variant importance: a random forest on Spark finds the variants that decide about a trait."""
