@@ -9,6 +9,7 @@ import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.densitystudy.variants.VariantStore;
+import org.densitystudy.ycsb.YcsbKeys;
 
 /**
  * create --table usertable --family f --regions N [--variants SAMPLES,SITES,SEED | --ordered RECORDS,DIGITS].

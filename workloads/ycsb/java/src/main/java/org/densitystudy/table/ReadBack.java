@@ -13,6 +13,7 @@ import org.apache.hadoop.hbase.client.Connection;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.util.Bytes;
+import org.densitystudy.ycsb.YcsbKeys;
 
 /**
  * read-back --table T --numbers FILE [--digits N]: asks the table for the row of every record number in FILE,

@@ -1,4 +1,4 @@
-package org.densitystudy.table;
+package org.densitystudy.ycsb;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;

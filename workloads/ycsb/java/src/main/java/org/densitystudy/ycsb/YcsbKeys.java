@@ -1,4 +1,4 @@
-package org.densitystudy.table;
+package org.densitystudy.ycsb;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -16,19 +16,19 @@ import site.ycsb.workloads.CoreWorkload;
  * far from even: nine of ten have 19 digits and begin with 1 to 9, and none begins with 0. Even
  * splits of user1000..user9999 therefore leave the last regions nearly empty.
  */
-final class YcsbKeys extends CoreWorkload {
+public final class YcsbKeys extends CoreWorkload {
   /** Enough that of 100 regions each holds its hundredth of the keys within some 3 %. */
-  static final int SAMPLE = 100_000;
+  public static final int SAMPLE = 100_000;
 
   private YcsbKeys() {}
 
   /** {@code zeroPadding}: least number of digits; YCSB's preset 1 pads nothing. */
-  static YcsbKeys padded(int zeroPadding) {
+  public static YcsbKeys padded(int zeroPadding) {
     return of("hashed", zeroPadding);
   }
 
   /** Keys that are record numbers with {@code digits} digits, so that their order as text is theirs. */
-  static YcsbKeys ordered(int digits) {
+  public static YcsbKeys ordered(int digits) {
     return of("ordered", digits);
   }
 
@@ -47,19 +47,19 @@ final class YcsbKeys extends CoreWorkload {
     return keys;
   }
 
-  String key(long number) {
+  public String key(long number) {
     return buildKeyName(number);
   }
 
   /** {@code regions - 1} keys that cut records 0 to SAMPLE - 1 into equal parts; never others. */
-  byte[][] splits(int regions) {
+  public byte[][] splits(int regions) {
     String[] keys = LongStream.range(0, SAMPLE).mapToObj(this::key).toArray(String[]::new);
     Arrays.sort(keys);
     return cut(keys, regions);
   }
 
   /** As {@code splits}, of the records 0 to {@code records - 1} in their own order. */
-  byte[][] splitsInOrder(int regions, long records) {
+  public byte[][] splitsInOrder(int regions, long records) {
     byte[][] splits = new byte[regions - 1][];
     for (int i = 1; i < regions; i++) {
       splits[i - 1] = key(i * records / regions).getBytes(StandardCharsets.US_ASCII);
