@@ -170,6 +170,11 @@ def _cassandra(_: Versions) -> Recipe:
     return Recipe("cassandra", "5.0.9", _HERE / "cassandra")
 
 
+def _kudu(_: Versions) -> Recipe:
+    """The servers, as Linux programs for x86-64; their client is in ycsb-stores."""
+    return Recipe("kudu", "1.18.1", _HERE / "kudu")
+
+
 RECIPES: dict[str, Callable[[Versions], Recipe]] = {
     "hadoop": _hadoop,
     "hbase": _hbase,
@@ -181,6 +186,7 @@ TOOLS: dict[str, Callable[[Versions], Recipe]] = {
     "profiler": _profiler,
     "ycsb-stores": _ycsb_stores,
     "cassandra": _cassandra,
+    "kudu": _kudu,
 }
 """Fetched when they are needed."""
 

@@ -24,6 +24,7 @@ interface Admin extends AutoCloseable {
       case "redis" -> new RedisAdmin(properties);
       case "rocksdb" -> new RocksDbAdmin(properties);
       case "cassandra" -> new CassandraAdmin(properties);
+      case "kudu" -> new KuduAdmin(properties);
       default -> throw new IllegalArgumentException("store=" + store + " is not known here");
     };
   }
