@@ -60,7 +60,8 @@ class Ports:
 def services(node: Node, store: Store = HBASE) -> tuple[str, ...]:
     """The services of a node, in the order in which ports are allocated."""
     if not store.on_hadoop:
-        return store.facts.services if "worker" in node.roles else ()
+        of_master = store.facts.master_services if "master" in node.roles else ()
+        return of_master + (store.facts.services if "worker" in node.roles else ())
     names: list[str] = []
     if "master" in node.roles:
         names += MASTER_SERVICES

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-StoreName = Literal["hbase", "redis", "rocksdb", "cassandra"]
+StoreName = Literal["hbase", "redis", "rocksdb", "cassandra", "kudu"]
 Durability = Literal["memory", "page_cache", "synced"]
 STORES: tuple[StoreName, ...] = get_args(StoreName)
 LEVELS: tuple[Durability, ...] = get_args(Durability)
@@ -20,22 +20,25 @@ DURABILITY_WORDS: Mapping[Durability, str] = {
 @dataclass(frozen=True)
 class StoreFacts:
     """title: for people. acknowledged: how each level of durability is rendered; a level that is missing
-    does not exist, and `without` says why. services: ports of each worker. workers: the most that it can use;
-    None: any number. embedded: it runs in the client's process, so that there is one client. ordered:
-    whether it can scan in the order of keys. compiled: whether its servers have JIT compilers, and so are
-    warmed up. java: the feature release that its servers need; None: any, or none. thread_ops_s: more than
-    a synchronous client thread can do in a second."""
+    does not exist, and `without` says why. services, master_services: ports of each worker and of the master.
+    workers: the most that it can use; None: any number. embedded: it runs in the client's process, so that
+    there is one client. ordered: whether it can scan in the order of keys. compiled: whether its servers have
+    JIT compilers, and so are warmed up. java: the feature release that its servers need; None: any, or none.
+    thread_ops_s: more than a synchronous client thread can do in a second. caution: what stands beside its
+    numbers in plans and reports."""
 
     title: str
     acknowledged: Mapping[Durability, str]
     without: str = ""
     services: tuple[str, ...] = ()
+    master_services: tuple[str, ...] = ()
     workers: int | None = None
     embedded: bool = False
     ordered: bool = True
     compiled: bool = False
     java: int | None = None
     thread_ops_s: int = 5000
+    caution: str = ""
 
 
 FACTS: Mapping[StoreName, StoreFacts] = {
@@ -85,6 +88,19 @@ FACTS: Mapping[StoreName, StoreFacts] = {
         java=17,
         thread_ops_s=10_000,
     ),
+    "kudu": StoreFacts(
+        "Kudu",
+        {
+            "page_cache": "log_force_fsync_all=false: in the logs of most replicas before the reply",
+            "synced": "log_force_fsync_all=true: synced in the logs of most replicas before the reply",
+        },
+        without="every write goes through its log, which replicas agree on",
+        services=("kudu-tserver.rpc", "kudu-tserver.http"),
+        master_services=("kudu-master.rpc", "kudu-master.http"),
+        thread_ops_s=10_000,
+        caution="Kudu's servers are a build that its publishers call testing only, never for production: "
+        "its numbers are not those of a supported release",
+    ),
 }
 
 
@@ -116,6 +132,11 @@ class Store:
 
 
 HBASE = Store()
+
+
+def cautions(stores: Iterable[Store]) -> list[str]:
+    """What stands beside the numbers of the stores, once each."""
+    return list(dict.fromkeys(store.facts.caution for store in stores if store.facts.caution))
 
 
 def words_of(level: str) -> str:

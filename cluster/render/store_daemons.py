@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import PurePath
+from types import MappingProxyType
 
 from density_study.cluster.model.store import Durability, StoreName
 from density_study.cluster.model.topology import Node
@@ -12,6 +13,7 @@ from density_study.cluster.render.blueprint import Blueprint
 from density_study.cluster.render.cassandra import cassandra_argv, cassandra_files
 from density_study.cluster.render.conf_files import text_file
 from density_study.cluster.render.daemons import Daemon
+from density_study.cluster.render.kudu import Program, kudu_argv, kudu_environment, kudu_home
 
 REDIS_OVERHEAD_MIB = 96
 """Of the server, beyond its data: its own memory, buffers of clients and of the append-only file."""
@@ -27,6 +29,8 @@ def rendered_store(blueprint: Blueprint) -> tuple[dict[str, str], tuple[Daemon, 
     """Files by path below the conf folder, and the daemons in starting order."""
     files: dict[str, str] = {}
     started: list[Daemon] = []
+    if blueprint.topology.store.name == "kudu":
+        started.append(_kudu(blueprint, blueprint.topology.master, "kudu-master")[1])
     render = _STORES.get(blueprint.topology.store.name)
     for node in blueprint.topology.workers if render else ():
         assert render is not None
@@ -64,15 +68,31 @@ def _cassandra(blueprint: Blueprint, node: Node) -> tuple[dict[str, str], Daemon
     return cassandra_files(blueprint, node), daemon
 
 
+def _kudu(
+    blueprint: Blueprint, node: Node, program: Program = "kudu-tserver"
+) -> tuple[dict[str, str], Daemon]:
+    argv, address = (
+        kudu_argv(blueprint, node, program),
+        blueprint.ports.address(node, f"{program}.rpc"),
+    )
+    environment = kudu_environment(kudu_home(blueprint))
+    return {}, _daemon(blueprint, node, program, argv, address, environment)
+
+
 def _daemon(
-    blueprint: Blueprint, node: Node, name: str, argv: tuple[str, ...], address: str
+    blueprint: Blueprint,
+    node: Node,
+    name: str,
+    argv: tuple[str, ...],
+    address: str,
+    environment: Mapping[str, str] = MappingProxyType({}),
 ) -> Daemon:
     log: Callable[[str], PurePath] = lambda suffix: blueprint.places.log(node, name, suffix)  # noqa: E731
     return Daemon(
         name=name,
         node=node.name,
         role=name,
-        command=Command(name, argv, {}, str(blueprint.data(node))),
+        command=Command(name, argv, environment, str(blueprint.data(node))),
         http="",
         log=log("log"),
         stdout=log("out"),
@@ -84,5 +104,6 @@ def _daemon(
 _STORES: Mapping[StoreName, Callable[[Blueprint, Node], tuple[dict[str, str], Daemon]]] = {
     "redis": _redis,
     "cassandra": _cassandra,
+    "kudu": _kudu,
 }
-"""RocksDB has no daemon."""
+"""Of a worker. RocksDB has no daemon."""

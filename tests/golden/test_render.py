@@ -21,6 +21,7 @@ from tests.support.topologies import blueprint, local, physical
         ("physical-2-hosts", physical()),
         ("local-redis", replace(local(1), store=Store("redis"))),
         ("local-cassandra", replace(local(), store=Store("cassandra", "synced"))),
+        ("local-kudu", replace(local(), store=Store("kudu"))),
     ],
 )
 def test_rendered(name: str, topology: Topology, golden: Compare) -> None:
