@@ -27,6 +27,7 @@ from density_study.cluster.providers.provider import (
 from density_study.cluster.providers.ssh.channel import channel
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.render.cassandra import COMMIT_LOG_LEAST_MIB
+from density_study.cluster.render.kudu import least_disk_mib
 from density_study.cluster.stack import ensure
 from density_study.cluster.stack.store_software import ensure_store
 from density_study.workloads.planning.arm_checks import (
@@ -57,13 +58,16 @@ def disk_need_mib(study: Study) -> int:
     for setting in study.settings():
         data_set, used_mib = setting.disk_use(study.stack.replication)
         largest[data_set] = max(largest.get(data_set, 0.0), used_mib)
-    return int(sum(largest.values())) + _cache_files_mib(study) + _commit_logs_mib(study) + LOGS_MIB
+    return int(sum(largest.values())) + _cache_files_mib(study) + _store_least_mib(study) + LOGS_MIB
 
 
-def _commit_logs_mib(study: Study) -> int:
-    stores = [study.store.store, *study.factors.stores().values()]
+def _store_least_mib(study: Study) -> int:
+    """What the servers of a store take on a host, however little is written."""
+    names = {store.name for store in (study.store.store, *study.factors.stores().values())}
     nodes = max(1, *study.factors.vms_per_host)
-    return nodes * COMMIT_LOG_LEAST_MIB if any(one.name == "cassandra" for one in stores) else 0
+    cassandra = COMMIT_LOG_LEAST_MIB if "cassandra" in names else 0
+    kudu = max((least_disk_mib(*one.table_shape) for one in study.settings()), default=0)
+    return nodes * max(cassandra, kudu if "kudu" in names else 0)
 
 
 def _cache_files_mib(study: Study) -> int:

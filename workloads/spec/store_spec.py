@@ -17,7 +17,6 @@ _IMPOSSIBLE = {
     "riak": "its client is of 2017, and no package registry has a server",
     "aerospike": "no package registry has a server",
     "accumulo": "this version has no binding for it",
-    "kudu": "this version has no binding for it",
 }
 
 
@@ -25,7 +24,7 @@ class StoreSpec(Frozen):
     """A store, and when it acknowledges a write. `redis` is short for `{name: redis}`."""
 
     name: StoreName = Field(
-        "hbase", description="`hbase`, `redis` (or Valkey), `rocksdb` or `cassandra`."
+        "hbase", description="`hbase`, `redis` (or Valkey), `rocksdb`, `cassandra` or `kudu`."
     )
     durability: Durability = Field(
         "page_cache",

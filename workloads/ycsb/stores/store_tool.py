@@ -7,7 +7,8 @@ order they run.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from density_study.cluster.clients.client_commands import java_command
@@ -18,22 +19,22 @@ from density_study.cluster.render.jvm import FAST_START
 from density_study.cluster.stack import classpath, ensure
 from density_study.workloads.base.client_run import require_success, run_client
 from density_study.workloads.base.workload import TrialContext
-from density_study.workloads.ycsb.properties import table_of
+from density_study.workloads.ycsb.properties import KEY_DIGITS, table_of
 from density_study.workloads.ycsb.setting import YcsbSetting
 from density_study.workloads.ycsb.stores.bindings import binding_of
 
 MAIN = "org.densitystudy.stores.StoreTool"
 TIMEOUT_S = 600.0
 HEAP_MIB = 128
+ONE_FIELD: Mapping[str, str] = MappingProxyType({"fieldcount": "1"})
 
 
 def store_command(
-    cluster: Cluster, name: str, table: str, *commands: str, fields: int = 1
+    cluster: Cluster, name: str, table: str, *commands: str, rows: Mapping[str, str] = ONE_FIELD
 ) -> Command:
-    """The command that runs StoreTool's `commands` in order. `fields`: of a row, for `empty`."""
+    """The command that runs StoreTool's `commands` in order. `rows`: what `empty` makes the table for."""
     binding = binding_of(cluster)
-    known = {"store": cluster.topology.store.name, "db": binding.db, "table": table}
-    known["fieldcount"] = str(fields)
+    known = {"store": cluster.topology.store.name, "db": binding.db, "table": table, **rows}
     pairs = (f"{key}={value}" for key, value in {**known, **binding.properties(cluster)}.items())
     path = classpath(ensure(binding.stack))
     arguments = (*pairs, "+", *commands)
@@ -49,8 +50,14 @@ def store_tool(
 
     The record keeps the output as logs/<name>.out and .err.
     """
-    table, fields = table_of(setting), setting.row.fields
-    command = store_command(context.cluster, name, table, *commands, fields=fields)
+    rows = {
+        "fieldcount": str(setting.row.fields),
+        "recordcount": str(setting.records),
+        "insertorder": setting.insert_order,
+        "zeropadding": str(KEY_DIGITS if setting.insert_order == "ordered" else 1),
+        "tablets.per.server": str(setting.regions_per_server),
+    }
+    command = store_command(context.cluster, name, table_of(setting), *commands, rows=rows)
     run = run_client(context, command, TIMEOUT_S, folder="logs")
     require_success(context, run, f"preparing the store ({', '.join(commands)})")
     lines = (context.record.root / run.stdout).read_text(encoding="utf-8").splitlines()
