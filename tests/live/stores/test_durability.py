@@ -13,12 +13,14 @@ import psutil
 import pytest
 
 from density_study.cluster.lifecycle.bring_up import bring_up
-from density_study.cluster.lifecycle.readiness import cassandra_answer, redis_answer
+from density_study.cluster.lifecycle.readiness import redis_answer, services
 from density_study.cluster.lifecycle.tear_down import tear_down
 from density_study.cluster.model.store import Durability, Store
 from density_study.cluster.model.transport import Command
 from density_study.cluster.providers.provider import provider_of
 from density_study.cluster.providers.stacks import ensure_stacks
+from density_study.cluster.render.kudu import kudu_environment
+from density_study.cluster.stack.store_software import kudu_home
 from tests.live.stores.loading import loading, rows_left, tool
 from tests.live.support.builds import open_build, topology
 
@@ -86,10 +88,18 @@ def test_rocksdb(tmp_path: Path, level: Durability, kept: bool) -> None:
         tear_down(site, journal)
 
 
-@pytest.mark.parametrize(("level", "kept"), [("memory", False), ("synced", True)])
-def test_cassandra(tmp_path: Path, level: Durability, kept: bool) -> None:
-    """Both nodes die in the middle of a load, and start again."""
-    placed = replace(topology(tmp_path), store=Store("cassandra", level))
+@pytest.mark.parametrize(
+    ("store", "kept"),
+    [
+        (Store("cassandra", "memory"), False),
+        (Store("cassandra", "synced"), True),
+        (Store("kudu", "page_cache"), True),
+        (Store("kudu", "synced"), True),
+    ],
+)
+def test_every_server_dies(tmp_path: Path, store: Store, kept: bool) -> None:
+    """In the middle of a load, and starts again."""
+    placed = replace(topology(tmp_path), store=store)
     site, journal = open_build(tmp_path, os.getpid())
     try:
         cluster = bring_up(site, placed, ensure_stacks(placed.versions, placed.store), journal)
@@ -100,13 +110,14 @@ def test_cassandra(tmp_path: Path, level: Durability, kept: bool) -> None:
             os.kill(process.pid, signal.SIGKILL)
         psutil.wait_procs([psutil.Process(process.pid) for process in cluster.processes], 10)
         transport.stop(client, 0)
+        environment = kudu_environment(kudu_home()) if store.name == "kudu" else {}
         for process in cluster.processes:
-            node = next(one for one in placed.workers if one.name == process.node)
-            argv = tuple(cluster.disclosure["daemons"][f"{node.name}/cassandra"])
+            node = next(one for one in placed.nodes if one.name == process.node)
+            argv = tuple(cluster.disclosure["daemons"][f"{node.name}/{process.name}"])
             logs = (tmp_path / f"{node.name}.{name}" for name in ("out", "err"))
-            transport.start(node, Command("cassandra", argv, {}, None), *logs)
+            transport.start(node, Command(process.name, argv, environment, None), *logs)
         deadline = time.monotonic() + 120
-        while not all(cassandra_answer(one).ready for one in cluster.endpoints.store.values()):
+        while not all(one.check().ready for one in services(placed, cluster.endpoints)):
             assert time.monotonic() < deadline
             time.sleep(0.2)
         rows = rows_left(cluster, transport, tmp_path)
