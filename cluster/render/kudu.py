@@ -11,7 +11,7 @@ from density_study.cluster.render.blueprint import Blueprint
 
 Program = Literal["kudu-master", "kudu-tserver"]
 OVERHEAD_MIB = 96
-"""Of a server beyond the memory that it counts itself: programs, stacks, free lists. See docs/stores.md."""
+"""Of a server beyond its heap: programs, libraries and stacks. Measured, see docs/stores.md."""
 _LOG_SEGMENTS_MIB = 16
 """Disk of each tablet, however little is written: two segments of its log."""
 _CONTAINER_MIB = 32
@@ -23,8 +23,9 @@ _TABLETS_AT_ONCE = 1000
 
 
 def limit_mib(node: Node) -> int:
-    """The memory that a server may take: writes are slowed down and then refused near it."""
-    return node.memory_mib - OVERHEAD_MIB
+    """The heap that a server may fill: writes are slowed down and then refused near it. Its allocator keeps up
+    to a tenth of that as free lists, which the server does not count."""
+    return (node.memory_mib - OVERHEAD_MIB) * 10 // 11
 
 
 def cache_mib(node: Node) -> int:
