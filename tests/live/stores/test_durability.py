@@ -15,7 +15,7 @@ import pytest
 from density_study.cluster.lifecycle.bring_up import bring_up
 from density_study.cluster.lifecycle.readiness import redis_answer, services
 from density_study.cluster.lifecycle.tear_down import tear_down
-from density_study.cluster.model.store import Durability, Store
+from density_study.cluster.model.store import Durability, Store, StoreName
 from density_study.cluster.model.transport import Command
 from density_study.cluster.providers.provider import provider_of
 from density_study.cluster.providers.stacks import ensure_stacks
@@ -89,17 +89,19 @@ def test_rocksdb(tmp_path: Path, level: Durability, kept: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("store", "kept"),
+    ("name", "level", "kept"),
     [
-        (Store("cassandra", "memory"), False),
-        (Store("cassandra", "synced"), True),
-        (Store("kudu", "page_cache"), True),
-        (Store("kudu", "synced"), True),
+        ("cassandra", "memory", False),
+        ("cassandra", "synced", True),
+        ("kudu", "page_cache", True),
+        ("kudu", "synced", True),
     ],
 )
-def test_every_server_dies(tmp_path: Path, store: Store, kept: bool) -> None:
+def test_every_server_dies(
+    tmp_path: Path, name: StoreName, level: Durability, kept: bool
+) -> None:
     """In the middle of a load, and starts again."""
-    placed = replace(topology(tmp_path), store=store)
+    placed = replace(topology(tmp_path), store=Store(name, level))
     site, journal = open_build(tmp_path, os.getpid())
     try:
         cluster = bring_up(site, placed, ensure_stacks(placed.versions, placed.store), journal)
@@ -110,11 +112,11 @@ def test_every_server_dies(tmp_path: Path, store: Store, kept: bool) -> None:
             os.kill(process.pid, signal.SIGKILL)
         psutil.wait_procs([psutil.Process(process.pid) for process in cluster.processes], 10)
         transport.stop(client, 0)
-        environment = kudu_environment(kudu_home()) if store.name == "kudu" else {}
+        environment = kudu_environment(kudu_home()) if name == "kudu" else {}
         for process in cluster.processes:
             node = next(one for one in placed.nodes if one.name == process.node)
             argv = tuple(cluster.disclosure["daemons"][f"{node.name}/{process.name}"])
-            logs = (tmp_path / f"{node.name}.{name}" for name in ("out", "err"))
+            logs = (tmp_path / f"{node.name}.{suffix}" for suffix in ("out", "err"))
             transport.start(node, Command(process.name, argv, environment, None), *logs)
         deadline = time.monotonic() + 120
         while not all(one.check().ready for one in services(placed, cluster.endpoints)):
