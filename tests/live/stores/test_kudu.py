@@ -52,6 +52,12 @@ def test_every_trial_is_complete_and_no_operation_failed(done: Measured) -> None
         assert before["rows"] == (0 if "ycsb-load" in name else 2000)
 
 
+def test_servers_have_as_many_tablets_each(done: Measured) -> None:
+    for manifest in done[1].values():
+        state = manifest.state_before["store"]
+        assert (state["tablets_of_fewest"], state["tablets_of_most"]) == (2, 2)
+
+
 def test_loaded_rows_were_flushed_before_the_trial(done: Measured) -> None:
     """Each of the four tablets has some of the 2,000 rows, and so at least one flush."""
     for name, manifest in done[1].items():

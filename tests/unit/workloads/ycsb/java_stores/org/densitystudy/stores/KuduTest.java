@@ -81,7 +81,7 @@ class KuduTest {
          {"type": "tablet", "id": "3", "attributes": {"table_id": "dropped"}, "metrics": [
            {"name": "flush_mrs_duration", "total_count": 50}]}]
         """;
-    assertEquals(new Work(6, 1, 100), KuduServer.workIn(new ObjectMapper().readTree(page), "mine"));
+    assertEquals(new Work(2, 6, 1, 100), KuduServer.workIn(new ObjectMapper().readTree(page), "mine"));
   }
 
   @Test

@@ -3,6 +3,7 @@ package org.densitystudy.stores;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.LongSummaryStatistics;
 import java.util.Map;
 import java.util.Properties;
 import java.util.TreeMap;
@@ -129,7 +130,7 @@ final class KuduAdmin implements Admin {
   }
 
   private Work work(String tableId) throws Exception {
-    Work sum = new Work(0, 0, 0);
+    Work sum = Work.NONE;
     for (KuduServer server : servers) {
       sum = sum.plus(server.work(tableId));
     }
@@ -137,17 +138,24 @@ final class KuduAdmin implements Admin {
   }
 
   /**
-   * {@code rows}: as clients read them. {@code background_runs}: flushes and compactions of the table so far. What
-   * decides on durability is as the servers show it.
+   * {@code rows}: as clients read them. {@code background_runs}: flushes and compactions of the table so far. Tablets
+   * are those of the servers with the fewest and the most. What decides on durability is as the servers show it.
    */
   @Override
   public Map<String, Object> state(String table) throws Exception {
     Map<String, Object> state = new TreeMap<>();
-    Work work = work(client.openTable(table).getTableId());
+    String tableId = client.openTable(table).getTableId();
+    Work work = Work.NONE;
+    LongSummaryStatistics tablets = new LongSummaryStatistics();
     TreeSet<String> synced = new TreeSet<>();
     for (KuduServer server : servers) {
+      Work here = server.work(tableId);
+      work = work.plus(here);
+      tablets.accept(here.tablets());
       synced.add(server.flag("log_force_fsync_all"));
     }
+    state.put("tablets_of_fewest", tablets.getMin());
+    state.put("tablets_of_most", tablets.getMax());
     state.put("background_runs", work.runs());
     state.put("files_bytes", work.bytes());
     state.put("log_force_fsync_all", String.join(" and ", synced));

@@ -19,12 +19,18 @@ record KuduServer(String address, String page, Path home) {
   private static final ObjectMapper JSON = new ObjectMapper();
 
   /**
-   * Work in the background: {@code runs} of flushes and compactions so far, how many are {@code running} now, and the
-   * {@code bytes} on disk.
+   * Of the {@code tablets} here: {@code runs} of flushes and compactions so far, how many are {@code running} now, and
+   * the {@code bytes} on disk.
    */
-  record Work(long runs, long running, long bytes) {
+  record Work(long tablets, long runs, long running, long bytes) {
+    static final Work NONE = new Work(0, 0, 0, 0);
+
     Work plus(Work other) {
-      return new Work(runs + other.runs, running + other.running, bytes + other.bytes);
+      return new Work(
+          tablets + other.tablets,
+          runs + other.runs,
+          running + other.running,
+          bytes + other.bytes);
     }
   }
 
@@ -34,9 +40,10 @@ record KuduServer(String address, String page, Path home) {
   }
 
   static Work workIn(JsonNode entities, String tableId) {
-    Work sum = new Work(0, 0, 0);
+    Work sum = Work.NONE;
     for (JsonNode tablet : entities) {
       if (tablet.at("/attributes/table_id").asText().equals(tableId)) {
+        sum = sum.plus(new Work(1, 0, 0, 0));
         for (JsonNode metric : tablet.get("metrics")) {
           sum = sum.plus(ofMetric(metric));
         }
@@ -49,12 +56,12 @@ record KuduServer(String address, String page, Path home) {
     return switch (metric.get("name").asText()) {
       case "flush_mrs_duration", "flush_dms_duration", "compact_rs_duration",
           "delta_minor_compact_rs_duration", "delta_major_compact_rs_duration" ->
-          new Work(metric.get("total_count").asLong(), 0, 0);
+          new Work(0, metric.get("total_count").asLong(), 0, 0);
       case "flush_mrs_running", "flush_dms_running", "compact_rs_running",
           "delta_minor_compact_rs_running", "delta_major_compact_rs_running" ->
-          new Work(0, metric.get("value").asLong(), 0);
-      case "on_disk_size" -> new Work(0, 0, metric.get("value").asLong());
-      default -> new Work(0, 0, 0);
+          new Work(0, 0, metric.get("value").asLong(), 0);
+      case "on_disk_size" -> new Work(0, 0, 0, metric.get("value").asLong());
+      default -> Work.NONE;
     };
   }
 
