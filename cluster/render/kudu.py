@@ -23,8 +23,8 @@ _TABLETS_AT_ONCE = 1000
 
 
 def limit_mib(node: Node) -> int:
-    """The heap that a server may fill: writes are slowed down and then refused near it. Its allocator keeps up
-    to a tenth of that as free lists, which the server does not count."""
+    """The heap that a server may fill: writes are slowed down and then refused near it. Its allocator keeps
+    up to a tenth of that as free lists, which the server does not count."""
     return (node.memory_mib - OVERHEAD_MIB) * 10 // 11
 
 

@@ -97,9 +97,7 @@ def test_rocksdb(tmp_path: Path, level: Durability, kept: bool) -> None:
         ("kudu", "synced", True),
     ],
 )
-def test_every_server_dies(
-    tmp_path: Path, name: StoreName, level: Durability, kept: bool
-) -> None:
+def test_every_server_dies(tmp_path: Path, name: StoreName, level: Durability, kept: bool) -> None:
     """In the middle of a load, and starts again."""
     placed = replace(topology(tmp_path), store=Store(name, level))
     site, journal = open_build(tmp_path, os.getpid())
