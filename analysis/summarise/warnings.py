@@ -44,6 +44,7 @@ def warnings(
     return (
         *import_warnings(imported, trials),
         *_given_cluster(run),
+        *store_cautions(run.manifests),
         *_missing_records(trials, planned),
         *repetition_warnings(earlier),
         *trial_warnings(trials),
@@ -54,6 +55,17 @@ def warnings(
         *comparability_warnings(run.unexpected_differences()),
         *map(_overhead, costs),
     )
+
+
+def store_cautions(manifests: Iterable[Manifest]) -> Iterator[SummaryWarning]:
+    """What is disclosed of a store that is no supported release."""
+    said = {one.disclosure.get("store", {}).get("caution") for one in manifests}
+    for caution in sorted(said - {None}):
+        yield SummaryWarning(
+            code="store-for-testing",
+            message=f"{caution}.",
+            remedy="Measure a supported release before you decide for or against this store.",
+        )
 
 
 def _given_cluster(run: AnalysedRun) -> Iterator[SummaryWarning]:

@@ -314,6 +314,7 @@ WarningCode = Literal[
     "flagged-trials",
     "process-nodes",
     "emulated-medium",
+    "store-for-testing",
     "container-nodes",
     "few-repetitions",
     "shared-client-host",

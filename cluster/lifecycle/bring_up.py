@@ -328,6 +328,7 @@ def _store_of(topology: Topology, stacks: Stacks) -> dict[str, Any]:
     if store == HBASE and "store" not in topology.levels:
         return {}
     known = {"version": stacks.hbase.version}
+    caution = {"caution": store.facts.caution} if store.facts.caution else {}
     if software is not None:
         known = {"version": software.version, "sha256": software.sha256}
     return {
@@ -336,6 +337,7 @@ def _store_of(topology: Topology, stacks: Stacks) -> dict[str, Any]:
             **known,
             "durability": store.durability,
             "acknowledged": store.facts.acknowledged[store.durability],
+            **caution,
         }
     }
 

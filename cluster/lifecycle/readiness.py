@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 from density_study.cluster.model.cluster import Endpoints
+from density_study.cluster.model.ports import allocate_ports
 from density_study.cluster.model.store import StoreName
 from density_study.cluster.model.topology import Topology
 
@@ -43,6 +44,12 @@ class Service:
 
 def services(topology: Topology, endpoints: Endpoints, fetch: Fetch | None = None) -> list[Service]:
     """HDFS, YARN and HBase of a topology, or its other store's daemons, with their checks."""
+    if topology.store.name == "kudu":
+        page = allocate_ports(topology).address(topology.master, "kudu-master.http")
+        return [
+            Service(name, name, partial(kudu_answer, fetch or fetch_json, page, address))
+            for name, address in endpoints.store.items()
+        ]
     answer = _ANSWERS.get(topology.store.name)
     of_store = [
         Service(name, name, partial(answer, address))
@@ -98,6 +105,21 @@ _ANSWERS: Mapping[StoreName, Callable[[str], Seen]] = {
     "redis-cluster": redis_cluster_answer,
 }
 """RocksDB has no daemon."""
+
+
+def kudu_answer(fetch: Fetch, page: str, address: str) -> Seen:
+    """The master lists the server at `address` among those that answer it now. `page`: the master's."""
+    url = f"http://{page}/dump-entities"
+    try:
+        known = fetch(url)
+        live = [server for server in known["tablet_servers"] if server["live"]]
+        found = {at for server in (*known["masters"], *live) for at in server["rpc_addrs"]}
+    except (OSError, http.client.HTTPException) as error:
+        return Seen(False, f"no answer from {url}: {error}")
+    except (LookupError, TypeError, ValueError) as error:
+        # Until the master has opened its catalog, it redirects to a page for people.
+        return Seen(False, f"servers not known yet at {url}: {error!r}")
+    return Seen(address in found, f"the master knows {', '.join(sorted(found)) or 'no server'}")
 
 
 def _said(address: str, question: bytes, answer: bytes) -> Seen:

@@ -20,7 +20,8 @@ ERRORS = 5
 WIDTH = 300
 """Characters; Hadoop logs its class path, 20,000 of them, on one line."""
 
-_ERROR = re.compile(r"\b(ERROR|FATAL)\b|^Caused by:|^Exception in thread")
+_ERROR = re.compile(r"\b(ERROR|FATAL)\b|^[EF][0-9]{4,8} |^Caused by:|^Exception in thread")
+"""Of log4j and logback; of glog; of Java."""
 
 
 @dataclass

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-StoreName = Literal["hbase", "accumulo", "cassandra", "redis", "redis-cluster", "rocksdb"]
+StoreName = Literal["hbase", "accumulo", "cassandra", "kudu", "redis", "redis-cluster", "rocksdb"]
 Durability = Literal["memory", "page_cache", "synced"]
 STORES: tuple[StoreName, ...] = get_args(StoreName)
 LEVELS: tuple[Durability, ...] = get_args(Durability)
@@ -26,7 +26,8 @@ class StoreFacts:
     process, so that there is one client. ordered: whether it can scan in the order of keys. compiled: whether
     its servers have JIT compilers, and so are warmed up. java: the feature release that its servers need;
     None: any, or none. given: whether servers that stand already can be measured. thread_ops_s: more than a
-    synchronous client thread can do in a second."""
+    synchronous client thread can do in a second. caution: what stands beside its numbers in plans and
+    reports."""
 
     title: str
     acknowledged: Mapping[Durability, str]
@@ -41,6 +42,7 @@ class StoreFacts:
     java: int | None = None
     given: bool = False
     thread_ops_s: int = 5000
+    caution: str = ""
 
 
 _REDIS_LEVELS: Mapping[Durability, str] = {
@@ -116,6 +118,19 @@ FACTS: Mapping[StoreName, StoreFacts] = {
         given=True,
         thread_ops_s=10_000,
     ),
+    "kudu": StoreFacts(
+        "Kudu",
+        {
+            "page_cache": "log_force_fsync_all=false: in the logs of most replicas before the reply",
+            "synced": "log_force_fsync_all=true: synced in the logs of most replicas before the reply",
+        },
+        without="every write goes through its log, which replicas agree on",
+        services=("kudu-tserver.rpc", "kudu-tserver.http"),
+        master_services=("kudu-master.rpc", "kudu-master.http"),
+        thread_ops_s=10_000,
+        caution="Kudu's servers are a build that its publishers call testing only, never for production: "
+        "its numbers are not those of a supported release",
+    ),
 }
 
 
@@ -151,6 +166,11 @@ class Store:
 
 
 HBASE = Store()
+
+
+def cautions(stores: Iterable[Store]) -> list[str]:
+    """What stands beside the numbers of the stores, once each."""
+    return list(dict.fromkeys(store.facts.caution for store in stores if store.facts.caution))
 
 
 def words_of(level: str) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import PurePath
+from types import MappingProxyType
 
 from density_study.cluster.model.host import Role
 from density_study.cluster.model.store import Durability, StoreName
@@ -14,6 +16,7 @@ from density_study.cluster.render.blueprint import Blueprint
 from density_study.cluster.render.cassandra import cassandra_argv, cassandra_files
 from density_study.cluster.render.conf_files import text_file
 from density_study.cluster.render.daemons import Daemon
+from density_study.cluster.render.kudu import Program, kudu_argv, kudu_environment, kudu_home
 from density_study.cluster.render.redis_cluster import NODES_CONF, nodes_conf
 
 REDIS_OVERHEAD_MIB = 96
@@ -100,6 +103,14 @@ def _tserver(blueprint: Blueprint, node: Node) -> Rendering:
     return accumulo_files(blueprint, node), (daemon,)
 
 
+def _kudu(blueprint: Blueprint, node: Node, program: Program) -> Rendering:
+    argv = kudu_argv(blueprint, node, program)
+    address = blueprint.ports.address(node, f"{program}.rpc")
+    environment = kudu_environment(kudu_home(blueprint))
+    daemon = _daemon(blueprint, node, program, argv, address, environment=environment)
+    return {}, (daemon,)
+
+
 def _daemon(
     blueprint: Blueprint,
     node: Node,
@@ -107,13 +118,14 @@ def _daemon(
     argv: tuple[str, ...],
     address: str,
     starts_after: tuple[str, ...] = (),
+    environment: Mapping[str, str] = MappingProxyType({}),
 ) -> Daemon:
     log: Callable[[str], PurePath] = lambda suffix: blueprint.places.log(node, name, suffix)  # noqa: E731
     return Daemon(
         name=name,
         node=node.name,
         role=name,
-        command=Command(name, argv, {}, str(blueprint.data(node))),
+        command=Command(name, argv, environment, str(blueprint.data(node))),
         http="",
         log=log("log"),
         stdout=log("out"),
@@ -129,5 +141,7 @@ _STORES: Mapping[tuple[StoreName, Role], Callable[[Blueprint, Node], Rendering]]
     ("cassandra", "worker"): _cassandra,
     ("accumulo", "master"): _accumulo_master,
     ("accumulo", "worker"): _tserver,
+    ("kudu", "master"): partial(_kudu, program="kudu-master"),
+    ("kudu", "worker"): partial(_kudu, program="kudu-tserver"),
 }
-"""RocksDB has no daemon."""
+"""Of a worker. RocksDB has no daemon."""

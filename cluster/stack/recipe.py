@@ -180,6 +180,11 @@ def _gatk(_: Versions) -> Recipe:
     return Recipe("gatk", "4.6.2.0", _HERE / "gatk")
 
 
+def _kudu(_: Versions) -> Recipe:
+    """The servers, as Linux programs for x86-64; their client is in ycsb-stores."""
+    return Recipe("kudu", "1.18.1", _HERE / "kudu")
+
+
 RECIPES: dict[str, Callable[[Versions], Recipe]] = {
     "hadoop": _hadoop,
     "hbase": _hbase,
@@ -193,6 +198,7 @@ TOOLS: dict[str, Callable[[Versions], Recipe]] = {
     "cassandra": _cassandra,
     "accumulo": _accumulo,
     "gatk": _gatk,
+    "kudu": _kudu,
 }
 """Fetched when they are needed."""
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+import platform
 import re
 import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+from zipfile import ZipFile
 
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.store import Store
 from density_study.cluster.stack.java import Java, find_java
 from density_study.cluster.stack.lock import read_lock
 from density_study.cluster.stack.recipe import recipe_of
-from density_study.cluster.stack.stack import classpath, ensure
+from density_study.cluster.stack.stack import Stack, classpath, ensure, locked, stack_home
 
 CLIENTS = "ycsb-stores"
 """The stack with the bindings."""
@@ -40,9 +42,13 @@ class StoreSoftware:
 
 def ensure_store(store: Store) -> StoreSoftware:
     """The store's software, and its client's jars in the cache. InputError if a part is missing."""
+    if store.name == "kudu":
+        _check_kudu_runs_here()
     ensure(CLIENTS)
     if store.name in ("redis", "redis-cluster"):
         return _redis(_CLUSTER_PORT_SINCE if store.name == "redis-cluster" else 0)
+    if store.name == "kudu":
+        return _kudu()
     if store.name == "rocksdb":
         return _library("RocksDB", "rocksdbjni")
     return _servers(store)
@@ -85,6 +91,47 @@ def _servers(store: Store) -> StoreSoftware:
     return StoreSoftware(
         store.facts.title, stack.version, stack.jars_sha256, java=java, classpath=classpath(stack)
     )
+
+
+def kudu_home() -> Path:
+    """The folder with bin, lib and www, once `ensure_store` has returned."""
+    return stack_home("kudu") / "unpacked"
+
+
+def _check_kudu_runs_here() -> None:
+    machine = f"{platform.system()} {platform.machine()}"
+    if machine != "Linux x86_64":
+        raise InputError(
+            f"Kudu's servers are published for Linux on x86-64 alone; this is {machine}.",
+            "store kudu",
+            "use another store, or a machine with such a processor.",
+        )
+
+
+def _kudu() -> StoreSoftware:
+    stack = ensure("kudu")
+    _unpack(stack)
+    return StoreSoftware(
+        "Kudu", stack.version, stack.jars_sha256, kudu_home() / "bin" / "kudu-tserver"
+    )
+
+
+def _unpack(stack: Stack) -> None:
+    """The files of the jar, which was checked against the lock, beside it."""
+    home = kudu_home()
+    aside = home.with_name("unpacking")
+    with locked(stack.home):
+        if home.exists():
+            return
+        shutil.rmtree(aside, ignore_errors=True)  # left by one that was killed
+        (jar,) = (stack.home / "lib").iterdir()
+        with ZipFile(jar) as archive:
+            archive.extractall(aside)
+        (inner,) = aside.glob("kudu-binary-*")
+        for program in (inner / "bin").iterdir():
+            program.chmod(0o755)  # a jar keeps no permissions
+        inner.rename(home)
+        shutil.rmtree(aside)
 
 
 def _library(title: str, artifact: str) -> StoreSoftware:

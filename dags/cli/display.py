@@ -10,6 +10,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from density_study.cluster.model.store import cautions
 from density_study.cluster.state.events import Notified
 from density_study.dags.cli.layout import clock, rows_table
 from density_study.dags.cli.progress_display import headline
@@ -91,6 +92,7 @@ def warnings_of(plan: Plan) -> Iterator[str]:
         yield "nodes are containers, not VMs; the results may support claims about containers only"
     if any(is_emulated(one.levels.get("tier", "")) for one in plan.topologies.values()):
         yield "persistent memory is emulated (tmpfs); its arms support no claim"
+    yield from cautions(topology.store for topology in plan.topologies.values())
     for topology in plan.topologies.values():
         used, most = _drives(topology, plan)
         noun = {"vm": "VM", "container": "container"}.get(topology.isolation)

@@ -23,6 +23,7 @@ from tests.support.topologies import blueprint, local, physical
         ("local-redis", replace(local(1), store=Store("redis"))),
         ("local-redis-cluster", replace(local(), store=Store("redis-cluster"))),
         ("local-cassandra", replace(local(), store=Store("cassandra", "synced"))),
+        ("local-kudu", replace(local(), store=Store("kudu"))),
     ],
 )
 def test_rendered(name: str, topology: Topology, golden: Compare) -> None:

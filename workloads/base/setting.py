@@ -80,6 +80,11 @@ class Setting(Frozen):
         share a data set return the same name."""
         return self.workload, 0.0
 
+    @property
+    def table_shape(self) -> tuple[int, int]:
+        """Regions or tablets of its table per server, and fields of a row; 0: it has no table."""
+        return 0, 0
+
     # Dependencies between the trials of one build
 
     def writes_for(self, other: Setting) -> bool:

@@ -27,6 +27,7 @@ from density_study.cluster.providers.provider import (
 from density_study.cluster.providers.ssh.channel import channel
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.render.cassandra import COMMIT_LOG_LEAST_MIB
+from density_study.cluster.render.kudu import least_disk_mib
 from density_study.cluster.stack import ensure
 from density_study.cluster.stack.store_software import ensure_store
 from density_study.workloads.planning.arm_checks import (
@@ -62,12 +63,14 @@ def disk_need_mib(study: Study) -> int:
 
 
 def _of_stores_mib(study: Study, data_mib: int) -> int:
-    """What other stores need beyond HBase. Accumulo's logs, and files that compactions have replaced, lie
-    on the disk until they are collected."""
+    """What other stores need beyond HBase, some of it however little is written. Accumulo's logs, and files
+    that compactions have replaced, lie on the disk until they are collected."""
     names = {one.name for one in (study.store.store, *study.factors.stores().values())}
     nodes = max(1, *study.factors.vms_per_host)
-    commit_logs_mib = nodes * COMMIT_LOG_LEAST_MIB if "cassandra" in names else 0
-    return max(commit_logs_mib, data_mib if "accumulo" in names else 0)
+    cassandra = COMMIT_LOG_LEAST_MIB if "cassandra" in names else 0
+    kudu = max((least_disk_mib(*one.table_shape) for one in study.settings()), default=0)
+    least = max(cassandra, kudu if "kudu" in names else 0)
+    return max(nodes * least, data_mib if "accumulo" in names else 0)
 
 
 def _cache_files_mib(study: Study) -> int:

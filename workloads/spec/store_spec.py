@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 _IMPOSSIBLE = {
     "riak": "its client is of 2017, and no package registry has a server",
     "aerospike": "no package registry has a server",
-    "kudu": "this version has no binding for it",
 }
 
 
@@ -25,7 +24,8 @@ class StoreSpec(Frozen):
 
     name: StoreName = Field(
         "hbase",
-        description="`hbase`, `accumulo`, `cassandra`, `redis` or `redis-cluster` (or Valkey), or `rocksdb`.",
+        description="`hbase`, `accumulo`, `cassandra`, `kudu`, `redis` or `redis-cluster` (or Valkey), or "
+        "`rocksdb`.",
     )
     durability: Durability = Field(
         "page_cache",

@@ -143,8 +143,8 @@ class Study(Frozen):
     factors: Factors = Field(description="Factors to compare.")
     store: StoreChoice = Field(
         StoreSpec(),
-        description="Store of the YCSB workloads: `hbase`, `accumulo`, `cassandra`, `redis`, `redis-cluster` "
-        "or `rocksdb`, or with a durability: `{name: redis, durability: synced}`.",
+        description="Store of the YCSB workloads: `hbase`, `accumulo`, `cassandra`, `kudu`, `redis`, "
+        "`redis-cluster` or `rocksdb`, or with a durability: `{name: redis, durability: synced}`.",
     )
     stack: StackSpec = Field(StackSpec(), description="Software versions and settings.")
     workloads: tuple[WorkloadEntry, ...] = Field(min_length=1, description="Workloads to run.")

@@ -264,6 +264,10 @@ class YcsbSetting(Setting):
         return self.workload, rows * row_mib * COPIES_ON_DISK * replication
 
     @property
+    def table_shape(self) -> tuple[int, int]:
+        return self.regions_per_server, self.row.fields
+
+    @property
     def _written_rows(self) -> float:
         """Most rows that a phase inserts. A rate that is not known yet is a share of a load's. Updates
         replace rows: compactions remove the old ones."""

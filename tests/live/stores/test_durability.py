@@ -18,6 +18,8 @@ from density_study.cluster.model.store import Durability, Store, StoreName
 from density_study.cluster.model.transport import Command
 from density_study.cluster.providers.provider import provider_of
 from density_study.cluster.providers.stacks import ensure_stacks
+from density_study.cluster.render.kudu import kudu_environment
+from density_study.cluster.stack.store_software import kudu_home
 from tests.live.stores.loading import loading, rows_left, tool
 from tests.live.support.builds import open_build, topology
 
@@ -94,6 +96,8 @@ def test_rocksdb(tmp_path: Path, level: Durability, kept: bool) -> None:
         ("accumulo", "synced", True),
         ("cassandra", "memory", False),
         ("cassandra", "synced", True),
+        ("kudu", "page_cache", True),
+        ("kudu", "synced", True),
         ("redis-cluster", "memory", False),
         ("redis-cluster", "page_cache", True),
         ("redis-cluster", "synced", True),
@@ -114,11 +118,12 @@ def test_every_server_dies(tmp_path: Path, name: StoreName, level: Durability, k
             os.kill(process.pid, signal.SIGKILL)
         psutil.wait_procs([psutil.Process(process.pid) for process in victims], 10)
         transport.stop(client, 0)
+        environment = kudu_environment(kudu_home()) if name == "kudu" else {}
         for process in victims:
             node = next(one for one in placed.nodes if one.name == process.node)
             argv = tuple(cluster.disclosure["daemons"][f"{node.name}/{process.name}"])
             logs = (tmp_path / f"{node.name}.{process.name}.{end}" for end in ("out", "err"))
-            transport.start(node, Command(process.name, argv, {}, None), *logs)
+            transport.start(node, Command(process.name, argv, environment, None), *logs)
         deadline = time.monotonic() + 120
         while not all(one.check().ready for one in services(placed, cluster.endpoints)):
             assert time.monotonic() < deadline

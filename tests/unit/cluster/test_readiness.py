@@ -18,6 +18,7 @@ from density_study.cluster.lifecycle.readiness import (
     cassandra_answer,
     hbase_seen,
     hdfs_seen,
+    kudu_answer,
     redis_answer,
     redis_cluster_answer,
     services,
@@ -126,6 +127,47 @@ def test_accumulo_is_ready_with_its_hdfs_and_yarn() -> None:
         one.name for one in rendered.daemons if one.starts_after == (rendered.initialise.name,)
     }
     assert after == {"manager", "gc", "tserver"}
+
+
+KUDU_MASTER = {"rpc_addrs": ["127.0.0.1:21000"]}
+
+
+@pytest.mark.parametrize(
+    ("servers", "ready"),
+    [
+        ([{"rpc_addrs": ["127.0.0.1:21002"], "live": True}], {"m1", "w1"}),
+        ([{"rpc_addrs": ["127.0.0.1:21002"], "live": False}], {"m1"}),
+        ([], {"m1"}),
+        (None, set()),
+    ],
+)
+def test_a_server_of_kudu_is_ready_when_the_master_says_that_it_lives(
+    servers: list[dict[str, Any]] | None, ready: set[str]
+) -> None:
+    topology = replace(local(), store=Store("kudu"))
+    addresses = render(blueprint(topology)).endpoints
+    # before its catalog is open, the master has no such list
+    entities = {"error": "not running"} if servers is None else {"tablet_servers": servers}
+    asked = []
+
+    def fetch(url: str) -> Any:
+        asked.append(url)
+        return {**entities, "masters": [KUDU_MASTER]}
+
+    seen = {one.name: one.check() for one in services(topology, addresses, fetch)}
+    assert list(seen) == ["m1/kudu-master", "w1/kudu-tserver", "w2/kudu-tserver"]
+    assert {name.partition("/")[0] for name, one in seen.items() if one.ready} == ready
+    assert set(asked) == {"http://127.0.0.1:21001/dump-entities"}
+
+
+@pytest.mark.parametrize("answer", [ConnectionRefusedError("refused"), ValueError("no JSON"), []])
+def test_a_master_of_kudu_that_does_not_tell_is_not_ready(answer: object) -> None:
+    def fetch(url: str) -> Any:
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    assert not kudu_answer(fetch, "127.0.0.1:21001", "127.0.0.1:21000").ready
 
 
 def answers(value: object) -> dict[str, str]:

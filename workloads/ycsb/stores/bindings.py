@@ -12,7 +12,7 @@ from density_study.cluster.providers.existing.endpoint_tool import endpoint_prop
 from density_study.cluster.providers.provider import node_paths
 from density_study.cluster.render.accumulo import INSTANCE, PASSWORD
 from density_study.cluster.render.cassandra import KEYSPACE
-from density_study.cluster.stack.store_software import CLIENTS
+from density_study.cluster.stack.store_software import CLIENTS, kudu_home
 from density_study.workloads.ycsb.properties import DB
 
 ROCKSDB_BUFFERS_MIB = 128
@@ -100,6 +100,21 @@ def _accumulo(cluster: Cluster) -> Mapping[str, str]:
     }
 
 
+def _kudu(cluster: Cluster) -> Mapping[str, str]:
+    """Clients of the data need the master alone, which names the tablet servers. The tool that settles tables
+    asks their pages, and has `kudu` set a flag."""
+    topology = cluster.topology
+    ports, home = allocate_ports(topology), kudu_home()
+    workers = topology.workers
+    return {
+        "kudu.masters": ports.address(topology.master, "kudu-master.rpc"),
+        "kudu.servers": ",".join(ports.address(one, "kudu-tserver.rpc") for one in workers),
+        "kudu.pages": ",".join(ports.address(one, "kudu-tserver.http") for one in workers),
+        "kudu.home": str(home),
+        "kudu.replication": str(topology.replication),
+    }
+
+
 _BINDINGS: Mapping[StoreName, Binding] = {
     "hbase": Binding(DB, "ycsb", _hbase),
     "redis": Binding("org.densitystudy.stores.RedisClient", CLIENTS, _redis),
@@ -107,4 +122,5 @@ _BINDINGS: Mapping[StoreName, Binding] = {
     "rocksdb": Binding("org.densitystudy.stores.RocksDbClient", CLIENTS, _rocksdb),
     "accumulo": Binding("org.densitystudy.stores.AccumuloDb", CLIENTS, _accumulo),
     "cassandra": Binding("org.densitystudy.stores.CassandraClient", CLIENTS, _cassandra),
+    "kudu": Binding("org.densitystudy.stores.KuduRows", CLIENTS, _kudu),
 }

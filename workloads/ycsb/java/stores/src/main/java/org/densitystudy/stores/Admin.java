@@ -41,6 +41,7 @@ interface Admin extends AutoCloseable {
       case "rocksdb" -> new RocksDbAdmin(properties);
       case "accumulo" -> new AccumuloAdmin(properties);
       case "cassandra" -> new CassandraAdmin(properties);
+      case "kudu" -> new KuduAdmin(properties);
       default -> throw new IllegalArgumentException("store=" + store + " is not known here");
     };
   }

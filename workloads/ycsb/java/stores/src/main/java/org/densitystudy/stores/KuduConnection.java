@@ -1,0 +1,49 @@
+package org.densitystudy.stores;
+
+import java.util.Properties;
+import org.apache.kudu.client.KuduClient;
+import org.apache.kudu.client.KuduException;
+import site.ycsb.DBException;
+
+/**
+ * One client per JVM, opened by the first thread and closed by the last: it holds a connection to each tablet server.
+ * {@code -p kudu.masters=HOST:PORT}
+ */
+final class KuduConnection {
+  private static final long ANSWER_MS = 60_000;
+
+  private static KuduClient shared;
+  private static int holders;
+
+  private KuduConnection() {}
+
+  static synchronized KuduClient acquire(Properties properties) throws DBException {
+    if (holders == 0) {
+      shared = connected(properties);
+    }
+    holders++;
+    return shared;
+  }
+
+  static synchronized void release() throws DBException {
+    if (--holders == 0) {
+      close(shared);
+      shared = null;
+    }
+  }
+
+  static KuduClient connected(Properties properties) throws DBException {
+    return new KuduClient.KuduClientBuilder(Rows.needed(properties, "kudu.masters"))
+        .defaultOperationTimeoutMs(ANSWER_MS)
+        .defaultAdminOperationTimeoutMs(ANSWER_MS)
+        .build();
+  }
+
+  static void close(KuduClient client) throws DBException {
+    try {
+      client.close();
+    } catch (KuduException failure) {
+      throw new DBException("the connection to Kudu could not be closed", failure);
+    }
+  }
+}
