@@ -117,10 +117,10 @@ def _kudu(cluster: Cluster) -> Mapping[str, str]:
 
 _BINDINGS: Mapping[StoreName, Binding] = {
     "hbase": Binding(DB, "ycsb", _hbase),
-    "redis": Binding("org.densitystudy.stores.RedisClient", CLIENTS, _redis),
-    "redis-cluster": Binding("org.densitystudy.stores.RedisClusterClient", CLIENTS, _redis),
-    "rocksdb": Binding("org.densitystudy.stores.RocksDbClient", CLIENTS, _rocksdb),
-    "accumulo": Binding("org.densitystudy.stores.AccumuloDb", CLIENTS, _accumulo),
-    "cassandra": Binding("org.densitystudy.stores.CassandraClient", CLIENTS, _cassandra),
-    "kudu": Binding("org.densitystudy.stores.KuduRows", CLIENTS, _kudu),
+    "redis": Binding("org.densitystudy.stores.redis.RedisClient", CLIENTS, _redis),
+    "redis-cluster": Binding("org.densitystudy.stores.redis.RedisClusterClient", CLIENTS, _redis),
+    "rocksdb": Binding("org.densitystudy.stores.rocksdb.RocksDbClient", CLIENTS, _rocksdb),
+    "accumulo": Binding("org.densitystudy.stores.accumulo.AccumuloDb", CLIENTS, _accumulo),
+    "cassandra": Binding("org.densitystudy.stores.cassandra.CassandraClient", CLIENTS, _cassandra),
+    "kudu": Binding("org.densitystudy.stores.kudu.KuduRows", CLIENTS, _kudu),
 }

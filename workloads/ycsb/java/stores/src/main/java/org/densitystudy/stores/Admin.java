@@ -3,10 +3,15 @@ package org.densitystudy.stores;
 import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.Callable;
+import org.densitystudy.stores.accumulo.AccumuloAdmin;
+import org.densitystudy.stores.cassandra.CassandraAdmin;
+import org.densitystudy.stores.kudu.KuduAdmin;
+import org.densitystudy.stores.redis.RedisAdmin;
+import org.densitystudy.stores.rocksdb.RocksDbAdmin;
 import site.ycsb.DBException;
 
 /** What a trial does to a store besides YCSB's operations. */
-interface Admin extends AutoCloseable {
+public interface Admin extends AutoCloseable {
   /** Removes all rows; the store is ready for a load of the table. */
   void empty(String table) throws Exception;
 

@@ -2,12 +2,14 @@ package org.densitystudy.stores;
 
 import java.util.Map;
 import java.util.Properties;
+import org.densitystudy.stores.cassandra.CassandraEndpoint;
+import org.densitystudy.stores.redis.RedisEndpoint;
 
 /**
  * A store that stands already. All that a study has there is below one namespace: a prefix of keys, or a keyspace. Its tag
  * says whose it is.
  */
-interface Endpoint extends Admin {
+public interface Endpoint extends Admin {
   /** {@code tag} of the run that has the namespace; empty where it has none; no entry if there is no namespace. */
   Map<String, Object> owner() throws Exception;
 

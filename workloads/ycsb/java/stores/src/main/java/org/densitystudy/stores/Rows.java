@@ -22,14 +22,14 @@ import site.ycsb.Status;
  * <p>Every failure is a Status: ERROR for an exception, NOT_FOUND for a read of a missing row. No write is batched or
  * acknowledged before the store has acknowledged it. A scan past the last row is OK and returns fewer rows.
  */
-abstract class Rows extends DB {
+public abstract class Rows extends DB {
   private static final Failures FAILURES = new Failures(System.err, "store-client");
   private static int holders;
 
   /** Opens what the thread needs; called once per thread. */
-  abstract void open(Properties properties) throws DBException;
+  protected abstract void open(Properties properties) throws DBException;
 
-  abstract void close() throws DBException;
+  protected abstract void close() throws DBException;
 
   @Override
   public final void init() throws DBException {
@@ -51,38 +51,38 @@ abstract class Rows extends DB {
     }
   }
 
-  static Status failed(String operation, Exception failure) {
+  public static Status failed(String operation, Exception failure) {
     FAILURES.count(operation, failure);
     return Status.ERROR;
   }
 
-  static byte[] bytes(String text) {
+  public static byte[] bytes(String text) {
     return text.getBytes(StandardCharsets.UTF_8);
   }
 
-  static String text(byte[] bytes) {
+  public static String text(byte[] bytes) {
     return new String(bytes, StandardCharsets.UTF_8);
   }
 
-  static ByteIterator value(byte[] bytes) {
+  public static ByteIterator value(byte[] bytes) {
     return new ByteArrayByteIterator(bytes);
   }
 
-  static Map<byte[], byte[]> encoded(Map<String, ByteIterator> values) {
+  public static Map<byte[], byte[]> encoded(Map<String, ByteIterator> values) {
     Map<byte[], byte[]> encoded = new HashMap<>(2 * values.size());
     values.forEach((field, value) -> encoded.put(bytes(field), value.toArray()));
     return encoded;
   }
 
   /** Adds an empty row to the result of a scan. */
-  static HashMap<String, ByteIterator> rowOf(Vector<HashMap<String, ByteIterator>> result) {
+  public static HashMap<String, ByteIterator> rowOf(Vector<HashMap<String, ByteIterator>> result) {
     HashMap<String, ByteIterator> row = new HashMap<>();
     result.add(row);
     return row;
   }
 
   /** The user's password, which only a file has: command lines and records name the file. Null: none. */
-  static String password(Properties properties) throws DBException {
+  public static String password(Properties properties) throws DBException {
     String file = properties.getProperty("store.password.file", "");
     try {
       return file.isEmpty() ? null : Files.readString(Path.of(file)).strip();
@@ -91,7 +91,7 @@ abstract class Rows extends DB {
     }
   }
 
-  static String needed(Properties properties, String name) throws DBException {
+  public static String needed(Properties properties, String name) throws DBException {
     String value = properties.getProperty(name, "");
     if (value.isEmpty()) {
       throw new DBException(name + " is not set");

@@ -1,4 +1,4 @@
-package org.densitystudy.stores;
+package org.densitystudy.stores.redis;
 
 import java.util.HashMap;
 import java.util.Map;
@@ -6,6 +6,7 @@ import java.util.Properties;
 import java.util.Set;
 import java.util.Vector;
 import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
+import org.densitystudy.stores.Rows;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.JedisCluster;
 import redis.clients.jedis.exceptions.JedisException;
@@ -31,7 +32,7 @@ public final class RedisClusterClient extends Rows {
   public RedisClusterClient() {}
 
   @Override
-  void open(Properties properties) throws DBException {
+  protected void open(Properties properties) throws DBException {
     prefix = RedisClient.prefix(properties);
     redis = connected(properties);
   }
@@ -52,7 +53,7 @@ public final class RedisClusterClient extends Rows {
   }
 
   @Override
-  void close() {
+  protected void close() {
     if (redis != null) {
       redis.close();
       redis = null;

@@ -1,4 +1,4 @@
-package org.densitystudy.stores;
+package org.densitystudy.stores.accumulo;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -29,6 +29,8 @@ import org.apache.accumulo.core.data.Value;
 import org.apache.accumulo.core.iterators.FirstEntryInRowIterator;
 import org.apache.accumulo.core.security.Authorizations;
 import org.apache.hadoop.io.Text;
+import org.densitystudy.stores.Admin;
+import org.densitystudy.stores.Rows;
 import org.densitystudy.ycsb.YcsbKeys;
 import site.ycsb.DBException;
 import site.ycsb.workloads.CoreWorkload;
@@ -39,13 +41,13 @@ import site.ycsb.workloads.CoreWorkload;
  * accumulo.durability=none|flush|sync}, and {@code tablets=N} with {@code insertorder}, {@code zeropadding} and {@code
  * recordcount} as YCSB has them.
  */
-final class AccumuloAdmin implements Admin {
+public final class AccumuloAdmin implements Admin {
   static final String DURABILITY = "table.durability";
   private final Properties properties;
   private final int servers;
   private final AccumuloClient client;
 
-  AccumuloAdmin(Properties properties) throws DBException {
+  public AccumuloAdmin(Properties properties) throws DBException {
     this.properties = properties;
     this.servers = Integer.parseInt(Rows.needed(properties, "accumulo.tservers"));
     this.client = AccumuloConnection.connected(properties);

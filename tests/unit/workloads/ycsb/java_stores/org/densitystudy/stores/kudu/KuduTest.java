@@ -1,4 +1,4 @@
-package org.densitystudy.stores;
+package org.densitystudy.stores.kudu;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -7,13 +7,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.Arrays;
 import java.util.Properties;
-import org.apache.kudu.ColumnSchema;
 import org.apache.kudu.ColumnSchema.CompressionAlgorithm;
 import org.apache.kudu.ColumnSchema.Encoding;
+import org.apache.kudu.ColumnSchema;
 import org.apache.kudu.Schema;
 import org.apache.kudu.Type;
 import org.apache.kudu.client.Responses;
-import org.densitystudy.stores.KuduServer.Work;
+import org.densitystudy.stores.kudu.KuduServer.Work;
+import org.densitystudy.stores.Rows;
 import org.junit.jupiter.api.Test;
 
 class KuduTest {

@@ -1,4 +1,4 @@
-package org.densitystudy.stores;
+package org.densitystudy.stores.redis;
 
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -9,6 +9,8 @@ import java.util.Properties;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import org.densitystudy.stores.Endpoint;
+import org.densitystudy.stores.Rows;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.JedisCluster;
@@ -24,13 +26,13 @@ import site.ycsb.DBException;
  * Redis, or Valkey, of others. The study's keys begin with {@code redis.prefix}; the key PREFIXowner holds its tag. No other
  * key is written or removed, nothing is flushed and no append-only file is rewritten.
  */
-final class RedisEndpoint extends RedisAdmin implements Endpoint {
+public final class RedisEndpoint extends RedisAdmin implements Endpoint {
   private static final int PAGE = 1000;
   private final String prefix;
   private final String ownersKey;
   private final JedisCluster cluster; // null: one server
 
-  RedisEndpoint(Properties properties, boolean isCluster) throws Exception {
+  public RedisEndpoint(Properties properties, boolean isCluster) throws Exception {
     super(isCluster ? masters(properties) : addresses(properties), properties, isCluster);
     prefix = Rows.needed(properties, "redis.prefix");
     ownersKey = prefix + "owner";

@@ -1,10 +1,11 @@
-package org.densitystudy.stores;
+package org.densitystudy.stores.rocksdb;
 
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
 import java.util.Vector;
+import org.densitystudy.stores.Rows;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.RocksIterator;
 import org.rocksdb.WriteBatch;
@@ -26,12 +27,12 @@ public final class RocksDbClient extends Rows {
   public RocksDbClient() {}
 
   @Override
-  void open(Properties properties) throws DBException {
+  protected void open(Properties properties) throws DBException {
     store = RocksDb.acquire(properties);
   }
 
   @Override
-  void close() throws DBException {
+  protected void close() throws DBException {
     if (store != null) {
       store = null;
       RocksDb.release();

@@ -1,4 +1,4 @@
-package org.densitystudy.stores;
+package org.densitystudy.stores.cassandra;
 
 import com.datastax.oss.driver.api.core.DriverException;
 import com.datastax.oss.driver.api.core.cql.ColumnDefinitions;
@@ -9,8 +9,9 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
 import java.util.Vector;
-import org.densitystudy.stores.CassandraStatement.Kind;
-import org.densitystudy.stores.CassandraStatement.Shape;
+import org.densitystudy.stores.cassandra.CassandraStatement.Kind;
+import org.densitystudy.stores.cassandra.CassandraStatement.Shape;
+import org.densitystudy.stores.Rows;
 import site.ycsb.ByteArrayByteIterator;
 import site.ycsb.ByteIterator;
 import site.ycsb.DBException;
@@ -32,13 +33,13 @@ public final class CassandraClient extends Rows {
   public CassandraClient() {}
 
   @Override
-  void open(Properties properties) throws DBException {
+  protected void open(Properties properties) throws DBException {
     keyspace = needed(properties, "cassandra.keyspace");
     store = CassandraSession.acquire(properties);
   }
 
   @Override
-  void close() {
+  protected void close() {
     if (store != null) {
       store = null;
       CassandraSession.release();

@@ -1,4 +1,4 @@
-package org.densitystudy.stores;
+package org.densitystudy.stores.cassandra;
 
 import com.datastax.oss.driver.api.core.CqlIdentifier;
 import com.datastax.oss.driver.api.core.Version;
@@ -14,19 +14,22 @@ import java.util.Properties;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import org.densitystudy.stores.Admin;
+import org.densitystudy.stores.Endpoint;
+import org.densitystudy.stores.Rows;
 import site.ycsb.DBException;
 
 /**
  * Cassandra of others, by CQL alone. The study has one keyspace; the comment of its table {@code owner} is the tag. Nothing
  * is flushed or compacted. Needs Cassandra 4.1: what older ones drop they keep as snapshots, which CQL cannot remove.
  */
-final class CassandraEndpoint extends CassandraAdmin implements Endpoint {
+public final class CassandraEndpoint extends CassandraAdmin implements Endpoint {
   private static final String OWNER = "owner";
   private static final Version LEAST = Version.parse("4.1.0");
   private static final String UNSAVED = " AND allow_auto_snapshot = false";
   private final Properties properties;
 
-  CassandraEndpoint(Properties properties) throws Exception {
+  public CassandraEndpoint(Properties properties) throws Exception {
     super(properties);
     this.properties = properties;
   }

@@ -1,8 +1,9 @@
-package org.densitystudy.stores;
+package org.densitystudy.stores.accumulo;
 
 import java.util.Properties;
 import org.apache.accumulo.core.client.Accumulo;
 import org.apache.accumulo.core.client.AccumuloClient;
+import org.densitystudy.stores.Rows;
 import site.ycsb.DBException;
 
 /**

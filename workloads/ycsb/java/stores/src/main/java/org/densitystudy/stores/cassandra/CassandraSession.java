@@ -1,4 +1,4 @@
-package org.densitystudy.stores;
+package org.densitystudy.stores.cassandra;
 
 import com.datastax.oss.driver.api.core.AllNodesFailedException;
 import com.datastax.oss.driver.api.core.CqlSession;
@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Properties;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
+import org.densitystudy.stores.Rows;
 import site.ycsb.DBException;
 
 /**

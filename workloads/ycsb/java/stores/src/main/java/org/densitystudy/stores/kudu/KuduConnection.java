@@ -1,8 +1,9 @@
-package org.densitystudy.stores;
+package org.densitystudy.stores.kudu;
 
 import java.util.Properties;
 import org.apache.kudu.client.KuduClient;
 import org.apache.kudu.client.KuduException;
+import org.densitystudy.stores.Rows;
 import site.ycsb.DBException;
 
 /**

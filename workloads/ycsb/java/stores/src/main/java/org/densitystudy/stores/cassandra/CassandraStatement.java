@@ -1,4 +1,4 @@
-package org.densitystudy.stores;
+package org.densitystudy.stores.cassandra;
 
 import com.datastax.oss.driver.api.core.ConsistencyLevel;
 import com.datastax.oss.driver.api.core.cql.BoundStatement;

@@ -1,4 +1,4 @@
-package org.densitystudy.stores;
+package org.densitystudy.stores.kudu;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -8,9 +8,9 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import org.apache.kudu.ColumnSchema;
 import org.apache.kudu.ColumnSchema.CompressionAlgorithm;
 import org.apache.kudu.ColumnSchema.Encoding;
+import org.apache.kudu.ColumnSchema;
 import org.apache.kudu.Schema;
 import org.apache.kudu.Type;
 import org.apache.kudu.client.CreateTableOptions;
@@ -19,7 +19,9 @@ import org.apache.kudu.client.KuduException;
 import org.apache.kudu.client.KuduScanner;
 import org.apache.kudu.client.PartialRow;
 import org.apache.kudu.client.RowResult;
-import org.densitystudy.stores.KuduServer.Work;
+import org.densitystudy.stores.Admin;
+import org.densitystudy.stores.kudu.KuduServer.Work;
+import org.densitystudy.stores.Rows;
 import org.densitystudy.ycsb.YcsbKeys;
 import site.ycsb.DBException;
 
@@ -28,7 +30,7 @@ import site.ycsb.DBException;
  * the same order, {@code kudu.home=FOLDER} and {@code kudu.replication=N} beside the options of {@link
  * KuduConnection}; {@code fieldcount=N}, {@code tablets=N} and YCSB's own about keys.
  */
-final class KuduAdmin implements Admin {
+public final class KuduAdmin implements Admin {
   private static final long POLL_MS = 250; // as often as a server looks for work
   private static final int POLLS_AT_REST = 12;
   private static final long LIMIT_MS = 300_000;
@@ -37,7 +39,7 @@ final class KuduAdmin implements Admin {
   private final KuduClient client;
   private final List<KuduServer> servers = new ArrayList<>();
 
-  KuduAdmin(Properties properties) throws DBException {
+  public KuduAdmin(Properties properties) throws DBException {
     this.properties = properties;
     Path home = Path.of(Rows.needed(properties, "kudu.home"));
     String[] addresses = Rows.needed(properties, "kudu.servers").split(",");

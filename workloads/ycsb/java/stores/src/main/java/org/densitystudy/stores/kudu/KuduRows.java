@@ -1,4 +1,4 @@
-package org.densitystudy.stores;
+package org.densitystudy.stores.kudu;
 
 import java.util.HashMap;
 import java.util.List;
@@ -9,8 +9,8 @@ import java.util.Vector;
 import org.apache.kudu.ColumnSchema;
 import org.apache.kudu.client.KuduClient;
 import org.apache.kudu.client.KuduException;
-import org.apache.kudu.client.KuduPredicate;
 import org.apache.kudu.client.KuduPredicate.ComparisonOp;
+import org.apache.kudu.client.KuduPredicate;
 import org.apache.kudu.client.KuduScanner;
 import org.apache.kudu.client.KuduSession;
 import org.apache.kudu.client.KuduTable;
@@ -20,6 +20,7 @@ import org.apache.kudu.client.PartialRow;
 import org.apache.kudu.client.RowError;
 import org.apache.kudu.client.RowResult;
 import org.apache.kudu.client.SessionConfiguration.FlushMode;
+import org.densitystudy.stores.Rows;
 import site.ycsb.ByteIterator;
 import site.ycsb.DBException;
 import site.ycsb.Status;
@@ -42,14 +43,14 @@ public final class KuduRows extends Rows {
   public KuduRows() {}
 
   @Override
-  void open(Properties properties) throws DBException {
+  protected void open(Properties properties) throws DBException {
     client = KuduConnection.acquire(properties);
     session = client.newSession();
     session.setFlushMode(FlushMode.AUTO_FLUSH_SYNC);
   }
 
   @Override
-  void close() throws DBException {
+  protected void close() throws DBException {
     if (client != null) {
       client = null;
       KuduConnection.release();

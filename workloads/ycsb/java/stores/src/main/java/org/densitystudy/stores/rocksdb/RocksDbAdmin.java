@@ -1,4 +1,4 @@
-package org.densitystudy.stores;
+package org.densitystudy.stores.rocksdb;
 
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
@@ -11,18 +11,20 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.TreeMap;
 import java.util.stream.Stream;
+import org.densitystudy.stores.Admin;
+import org.densitystudy.stores.Rows;
 import org.rocksdb.FlushOptions;
 import org.rocksdb.RocksIterator;
 import site.ycsb.DBException;
 
 /** RocksDB: the folder of the database. No client may have it open meanwhile. */
-final class RocksDbAdmin implements Admin {
+public final class RocksDbAdmin implements Admin {
   private static final String COMPACTION = "\"event\": \"compaction_started\"";
   private final Properties properties;
   private final Path path;
   private RocksDb store;
 
-  RocksDbAdmin(Properties properties) throws DBException {
+  public RocksDbAdmin(Properties properties) throws DBException {
     this.properties = properties;
     this.path = Path.of(Rows.needed(properties, "rocksdb.path"));
   }

@@ -1,4 +1,4 @@
-package org.densitystudy.stores;
+package org.densitystudy.stores.accumulo;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;

@@ -1,4 +1,4 @@
-package org.densitystudy.stores;
+package org.densitystudy.stores.kudu;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;

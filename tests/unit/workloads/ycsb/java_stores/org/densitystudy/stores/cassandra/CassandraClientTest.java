@@ -1,4 +1,4 @@
-package org.densitystudy.stores;
+package org.densitystudy.stores.cassandra;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
@@ -15,8 +15,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.Vector;
-import org.densitystudy.stores.CassandraStatement.Kind;
-import org.densitystudy.stores.CassandraStatement.Shape;
+import org.densitystudy.stores.cassandra.CassandraStatement.Kind;
+import org.densitystudy.stores.cassandra.CassandraStatement.Shape;
 import org.junit.jupiter.api.Test;
 import site.ycsb.Status;
 

@@ -1,4 +1,4 @@
-package org.densitystudy.stores;
+package org.densitystudy.stores.rocksdb;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -12,6 +12,8 @@ import java.util.Properties;
 import java.util.Set;
 import java.util.Vector;
 import java.util.stream.Collectors;
+import org.densitystudy.stores.Admin;
+import org.densitystudy.stores.StoreTool;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import site.ycsb.ByteIterator;

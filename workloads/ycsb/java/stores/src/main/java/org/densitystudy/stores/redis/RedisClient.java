@@ -1,4 +1,4 @@
-package org.densitystudy.stores;
+package org.densitystudy.stores.redis;
 
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -8,6 +8,7 @@ import java.util.Properties;
 import java.util.Set;
 import java.util.Vector;
 import java.util.stream.Stream;
+import org.densitystudy.stores.Rows;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
@@ -41,7 +42,7 @@ public final class RedisClient extends Rows {
   public RedisClient() {}
 
   @Override
-  void open(Properties properties) throws DBException {
+  protected void open(Properties properties) throws DBException {
     address = HostAndPort.from(needed(properties, "redis.address"));
     options = options(properties);
     prefix = prefix(properties);
@@ -53,7 +54,7 @@ public final class RedisClient extends Rows {
   }
 
   @Override
-  void close() {
+  protected void close() {
     if (connection != null) {
       connection.close();
       connection = null;

@@ -1,4 +1,4 @@
-package org.densitystudy.stores;
+package org.densitystudy.stores.accumulo;
 
 import java.util.HashMap;
 import java.util.Map;
@@ -18,6 +18,7 @@ import org.apache.accumulo.core.data.Range;
 import org.apache.accumulo.core.data.Value;
 import org.apache.accumulo.core.security.Authorizations;
 import org.apache.hadoop.io.Text;
+import org.densitystudy.stores.Rows;
 import site.ycsb.ByteIterator;
 import site.ycsb.DBException;
 import site.ycsb.Status;
@@ -44,7 +45,7 @@ public final class AccumuloDb extends Rows {
   public AccumuloDb() {}
 
   @Override
-  void open(Properties properties) throws DBException {
+  protected void open(Properties properties) throws DBException {
     String count = CoreWorkload.FIELD_COUNT_PROPERTY;
     fields =
         Integer.parseInt(
@@ -53,7 +54,7 @@ public final class AccumuloDb extends Rows {
   }
 
   @Override
-  void close() {
+  protected void close() {
     if (client != null) {
       discard();
       client = null;

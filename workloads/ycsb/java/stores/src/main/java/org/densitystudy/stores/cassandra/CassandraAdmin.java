@@ -1,4 +1,4 @@
-package org.densitystudy.stores;
+package org.densitystudy.stores.cassandra;
 
 import com.datastax.oss.driver.api.core.CqlSession;
 import com.datastax.oss.driver.api.core.cql.ResultSet;
@@ -14,6 +14,8 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
+import org.densitystudy.stores.Admin;
+import org.densitystudy.stores.Rows;
 import site.ycsb.DBException;
 
 /**
@@ -21,14 +23,14 @@ import site.ycsb.DBException;
  * options of {@link CassandraSession}, {@code cassandra.replication=N}, {@code durability=memory|synced} and {@code
  * fieldcount=N}.
  */
-class CassandraAdmin implements Admin {
+public class CassandraAdmin implements Admin {
   private static final int PAGE = 10_000;
   private final Properties properties;
   final String keyspace;
   private final List<CassandraNode> nodes = new ArrayList<>();
   private CqlSession session;
 
-  CassandraAdmin(Properties properties) throws Exception {
+  public CassandraAdmin(Properties properties) throws Exception {
     this.properties = properties;
     this.keyspace = Rows.needed(properties, "cassandra.keyspace");
     for (String address : properties.getProperty("cassandra.jmx", "").split(",")) {

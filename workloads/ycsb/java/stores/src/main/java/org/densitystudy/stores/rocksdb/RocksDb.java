@@ -1,9 +1,10 @@
-package org.densitystudy.stores;
+package org.densitystudy.stores.rocksdb;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Properties;
+import org.densitystudy.stores.Rows;
 import org.rocksdb.BlockBasedTableConfig;
 import org.rocksdb.BloomFilter;
 import org.rocksdb.LRUCache;

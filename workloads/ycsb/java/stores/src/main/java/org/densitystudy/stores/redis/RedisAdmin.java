@@ -1,4 +1,4 @@
-package org.densitystudy.stores;
+package org.densitystudy.stores.redis;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -8,18 +8,20 @@ import java.util.Properties;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import org.densitystudy.stores.Admin;
+import org.densitystudy.stores.Rows;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.exceptions.JedisDataException;
 
 /** Redis, or Valkey: one server or the shards of a cluster. They are the study's own: all keys are the table's. */
-class RedisAdmin implements Admin {
+public class RedisAdmin implements Admin {
   static final List<String> DURABILITY = List.of("appendonly", "appendfsync");
   private static final long POLL_MS = 100;
   private final boolean isCluster;
   final List<Jedis> servers = new ArrayList<>();
 
-  RedisAdmin(Properties properties, boolean isCluster) throws Exception {
+  public RedisAdmin(Properties properties, boolean isCluster) throws Exception {
     this(RedisClient.addresses(Rows.needed(properties, "redis.address")), properties, isCluster);
   }
 
