@@ -54,7 +54,7 @@ public final class StoreTool {
   }
 
   /** Writes a row by the binding itself, reads it back, and deletes it. */
-  static void check(Properties properties, String table) throws Exception {
+  public static void check(Properties properties, String table) throws Exception {
     DB db =
         Class.forName(properties.getProperty("db", ""))
             .asSubclass(DB.class)
