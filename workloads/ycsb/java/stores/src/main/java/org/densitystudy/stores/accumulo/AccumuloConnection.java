@@ -4,6 +4,7 @@ import java.util.Properties;
 import org.apache.accumulo.core.client.Accumulo;
 import org.apache.accumulo.core.client.AccumuloClient;
 import org.densitystudy.stores.Rows;
+import org.densitystudy.stores.Shared;
 import site.ycsb.DBException;
 
 /**
@@ -11,25 +12,10 @@ import site.ycsb.DBException;
  * pools connections. {@code -p accumulo.zookeepers=HOST:PORT -p accumulo.instance=NAME -p accumulo.password=...}
  */
 final class AccumuloConnection {
-  private static AccumuloClient shared;
-  private static int holders;
+  static final Shared<AccumuloClient> SHARED =
+      new Shared<>(AccumuloConnection::connected, AccumuloClient::close);
 
   private AccumuloConnection() {}
-
-  static synchronized AccumuloClient acquire(Properties properties) throws DBException {
-    if (holders == 0) {
-      shared = connected(properties);
-    }
-    holders++;
-    return shared;
-  }
-
-  static synchronized void release() {
-    if (--holders == 0) {
-      shared.close();
-      shared = null;
-    }
-  }
 
   /** As user root. */
   static AccumuloClient connected(Properties properties) throws DBException {

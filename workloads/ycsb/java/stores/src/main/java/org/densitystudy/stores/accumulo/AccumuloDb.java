@@ -50,15 +50,15 @@ public final class AccumuloDb extends Rows {
     fields =
         Integer.parseInt(
             properties.getProperty(count, CoreWorkload.FIELD_COUNT_PROPERTY_DEFAULT));
-    client = AccumuloConnection.acquire(properties);
+    client = AccumuloConnection.SHARED.acquire(properties);
   }
 
   @Override
-  protected void close() {
+  protected void close() throws DBException {
     if (client != null) {
       discard();
       client = null;
-      AccumuloConnection.release();
+      AccumuloConnection.SHARED.release();
     }
   }
 

@@ -35,14 +35,14 @@ public final class CassandraClient extends Rows {
   @Override
   protected void open(Properties properties) throws DBException {
     keyspace = needed(properties, "cassandra.keyspace");
-    store = CassandraSession.acquire(properties);
+    store = CassandraSession.SHARED.acquire(properties);
   }
 
   @Override
-  protected void close() {
+  protected void close() throws DBException {
     if (store != null) {
       store = null;
-      CassandraSession.release();
+      CassandraSession.SHARED.release();
     }
   }
 

@@ -14,6 +14,7 @@ import java.util.Properties;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.densitystudy.stores.Rows;
+import org.densitystudy.stores.Shared;
 import site.ycsb.DBException;
 
 /**
@@ -27,8 +28,8 @@ final class CassandraSession {
   private static final Duration ANSWER = Duration.ofSeconds(60);
   private static final String DATACENTER = "datacenter1"; // of nodes that are told of none
 
-  private static CassandraSession shared;
-  private static int holders;
+  static final Shared<CassandraSession> SHARED =
+      new Shared<>(CassandraSession::new, opened -> opened.session.close());
 
   private final CqlSession session;
   private final ConcurrentHashMap<CassandraStatement.Shape, CassandraStatement> prepared =
@@ -36,21 +37,6 @@ final class CassandraSession {
 
   private CassandraSession(Properties properties) throws DBException {
     session = connected(properties);
-  }
-
-  static synchronized CassandraSession acquire(Properties properties) throws DBException {
-    if (holders == 0) {
-      shared = new CassandraSession(properties);
-    }
-    holders++;
-    return shared;
-  }
-
-  static synchronized void release() {
-    if (--holders == 0) {
-      shared.session.close();
-      shared = null;
-    }
   }
 
   static CqlSession connected(Properties properties) throws DBException {

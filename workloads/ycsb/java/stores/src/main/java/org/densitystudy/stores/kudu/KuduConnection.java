@@ -4,6 +4,7 @@ import java.util.Properties;
 import org.apache.kudu.client.KuduClient;
 import org.apache.kudu.client.KuduException;
 import org.densitystudy.stores.Rows;
+import org.densitystudy.stores.Shared;
 import site.ycsb.DBException;
 
 /**
@@ -13,25 +14,10 @@ import site.ycsb.DBException;
 final class KuduConnection {
   private static final long ANSWER_MS = 60_000;
 
-  private static KuduClient shared;
-  private static int holders;
+  static final Shared<KuduClient> SHARED =
+      new Shared<>(KuduConnection::connected, KuduConnection::close);
 
   private KuduConnection() {}
-
-  static synchronized KuduClient acquire(Properties properties) throws DBException {
-    if (holders == 0) {
-      shared = connected(properties);
-    }
-    holders++;
-    return shared;
-  }
-
-  static synchronized void release() throws DBException {
-    if (--holders == 0) {
-      close(shared);
-      shared = null;
-    }
-  }
 
   static KuduClient connected(Properties properties) throws DBException {
     return new KuduClient.KuduClientBuilder(Rows.needed(properties, "kudu.masters"))

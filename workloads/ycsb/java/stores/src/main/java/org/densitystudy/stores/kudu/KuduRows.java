@@ -44,7 +44,7 @@ public final class KuduRows extends Rows {
 
   @Override
   protected void open(Properties properties) throws DBException {
-    client = KuduConnection.acquire(properties);
+    client = KuduConnection.SHARED.acquire(properties);
     session = client.newSession();
     session.setFlushMode(FlushMode.AUTO_FLUSH_SYNC);
   }
@@ -53,7 +53,7 @@ public final class KuduRows extends Rows {
   protected void close() throws DBException {
     if (client != null) {
       client = null;
-      KuduConnection.release();
+      KuduConnection.SHARED.release();
     }
   }
 

@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Properties;
 import org.densitystudy.stores.Rows;
+import org.densitystudy.stores.Shared;
 import org.rocksdb.BlockBasedTableConfig;
 import org.rocksdb.BloomFilter;
 import org.rocksdb.LRUCache;
@@ -29,8 +30,7 @@ final class RocksDb {
     RocksDB.loadLibrary(); // before any of its classes
   }
 
-  private static RocksDb shared;
-  private static int holders;
+  static final Shared<RocksDb> SHARED = new Shared<>(RocksDb::opened, RocksDb::close);
 
   private final RocksDB database;
   private final Options options;
@@ -68,32 +68,25 @@ final class RocksDb {
     };
   }
 
-  static synchronized RocksDb acquire(Properties properties) throws DBException {
-    if (holders == 0) {
-      try {
-        shared = new RocksDb(properties);
-      } catch (RocksDBException | IOException failure) {
-        throw new DBException("cannot open RocksDB: " + failure, failure);
-      }
+  private static RocksDb opened(Properties properties) throws DBException {
+    try {
+      return new RocksDb(properties);
+    } catch (RocksDBException | IOException failure) {
+      throw new DBException("cannot open RocksDB: " + failure, failure);
     }
-    holders++;
-    return shared;
   }
 
-  /** What lies in write buffers alone, without a log, is flushed when the last thread closes the database. */
-  static synchronized void release() throws DBException {
-    if (--holders == 0) {
-      try {
-        shared.database.closeE();
-      } catch (RocksDBException failure) {
-        throw new DBException("RocksDB could not be closed", failure);
-      } finally {
-        shared.options.close();
-        shared.cache.close();
-        shared.writes.close();
-        shared.reads.close();
-        shared = null;
-      }
+  /** What lies in write buffers alone, without a log, is flushed. */
+  private void close() throws DBException {
+    try {
+      database.closeE();
+    } catch (RocksDBException failure) {
+      throw new DBException("RocksDB could not be closed", failure);
+    } finally {
+      options.close();
+      cache.close();
+      writes.close();
+      reads.close();
     }
   }
 

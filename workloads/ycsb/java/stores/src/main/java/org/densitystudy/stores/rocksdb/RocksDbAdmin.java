@@ -109,7 +109,7 @@ public final class RocksDbAdmin implements Admin {
 
   private RocksDb opened() throws DBException {
     if (store == null) {
-      store = RocksDb.acquire(properties);
+      store = RocksDb.SHARED.acquire(properties);
     }
     return store;
   }
@@ -118,7 +118,7 @@ public final class RocksDbAdmin implements Admin {
   public void close() throws DBException {
     if (store != null) {
       store = null;
-      RocksDb.release();
+      RocksDb.SHARED.release();
     }
   }
 }

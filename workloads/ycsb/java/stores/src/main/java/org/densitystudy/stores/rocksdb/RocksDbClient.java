@@ -28,14 +28,14 @@ public final class RocksDbClient extends Rows {
 
   @Override
   protected void open(Properties properties) throws DBException {
-    store = RocksDb.acquire(properties);
+    store = RocksDb.SHARED.acquire(properties);
   }
 
   @Override
   protected void close() throws DBException {
     if (store != null) {
       store = null;
-      RocksDb.release();
+      RocksDb.SHARED.release();
     }
   }
 
