@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from density_study.cluster.clients.client_commands import java_command
 from density_study.cluster.model.cluster import Cluster
+from density_study.cluster.model.java_tools import TOOL_HEAP_MIB, results_of
 from density_study.cluster.model.transport import Command
 from density_study.cluster.render.jvm import FAST_START
 from density_study.cluster.stack import classpath, ensure
@@ -15,7 +15,6 @@ from density_study.workloads.base.workload import TrialContext
 
 MAIN = "org.densitystudy.table.TableTool"
 TIMEOUT_S = 600.0
-HEAP_MIB = 128
 
 
 def tool_command(cluster: Cluster, name: str, *verbs: tuple[str, ...]) -> Command:
@@ -23,7 +22,7 @@ def tool_command(cluster: Cluster, name: str, *verbs: tuple[str, ...]) -> Comman
     chain = [word for verb in verbs for word in ("+", *verb)][1:]
     path = classpath(ensure("ycsb"))
     return java_command(
-        cluster, name, path, MAIN, tuple(chain), heap_mib=HEAP_MIB, jvm_flags=FAST_START
+        cluster, name, path, MAIN, tuple(chain), heap_mib=TOOL_HEAP_MIB, jvm_flags=FAST_START
     )
 
 
@@ -38,5 +37,4 @@ def table_tool(
     command = tool_command(context.cluster, name, *verbs)
     run = run_client(context, command, TIMEOUT_S + more_s, folder="logs")
     require_success(context, run, f"preparing the table ({', '.join(v[0] for v in verbs)})")
-    lines = (context.record.root / run.stdout).read_text(encoding="utf-8").splitlines()
-    return [json.loads(line)["result"] for line in lines if line.startswith("{")]
+    return results_of((context.record.root / run.stdout).read_text(encoding="utf-8"))

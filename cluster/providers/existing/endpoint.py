@@ -56,20 +56,16 @@ class EndpointProvider(ExistingProvider):
         return topology.versions  # of the client's own tools: the store is neither Hadoop nor HBase
 
     def create(self, site: Site, topology: Topology, journal: Journal) -> None:
-        given, conf, properties = (
-            given_of(topology),
-            client_conf(site),
-            endpoint_properties(topology),
-        )
+        given, conf = given_of(topology), client_conf(site)
+        properties = endpoint_properties(topology)
         for node in topology.nodes:
             directories.make(site, node, journal)
         watched.reach(site, given, journal)
         for name, text in store_client_files().items():
             atomic.write_text(conf / name, text)
         atomic.write_text(conf / ENDPOINT, json.dumps(properties, indent=2) + "\n")
-        _check_free(
-            topology, *ask_store(properties, "owner")
-        )  # what was there is not ours to remove
+        # what was there is not ours to remove
+        _check_free(topology, *ask_store(properties, "owner"))
         journal.intend(OWNED, site.tag, path=given.namespace)
         ask_store({**properties, "tag": site.tag}, "claim")
 

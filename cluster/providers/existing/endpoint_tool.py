@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 from collections.abc import Mapping
 from typing import Any
 
 from density_study.cluster.model.errors import StudyError
+from density_study.cluster.model.java_tools import TOOL_HEAP_MIB, results_of
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.render.jvm import FAST_START, heap_flags
 from density_study.cluster.stack import classpath, ensure, find_java
 from density_study.cluster.stack.store_software import CLIENTS
 
 STORE_TOOL = "org.densitystudy.stores.StoreTool"
-HEAP_MIB = 128
 TIMEOUT_S = 600.0  # a large store is walked for the study's keys
 _FAILURE = re.compile(r"^(?:Caused by: )?(?:[\w$]+\.)+([\w$]+(?:Exception|Error).*)$", re.MULTILINE)
 
@@ -43,7 +42,7 @@ def ask_store(properties: Mapping[str, str], *commands: str) -> list[dict[str, A
     """The result of each command. StudyError if one fails."""
     path = ":".join(classpath(ensure(CLIENTS)))
     pairs = (f"{key}={value}" for key, value in properties.items())
-    argv = [str(find_java().command), *heap_flags(HEAP_MIB), *FAST_START, "-cp", path]
+    argv = [str(find_java().command), *heap_flags(TOOL_HEAP_MIB), *FAST_START, "-cp", path]
     argv += [STORE_TOOL, *pairs, "+", *commands]
     try:
         done = subprocess.run(argv, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
@@ -52,8 +51,8 @@ def ask_store(properties: Mapping[str, str], *commands: str) -> list[dict[str, A
         code, said = None, [f"no answer within {TIMEOUT_S:.0f} s"]
     if code != 0:
         raise StudyError(
-            f"the store does not do {', '.join(commands)}: {said[-1] if said else 'no message'}.",
+            f"the store failed at {', '.join(commands)}: {said[-1] if said else 'no message'}.",
             properties.get("redis.address") or properties.get("cassandra.nodes", ""),
             "check that it runs, that this machine reaches it, and the login and its rights.",
         )
-    return [json.loads(line)["result"] for line in done.stdout.splitlines() if line[:1] == "{"]
+    return results_of(done.stdout)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 from pathlib import Path
@@ -10,19 +9,19 @@ from typing import Any
 
 from density_study.cluster.model.access import Access
 from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.model.java_tools import TOOL_HEAP_MIB, results_of
 from density_study.cluster.render.conf_files import log_flags
 from density_study.cluster.render.jvm import ADD_OPENS, FAST_START, NETTY, heap_flags
 from density_study.cluster.stack import classpath, ensure, find_java
 
 MAIN = "org.densitystudy.table.TableTool"
-HEAP_MIB = 128
 TIMEOUT_S = 150.0  # the tool's own limit of an operation is 120 s
 
 
 def table_tool(conf: Path, access: Access, *words: str) -> Any:
     """The result of one command. `conf`: folder with the client's configuration. StudyError if it fails."""
     path = ":".join((*classpath(ensure("ycsb")), str(conf)))
-    flags = (*heap_flags(HEAP_MIB), *FAST_START, *ADD_OPENS, *NETTY, *log_flags(str(conf)),
+    flags = (*heap_flags(TOOL_HEAP_MIB), *FAST_START, *ADD_OPENS, *NETTY, *log_flags(str(conf)),
              *access.jvm_flags)  # fmt: skip
     env = {**os.environ, **access.env}
     argv = [str(find_java().command), *flags, "-cp", path, MAIN, *words]
@@ -39,8 +38,7 @@ def table_tool(conf: Path, access: Access, *words: str) -> Any:
             f"hbase-site.xml in {conf}",
             "check that HBase runs, and that this machine reaches ZooKeeper, its HMaster and RegionServers.",
         )
-    line = next(line for line in done.stdout.splitlines() if line.startswith("{"))
-    return json.loads(line)["result"]
+    return results_of(done.stdout)[0]
 
 
 def check_quota(said: str, namespace: str) -> None:

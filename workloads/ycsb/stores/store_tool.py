@@ -6,7 +6,6 @@ order they run.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from math import sqrt
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 from density_study.cluster.clients.client_commands import java_command
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.errors import StudyError
+from density_study.cluster.model.java_tools import TOOL_HEAP_MIB, results_of
 from density_study.cluster.model.transport import Command
 from density_study.cluster.providers.existing.endpoint_tool import STORE_TOOL
 from density_study.cluster.render.jvm import FAST_START
@@ -25,7 +25,6 @@ from density_study.workloads.ycsb.setting import YcsbSetting
 from density_study.workloads.ycsb.stores.bindings import binding_of
 
 TIMEOUT_S = 600.0
-HEAP_MIB = 128
 LIMIT_DEVIATIONS = 5.0
 """Standard deviations of the rows of one shard. Chance exceeds it in a millionth of all loads."""
 
@@ -41,7 +40,7 @@ def store_command(
     path = classpath(ensure(binding.stack))
     arguments = (*pairs, "+", *commands)
     return java_command(
-        cluster, name, path, STORE_TOOL, arguments, heap_mib=HEAP_MIB, jvm_flags=FAST_START
+        cluster, name, path, STORE_TOOL, arguments, heap_mib=TOOL_HEAP_MIB, jvm_flags=FAST_START
     )
 
 
@@ -56,9 +55,8 @@ def store_tool(
     command = store_command(context.cluster, name, table_of(setting), *commands, shape=shape)
     run = run_client(context, command, TIMEOUT_S, folder="logs")
     require_success(context, run, f"preparing the store ({', '.join(commands)})")
-    lines = (context.record.root / run.stdout).read_text(encoding="utf-8").splitlines()
-    results = [json.loads(line)["result"] for line in lines if line.startswith("{")]
-    last: dict[str, Any] = results[-1]
+    stdout = (context.record.root / run.stdout).read_text(encoding="utf-8")
+    last: dict[str, Any] = results_of(stdout)[-1]
     return last
 
 
