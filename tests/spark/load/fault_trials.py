@@ -23,8 +23,6 @@ def add(
         build, "scan95-insert5", seconds=SECONDS, rate=RATE, target_ops_s=float(RATE), fault=fault,
         records=8000, duration_s=float(SECONDS),
     )  # fmt: skip
-    truth.trial += f"-{len(factory.truths)}"
-    factory._builds[truth.trial] = build
     for operation, seconds in list(truth.latencies_us.items()):
         share = len(seconds[0]) / RATE
         truth.latencies_us[operation] = [

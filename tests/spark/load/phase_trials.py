@@ -21,8 +21,6 @@ def staircase(factory: RunFactory, clock_offset_s: float = 0.0) -> Truth:
         BUILD, "scan95-insert5", seconds=SECONDS, phase=STAIRS.phase, target_ops_s=400.0,
         records=8000, duration_s=float(SECONDS), warm_up_s=float(RAMP_UP_S),
     )  # fmt: skip
-    truth.trial += f"-{len(factory.truths)}"
-    factory._builds[truth.trial] = BUILD
     truth.operations_start_s = truth.start_s + 0.25
     truth.clock_offset_s = truth.measured_clock_s = clock_offset_s
     for operation, share in (("SCAN", 0.9), ("INSERT", 0.1)):

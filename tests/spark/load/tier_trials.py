@@ -34,14 +34,10 @@ def tier_trials(factory: RunFactory) -> dict[str, Truth]:
     for name, caches in {**USES, "load": use("file", "file", l2_hits=0)}.items():
         mix = "load" if name == "load" else "scan95-insert5"
         truth = factory.ycsb(BUILD, mix, seconds=2, rate=20)
-        truth.trial += f"-{len(factory.truths)}"
-        factory._builds[truth.trial] = BUILD
         truth.caches = caches
         truths[name] = truth
     for name, holds in NETWORKS.items():
         truth = factory.ycsb(BUILD, "scan95-insert5", seconds=2, rate=20)
-        truth.trial += f"-{len(factory.truths)}"
-        factory._builds[truth.trial] = BUILD
         truth.network = ({**RATE, "measured": None if holds is None else 80.0, "holds": holds},)
         truths[name] = truth
     return truths
