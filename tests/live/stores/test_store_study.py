@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,17 +9,11 @@ import pytest
 from density_study.cluster.state.journal import Journal
 from density_study.jobs.first_look.look import first_look
 from tests.live.support.command import left_of
-from tests.live.support.measured import Measured, measured, operations_of
+from tests.live.support.measured import Measured, operations_of
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(300)]
 
 SPEC = Path(__file__).with_name("stores.yaml")
-
-
-@pytest.fixture(scope="module")
-def done(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Measured]:
-    with measured(SPEC, tmp_path_factory.mktemp("runs")) as found:
-        yield found
 
 
 def test_every_trial_is_complete_and_no_operation_failed(done: Measured) -> None:
