@@ -144,4 +144,4 @@ _STORES: Mapping[tuple[StoreName, Role], Callable[[Blueprint, Node], Rendering]]
     ("kudu", "master"): partial(_kudu, program="kudu-master"),
     ("kudu", "worker"): partial(_kudu, program="kudu-tserver"),
 }
-"""Of a worker. RocksDB has no daemon."""
+"""RocksDB has no daemon."""

@@ -71,7 +71,7 @@ def _redis(since: int) -> StoreSoftware:
     said = re.match(r"(\w+) server v=(\S+)", done.stdout)
     if said is None:
         raise InputError(
-            f"{program} does not tell its version: {(done.stdout + done.stderr).strip()[:200]}",
+            f"{program} printed no version: {(done.stdout + done.stderr).strip()[:200]}",
             "store redis",
             "install Redis 6.2 or later, or Valkey.",
         )

@@ -169,8 +169,8 @@ def _check_hosts(topology: Topology) -> None:
     """InputError for the first thing that a host, or this machine, lacks."""
     targets = targets_of(topology)
     check_programs([Requirements(name, target, NEEDS) for name, target in targets.items()])
+    networks = list(_routes(topology))
     for host in _used(topology):
-        networks = list(_routes(topology))
         _on(targets[host.name])("check-containers", networks, bool(limited_paths(host)))
     _check_networks(topology)
 
