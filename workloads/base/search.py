@@ -6,8 +6,9 @@ A load is a rate in operations per second, or a number of threads. The rule:
 1. Double the load until a probe is rejected; halve it while none has been kept.
 2. Then probe the geometric mean of the highest load kept and the lowest load rejected.
 3. Measure longer after each rejection: near the limit, chance decides a short window.
-4. End when both are one step apart, the answer was kept in the longest window, and the load above it was
-   rejected in a longer window than the first: there, servers may not have warmed up. Or with the last probe.
+4. Measure again what the first length of window decided, once the search comes near it: servers may not have
+   warmed up, and a queue may not have grown. Then go on close by, upwards or downwards.
+5. End when both are one step apart, and the answer was kept in the longest window. Or with the last probe.
 
 Doubling finds the scale in a few probes, wherever the first one starts, and the mean then halves the distance
 of the logarithms. Source: `findmax` of NoSQLBench, which steps back on a rejection and measures longer, too.
@@ -27,6 +28,8 @@ SUSTAINED = 0.98
 """Least share of its target rate that a probe achieves (method 4)."""
 _LONGER = 1.5
 _ONWARD = 1.25  # factor of the load once a rejection did not last: the scale is known by then
+_NEAR = 1.1
+"""Ratio of loads between which chance or a short window may decide."""
 LONGEST = 2.0
 """Most times the length of a first probe that a later one measures."""
 
@@ -55,7 +58,7 @@ class Search(Frozen):
     start_percent: float | None = None
     start_ops_s: float | None = None
     start_threads: int | None = None
-    step_percent: float = Field(5.0, description="distance of the answer to the next load rejected")
+    step_percent: float = Field(3.0, description="distance of the answer to the next load rejected")
     probes: int = Field(12, description="most probes")
     duration_s: float = Field(description="length of the first probes in s, ramp-up included")
 
@@ -148,7 +151,7 @@ def next_probe(search: Search, probes: Sequence[Probe], first: float = 0.0) -> N
         return Ended(None, None, False, f"two probes have no result: {probes[-1].why}")
     at, above = f"{low.load:,.0f}" if low else "", f"{high:,.0f}"
     close = low is not None and _apart(search, low.load, high)
-    doubtful = [] if search.of_threads else _doubtful(low, rejected, stretch)
+    doubtful = None if search.of_threads else _doubtful(low, rejected, close, stretch)
     if close and not doubtful:
         return Ended(low, high, True, f"{at} {search.unit} kept, {above} rejected")
     if len(probes) >= search.probes:
@@ -165,16 +168,27 @@ def next_probe(search: Search, probes: Sequence[Probe], first: float = 0.0) -> N
         known = any(probe.kept is False for probe in probes)
         more, words = (_ONWARD, f"{_ONWARD:g} times") if known else (2.0, "twice")
         return Next(_whole(more * low.load), stretch, f"{words} {at}, which was kept")
-    if close:
-        return Next(doubtful[0].load, stretch, f"{doubtful[0].load:,.0f} again, for longer")
+    if doubtful:
+        return Next(doubtful.load, stretch, f"{doubtful.load:,.0f} again, for longer")
+    if _NEAR**2 * low.load < high and any(probe.kept and probe.load == high for probe in probes):
+        return Next(
+            _whole(high / _NEAR), stretch, f"a little below {above}, which was not kept again"
+        )
     middle = _whole(sqrt(low.load * high))  # halves the distance of the logarithms
     return Next(middle, stretch, f"between {at}, kept, and {above}, rejected")
 
 
-def _doubtful(low: Probe | None, rejected: Probe | None, stretch: float) -> list[Probe]:
-    """The ends of the bracket that a short window decided."""
-    kept = [low] if low and low.stretch < stretch else []
-    return kept + ([rejected] if rejected and rejected.stretch < min(stretch, _LONGER) else [])
+def _doubtful(
+    low: Probe | None, rejected: Probe | None, close: bool, stretch: float
+) -> Probe | None:
+    """The end of the bracket that a short window decided, once the search comes near it."""
+    if low is None:
+        return None
+    if rejected and rejected.load <= _NEAR * low.load:
+        for end in (low, rejected):
+            if end.stretch < _LONGER <= stretch:
+                return end
+    return low if close and low.stretch < stretch else None
 
 
 def answer_of(search: Search, probes: Sequence[Probe]) -> Ended:

@@ -57,7 +57,7 @@ class SearchSpec(Frozen):
         Target(percent=25.0), description="first rate: 25% of the measured saturation, or 500/s"
     )
     step: Share = Field(
-        0.05, description="distance of the answer to the next rate that is rejected: 5%"
+        0.03, description="distance of the answer to the next rate that is rejected: 3%"
     )
     probes: Annotated[int, Field(strict=True, ge=3, le=50)] = Field(
         12, description="most probes on each build"

@@ -24,7 +24,7 @@ from tests.unit.workloads.execution.test_steps import World, open_again, world
 
 __all__ = ["world"]  # the fixture
 
-SEARCH = "search: {max_rate: {read_p99: 20 ms}, start: 100/s, probes: 9}"
+SEARCH = "search: {max_rate: {read_p99: 20 ms}, start: 100/s, probes: 10}"
 
 
 class Searched:
@@ -73,16 +73,16 @@ def carry_out_all(run: Run) -> dict[str, str]:
     return {step.label: carry_out(run, step).outcome for step in steps_left(run)}
 
 
-EXPECTED = [100, 200, 400, 800, 566, 673, 734, 703]
+EXPECTED = [100, 200, 400, 800, 566, 673, 734, 703, 718]
 
 
 def test_a_search_ends_early_and_spares_its_last_probes(run: Run, searched: Searched) -> None:
     outcomes = carry_out_all(run)
     assert searched.loads == EXPECTED
     (ended,) = run.journal.events(SearchEnded)
-    assert ended.answer == 703
+    assert ended.answer == 718
     probes = [step for step in run.plan.trials if step.probe]
-    assert [outcomes[step.label] for step in probes] == ["ok"] * 8 + ["skipped"]
+    assert [outcomes[step.label] for step in probes] == ["ok"] * 9 + ["skipped"]
     assert spared_trials(run.journal) == {probes[-1].trial}
     assert probes[-1].trial not in closed_records(run.records)
     assert what_is_left(run) == ""
@@ -101,7 +101,7 @@ def test_a_killed_search_goes_on_with_the_same_loads(
     open_again(run)
     carry_out_all(run)
     assert searched.loads == [*EXPECTED[:killed], *EXPECTED[killed - 1 :]]
-    assert run.journal.events(SearchEnded)[-1].answer == 703
+    assert run.journal.events(SearchEnded)[-1].answer == 718
     open_again(run)
     assert steps_left(run) == [], "nothing is built again for a search that has ended"
 

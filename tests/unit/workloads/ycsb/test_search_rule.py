@@ -102,8 +102,8 @@ def test_noise_of_ten_percent_moves_it_by_five_at_most(
 
 def test_loads_double_until_one_is_rejected_then_close_in() -> None:
     ended, probes = carried_out(RATE, 100, lambda probe: probe.load <= 730)
-    assert [probe.load for probe in probes] == [100, 200, 400, 800, 566, 673, 734, 703]
-    assert [probe.stretch for probe in probes] == [1, 1, 1, 1, 1.5, 1.5, 1.5, 2]
+    assert [probe.load for probe in probes] == [100, 200, 400, 800, 566, 673, 734, 703, 718]
+    assert [probe.stretch for probe in probes] == [1, 1, 1, 1, 1.5, 1.5, 1.5, 2, 2]
     assert ended.exact
     assert (ended.answer, ended.rejected) == (probes[-1], 734)
 
@@ -135,6 +135,18 @@ def test_a_load_that_a_first_window_rejected_is_measured_again_for_longer() -> N
     assert [load for load, _ in seen].count(400) == 2
     assert ended.exact and ended.answer is not None
     assert 430 <= ended.answer.load <= 450
+
+
+def test_a_load_that_did_not_last_is_followed_by_one_close_below() -> None:
+    """400 is kept until its queue has grown. 436 comes near it, so it is measured again."""
+    ended, probes = carried_out(
+        RATE, 100, lambda probe: probe.load <= (410 if probe.stretch == 1 else 390)
+    )
+    loads = [probe.load for probe in probes]
+    assert loads == [100, 200, 400, 800, 566, 476, 436, 400, 364, 382, 391]
+    assert probes[8].because == "a little below 400, which was not kept again"
+    assert ended.exact and ended.answer is not None
+    assert (ended.answer.load, ended.rejected) == (382, 391)
 
 
 def test_without_a_kept_load_the_search_goes_down_and_says_when_nothing_is_left() -> None:
