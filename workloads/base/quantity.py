@@ -21,6 +21,12 @@ def _registry() -> Any:
     return pint.UnitRegistry()
 
 
+@cache
+def _converted(value: str, unit: str) -> float:
+    """A study is read once per task and its texts repeat; pint takes half a millisecond for each."""
+    return float(_registry().Quantity(value).to(unit).magnitude)
+
+
 def magnitude(value: object, unit: str, example: str) -> float:
     """`value` ("96 GiB") in `unit`. ValueError describes the fault and shows an example."""
     if not isinstance(value, str):
@@ -29,7 +35,7 @@ def magnitude(value: object, unit: str, example: str) -> float:
     if not _FORM.fullmatch(value):  # pint evaluates expressions: 9**9**9 s takes half a minute
         raise ValueError(fault)
     try:
-        return float(_registry().Quantity(value).to(unit).magnitude)
+        return _converted(value, unit)
     except Exception as error:  # pint raises many types for invalid text
         raise ValueError(fault) from error
 
