@@ -184,10 +184,11 @@ TABLE_STAGES = tuple(name for name in STAGES if name != "report")
 
 def _write(spark: SparkSession, run_root: Path, *jobs: Job) -> None:
     """Write the union of the jobs' rows as their common table."""
+    inputs = RunTables(spark, run_root)
 
     def frame(job: Job) -> DataFrame:
         describe(spark, f"compute {job.__name__}")
-        return conform(job.transform(RunTables(spark, run_root)), job.TABLE)
+        return conform(job.transform(inputs), job.TABLE)
 
     # a row per second: the only table here that can be large
     if jobs[0].TABLE is tables.TRIAL_RATE_SERIES:

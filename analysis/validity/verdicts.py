@@ -152,24 +152,27 @@ def _validate(checks: pd.DataFrame, rules: Sequence[Rule], docs: Path | None) ->
     context.variables.progress_bars = ProgressBarsConfig(globally=False)
     asset = context.data_sources.add_pandas("tables").add_dataframe_asset("checks")
     run = asset.add_batch_definition_whole_dataframe("run")
+    detail = {"result_format": "COMPLETE", "unexpected_index_column_names": ["trial"]}
     wanted = suites(rules)
-    validations = []
+    results = []
     for name, built in wanted.items():
         suite = context.suites.add(gx.ExpectationSuite(name, built))
         validation = gx.ValidationDefinition(name=name, data=run, suite=suite)
-        validations.append(context.validation_definitions.add(validation))
-    detail = {"result_format": "COMPLETE", "unexpected_index_column_names": ["trial"]}
-    checkpoint = gx.Checkpoint(
-        name="trials", validation_definitions=validations, result_format=detail
-    )
-    found = context.checkpoints.add(checkpoint).run(batch_parameters={"dataframe": checks})
+        rows = {"dataframe": _used(checks, [rule for rule in rules if rule.suite == name])}
+        results += validation.run(batch_parameters=rows, result_format=detail).results
     if docs is not None:
         _build_docs(context, docs)
-    results = [result for each in found.run_results.values() for result in each.results]
     # an expectation that is silently dropped would let its trials pass
     if len(results) != sum(len(built) for built in wanted.values()):
         raise RuntimeError("Great Expectations left out expectations of a suite")
     return results
+
+
+def _used(checks: pd.DataFrame, rules: Sequence[Rule]) -> pd.DataFrame:
+    """The columns that the rules read. For each row condition, the library has pandas prepare every column
+    of the frame: with all columns, that was half of its time."""
+    names = {"trial", *(name for rule in rules for name in (rule.check, rule.only))}
+    return checks[[name for name in checks if name in names]]
 
 
 def _build_docs(context: Any, docs: Path) -> None:

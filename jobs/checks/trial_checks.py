@@ -50,29 +50,26 @@ def transform(inputs: Inputs) -> DataFrame:
     ):
         checks = checks.join(facts, "trial", "left")
     moves_bytes = F.col("mode") != "truncate"
-    return (
-        checks.withColumn("work_share", F.coalesce("dfsio_share", "ycsb_share", "genomes_share"))
-        .withColumn("rate_error", F.coalesce("dfsio_rate_error", "ycsb_rate_error", "core_error"))
-        .withColumn("closed_loop", F.coalesce("closed_loop", F.lit(False)))
-        .withColumn("started_together", F.coalesce("started_together", F.lit(False)))
-        # a pipeline's programs run on workers, and no client feeds them
-        .withColumn(
-            "client_cpu_share",
-            F.when(F.col("workload") == "pipeline", 0.0).otherwise(F.col("client_cpu_share")),
-        )
-        .withColumn(
-            "clients_cpu_share", F.when(F.col("started_together"), F.col("client_cpu_share"))
-        )
-        .withColumn(
-            "failed_operations", F.when(F.col("faulted"), 0).otherwise(F.col("failed_operations"))
-        )
-        .withColumn("target_share", F.col("ops_s") / F.col("target_ops_s"))
-        .withColumn("cluster_cpu", F.when(F.col("hosts_unseen") == 0, F.col("hosts_cpu")))
-        .withColumn("drift", F.when(F.col("is_even"), F.col("drift")))  # others drift on purpose
-        .withColumn("cold_share", _cold_share())
-        .withColumn("rates_unknown", F.when(moves_bytes, _rates_unknown()).otherwise(0))
-        .fillna(0, ["result_lines_quarantined", "sample_lines_quarantined"])
-    )
+    together = F.coalesce("started_together", F.lit(False))
+    # a pipeline's programs run on workers, and no client feeds them
+    client_cpu = F.when(F.col("workload") == "pipeline", 0.0).otherwise(F.col("client_cpu_share"))
+    # at once: Spark analyses the whole query again after each step
+    return checks.withColumns(
+        {
+            "work_share": F.coalesce("dfsio_share", "ycsb_share", "genomes_share"),
+            "rate_error": F.coalesce("dfsio_rate_error", "ycsb_rate_error", "core_error"),
+            "closed_loop": F.coalesce("closed_loop", F.lit(False)),
+            "started_together": together,
+            "client_cpu_share": client_cpu,
+            "clients_cpu_share": F.when(together, client_cpu),
+            "failed_operations": F.when(F.col("faulted"), 0).otherwise(F.col("failed_operations")),
+            "target_share": F.col("ops_s") / F.col("target_ops_s"),
+            "cluster_cpu": F.when(F.col("hosts_unseen") == 0, F.col("hosts_cpu")),
+            "drift": F.when(F.col("is_even"), F.col("drift")),  # others drift on purpose
+            "cold_share": _cold_share(),
+            "rates_unknown": F.when(moves_bytes, _rates_unknown()).otherwise(0),
+        }
+    ).fillna(0, ["result_lines_quarantined", "sample_lines_quarantined"])
 
 
 def _rates_unknown() -> Column:
