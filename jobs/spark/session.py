@@ -52,20 +52,15 @@ _QUIET = Path(__file__).with_name("log4j2.properties")
 # more than it saves. On two cores, session and first query took 10 s, against 15 s with the JVM's defaults.
 # The code cache has its size with C2, because the 48 MiB default of C1 fills up in minutes. Metaspace starts
 # at its final size, because each growth is a stop-the-world collection. Half of the heap is young, because
-# queries leave little behind: a twentieth less processor time for 100 trials. Spark's 24,000 classes are not
-# verified, because their jars are locked, and the table of their names has its final size. User options
-# (spark.driver.extraJavaOptions) follow these and override them. JVM warnings go to standard error, which is
-# shown only if the JVM does not start.
+# queries leave little behind: a twentieth less processor time for 100 trials. User options
+# (spark.driver.extraJavaOptions) follow these and override them. JVM warnings go to standard error, which
+# is shown only if the JVM does not start.
 _JVM = (
     "-XX:TieredStopAtLevel=1",
     "-XX:+UseSerialGC",
     "-XX:MetaspaceSize=256m",
     "-XX:NewRatio=1",
     "-XX:ReservedCodeCacheSize=240m",
-    "-XX:+UnlockDiagnosticVMOptions",
-    "-XX:-BytecodeVerificationRemote",
-    "-XX:+UnlockExperimentalVMOptions",
-    "-XX:SymbolTableSize=1000003",
     "-Xlog:disable",
     "-Xlog:all=warning:stderr",
     f"-Dlog4j2.configurationFile={_QUIET.as_uri()}",
