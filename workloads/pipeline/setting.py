@@ -28,7 +28,7 @@ START_S = 5.0
 # On two cores, with the start of Spark's driver, ApplicationMaster and executors.
 FOREST_START_S, FOREST_CORE_US = 40.0, 0.3
 # The JVMs that make the table, load and read it, of each trial and each node.
-TABLE_S, LOAD_S = 8.0, 10.0
+TABLE_S, LOAD_S = 4.0, 6.0
 DISK_BYTES = 5.0
 """Per base of the reads: reads as FASTQ.gz, aligned, sorted and marked BAM."""
 
