@@ -72,7 +72,8 @@ def variants(vcf: Path) -> Rows:
 
 def look(context: TrialContext, setting: PipelineSetting, scratch: Path, change: bool) -> Seen:
     """What the nodes called and the table has; `change`: then one genotype is another one."""
-    seen, dump = Seen(context.record.root.name), scratch / f"{setting.id}.tsv"
+    trial = context.record.root.name.removesuffix(".open")
+    seen, dump = Seen(trial), scratch / f"{setting.id}.tsv"
     for node, _ in setting.numbers(context.cluster.topology):
         vcf = Path(workload._folder(context, node)) / setting.data_set / DISTINCT_CALLS
         for key, genotypes in variants(vcf).items():
