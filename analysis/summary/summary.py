@@ -38,6 +38,7 @@ MetricName = Literal[
     "stage_read",  # read from files by the stage for one genome, the page cache included, MiB
     "stage_write",  # written to files by the stage for one genome, MiB
     "stage_tasks",  # tasks of the stage for one genome; 1 is a process, others are Spark's
+    "load_rate",  # variants that one node's loader writes to the variant store, variants/s
     "recall",  # planted variants that were called, percent
     "precision",  # called variants that were planted, percent
     "part_requested",  # of a part of a load whose rate changes with time: rate requested, ops/s
@@ -67,6 +68,7 @@ Unit = Literal[
     "MiB/s",
     "ops/s",
     "genomes/h",
+    "variants/s",
     "MiB",
     "ms",
     "s",

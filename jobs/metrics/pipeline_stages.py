@@ -1,7 +1,7 @@
 """What the stages of a genomics pipeline cost for one genome, how right they were, and the trial's rate.
 
-Joint genotyping runs once for all genomes of a node: each of them has an equal share of it. Variant
-importance has samples of its own: its numbers are those of the whole stage.
+Joint genotyping and the load of variants run once for all genomes of a node: each of them has an equal share
+of it. Variant importance has samples of its own: its numbers are those of the whole stage.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from density_study.jobs.metrics.metric_rows import metric_rows
 from density_study.jobs.metrics.window import window_s
 from density_study.jobs.spark.columns import exact_sum, of_all
 from density_study.jobs.spark.run_tables import Inputs
-from density_study.workloads.pipeline.machine.files import CALL, IMPORTANCE
+from density_study.workloads.pipeline.machine.files import CALL, IMPORTANCE, LOAD
 
 TABLE = tables.METRICS
 MIB = 2.0**20
@@ -22,7 +22,8 @@ MIB = 2.0**20
 
 def transform(inputs: Inputs) -> DataFrame:
     """Rows of `metrics`: throughput_genomes of each trial; stage_* of each stage, scope stage:<name>, means
-    per genome and the largest memory; recall and precision of each calling stage over all its genomes."""
+    per genome and the largest memory; recall and precision of each calling stage over all its genomes;
+    load_rate of one node's loader."""
     rate = metric_rows(_rates(inputs), {"throughput_genomes": ("genomes/h", F.col("genomes_h"))})
     per_genome = {
         "stage_core": ("s", F.col("core_s")),
@@ -38,7 +39,9 @@ def transform(inputs: Inputs) -> DataFrame:
         "precision": ("percent", _percent(F.col("found"), F.col("called"))),
     }
     stages = metric_rows(_stages(inputs), per_genome)
-    return rate.unionByName(stages).unionByName(metric_rows(_answers(inputs), answers))
+    loads = metric_rows(_loads(inputs), {"load_rate": ("variants/s", F.col("variants_s"))})
+    checked = metric_rows(_answers(inputs), answers)
+    return rate.unionByName(stages).unionByName(checked).unionByName(loads)
 
 
 def genomes_done(inputs: Inputs) -> DataFrame:
@@ -93,7 +96,25 @@ def _answers(inputs: Inputs) -> DataFrame:
     """trial, scope, planted, called, found."""
     scope = F.concat(F.lit("stage:"), "stage").alias("scope")
     counts = [F.sum(name).alias(name) for name in ("planted", "called", "found")]
-    return inputs[tables.PIPELINE_ANSWERS].groupBy("trial", scope).agg(*counts)
+    rows = inputs[tables.PIPELINE_ANSWERS].where(F.col("stage") != LOAD)
+    return rows.groupBy("trial", scope).agg(*counts)
+
+
+def _loads(inputs: Inputs) -> DataFrame:
+    """trial, scope, variants_s: variants that are in the store as they were called, over the time of their
+    nodes' loads."""
+    seconds = F.col("end_epoch_s") - F.col("start_epoch_s")
+    loads = inputs[tables.PIPELINE_STAGES].where(
+        (F.col("stage") == LOAD) & (F.col("exit_code") == 0)
+    )
+    stored = inputs[tables.PIPELINE_ANSWERS].where(F.col("stage") == LOAD)
+    return (
+        loads.select("trial", "node", seconds.alias("load_s"))
+        .join(stored.select("trial", "node", "found"), ["trial", "node"])
+        .groupBy("trial")
+        .agg((F.sum("found") / exact_sum(F.col("load_s"))).alias("variants_s"))
+        .withColumn("scope", F.lit(f"stage:{LOAD}"))
+    )
 
 
 def _percent(part: Column, whole: Column) -> Column:

@@ -181,3 +181,29 @@ def _recorded(log: Path) -> int:
     while reader.add_next_interval_histogram(dest_histogram=total):
         pass
     return int(total.get_total_count())
+
+
+def test_variants_are_loaded_read_back_and_refused_where_they_cannot_be_written(
+    hbase: StandaloneHBase, tmp_path: Path
+) -> None:
+    rows = [(position, "0/1", "./.") for position in range(5, 30_000, 7)]
+    header = "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\tFORMAT\tb\ta\n"
+    lines = (f"chr1\t{at}\t.\tA\tG\t9\t.\t.\tGT:DP\t{b}:3\t{a}\n" for at, b, a in rows)
+    vcf, dump = tmp_path / "called.vcf", tmp_path / "stored.tsv"
+    vcf.write_text(header + "".join(lines))
+    named = "--table variants --family f"
+    done = hbase.tool(
+        f"create {named} --regions 2 --contig chr1,30000 + load-variants {named} --vcf {vcf}"
+        f" + count --table variants + dump-variants {named} --samples a,b --output {dump}"
+    )
+    assert done["create"]["split_keys"] == ["chr1:0000015001"]
+    counts = [done[verb]["rows"] for verb in ("load-variants", "count", "dump-variants")]
+    assert counts == [len(rows)] * 3
+    stored = dump.read_text().splitlines()
+    assert stored == [f"chr1:{at:010d}:A:G\ta={a}\tb={b}" for at, b, a in rows]
+
+    code, said = hbase.refused(f"load-variants --table variants --family none --vcf {vcf}")
+    assert code == 1 and "NoSuchColumnFamily" in said, said
+    vcf.write_text(header + "chr1\t7\t.\tA\tG\n")
+    code, said = hbase.refused(f"load-variants {named} --vcf {vcf}")
+    assert code == 1 and "VCF, line 3: not the fixed columns" in said, said

@@ -28,7 +28,7 @@ from density_study.workloads.base.values import (
     MonitorRun,
     Window,
 )
-from density_study.workloads.pipeline.machine.files import COHORT, STAGES, sample
+from density_study.workloads.pipeline.machine.files import COHORT, LOAD, STAGES, sample
 from density_study.workloads.pipeline.setting import PipelineSetting
 from density_study.workloads.planning.plan import Plan, Step, write_plan
 from density_study.workloads.record.manifest import Manifest
@@ -117,8 +117,9 @@ class RunFactory:
         for node, numbers in setting.numbers(self.topology(build)):
             at_s = truth.start_s + 0.5
             names = [*(sample(number) for number in numbers), COHORT]
+            of_cohort = (*STAGES[-1:], *([LOAD] if setting.variant_load else []))
             for name in names:
-                for stage in STAGES[:-1] if name != COHORT else STAGES[-1:]:
+                for stage in STAGES[:-1] if name != COHORT else of_cohort:
                     core_s = core_us * setting.read_bases / 1e6 * rng.uniform(0.9, 1.1)
                     truth.stages.append(
                         StageTruth(node.name, name, stage, at_s, at_s + 2.0, round(core_s, 6),

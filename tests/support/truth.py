@@ -69,6 +69,7 @@ class Truth:
     """What was measured of the network of its build, where that is a factor."""
     stages: list[StageTruth] = field(default_factory=list)
     answers: tuple[int, int, int] = (1000, 960, 950)
+    stored: tuple[int, int, int] = (1900, 1900, 1900)
     """Variants planted, called, and both, of every genome after each calling stage."""
     monitored: bool = True
     late_s: float = 0.0

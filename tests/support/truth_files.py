@@ -9,6 +9,7 @@ from density_study.workloads.pipeline.machine.files import (
     CALL,
     COHORT,
     JOINT,
+    LOAD,
     STAGE_COLUMNS,
     title,
 )
@@ -64,6 +65,8 @@ def _pipeline_files(truth: Truth) -> dict[str, str]:
             stages.append(",".join(map(str, row)))
         for genome in dict.fromkeys(one.genome for one in own if one.genome != COHORT):
             answers += [",".join(map(str, (genome, s, *truth.answers))) for s in (CALL, JOINT)]
+        if any(one.stage == LOAD for one in own):
+            answers.append(",".join(map(str, (COHORT, LOAD, *truth.stored))))
         name = f"raw/pipeline-{node}"
         files[f"{name}.csv"] = "\n".join([title("stages", node), *stages, ""])
         files[f"{name}-answers.csv"] = "\n".join([title("answers", node), *answers, ""])

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from density_study.workloads.base.parsing import Parsed, ParseError
-from density_study.workloads.pipeline.machine.files import CALL, JOINT
+from density_study.workloads.pipeline.machine.files import CALL, JOINT, LOAD
 from density_study.workloads.pipeline.output.answers import Answer, parse_answers
 from density_study.workloads.pipeline.output.stages import parse_stages
 from density_study.workloads.pipeline.setting import PipelineSetting
@@ -30,6 +30,8 @@ def stage_faults(raw: Path, setting: PipelineSetting, clients: Sequence[str]) ->
         genomes += done.count(CALL)
         if done.count(JOINT) != 1:
             faults.append(f"{client} did not genotype its genomes jointly")
+        if done.count(LOAD) != setting.variant_load:
+            faults.append(f"{client} loaded its variants {done.count(LOAD)} times")
     if genomes != setting.genomes:
         faults.append(f"{genomes} genomes went through all stages, {setting.genomes} requested")
     return tuple(faults)
@@ -37,15 +39,17 @@ def stage_faults(raw: Path, setting: PipelineSetting, clients: Sequence[str]) ->
 
 def answer_faults(raw: Path, setting: PipelineSetting, clients: Sequence[str]) -> tuple[str, ...]:
     """Empty if the variants of every genome were compared, and are right in the shares that the study
-    requires."""
+    requires; and if those of each node are in the store as they were called."""
     faults: list[str] = []
     compared = 0
     for client in clients:
         rows = _rows(raw / f"{client}-answers.csv", parse_answers, faults)
         compared += len(rows)
-        faults += [fault for answer in rows for fault in _wrong(answer, setting)]
-    if compared != 2 * setting.genomes:
-        faults.append(f"{compared} results were compared, {2 * setting.genomes} expected")
+        for answer in rows:
+            faults += _not_stored(answer) if answer.stage == LOAD else _wrong(answer, setting)
+    expected = 2 * setting.genomes + setting.variant_load * len(clients)
+    if compared != expected:
+        faults.append(f"{compared} results were compared, {expected} expected")
     return tuple(faults)
 
 
@@ -79,6 +83,18 @@ def _rows(
         return ()
     faults += [f"{path.name}:{bad.line}: {bad.reason}" for bad in parsed.quarantined]
     return parsed.rows
+
+
+def _not_stored(answer: Answer) -> Iterator[str]:
+    what = f"{answer.stage} of {answer.node}"
+    if answer.planted == 0:
+        yield f"{what}: no variants were called"
+    if answer.found < answer.planted:
+        lost = answer.planted - answer.found
+        yield f"{what}: {lost} of the {answer.planted} variants are not in the store as they were called"
+    if answer.found < answer.called:
+        other = answer.called - answer.found
+        yield f"{what}: {other} rows of the store are none of the called variants"
 
 
 def _wrong(answer: Answer, setting: PipelineSetting) -> Iterator[str]:

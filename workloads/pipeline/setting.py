@@ -27,6 +27,8 @@ GATK_START_CORE_S, GATK_CORE_US = 8.0, 2.0
 START_S = 5.0
 # On two cores, with the start of Spark's driver, ApplicationMaster and executors.
 FOREST_START_S, FOREST_CORE_US = 40.0, 0.3
+# The JVMs that make the table, load and read it, of each trial and each node.
+TABLE_S, LOAD_S = 4.0, 6.0
 DISK_BYTES = 5.0
 """Per base of the reads: reads as FASTQ.gz, aligned, sorted and marked BAM."""
 
@@ -58,6 +60,7 @@ class PipelineSetting(Setting):
     min_precision_percent: float
     caller: Caller = "bcftools"
     duplicates: Duplicates = "samtools"
+    variant_load: bool = False
     importance: Importance | None = None
 
     @property
@@ -66,7 +69,8 @@ class PipelineSetting(Setting):
         more = f"-s{forest.samples}-v{forest.variants}-f{forest.trees}" if forest else ""
         gatk = "".join(f"-gatk-{stage}" for stage in self.gatk_stages)
         knobs = f"n{self.genomes}-c{self.concurrent}-t{self.threads}"
-        return f"pipeline-{self.data_set}-{knobs}{gatk}{more}"
+        load = "-load" if self.variant_load else ""
+        return f"pipeline-{self.data_set}-{knobs}{gatk}{load}{more}"
 
     @property
     def label(self) -> str:
@@ -74,7 +78,8 @@ class PipelineSetting(Setting):
         many = "one at a time" if self.concurrent == 1 else f"{self.concurrent} at once"
         threads = f", {self.threads} threads" if self.threads > 1 else ""
         gatk = f", GATK for {' and '.join(self.gatk_stages)}" if self.gatk_stages else ""
-        return f"Genomics pipeline, {self.size}, {many}{threads}{gatk}"
+        load = ", with variant load" if self.variant_load else ""
+        return f"Genomics pipeline, {self.size}, {many}{threads}{gatk}{load}"
 
     @property
     def gatk_stages(self) -> tuple[str, ...]:
@@ -121,7 +126,9 @@ class PipelineSetting(Setting):
         stages_s = self.genomes * self.read_bases * (MAKE_CORE_US + RUN_CORE_US) / 1e6
         gatk_s = GATK_START_CORE_S + self.read_bases * GATK_CORE_US / 1e6
         stages_s += self.genomes * len(self.gatk_stages) * gatk_s
-        return START_S + stages_s + (self.importance.estimate_s if self.importance else 0.0)
+        load_s = self.variant_load * (TABLE_S + LOAD_S)
+        forest_s = self.importance.estimate_s if self.importance else 0.0
+        return START_S + stages_s + load_s + forest_s
 
     @property
     def window_s(self) -> float:
@@ -170,6 +177,21 @@ class PipelineSetting(Setting):
                 "use provider local, or caller: bcftools and duplicates: samtools.",
                 ("workloads",),
             )
+        if self.variant_load and not topology.store.is_hbase:
+            raise InputError(
+                f"variant_load writes to HBase, and {topology.name} has {topology.store.facts.title}.",
+                f"{where}.variant_load",
+                "use store: hbase, or leave variant_load out.",
+                ("workloads",),
+            )
+        if self.variant_load and topology.isolation != "process":
+            raise InputError(
+                "variant_load runs with provider local alone: the jars of its loader are on this machine, "
+                "and no other host gets them.",
+                f"{where}.variant_load",
+                "use provider local, or leave variant_load out.",
+                ("workloads",),
+            )
         if self.importance is None:
             return
         if topology.isolation != "process":
@@ -195,13 +217,20 @@ class PipelineSetting(Setting):
         yield "pipeline-answers", f"raw/{client.name}-answers.csv"
 
     def table_row(self) -> dict[str, Any]:
-        left_out = {"seed", "min_recall_percent", "min_precision_percent", "importance"}
+        left_out = {
+            "seed",
+            "min_recall_percent",
+            "min_precision_percent",
+            "variant_load",
+            "importance",
+        }
         return {**self.model_dump(exclude=left_out), "mode": self.mode_name}
 
     def summary_fields(self) -> dict[str, Any]:
         named = {"reference", "bases", "coverage", "genomes", "concurrent", "threads"}
         knobs = {"seed": float(self.seed)}
         knobs |= {f"gatk_{stage}": 1.0 for stage in self.gatk_stages}
+        knobs |= {"variant_load": 1.0} if self.variant_load else {}
         for name, value in self.importance.model_dump().items() if self.importance else ():
             knobs[f"importance_{name}"] = float(value)
         return {"mode": self.mode_name, "unnamed_knobs": knobs, **self.model_dump(include=named)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -30,12 +30,6 @@ Bases = Annotated[
     at_most(MAX_BASES, "no larger reference was tried, and bwa holds all of its index in memory"),
 ]
 Share = Annotated[float, BeforeValidator(lambda value: percent(value, "90%")), written_in("%")]
-NOT_YET = {
-    "variant_load": "the load of called variants into the variant store",
-}
-"""Stages that are asked for, and refused by name."""
-
-
 MAX_GENOTYPES = 50_000_000
 
 
@@ -107,6 +101,11 @@ class PipelineSpec(WorkloadSpec):
         description="least share of the called variants that were planted",
         validate_default=True,
     )
+    variant_load: bool = Field(
+        False,
+        strict=True,
+        description="load the called variants into a table of the cluster's HBase, and check them there",
+    )
     variant_importance: ImportanceSpec | None = Field(
         None, description="a random forest on Spark after the other stages, on the study's own YARN"
     )
@@ -130,22 +129,13 @@ class PipelineSpec(WorkloadSpec):
                 min_precision_percent=self.min_precision,
                 caller=self.caller,
                 duplicates=self.duplicates,
+                variant_load=self.variant_load,
                 importance=importance,
             )
             for bases, concurrent in product(
                 dict.fromkeys(self.bases), dict.fromkeys(self.concurrent)
             )
         )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _is_available(cls, value: Any) -> Any:
-        for key in value if isinstance(value, dict) else ():
-            if key in NOT_YET:
-                raise FaultyKeyError(
-                    f"{NOT_YET[key]} is not yet available in a pipeline: leave {key} out", str(key)
-                )
-        return value
 
     @model_validator(mode="after")
     def _works_together(self) -> Self:

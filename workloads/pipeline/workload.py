@@ -1,12 +1,13 @@
 """The pipeline's trial: make genomes on each worker node, take them through the stages, compare the variants.
 
 Nodes work at the same time, each on genomes of its own, in a folder of its own on its disk, which goes with
-the build. Variant importance follows on the YARN of all nodes, where a study asks for it.
+the build. Where a study asks for it, each node loads its variants into one table of the cluster's HBase, and
+variant importance follows on the YARN of all nodes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
 
 from density_study.cluster.clients.cold_reads import EVICTION, evict_blocks, flush_dirty_pages
@@ -20,7 +21,9 @@ from density_study.workloads.base.workload import Collected, Prepared, TrialCont
 from density_study.workloads.pipeline.faults import answer_faults, importance_faults, stage_faults
 from density_study.workloads.pipeline.importance.stage import CLIENT as IMPORTANCE_CLIENT
 from density_study.workloads.pipeline.importance.stage import find_variants, put_genotypes
+from density_study.workloads.pipeline.machine.files import sample
 from density_study.workloads.pipeline.setting import PipelineSetting
+from density_study.workloads.pipeline.variant_table import create_table, dump_command, load_command
 
 AGENT = "density_study.workloads.pipeline.machine.agent"
 LEAST_TIMEOUT_S = 3600.0
@@ -39,6 +42,8 @@ class PipelineWorkload:
             require_success(context, run, "making the genomes")
         if setting.importance:
             put_genotypes(context, setting.importance, setting.seed)
+        if setting.variant_load:
+            create_table(context, setting.bases)
         flush_dirty_pages(context.cluster, context.transport)
         evicted_bytes = evict_blocks(context.cluster, context.transport)
         return Prepared(
@@ -59,7 +64,9 @@ class PipelineWorkload:
                 "--gatk",
                 *setting.gatk_stages,
             ]
-        runs = _on_workers(context, setting, "", stages, "")
+        runs = _on_workers(
+            context, setting, "", stages, "", store=lambda _: load_command(context.cluster)
+        )
         if setting.importance is None or any(run.exit_code != 0 for run in runs):
             return runs
         timeout_s = _timeout_s(setting)
@@ -75,7 +82,11 @@ class PipelineWorkload:
             faults = importance_faults(raw, IMPORTANCE_CLIENT)
         if faults:
             return Collected(faults=faults)
-        for run in _on_workers(context, setting, "compare", ["compare"], "-answers"):
+        compared = _on_workers(
+            context, setting, "compare", ["compare"], "-answers",
+            store=lambda samples: dump_command(context.cluster, samples),
+        )  # fmt: skip
+        for run in compared:
             require_success(context, run, "comparing the variants with those that were planted")
         return Collected(faults=answer_faults(raw, setting, clients))
 
@@ -87,8 +98,10 @@ def _on_workers(
     arguments: Sequence[str],
     output: str | None = None,
     folder: str = "raw",
+    store: Callable[[Sequence[str]], Command] | None = None,
 ) -> tuple[ClientRun, ...]:
-    """Run the agent on all worker nodes at once. output: how the name of its file goes on."""
+    """Run the agent on all worker nodes at once. output: how the name of its file goes on. store: what the
+    agent does with the variant store, by the node's samples."""
     commands = []
     for node, numbers in setting.numbers(context.cluster.topology):
         client = _client(node)
@@ -100,8 +113,13 @@ def _on_workers(
         if output is not None:
             path = context.record.raw / f"{client}{output}.csv"
             argv += ["--output", str(context.at(path, node))]
+        env: Mapping[str, str] = {}
+        if store is not None and setting.variant_load:
+            program = store([sample(number) for number in numbers])
+            argv += ["--store", *program.argv]
+            env = program.env
         name = f"{client}-{act}" if act else client
-        commands.append((node, Command(name, tuple(argv))))
+        commands.append((node, Command(name, tuple(argv), env)))
     return run_clients(context, commands, _timeout_s(setting), folder)
 
 

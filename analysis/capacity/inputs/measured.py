@@ -1,8 +1,8 @@
 """A profile from a run of the workload `pipeline`: what its stages used, scaled to a human genome at 30x.
 
 CPU time and bytes grow with the bases of the reads; the value is that of the largest reference measured. What
-the run cannot tell is wgs30x's, with its tags: into how many tasks a genome is divided, the load into the
-store, queries and storage.
+the run cannot tell is wgs30x's, with its tags: into how many tasks a genome is divided, queries, storage, and
+the load into the store, unless the run has it: that follows the variants, as many as wgs30x's genome has.
 """
 
 from __future__ import annotations
@@ -21,7 +21,14 @@ from density_study.analysis.capacity.inputs.profile import Profile, Stage, read_
 from density_study.analysis.capacity.inputs.ranged import QUANTILES
 from density_study.analysis.tables.store import read_table
 from density_study.cluster.model.errors import InputError
-from density_study.workloads.pipeline.machine.files import ALIGN, COHORT, JOINT, SORT, STAGES
+from density_study.workloads.pipeline.machine.files import (
+    ALIGN,
+    COHORT,
+    JOINT,
+    LOAD,
+    SORT,
+    STAGES,
+)
 from density_study.workloads.pipeline.machine.stages import SORT_MIB
 
 PREFIX = "measured:"
@@ -29,12 +36,14 @@ BASE = "wgs30x"
 HUMAN_BASES, HUMAN_COVERAGE = 3.1e9, 30
 READ_BASES = HUMAN_BASES * HUMAN_COVERAGE
 COUNTERPARTS = {"align": "align", "sort-markdup": "sort-markdup", "call": "haplotypecaller",
-                JOINT: "genotype"}  # fmt: skip
+                JOINT: "genotype", LOAD: "load"}  # fmt: skip
 """Measured stage -> the one of wgs30x with the same task, by other programs."""
 KEPT = "load"
 SIZES = 3
 """Sizes of the reference that make a curve."""
 LOWER_BOUND = "a lower bound, because the index of a small reference fits into the CPU's caches"
+UPPER_BOUND = "an upper bound of the loader alone, because the start of its JVM is scaled, too"
+NOTES = {ALIGN: LOWER_BOUND, LOAD: UPPER_BOUND}
 
 
 @dataclass(frozen=True)
@@ -63,11 +72,14 @@ def measured_profile(run_root: Path) -> Profile:
             )
         stage = _stage(name, of_stage, shipped[COUNTERPARTS[name]], run_root.name)
         stages.append(stage | {"name": name, "after": STAGES[max(0, place - 1) : place]})
-    load = shipped[KEPT].model_copy(update={"after": (JOINT,)})
+    load = shipped[KEPT].model_dump(mode="json") | {"after": [JOINT]}
+    loads = seen[seen["stage"] == LOAD]
+    if not loads.empty:
+        load |= {"name": LOAD, **_load(run_root, loads, shipped[KEPT])}
     fields = base.model_dump(mode="json") | {
         "profile": f"measured-{run_root.name}",
         "about": f"one human genome at 30x, scaled from the pipeline of {run_root.name}",
-        "stages": [*stages, load.model_dump(mode="json")],
+        "stages": [*stages, load],
     }
     return Profile.model_validate(fields)
 
@@ -75,21 +87,18 @@ def measured_profile(run_root: Path) -> Profile:
 def differences(profile: Profile) -> tuple[Difference, ...]:
     """Stage by stage, the measured profile against wgs30x."""
     shipped = {stage.name: stage for stage in read_profile(BASE).stages}
+    measured = [stage for stage in profile.stages if stage.name in COUNTERPARTS]
     found = [
-        Difference(stage.name, stage, shipped[COUNTERPARTS[stage.name]], _note(stage))
-        for stage in profile.stages
-        if stage.name in COUNTERPARTS
+        Difference(stage.name, stage, shipped[COUNTERPARTS[stage.name]], NOTES.get(stage.name, ""))
+        for stage in measured
     ]
-    others = [stage for name, stage in shipped.items() if name not in COUNTERPARTS.values()]
+    taken = {COUNTERPARTS[stage.name] for stage in measured}
+    others = [stage for name, stage in shipped.items() if name not in taken]
     for stage in others:
         kept = stage.name == KEPT
         note = f"not measured: {BASE}'s" if kept else "not part of the measured pipeline"
         found.append(Difference(stage.name, stage if kept else None, stage, note))
     return tuple(found)
-
-
-def _note(stage: Stage) -> str:
-    return LOWER_BOUND if stage.name == ALIGN else ""
 
 
 def _observations(run_root: Path) -> pd.DataFrame:
@@ -118,8 +127,6 @@ def _observations(run_root: Path) -> pd.DataFrame:
 def _stage(name: str, seen: pd.DataFrame, shipped: Stage, run: str) -> dict[str, Any]:
     largest = seen[seen["bases"] == seen["bases"].max()]
     source = f"{run}: {_words(largest)}"
-    calm = largest[largest["concurrent"] == largest["concurrent"].min()]
-    busy = calm["core_s"] / (calm["wall_s"] * calm["threads"])
     demands = {
         resource: _scaled(largest, column, source, READ_BASES / 2**20)
         for resource, column in (("hdfs_read", "read_bytes"), ("hdfs_write", "written_bytes"))
@@ -127,12 +134,37 @@ def _stage(name: str, seen: pd.DataFrame, shipped: Stage, run: str) -> dict[str,
     }
     return {
         "core_hours": _core_hours(name, seen, largest, shipped, source),
-        "cpu_efficiency": _measured(np.clip(busy, 0.01, 1.0), source),
+        "cpu_efficiency": _cpu_efficiency(largest, source),
         "ram_gib": _ram_gib(name, seen, shipped, source),
         "tasks": shipped.tasks,
         "cores_per_task": shipped.cores_per_task,
         "demands": demands,
     }
+
+
+def _load(run_root: Path, seen: pd.DataFrame, shipped: Stage) -> dict[str, Any]:
+    """What a load used for each variant, times the variants of a human genome."""
+    answers = read_table(run_root, tables.PIPELINE_ANSWERS)
+    stored = answers[answers["stage"] == LOAD].set_index(["trial", "client"])["found"]
+    seen = seen.join(stored.rename("variants"), on=["trial", "client"])
+    largest = seen[seen["bases"] == seen["bases"].max()]
+    source = (
+        f"{run_root.name}: {len(largest)} loads of {largest['variants'].median():,.0f} variants; "
+        f"{UPPER_BOUND}"
+    )
+    core_hours = largest["core_s"] / largest["variants"] / 3600.0
+    return {
+        "core_hours": _measured(core_hours * shipped.demands["hbase_write"].value, source),
+        "cpu_efficiency": _cpu_efficiency(largest, source),
+        "ram_gib": _ram_gib(LOAD, seen, shipped, source),
+    }
+
+
+def _cpu_efficiency(largest: pd.DataFrame, source: str) -> dict[str, Any]:
+    """Of tasks that ran beside as few others as the study has."""
+    calm = largest[largest["concurrent"] == largest["concurrent"].min()]
+    busy = calm["core_s"] / (calm["wall_s"] * calm["threads"])
+    return _measured(np.clip(busy, 0.01, 1.0), source)
 
 
 def _words(largest: pd.DataFrame) -> str:

@@ -9,8 +9,10 @@ from density_study.analysis.report.charts.notes import notes
 from density_study.analysis.report.charts.observations import Observation, View
 from density_study.analysis.report.charts.palette import styles
 from density_study.analysis.summary.summary import Metric
-from density_study.workloads.pipeline.machine.files import STAGES
+from density_study.workloads.pipeline.machine.files import LOAD, STAGES
 
+DRAWN = (*STAGES, LOAD)
+"""Stages of one genome; variant importance has samples of its own."""
 NUMBERS = {
     "stage_core": "CPU time",
     "stage_time": "time",
@@ -18,6 +20,7 @@ NUMBERS = {
     "stage_read": "read from files",
     "stage_write": "written to files",
     "stage_tasks": "tasks",
+    "load_rate": "variants written to the store by one loader",
     "recall": "planted variants called",
     "precision": "called variants planted",
 }
@@ -30,7 +33,7 @@ def pipeline_figures(view: View) -> tuple[Figure | None, ...]:
 def _stages(view: View) -> Figure | None:
     listed = view.observations(NUMBERS)
     drawn = [
-        one for one in listed if one.metric.name == "stage_core" and _stage(one.metric) in STAGES
+        one for one in listed if one.metric.name == "stage_core" and _stage(one.metric) in DRAWN
     ]
     chart = by_density(
         view,
@@ -40,7 +43,7 @@ def _stages(view: View) -> Figure | None:
         ),
         series=lambda o: _stage(o.metric),
         tip=lambda o: f"{_stage(o.metric)}, {view.where(o.setting)}",
-        styles=styles(list(STAGES)),
+        styles=styles(list(DRAWN)),
         mark="stack",
         unit="core-seconds",
         table=("Number", lambda m: f"{_stage(m)}, {NUMBERS[m.name]}"),

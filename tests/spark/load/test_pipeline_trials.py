@@ -16,7 +16,7 @@ from density_study.analysis.capacity.inputs.measured import (
 from density_study.analysis.capacity.inputs.run_points import run_points
 from density_study.jobs import pipeline
 from density_study.jobs.first_look.look import first_look
-from density_study.workloads.pipeline.machine.files import COHORT, JOINT, STAGES
+from density_study.workloads.pipeline.machine.files import COHORT, JOINT, LOAD, STAGES
 from density_study.workloads.pipeline.setting import PipelineSetting
 from tests.spark.conftest import Analysed
 from tests.support.record_factory import RUN, RunFactory
@@ -36,6 +36,10 @@ def run(tmp_path_factory: pytest.TempPathFactory, spark: SparkSession) -> Analys
         for name, bases in SIZES.items()
     }
     truths["two_nodes"] = factory.pipeline(V2, bases=1_000_000, core_us=0.8)
+    loaded = truths["loaded"] = factory.pipeline(
+        V2, bases=200_000, core_us=200_000**0.25 / 40, variant_load=True
+    )
+    loaded.stored = (2000, 2000, 1500)
     miscounted = truths["miscounted"] = factory.pipeline(V1, bases=300_000)
     unfinished = truths["unfinished"] = factory.pipeline(V1, bases=350_000)
     wrong = truths["failed"] = factory.pipeline(V1, bases=400_000)
@@ -91,6 +95,17 @@ def test_sound_trials_are_valid_with_their_rate(run: Analysed, case: str) -> Non
         )
 
 
+def test_a_load_has_a_rate_and_no_recall(run: Analysed) -> None:
+    assert run.verdict("loaded") == ("valid", "")
+    scope = f"stage:{LOAD}"
+    loads_s = 2 * 2.0
+    assert run.metric("loaded", "load_rate", scope=scope) == pytest.approx(2 * 1500 / loads_s)
+    core_s = sum(of(run.truths["loaded"], LOAD)) / 4
+    assert run.metric("loaded", "stage_core", scope=scope) == pytest.approx(core_s, abs=1e-6)
+    assert run.metrics("loaded", "recall", scope=scope).empty
+    assert run.metrics("two_nodes", "load_rate").empty
+
+
 def test_troubled_trials_are_not(run: Analysed) -> None:
     verdict, reasons = run.verdict("miscounted")
     assert verdict == "invalid" and "differs from its work by" in reasons
@@ -110,12 +125,12 @@ def test_the_report_draws_stages_and_the_curve(run: Analysed) -> None:
 def test_its_rates_are_points_of_a_capacity_model(run: Analysed) -> None:
     rates = [point for point in run_points(run.root) if point.quantity == "rate"]
     assert {point.unit for point in rates} == {"genomes/h"}
-    assert len(rates) == 4
+    assert len(rates) == 5
 
 
 def test_a_profile_has_the_costs_of_the_largest_genome_and_the_growth_beyond(run: Analysed) -> None:
     profile = measured_profile(run.root)
-    assert [stage.name for stage in profile.stages] == [*STAGES, "load"]
+    assert [stage.name for stage in profile.stages] == [*STAGES, LOAD]
     assert profile.stages[0].after == () and profile.stages[4].after == (JOINT,)
     large = [run.truths[case] for case in ("large", "two_nodes")]
     for stage in profile.stages[:3]:
@@ -148,11 +163,19 @@ def test_the_share_of_a_cohort_is_that_of_its_genomes(run: Analysed) -> None:
     assert joint.core_hours.value == pytest.approx(sorted(rows)[1] * READ_BASES / 3600)
 
 
+def test_the_cost_of_a_load_is_that_of_its_rows(run: Analysed) -> None:
+    load = measured_profile(run.root).stages[-1]
+    one, other = (core_s / 1500 for core_s in of(run.truths["loaded"], LOAD))
+    assert load.core_hours is not None
+    assert load.core_hours.value == pytest.approx((one + other) / 2 * 4_300_000 / 3600)
+    assert "2 loads of 1,500 variants" in load.core_hours.source
+
+
 def test_every_stage_is_compared_with_the_shipped_one(run: Analysed) -> None:
     found = {one.stage: one for one in differences(measured_profile(run.root))}
     pairs = {name: one.shipped.name if one.shipped else None for name, one in found.items()}
     assert pairs == {"align": "align", "sort-markdup": "sort-markdup", "call": "haplotypecaller",
-                     JOINT: "genotype", "bqsr": "bqsr", "load": "load"}  # fmt: skip
+                     JOINT: "genotype", "bqsr": "bqsr", LOAD: "load"}  # fmt: skip
     assert found["bqsr"].measured is None and "not part" in found["bqsr"].note
     assert "lower bound" in found["align"].note
 

@@ -1,5 +1,8 @@
 """Runs on a worker node: `make` its genomes, `run` them through the stages, `compare` them with the truth.
 
+`--store` ends the command line with a program: in `run` it loads the cohort's variants into the variant
+store, in `compare` it reads them back.
+
 `run` writes a row as soon as a stage has ended, and nothing else happens meanwhile. Standard library only.
 """
 
@@ -8,6 +11,7 @@ from __future__ import annotations
 import argparse
 import resource
 import shutil
+import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -21,6 +25,7 @@ from density_study.workloads.pipeline.machine.files import (
     CALL,
     COHORT,
     JOINT,
+    LOAD,
     SORT,
     STAGE_COLUMNS,
     STAGES,
@@ -36,7 +41,9 @@ from density_study.workloads.pipeline.machine.stages import (
     calls,
     chains,
     joint_chains,
+    load_chains,
 )
+from density_study.workloads.pipeline.machine.stored import called_rows, stored_rows
 
 
 class Stages:
@@ -60,6 +67,9 @@ class Stages:
     def cohort(self, names: Sequence[str]) -> bool:
         return self._stage(COHORT, JOINT, joint_chains(names))
 
+    def load(self, program: Sequence[str]) -> bool:
+        return self._stage(COHORT, LOAD, load_chains(program))
+
     def _stage(self, genome: str, stage: str, work: Sequence[Chain]) -> bool:
         use = run(work, self._folder)
         with self._lock:
@@ -78,8 +88,10 @@ def run_genomes(
     node: str,
     output: Path,
     gatk: Mapping[str, Gatk],
+    store: Sequence[str] = (),
 ) -> bool:
-    """Take the genomes through the stages, `concurrent` at once, then all of them through the last one."""
+    """Take the genomes through the stages, `concurrent` at once, then all of them through joint genotyping
+    and, by the program `store`, into the variant store."""
     shutil.rmtree(folder / WORK, ignore_errors=True)
     (folder / WORK).mkdir()
     with output.open("w", encoding="utf-8") as file:
@@ -87,12 +99,14 @@ def run_genomes(
         stages = Stages(folder, threads, file, gatk)
         with ThreadPoolExecutor(concurrent) as pool:
             done = list(pool.map(stages.genome, names))
-        return all(done) and stages.cohort(names)
+        return all(done) and stages.cohort(names) and (not store or stages.load(store))
 
 
-def compare(folder: Path, names: Sequence[str], node: str, output: Path) -> None:
-    """Count what was planted, called, and both, of each genome after each calling stage; then remove the
-    stages' files."""
+def compare(
+    folder: Path, names: Sequence[str], node: str, output: Path, store: Sequence[str] = ()
+) -> None:
+    """Count what was planted, called, and both, of each genome after each calling stage; with `store`, which
+    reads the variant store, what was called jointly, is stored, and both. Then remove the stages' files."""
     with output.open("w", encoding="utf-8") as file:
         begin(file, "answers", node, ANSWER_COLUMNS)
         for name in names:
@@ -102,6 +116,10 @@ def compare(folder: Path, names: Sequence[str], node: str, output: Path) -> None
                 (JOINT, called_jointly(folder, COHORT_CALLS, name)),
             ):
                 write(file, (name, stage, len(truth), len(found), len(truth & found)))
+        if store:
+            subprocess.run(store, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+            called, stored = called_rows(folder), stored_rows(folder)
+            write(file, (COHORT, LOAD, len(called), len(stored), len(called & stored)))
     shutil.rmtree(folder / WORK)
 
 
@@ -123,6 +141,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--gatk-home", type=Path, default=Path())
     parser.add_argument("--java", default="java")
+    parser.add_argument("--store", nargs=argparse.REMAINDER, default=())
     given = parser.parse_args(argv)
     names = [sample(number) for number in given.genomes]
     if given.act == "make":
@@ -131,11 +150,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     elif given.act == "run":
         if not run_genomes(
             given.folder, names, given.threads, given.concurrent, given.node, given.output,
-            dict.fromkeys(given.gatk, Gatk(given.java, given.gatk_home, WORK)),
+            dict.fromkeys(given.gatk, Gatk(given.java, given.gatk_home, WORK)), given.store,
         ):  # fmt: skip
             sys.exit("a stage failed; its row has its exit code, and its messages are above")
     else:
-        compare(given.folder, names, given.node, given.output)
+        compare(given.folder, names, given.node, given.output, given.store)
 
 
 if __name__ == "__main__":

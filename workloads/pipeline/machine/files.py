@@ -6,10 +6,12 @@ from __future__ import annotations
 FORMAT = 2
 ALIGN, SORT, CALL, JOINT = STAGES = ("align", "sort-markdup", "call", "joint-genotype")
 """In the order in which they run; JOINT once for all genomes of a node."""
+LOAD = "variant-load"
+"""Once for all genomes of a node, after JOINT, where a study asks for it."""
 IMPORTANCE = "variant-importance"
 """Once for all nodes, on their YARN, where a study asks for it."""
 COHORT = "cohort"
-"""What the rows of JOINT and IMPORTANCE name in place of a genome."""
+"""What the rows of JOINT, LOAD and IMPORTANCE name in place of a genome."""
 STAGE_COLUMNS = (
     "genome",
     "stage",

@@ -23,6 +23,8 @@ DIVERGENCE = 8
 LINE = 60
 _BASES = bytes(b"ACGT"[value % 4] for value in range(256))
 REFERENCE = "reference/reference.fa"
+CONTIG = "chr1"
+"""Its only sequence."""
 DICTIONARY = "reference/reference.dict"
 """Names and lengths of its sequences, as GATK needs them."""
 
@@ -59,7 +61,7 @@ class Genomes:
             else e_coli(self.bases)
         )
         lines = (genome[at : at + LINE] for at in range(0, len(genome), LINE))
-        path.write_bytes(b">chr1\n" + b"\n".join(lines) + b"\n")
+        path.write_bytes(f">{CONTIG}\n".encode() + b"\n".join(lines) + b"\n")
         self._call("samtools", "faidx", REFERENCE)
         self._call("samtools", "dict", "-o", DICTIONARY, REFERENCE)
         self._call("bwa", "index", REFERENCE)

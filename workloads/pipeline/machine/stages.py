@@ -13,6 +13,10 @@ SORT_MIB = 256
 """Memory in which a thread sorts; with more reads it spills to disk."""
 WORK = "work"
 COHORT_CALLS = f"{WORK}/cohort.vcf.gz"
+DISTINCT_CALLS = f"{WORK}/distinct.vcf"
+"""The cohort's variants with one alternative each, normalised, so that one variant has one key."""
+STORED = f"{WORK}/stored.tsv"
+"""What the variant store returns of them."""
 
 
 def bam(name: str) -> str:
@@ -62,6 +66,18 @@ def joint_chains(names: Sequence[str]) -> Sequence[Chain]:
         [["bcftools", "index", sites]],
         _called([bam(name) for name in names], COHORT_CALLS, "-T", sites),
         [["bcftools", "index", COHORT_CALLS]],
+    ]
+
+
+def load_chains(load: Sequence[str]) -> Sequence[Chain]:
+    """The cohort's variants into the store, by the program `load`. Two of them may be the same once they are
+    normalised; the first one stays."""
+    return [
+        [
+            ["bcftools", "norm", "-Ou", "-f", REFERENCE, "-m", "-any", COHORT_CALLS],
+            ["bcftools", "norm", "-d", "exact", "-o", DISTINCT_CALLS, "-"],
+        ],
+        [load],
     ]
 
 

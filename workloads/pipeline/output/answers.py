@@ -11,7 +11,8 @@ from density_study.workloads.pipeline.output.rows import genome, parse_rows, sta
 
 @dataclass(frozen=True)
 class Answer:
-    """Of one genome after one stage: variants planted, called, and found, which are both."""
+    """Of one genome after one stage: variants planted, called, and found, which are both. After LOAD:
+    variants called jointly, stored, and equal."""
 
     line: int
     node: str

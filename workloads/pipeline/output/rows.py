@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from density_study.workloads.base.parsing import Ledger, Line, Parsed, RejectedError
-from density_study.workloads.pipeline.machine.files import FORMAT, IMPORTANCE, STAGES
+from density_study.workloads.pipeline.machine.files import FORMAT, IMPORTANCE, LOAD, STAGES
 
 Row = TypeVar("Row")
 TITLE = re.compile(r"# (stages|answers) format ([0-9]+), node=([A-Za-z0-9][A-Za-z0-9._-]*)")
@@ -54,6 +54,6 @@ def genome(text: str) -> str:
 
 def stage(text: str) -> str:
     """RejectedError unless it is a stage."""
-    if text not in (*STAGES, IMPORTANCE):
+    if text not in (*STAGES, LOAD, IMPORTANCE):
         raise RejectedError(f"unknown stage {text[:40]!r}")
     return text

@@ -22,7 +22,7 @@ from density_study.analysis.capacity.inputs.measured import (
 from density_study.analysis.capacity.inputs.profile import Profile, Stage, read_profile
 from density_study.cluster.model.errors import InputError
 from density_study.dags.cli import main
-from density_study.workloads.pipeline.machine.files import COHORT, JOINT, STAGES
+from density_study.workloads.pipeline.machine.files import COHORT, JOINT, LOAD, STAGES
 from tests.unit.analysis.capacity.planning import model
 
 COVERAGE = 10
@@ -35,10 +35,12 @@ def profile(
     sizes: tuple[int, ...] = SIZES,
     growth: float = 0.0,
     verdict: str = "valid",
+    loaded: bool = False,
     **own: Any,
 ) -> Profile:
-    """Of a trial per size with 4 genomes, whose cost varies by 10 %; cost per base grows as bases^growth."""
-    rows = []
+    """Of a trial per size with 4 genomes, whose cost varies by 10 %; cost per base grows as bases^growth.
+    loaded: with a variant per 1,000 bases, which costs 1 ms."""
+    rows, answers = [], []
     for bases in sizes:
         for number, factor in enumerate((0.9, 1.0, 1.0, 1.1), 1):
             for stage in STAGES:
@@ -53,11 +55,19 @@ def profile(
                      "peak_kib": 20_000 + bases // 100, "read_bytes": bases * COVERAGE,
                      "written_bytes": bases * COVERAGE // 2, "exit_code": 0, **own}
                 )  # fmt: skip
+        if loaded:
+            row = {"trial": f"t{bases}", "client": "pipeline-w1", "stage": LOAD, "genome": COHORT}
+            variants = bases // 1_000
+            core_s = variants / 1e3
+            answers.append({**row, "planted": variants, "called": variants, "found": variants})
+            rows.append({**row, "start_epoch_s": 0.0, "end_epoch_s": 0.5 * core_s, "core_s": core_s,
+                         "peak_kib": 2**18, "read_bytes": 1, "written_bytes": 1})  # fmt: skip
     frames = {
         tables.TRIALS: [{"trial": f"t{bases}", "bases": bases, "coverage": COVERAGE, "threads": 1,
                          "concurrent": 1} for bases in sizes],
         tables.VERDICTS: [{"trial": f"t{bases}", "verdict": verdict} for bases in sizes],
         tables.PIPELINE_STAGES: rows,
+        tables.PIPELINE_ANSWERS: answers,
     }  # fmt: skip
     monkeypatch.setattr(module, "read_table", lambda _, table: pd.DataFrame(frames[table]))
     return measured_profile(Path("runs/20261124T100000Z"))
@@ -144,6 +154,21 @@ def test_stages_are_compared_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None
     }  # fmt: skip
     assert found["bqsr"].measured is None
     assert found["load"].note == "not measured: wgs30x's"
+
+
+def test_a_load_follows_the_variants_of_a_human_genome(monkeypatch: pytest.MonkeyPatch) -> None:
+    found, shipped = profile(monkeypatch, loaded=True), read_profile("wgs30x").stages[-1]
+    load = found.stages[-1]
+    assert (load.name, load.after) == (LOAD, (JOINT,))
+    assert load.core_hours is not None and load.ram_gib is not None
+    assert load.core_hours.value == pytest.approx(1e-3 * 4_300_000 / 3600)
+    assert "1 loads of 1,000 variants; an upper bound" in load.core_hours.source
+    assert load.ram_gib.value == 0.25
+    assert load.cpu_efficiency is not None and load.cpu_efficiency.value == 1.0
+    assert load.demands == shipped.demands, "the run cannot tell how many variants a human has"
+    pairs = {one.stage: one for one in differences(found)}
+    assert pairs[LOAD].shipped == shipped and pairs[LOAD].note.startswith("an upper bound")
+    assert "load" not in pairs
 
 
 def test_size_takes_the_run_and_prints_the_difference(

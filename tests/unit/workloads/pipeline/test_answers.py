@@ -7,7 +7,14 @@ from pathlib import Path
 from density_study.workloads.pipeline.machine.answers import variants
 from density_study.workloads.pipeline.machine.files import CALL, JOINT, SORT, STAGES
 from density_study.workloads.pipeline.machine.gatk import Gatk
-from density_study.workloads.pipeline.machine.stages import bam, calls, chains, joint_chains
+from density_study.workloads.pipeline.machine.stages import (
+    DISTINCT_CALLS,
+    bam,
+    calls,
+    chains,
+    joint_chains,
+    load_chains,
+)
 
 
 def test_variants_are_positions_with_both_alleles() -> None:
@@ -51,5 +58,11 @@ def test_gatk_does_a_stage_on_all_its_jars(tmp_path: Path) -> None:
 def test_only_the_last_program_of_a_chain_writes_a_file() -> None:
     """Bytes written are those of the last one alone."""
     work = [chain for stage in STAGES[:-1] for chain in chains(stage, "g001", 1)]
-    for chain in (*work, *joint_chains(["g001", "g002"])):
+    for chain in (*work, *joint_chains(["g001", "g002"]), *load_chains(["load"])):
         assert all("-o" not in argv for argv in chain[:-1]), chain
+
+
+def test_the_store_gets_what_was_normalised() -> None:
+    normalise, load = load_chains(["load", "--vcf", DISTINCT_CALLS])
+    assert normalise[-1][normalise[-1].index("-o") + 1] == DISTINCT_CALLS
+    assert load == [["load", "--vcf", DISTINCT_CALLS]]

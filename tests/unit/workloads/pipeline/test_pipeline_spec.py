@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from density_study.cluster.model.errors import InputError
-from density_study.workloads.pipeline.spec import NOT_YET, PipelineSpec
+from density_study.workloads.pipeline.spec import PipelineSpec
 from density_study.workloads.spec.study_file import parse_study
 from tests.support.drafts import plan
 from tests.support.topologies import local, physical
@@ -39,12 +39,6 @@ def test_a_study_has_a_setting_per_size_and_concurrency() -> None:
     assert settings[0].needs_of_workers == ("check-genomics",)
 
 
-@pytest.mark.parametrize("key", NOT_YET)
-def test_stages_that_are_missing_are_refused_by_name(key: str) -> None:
-    with pytest.raises(ValidationError, match=f"not yet available in a pipeline: leave {key} out"):
-        spec(**{key: True})
-
-
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
@@ -55,6 +49,7 @@ def test_stages_that_are_missing_are_refused_by_name(key: str) -> None:
         ({"reference": "human"}, "synthetic"),
         ({"reference": "e-coli-536", "bases": [5_000_000]}, "exceed the 4,938,920 of"),
         ({"min_recall": 0.9}, "write, for example, 90%"),
+        ({"variant_load": "hbase"}, "valid boolean"),
     ],
 )
 def test_what_cannot_be_is_refused(keys: dict[str, Any], message: str) -> None:

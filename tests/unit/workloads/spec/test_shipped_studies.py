@@ -18,7 +18,7 @@ PLANNED = {
     "containers": (4, 20, "9a5f2dc2f62a"),
     "density-curve": (5, 35, "d85e63ef8cc9"),
     "genomics": (2, 26, "c5b30097f059"),
-    "genomics-pipeline": (2, 12, "7cabdbedaa88"),
+    "genomics-pipeline": (2, 12, "dd7c3e1a72cf"),
     "knee": (3, 24, "624124330530"),
     "network": (4, 12, "2cdccc1a5a13"),
     "quickstart": (2, 10, "852070355da5"),

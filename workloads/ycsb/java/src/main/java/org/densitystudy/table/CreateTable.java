@@ -3,6 +3,7 @@ package org.densitystudy.table;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.LongStream;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
 import org.apache.hadoop.hbase.client.TableDescriptor;
@@ -12,12 +13,12 @@ import org.densitystudy.variants.VariantStore;
 import org.densitystudy.ycsb.YcsbKeys;
 
 /**
- * create --table usertable --family f --regions N [--variants SAMPLES,SITES,SEED | --ordered RECORDS,DIGITS].
+ * create --table usertable --family f --regions N [--variants SAMPLES,SITES,SEED | --ordered RECORDS,DIGITS |
+ * --contig NAME,BASES].
  *
- * <p>N regions of equal size, for YCSB's hashed keys, for the rows of a variant store, or for records in
- * their own order. The table is
- * pre-split and is neither split nor normalized later, because results before and after such a change
- * cannot be compared.
+ * <p>N regions of equal size, for YCSB's hashed keys, for the rows of a variant store, for records in their
+ * own order, or for {@link CalledVariants}. The table is pre-split and is neither split nor normalized later,
+ * because results before and after such a change cannot be compared.
  */
 record CreateTable(TableName table, String family, byte[][] splits) implements Task {
   record Created(String table, int regions, List<String> splitKeys) {}
@@ -48,6 +49,9 @@ record CreateTable(TableName table, String family, byte[][] splits) implements T
     if (arguments.has("ordered")) {
       return inOrder(arguments, regions);
     }
+    if (arguments.has("contig")) {
+      return alongContig(arguments, regions);
+    }
     if (regions > YcsbKeys.SAMPLE / 100) {
       throw arguments.wrong("--regions %d is above %d", regions, YcsbKeys.SAMPLE / 100);
     }
@@ -65,6 +69,21 @@ record CreateTable(TableName table, String family, byte[][] splits) implements T
       throw (UsageException) arguments.wrong("--ordered: %s", wrong.getMessage()).initCause(wrong);
     }
     throw arguments.wrong("--ordered takes RECORDS,DIGITS, and no more regions than records");
+  }
+
+  private static byte[][] alongContig(Arguments arguments, int regions) {
+    String[] words = arguments.option("contig").split(",", -1);
+    try {
+      long bases = Long.parseLong(words[1]);
+      if (words.length == 2 && regions <= bases) {
+        return LongStream.range(1, regions)
+            .mapToObj(i -> Bytes.toBytes(CalledVariants.key(words[0], bases * i / regions + 1)))
+            .toArray(byte[][]::new);
+      }
+    } catch (IndexOutOfBoundsException | NumberFormatException wrong) {
+      throw (UsageException) arguments.wrong("--contig: %s", wrong.getMessage()).initCause(wrong);
+    }
+    throw arguments.wrong("--contig takes NAME,BASES, and no more regions than bases");
   }
 
   private static byte[][] ofVariants(Arguments arguments, int regions) {

@@ -19,8 +19,9 @@ import org.apache.hbase.thirdparty.com.google.gson.GsonBuilder;
  * {@code {"verb", "seconds", "error"}} for the one that failed; those after it do not run. Standard
  * error: one line on failure. Exit code: 0 done, 1 failed, 2 invalid command line.
  *
- * <p>This JVM is never measured. It starts fastest with -XX:TieredStopAtLevel=1 -XX:+UseSerialGC. The
- * YCSB client is measured and must not have the first of these. Both need
+ * <p>Only load-variants is measured. Any other JVM of this tool starts fastest with
+ * -XX:TieredStopAtLevel=1 -XX:+UseSerialGC. What is measured, as the YCSB client is, must not have the first
+ * of these. All need
  * --add-opens=java.base/java.nio=ALL-UNNAMED, or HBase copies bytes one by one.
  */
 public final class TableTool {
@@ -32,7 +33,9 @@ public final class TableTool {
               Map.entry("count", CountRows::parse),
               Map.entry("create", CreateTable::parse),
               Map.entry("drop", TableLife::drop),
+              Map.entry("dump-variants", DumpVariants::parse),
               Map.entry("flush-compact-settle", Settle::parse),
+              Map.entry("load-variants", LoadVariants::parse),
               Map.entry("namespace", Namespace::parse),
               Map.entry("read-back", ReadBack::parse),
               Map.entry("ready", Ready::parse),
