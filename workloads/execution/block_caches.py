@@ -26,6 +26,11 @@ _COUNTERS = {
     "l2_misses": "l2CacheMissCount",
     "evictions": "blockCacheEvictionCount",
 }
+_COUNTS_OF_A_MISS = 2
+"""With a cache beside the heap, HBase 2.5.13 and 2.6.4 look for a block before they take its lock and again
+after it, and count a miss each time: CombinedBlockCache.updateBlockMetrics is not told that the second look
+repeats the first (since HBASE-28189). Without such a cache, and for hits, each is counted once. The evictions
+of a full cache are half of these misses: each miss puts a block in, and another one out."""
 _POOL_OF = {"offheap": "direct", "mmap": "mapped", "pmem": "mapped"}
 _TIMEOUT_S = 10.0  # /conf is large
 
@@ -75,6 +80,8 @@ def caches_between(cluster: Cluster, before: CachesReading, after: CachesReading
     whole = len(growth) == len(names) and all(by >= 0 for one in growth for by in one.values())
     sums = {key: sum(one[key] for one in growth) for key in _COUNTERS} if whole else {}
     cache = cluster.topology.configuration.block_cache
+    if cache and sums:
+        sums["l2_misses"] = -(-sums["l2_misses"] // _COUNTS_OF_A_MISS)
     return CacheUse(
         declared=cluster.topology.configuration.engine,
         engines={name: after.engines.get(name) for name in names},

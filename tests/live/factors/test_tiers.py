@@ -151,6 +151,8 @@ def test_hits_follow_the_size_of_the_working_set(tmp_path: Path, records: int) -
     cold = caches.used_mib * 2**20 / BLOCK_BYTES / looked_for  # the cache was empty
     print(caches, table["store_file_mib"], used, share, cold)
     assert 100 * caches.l2_hits / looked_for == pytest.approx(100 * share * (1 - cold), abs=5)
+    put_in = (caches.evictions or 0) + caches.used_mib * 2**20 / BLOCK_BYTES
+    assert caches.l2_misses == pytest.approx(put_in, rel=0.05)  # each miss puts a block in
     assert caches.used_mib <= 64
     assert (
         (caches.used_mib < 0.9 * table["store_file_mib"])
