@@ -95,6 +95,12 @@ def _given_cluster(run: AnalysedRun) -> Iterator[SummaryWarning]:
         f"hold, and whether {daemons} restarted. {others}",
         remedy=f"Measure when others are idle. {claims}",
     )
+    for caution in sorted({facts["caution"] for facts in seen if "caution" in facts}):
+        yield SummaryWarning(
+            code="store-untried",
+            message=f"{caution}.",
+            remedy="Compare its rates with those of a client that you trust before you use these numbers.",
+        )
     yield from _hbase_clients(seen)
     quotas = sorted({one for facts in seen for one in facts.get("hbase_quotas") or ()})
     if quotas:
