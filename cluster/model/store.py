@@ -137,9 +137,8 @@ FACTS: Mapping[StoreName, StoreFacts] = {
     "aerospike": StoreFacts(
         "Aerospike",
         {
-            "memory": "commit-to-device false: in buffers of the master's and the replicas' servers before the "
-            "reply",
-            "synced": "commit-to-device true: on devices of the master and the replicas before the reply",
+            "memory": "commit-to-device false: in the buffers of the master and all replicas before the reply",
+            "synced": "commit-to-device true: on devices of the master and all replicas before the reply",
         },
         without="without commit-to-device, a server keeps acknowledged writes in its own buffers until it "
         "flushes them (flush-max-ms, a second by default)",
@@ -147,8 +146,8 @@ FACTS: Mapping[StoreName, StoreFacts] = {
         given=True,
         built=False,
         thread_ops_s=30_000,
-        caution="Aerospike's binding is untried: no server was available, and it ran only against a server of "
-        "its protocol that the tests bring",
+        caution="Aerospike's binding is untried: no server was available, and it ran only against a "
+        "server of its protocol that the tests bring",
     ),
 }
 

@@ -84,14 +84,14 @@ def check_stores(study: Study) -> None:
             )
         if not store.facts.built and endpoint is None:
             raise FaultyKeyError(
-                f"no package registry has a server of {store.facts.title}, so that none can be built; measure one "
-                "that stands, with provider existing and the key endpoint",
+                f"no package registry has a server of {store.facts.title}, so that none can be built; "
+                "measure one that stands, with provider existing and the key endpoint",
                 *key,
             )
         if endpoint is not None and (store.name == "aerospike") != bool(endpoint.server_namespace):
             raise FaultyKeyError(
-                "server_namespace, a namespace of the servers' configuration, is needed by store aerospike, and "
-                "taken by no other store",
+                "server_namespace, a namespace of the servers' configuration, is needed by store aerospike, "
+                "and taken by no other store",
                 *("existing", "endpoint", "server_namespace"),
             )
         if store.is_hbase:

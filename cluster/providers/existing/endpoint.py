@@ -1,4 +1,4 @@
-"""Provider `existing` with an endpoint: one namespace on a store of others, a prefix of keys, a keyspace or sets.
+"""Provider `existing` with an endpoint: one namespace on a store of others: keys, a keyspace or sets.
 
 Nothing else of the store is written, removed, flushed, compacted or configured.
 """

@@ -33,6 +33,7 @@ class AerospikeTest {
   private static final int UPDATE_WITH_ALL_REPLICAS = 0; // flags of a write that merges bins, and commits everywhere
   private static final int DURABLE_DELETE = 16;
   private static final int KEY_BUSY = 14;
+  private static final int DEVICE_OVERLOAD = 18;
   private static final String TABLE = "usertable_9";
 
   @TempDir Path folder;
@@ -131,7 +132,7 @@ class AerospikeTest {
 
   @Test
   void everyRequestIsSentAlthoughManyFailed() {
-    server.failing = KEY_BUSY;
+    server.failing = DEVICE_OVERLOAD; // a result after which clients may hold back
     for (int i = 0; i < 300; i++) {
       assertEquals(Status.ERROR, rows.read(TABLE, "user" + i, null, new HashMap<>()));
     }

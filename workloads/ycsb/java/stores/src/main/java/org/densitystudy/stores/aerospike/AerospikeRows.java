@@ -17,9 +17,9 @@ import site.ycsb.Status;
 /**
  * YCSB's operations on Aerospike: a row is a record, a field is a bin of bytes. Options: {@link AerospikeConnection}.
  *
- * <p>All tables are one set, which every load empties: a server never forgets the name of a set. As in HBase, an insert
- * overwrites fields that exist, an update of a missing row writes it, and a delete of a missing row succeeds. Records are
- * placed by a hash of their keys: a scan is NOT_IMPLEMENTED, and studies with one are refused.
+ * <p>All tables are one set, which every load empties: a server keeps the names of sets, and has a limit of them. As in
+ * HBase, an insert overwrites fields that exist, an update of a missing row writes it, and a delete of a missing row
+ * succeeds. Records are placed by a hash of their keys: a scan is NOT_IMPLEMENTED, and studies with one are refused.
  */
 public final class AerospikeRows extends Rows {
   private AerospikeConnection store;
