@@ -137,7 +137,7 @@ FACTS: Mapping[StoreName, StoreFacts] = {
     "aerospike": StoreFacts(
         "Aerospike",
         {
-            "memory": "commit-to-device false: in the buffers of the master and all replicas before the reply",
+            "memory": "commit-to-device false: in buffers of the master and all replicas before the reply",
             "synced": "commit-to-device true: on devices of the master and all replicas before the reply",
         },
         without="without commit-to-device, a server keeps acknowledged writes in its own buffers until it "

@@ -108,7 +108,7 @@ def test_what_is_known_of_aerospike_is_recorded_with_its_caution(
     with pytest.raises(InputError, match="99 MiB are left below its limits of used storage"):
         EndpointProvider().check_given(placed, 100, 10.0)
     fake.facts = {"commit-to-device": "false and true"}
-    with pytest.raises(InputError, match="servers differ .*commit-to-device false and true"):
+    with pytest.raises(InputError, match=r"servers differ .*commit-to-device false and true"):
         EndpointProvider().check_given(placed, 100, 10.0)
 
 
