@@ -57,15 +57,25 @@ def warnings(
     )
 
 
-def store_cautions(manifests: Iterable[Manifest]) -> Iterator[SummaryWarning]:
-    """What is disclosed of a store that is no supported release."""
-    said = {one.disclosure.get("store", {}).get("caution") for one in manifests}
-    for caution in sorted(said - {None}):
+def store_cautions(manifests: Sequence[Manifest]) -> Iterator[SummaryWarning]:
+    """What is disclosed of a store that is no supported release, or whose binding never ran on it."""
+    built, given = (_disclosed(manifests, key) for key in ("store", "given"))
+    for caution in built:
         yield SummaryWarning(
             code="store-for-testing",
             message=f"{caution}.",
             remedy="Measure a supported release before you decide for or against this store.",
         )
+    for caution in given:
+        yield SummaryWarning(
+            code="store-untried",
+            message=f"{caution}.",
+            remedy="Compare its rates with those of a client that you trust before you use these numbers.",
+        )
+
+
+def _disclosed(manifests: Sequence[Manifest], key: str) -> list[str]:
+    return sorted({one.disclosure.get(key, {}).get("caution", "") for one in manifests} - {""})
 
 
 def _given_cluster(run: AnalysedRun) -> Iterator[SummaryWarning]:

@@ -317,6 +317,7 @@ WarningCode = Literal[
     "process-nodes",
     "emulated-medium",
     "store-for-testing",
+    "store-untried",
     "container-nodes",
     "few-repetitions",
     "shared-client-host",

@@ -27,13 +27,14 @@ class Kerberos:
 class StoreEndpoint:
     """Where a store of others answers: `addresses`, each host:port. `user` with the password in
     `password_file`; empty: no login. Of Cassandra also the clients' `datacenter`, and the `replication`
-    there."""
+    there. Of Aerospike, the configured namespace with the study's sets: `server_namespace`."""
 
     addresses: tuple[str, ...]
     user: str = ""
     password_file: str = ""
     datacenter: str = ""
     replication: int = 1
+    server_namespace: str = ""
 
     @property
     def hosts(self) -> list[str]:

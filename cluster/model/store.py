@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-StoreName = Literal["hbase", "accumulo", "cassandra", "kudu", "redis", "redis-cluster", "rocksdb"]
+StoreName = Literal[
+    "hbase", "accumulo", "aerospike", "cassandra", "kudu", "redis", "redis-cluster", "rocksdb"
+]
 Durability = Literal["memory", "page_cache", "synced"]
 STORES: tuple[StoreName, ...] = get_args(StoreName)
 LEVELS: tuple[Durability, ...] = get_args(Durability)
@@ -25,9 +27,9 @@ class StoreFacts:
     those of Hadoop. workers: the most that it can use; None: any number. embedded: it runs in the client's
     process, so that there is one client. ordered: whether it can scan in the order of keys. compiled: whether
     its servers have JIT compilers, and so are warmed up. java: the feature release that its servers need;
-    None: any, or none. given: whether servers that stand already can be measured. thread_ops_s: more than a
-    synchronous client thread can do in a second. caution: what stands beside its numbers in plans and
-    reports."""
+    None: any, or none. given: whether servers that stand already can be measured. built: whether a study can
+    build it. thread_ops_s: more than a synchronous client thread can do in a second. caution: what stands
+    beside its numbers in plans and reports."""
 
     title: str
     acknowledged: Mapping[Durability, str]
@@ -41,6 +43,7 @@ class StoreFacts:
     compiled: bool = False
     java: int | None = None
     given: bool = False
+    built: bool = True
     thread_ops_s: int = 5000
     caution: str = ""
 
@@ -130,6 +133,21 @@ FACTS: Mapping[StoreName, StoreFacts] = {
         thread_ops_s=10_000,
         caution="Kudu's servers are a build that its publishers call testing only, never for production: "
         "its numbers are not those of a supported release",
+    ),
+    "aerospike": StoreFacts(
+        "Aerospike",
+        {
+            "memory": "commit-to-device false: in buffers of the master and all replicas before the reply",
+            "synced": "commit-to-device true: on devices of the master and all replicas before the reply",
+        },
+        without="without commit-to-device, a server keeps acknowledged writes in its own buffers until it "
+        "flushes them (flush-max-ms, a second by default)",
+        ordered=False,
+        given=True,
+        built=False,
+        thread_ops_s=30_000,
+        caution="Aerospike's binding is untried: no server was available, and it ran only against a "
+        "server of its protocol that the tests bring",
     ),
 }
 

@@ -79,7 +79,7 @@ Queue = Annotated[str, like(r"[A-Za-z0-9._-]{1,100}", "the name of a queue")]
 
 
 class EndpointSpec(Frozen):
-    """A Redis, Redis Cluster or Cassandra that stands already; `store` says which."""
+    """A Redis, Redis Cluster, Cassandra or Aerospike that stands already; `store` says which."""
 
     addresses: tuple[
         Annotated[str, like(r"[A-Za-z0-9._-]+:[0-9]{1,5}", "an address, HOST:PORT")], ...
@@ -102,6 +102,13 @@ class EndpointSpec(Frozen):
     replication: Annotated[int, Field(strict=True, ge=1, le=10)] = Field(
         1, description="Of Cassandra: replicas of each row in that datacenter."
     )
+    server_namespace: (
+        Annotated[str, like(r"[A-Za-z0-9_$-]{1,31}", "the name of a namespace")] | None
+    ) = Field(
+        None,
+        description="Of Aerospike, which needs it: the namespace of the servers' configuration that gets the "
+        "study's sets.",
+    )
 
     @model_validator(mode="after")
     def _login(self) -> EndpointSpec:
@@ -117,6 +124,7 @@ class EndpointSpec(Frozen):
             _expanded(self.password_file),
             self.datacenter,
             self.replication,
+            self.server_namespace or "",
         )
 
 
@@ -132,8 +140,8 @@ class ExistingSpec(Frozen):
     )
     endpoint: EndpointSpec | None = Field(
         None,
-        description="A Redis, Redis Cluster or Cassandra, in place of Hadoop and HBase: only `namespace` is "
-        "taken beside it.",
+        description="A Redis, Redis Cluster, Cassandra or Aerospike, in place of Hadoop and HBase: only "
+        "`namespace` is taken beside it.",
     )
     folder: Folder | None = Field(
         None,
@@ -142,8 +150,8 @@ class ExistingSpec(Frozen):
     )
     namespace: Namespace = Field(
         "density_study",
-        description="HBase namespace for the study's tables; of an `endpoint`, the prefix of keys or the "
-        "keyspace. It must not exist.",
+        description="HBase namespace for the study's tables; of an `endpoint`, the prefix of keys, the "
+        "keyspace, or the beginning of the sets' names. It must not exist.",
     )
     queue: Queue = Field("default", description="YARN queue for the study's jobs.")
     kerberos: KerberosSpec | None = Field(

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 _IMPOSSIBLE = {
     "riak": "its client is of 2017, and no package registry has a server",
-    "aerospike": "no package registry has a server",
 }
 
 
@@ -24,8 +23,8 @@ class StoreSpec(Frozen):
 
     name: StoreName = Field(
         "hbase",
-        description="`hbase`, `accumulo`, `cassandra`, `kudu`, `redis` or `redis-cluster` (or Valkey), or "
-        "`rocksdb`.",
+        description="`hbase`, `accumulo`, `cassandra`, `kudu`, `redis` or `redis-cluster` (or Valkey), "
+        "`rocksdb`, or, as an endpoint, `aerospike`.",
     )
     durability: Durability = Field(
         "page_cache",
@@ -82,6 +81,18 @@ def check_stores(study: Study) -> None:
             raise FaultyKeyError(
                 "store redis is one server; for a cluster, write store: redis-cluster",
                 *("existing", "endpoint", "addresses"),
+            )
+        if not store.facts.built and endpoint is None:
+            raise FaultyKeyError(
+                f"no package registry has a server of {store.facts.title}, so that none can be built; "
+                "measure one that stands, with provider existing and the key endpoint",
+                *key,
+            )
+        if endpoint is not None and (store.name == "aerospike") != bool(endpoint.server_namespace):
+            raise FaultyKeyError(
+                "server_namespace, a namespace of the servers' configuration, is needed by store aerospike, "
+                "and taken by no other store",
+                *("existing", "endpoint", "server_namespace"),
             )
         if store.is_hbase:
             if study.provider == "existing" and store != Store():

@@ -144,7 +144,8 @@ class Study(Frozen):
     store: StoreChoice = Field(
         StoreSpec(),
         description="Store of the YCSB workloads: `hbase`, `accumulo`, `cassandra`, `kudu`, `redis`, "
-        "`redis-cluster` or `rocksdb`, or with a durability: `{name: redis, durability: synced}`.",
+        "`redis-cluster`, `rocksdb` or (only with `existing.endpoint`) `aerospike`, or with a durability: "
+        "`{name: redis, durability: synced}`.",
     )
     stack: StackSpec = Field(StackSpec(), description="Software versions and settings.")
     workloads: tuple[WorkloadEntry, ...] = Field(min_length=1, description="Workloads to run.")

@@ -1,4 +1,4 @@
-"""Provider `existing` with an endpoint: one namespace on a store of others, a prefix of keys or a keyspace.
+"""Provider `existing` with an endpoint: one namespace on a store of others: keys, a keyspace or sets.
 
 Nothing else of the store is written, removed, flushed, compacted or configured.
 """
@@ -12,7 +12,7 @@ from typing import Any
 from density_study.cluster.machine import directories
 from density_study.cluster.model.cluster import Endpoints, Site
 from density_study.cluster.model.errors import InputError, StudyError
-from density_study.cluster.model.store import Durability, Store
+from density_study.cluster.model.store import Durability, Store, StoreName
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.model.versions import Versions
 from density_study.cluster.providers.existing import watched
@@ -35,12 +35,23 @@ ENDPOINT = "endpoint.json"
 _CASSANDRA: Mapping[str, Durability] = {"periodic": "memory", "batch": "synced", "group": "synced"}
 _REDIS: Mapping[str, Durability] = {"everysec": "memory", "no": "page_cache", "always": "synced"}
 """appendfsync of an append-only file. With everysec, writes wait in memory while the file is synced."""
+_AEROSPIKE: Mapping[str, Durability] = {"false": "memory", "true": "synced"}
+"""commit-to-device, with which the servers' configuration takes no disable-odsync."""
+_DECIDING: Mapping[StoreName, tuple[str, ...]] = {
+    "redis": ("appendonly", "appendfsync"),
+    "redis-cluster": ("appendonly", "appendfsync"),
+    "cassandra": ("commitlog_sync",),
+    "aerospike": ("commit-to-device",),
+}
+"""Settings that decide on the durability."""
 
 
 def promised(store: Store, facts: Mapping[str, Any]) -> Durability | None:
     """The strongest level that the servers keep by their own words; None if they do not say, or differ."""
     if store.name == "cassandra":
         return _CASSANDRA.get(facts["commitlog_sync"])
+    if store.name == "aerospike":
+        return _AEROSPIKE.get(facts["commit-to-device"])
     if facts["appendonly"] == "no":
         return "memory"
     return _REDIS.get(facts["appendfsync"]) if facts["appendonly"] == "yes" else None
@@ -80,6 +91,7 @@ class EndpointProvider(ExistingProvider):
             "durability": store.durability,
             "durability_from": "servers" if level else "study",
             "unwatched": watched.unwatched(given, given.endpoint.hosts),
+            **({"caution": store.facts.caution} if store.facts.caution else {}),
         }
         endpoints = Endpoints(store={address: address for address in given.endpoint.addresses})
         return Joined(topology.versions, endpoints, client_conf(site), seen)
@@ -107,8 +119,8 @@ def _check_free(topology: Topology, owner: Mapping[str, Any]) -> None:
     namespace = given_of(topology).namespace
     if "tag" in owner:
         raise InputError(
-            f"{topology.store.facts.title} has keys or a keyspace {namespace} already ({owner['tag']}); a "
-            "study makes its own, and removes it.",
+            f"{topology.store.facts.title} has keys, a keyspace or sets {namespace} already "
+            f"({owner['tag']}); a study makes its own, and removes it.",
             f"namespace {namespace}",
             "name another one in existing.namespace; `study reap` removes what killed runs left.",
         )
@@ -119,8 +131,7 @@ def _check_facts(topology: Topology, facts: Mapping[str, Any], needed_mib: int) 
     store, level = topology.store, promised(topology.store, facts)
     endpoint = given_of(topology).endpoint
     assert endpoint is not None
-    names = ("commitlog_sync",) if store.name == "cassandra" else ("appendonly", "appendfsync")
-    words = ", ".join(f"{name} {facts[name]}" for name in names)
+    words = ", ".join(f"{name} {facts[name]}" for name in _DECIDING[store.name])
     if level is None and "unknown" not in words:
         raise InputError(
             f"its servers differ in their durability, or it is none that is known here: {words}.",
@@ -134,12 +145,13 @@ def _check_facts(topology: Topology, facts: Mapping[str, Any], needed_mib: int) 
             f"write durability: {level}.",
             ("store",),
         )
+    limit = "its limits of used storage" if store.name == "aerospike" else "maxmemory"
     if "free_bytes" in facts and facts["free_bytes"] < needed_mib * 2**20:
         raise InputError(
-            f"{facts['free_bytes'] // 2**20:,} MiB are left below maxmemory, and the study writes up to "
-            f"{needed_mib:,} MiB: the server would evict keys of others, or refuse writes.",
+            f"{facts['free_bytes'] // 2**20:,} MiB are left below {limit}, and the study writes up to "
+            f"{needed_mib:,} MiB: the servers would evict data of others, or refuse writes.",
             store.facts.title,
-            "load fewer records, or ask for a higher maxmemory.",
+            "load fewer records, or ask for a higher limit.",
         )
     if endpoint.replication > facts.get("nodes", endpoint.replication):
         raise InputError(

@@ -15,6 +15,7 @@ from density_study.cluster.stack import classpath, ensure, find_java
 from density_study.cluster.stack.store_software import CLIENTS
 
 STORE_TOOL = "org.densitystudy.stores.StoreTool"
+_ADDRESSES = ("redis.address", "cassandra.nodes", "aerospike.hosts")
 TIMEOUT_S = 600.0  # a large store is walked for the study's keys
 _FAILURE = re.compile(r"^(?:Caused by: )?(?:[\w$]+\.)+([\w$]+(?:Exception|Error).*)$", re.MULTILINE)
 
@@ -27,6 +28,13 @@ def endpoint_properties(topology: Topology) -> dict[str, str]:
     known = {"endpoint": "true", "store": topology.store.name}
     if endpoint.password_file:
         known |= {"store.user": endpoint.user, "store.password.file": endpoint.password_file}
+    if topology.store.name == "aerospike":
+        return {
+            **known,
+            "aerospike.hosts": addresses,
+            "aerospike.namespace": endpoint.server_namespace,
+            "aerospike.set": given.namespace,
+        }
     if topology.store.name != "cassandra":
         return {**known, "redis.address": addresses, "redis.prefix": f"{given.namespace}:"}
     return {
@@ -52,7 +60,7 @@ def ask_store(properties: Mapping[str, str], *commands: str) -> list[dict[str, A
     if code != 0:
         raise StudyError(
             f"the store failed at {', '.join(commands)}: {said[-1] if said else 'no message'}.",
-            properties.get("redis.address") or properties.get("cassandra.nodes", ""),
+            next((properties[name] for name in _ADDRESSES if name in properties), ""),
             "check that it runs, that this machine reaches it, and the login and its rights.",
         )
     return results_of(done.stdout)

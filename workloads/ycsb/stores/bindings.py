@@ -44,8 +44,12 @@ def binding_of(cluster: Cluster) -> Binding:
     topology = cluster.topology
     binding = _BINDINGS[topology.store.name]
     if topology.given is not None and topology.given.endpoint is not None:
-        return replace(binding, properties=lambda _: endpoint_properties(topology))
+        return replace(binding, properties=_of_endpoint)
     return binding
+
+
+def _of_endpoint(cluster: Cluster) -> Mapping[str, str]:
+    return endpoint_properties(cluster.topology)
 
 
 def _hbase(cluster: Cluster) -> Mapping[str, str]:
@@ -122,5 +126,6 @@ _BINDINGS: Mapping[StoreName, Binding] = {
     "rocksdb": Binding("org.densitystudy.stores.rocksdb.RocksDbClient", CLIENTS, _rocksdb),
     "accumulo": Binding("org.densitystudy.stores.accumulo.AccumuloDb", CLIENTS, _accumulo),
     "cassandra": Binding("org.densitystudy.stores.cassandra.CassandraClient", CLIENTS, _cassandra),
+    "aerospike": Binding("org.densitystudy.stores.aerospike.AerospikeRows", CLIENTS, _of_endpoint),
     "kudu": Binding("org.densitystudy.stores.kudu.KuduRows", CLIENTS, _kudu),
 }

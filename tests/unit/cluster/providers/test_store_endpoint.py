@@ -67,6 +67,8 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> FakeStore:
         ("cassandra", {"commitlog_sync": "periodic"}, "memory"),
         ("cassandra", {"commitlog_sync": "batch"}, "synced"),
         ("cassandra", {"commitlog_sync": "group"}, "synced"),
+        ("aerospike", {"commit-to-device": "false"}, "memory"),
+        ("aerospike", {"commit-to-device": "true"}, "synced"),
     ],
 )
 def test_the_level_is_the_strongest_that_the_servers_keep(
@@ -89,6 +91,25 @@ def test_servers_that_do_not_tell_are_taken_at_the_studys_word(
     joined = EndpointProvider().join(Site(tmp_path, "s/r/b1"), placed)
     assert (joined.seen["durability"], joined.seen["durability_from"]) == ("synced", "study")
     assert joined.seen["unwatched"] == ["10.0.0.5"]
+    assert "caution" not in joined.seen
+
+
+def test_what_is_known_of_aerospike_is_recorded_with_its_caution(
+    fake: FakeStore, tmp_path: Path
+) -> None:
+    fake.facts = {"commit-to-device": "unknown", "write-commit-level-override": "master"}
+    placed = topology(Store("aerospike", "synced"))
+    EndpointProvider().check_given(placed, 100, 10.0)
+    seen = EndpointProvider().join(Site(tmp_path, "s/r/b1"), placed).seen
+    assert (seen["durability"], seen["durability_from"]) == ("synced", "study")
+    assert seen["write-commit-level-override"] == "master"
+    assert "untried" in seen["caution"]
+    fake.facts = {"commit-to-device": "true", "free_bytes": 99 * 2**20}
+    with pytest.raises(InputError, match="99 MiB are left below its limits of used storage"):
+        EndpointProvider().check_given(placed, 100, 10.0)
+    fake.facts = {"commit-to-device": "false and true"}
+    with pytest.raises(InputError, match=r"servers differ .*commit-to-device false and true"):
+        EndpointProvider().check_given(placed, 100, 10.0)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +176,7 @@ def test_the_cause_of_a_failure_is_told(
         subprocess, "run", lambda argv, **_: subprocess.CompletedProcess(argv, 1, "", stderr)
     )
     with pytest.raises(StudyError, match=said) as caught:
-        endpoint_tool.ask_store({"redis.address": "h:1"}, "facts")
+        endpoint_tool.ask_store({"store": "x", "aerospike.hosts": "h:1"}, "facts")
     assert caught.value.where == "h:1"
 
 

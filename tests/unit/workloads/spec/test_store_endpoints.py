@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
+from density_study.analysis.summarise.warnings import store_cautions
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.given import StoreEndpoint
 from density_study.cluster.model.topology import Topology
+from density_study.dags.cli.display import warnings_of
 from density_study.workloads.planning.planned_study import outlined_study
 from density_study.workloads.record.given import recorded
 from density_study.workloads.ycsb.properties import table_on
@@ -33,6 +35,16 @@ store: {name: cassandra, durability: synced}
 existing:
   namespace: bench
   endpoint: {addresses: ["a.example:9042", "b.example:9042"], datacenter: dc7, replication: 3}
+workloads:
+  - ycsb: {records: [1000], mixes: [load, a], threads: [8]}
+"""
+AEROSPIKE = """\
+study: our-aerospike
+provider: existing
+store: {name: aerospike, durability: memory}
+existing:
+  namespace: bench
+  endpoint: {addresses: ["a.example:3000", "b.example:3000"], server_namespace: test}
 workloads:
   - ycsb: {records: [1000], mixes: [load, a], threads: [8]}
 """
@@ -83,6 +95,16 @@ def test_the_plan_has_the_client_alone_and_the_durability_in_the_name(tmp_path: 
                 "cassandra.replication": "3",
             },
         ),
+        (
+            AEROSPIKE,
+            {
+                "endpoint": "true",
+                "store": "aerospike",
+                "aerospike.hosts": "a.example:3000,b.example:3000",
+                "aerospike.namespace": "test",
+                "aerospike.set": "bench",
+            },
+        ),
     ],
 )
 def test_clients_are_told_addresses_and_the_file_of_the_password(
@@ -108,6 +130,11 @@ def test_clients_are_told_addresses_and_the_file_of_the_password(
         (REDIS + "factors: {store: [redis]}\n", "takes no factors but cluster"),
         (CASSANDRA.replace("synced", "page_cache"), "no durability page_cache"),
         (CASSANDRA.replace("[load, a]", "[e]"), "no scan from a key on"),
+        (AEROSPIKE.replace("[load, a]", "[e]"), "Aerospike places rows by a hash of their keys"),
+        (AEROSPIKE.replace("memory", "page_cache"), "no durability page_cache: without commit-to-device"),
+        (AEROSPIKE.replace(", server_namespace: test", ""), "server_namespace.*is needed by store aerospike"),
+        (CASSANDRA.replace("replication: 3", "server_namespace: test"), "taken by no other store"),
+        (AEROSPIKE.replace("server_namespace: test", "server_namespace: 'a;b'"), "the name of a namespace"),
         (
             "provider: existing\nexisting: {configuration: /c, folder: /a/b}\n"
             + REDIS.replace("provider: existing\n", "").split("existing:")[0]
@@ -124,3 +151,22 @@ def test_clients_are_told_addresses_and_the_file_of_the_password(
 def test_what_an_endpoint_cannot_have_is_refused(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(InputError, match=said):
         topology_of(tmp_path, text)
+
+
+def test_a_plan_of_aerospike_calls_its_binding_untried(tmp_path: Path) -> None:
+    (tmp_path / "study.yaml").write_text(AEROSPIKE)
+    (warning,) = [
+        one for one in warnings_of(outlined_study(tmp_path / "study.yaml").plan) if "untried" in one
+    ]
+    assert "no server was available" in warning
+    cluster: Any = SimpleNamespace(topology=topology_of(tmp_path, AEROSPIKE))
+    assert binding_of(cluster).db == "org.densitystudy.stores.aerospike.AerospikeRows"
+    assert cluster.topology.name == "given-aerospike-memory"
+
+
+def test_the_report_calls_the_binding_untried() -> None:
+    aerospike: Any = SimpleNamespace(disclosure={"given": {"caution": "untried"}})
+    redis: Any = SimpleNamespace(disclosure={"given": {"version": "7"}})
+    (warning,) = store_cautions([aerospike, redis, aerospike])
+    assert (warning.code, warning.message) == ("store-untried", "untried.")
+    assert not list(store_cautions([redis]))

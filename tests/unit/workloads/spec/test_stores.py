@@ -97,6 +97,14 @@ def test_every_store_has_the_same_nodes_and_memory(tmp_path: Path) -> None:
             "store: accumulo\nfactors: {vms_per_host: [1]}\nstack: {java: 21}\n",
             "Accumulo runs on Java 17 alone",
         ),
+        (
+            "store: {name: aerospike, durability: memory}\nfactors: {vms_per_host: [1]}\n",
+            "no package registry has a server of Aerospike.*provider existing and the key endpoint",
+        ),
+        (
+            "factors: {vms_per_host: [1], store: [redis, {name: aerospike, durability: synced}]}\n",
+            "no package registry has a server of Aerospike",
+        ),
         ("store: riak\nfactors: {vms_per_host: [1]}\n", "no package registry has a server"),
         ("store: redis\nfactors: {vms_per_host: [1], store: [redis]}\n", "remove this key"),
         (

@@ -2,12 +2,13 @@ package org.densitystudy.stores;
 
 import java.util.Map;
 import java.util.Properties;
+import org.densitystudy.stores.aerospike.AerospikeEndpoint;
 import org.densitystudy.stores.cassandra.CassandraEndpoint;
 import org.densitystudy.stores.redis.RedisEndpoint;
 
 /**
- * A store that stands already. All that a study has there is below one namespace: a prefix of keys, or a keyspace. Its tag
- * says whose it is.
+ * A store that stands already. All that a study has there is below one namespace: a prefix of keys, a keyspace, or
+ * sets. Its tag says whose it is.
  */
 public interface Endpoint extends Admin {
   /** {@code tag} of the run that has the namespace; empty where it has none; no entry if there is no namespace. */
@@ -27,6 +28,7 @@ public interface Endpoint extends Admin {
     return switch (store) {
       case "redis" -> new RedisEndpoint(properties, false);
       case "redis-cluster" -> new RedisEndpoint(properties, true);
+      case "aerospike" -> new AerospikeEndpoint(properties);
       case "cassandra" -> new CassandraEndpoint(properties);
       default -> throw new IllegalArgumentException("store=" + store + " is no endpoint here");
     };
