@@ -62,7 +62,10 @@ def test_a_shipped_study_plans_the_same_builds_and_trials(name: str) -> None:
         ("short-circuit", ["remote", "short-circuit"]),
         ("tiers", ["heap", "offheap-256m", "file-flash-256m"]),
         ("network", ["default", "rate-100mbit", "mtu-9000", "steer-1"]),
-        ("stores", ["hbase-page-cache", "redis-page-cache", "rocksdb-page-cache"]),
+        (
+            "stores",
+            ["hbase-page-cache", "accumulo-page-cache", "redis-page-cache", "rocksdb-page-cache"],
+        ),
     ],
 )
 def test_presets_differ_in_one_factor_with_the_baseline_first(name: str, levels: list[str]) -> None:
