@@ -154,13 +154,12 @@ def interrupts(device: str) -> list[int]:
 
 def interrupts_by_cpu(device: str, file: Path = INTERRUPTS) -> dict[int, dict[int, int]]:
     """Of each interrupt of the card: how many each CPU has handled since the machine started."""
-    ours = set(interrupts(device))
+    found: dict[int, dict[int, int]] = {number: {} for number in interrupts(device)}
     head, *lines = file.read_text().splitlines() or [""]  # runtimes may hide it in a container
     cpus = [int(word.removeprefix("CPU")) for word in head.split()]
-    found = {}
     for line in lines:
         number, _, rest = line.partition(":")
-        if number.strip().isdigit() and int(number) in ours:
+        if number.strip().isdigit() and int(number) in found:
             found[int(number)] = dict(zip(cpus, map(int, rest.split()[: len(cpus)]), strict=True))
     return found
 
