@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from density_study.cluster.machine import network_probe
+from density_study.cluster.machine.packet_cpus import cpu_of_interrupt
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.network import Network
@@ -24,7 +25,7 @@ from density_study.cluster.state.journal import Journal
 RATE_TOLERANCE, RATE_AIM = 0.05, 0.02
 """What is accepted, and what ends the attempts."""
 STEERED_LEAST = 90.0
-"""Percent of the packets that the named CPUs process; other programs' packets are counted, too."""
+"""Percent of packets or interrupts that the named CPUs process; other programs' ones are counted, too."""
 DELAY_TOLERANCE, DELAY_MORE_MS = 0.1, 1.0
 LOST_DATAGRAMS = 2000
 _SIGMAS = 4.0
@@ -107,9 +108,11 @@ def _measure(
     datagrams = LOST_DATAGRAMS if network.loss_percent else 0
     senders = ",".join(map(str, network.transmit))
     wanted = (avoided, str(network.mtu or 0), str(datagrams), senders)
+    followed = "1" if network.follow else "0"
     running = []
-    for node, words in ((receiver, ("receive", *place)), (sender, ("send", *place, *wanted))):
-        argv = (*transport.python(node), "-m", network_probe.__name__, *words)
+    ends = ((receiver, ("receive", *place)), (sender, ("send", *place, *wanted)))
+    for node, words in ends:
+        argv = (*transport.python(node), "-m", network_probe.__name__, *words, followed)
         out = folder / f"{words[0]}.out"
         err = folder / f"{words[0]}.err"
         command = Command("network-probe", argv)
@@ -145,6 +148,11 @@ def proofs_of(network: Network, reading: Reading, why: str = "") -> Iterator[Pro
         yield _proof("queues", network.queues, reading.get("queues"), "count", why)
     if network.transmit:
         yield _transmitted(network, reading.get("by_queue", {}), why)
+    if network.follow:
+        shares = reading.get("followed", {}).values()
+        yield _share("followed", min(shares, default=None), why)
+    if network.irq_affinity:
+        yield _interrupted(network.irq_affinity, reading.get("interrupts", {}), why)
     if network.delay_ms is not None:
         trip, least = reading.get("round_trip_ms"), 2 * network.delay_ms
         tolerance = DELAY_TOLERANCE * least + DELAY_MORE_MS
@@ -164,8 +172,20 @@ def _steered(cpus: Sequence[int], packets: Mapping[str, int], why: str) -> Proof
     """JSON has made text of the CPUs' numbers."""
     total = sum(packets.values())
     named = sum(count for cpu, count in packets.items() if int(cpu) in cpus)
-    share = 100.0 * named / total if total else None
-    return _proof("steered", 100.0, share, "percent", why, 100.0 - STEERED_LEAST)
+    return _share("steered", 100.0 * named / total if total else None, why)
+
+
+def _share(what: str, percent: float | None, why: str) -> Proof:
+    """Of what should be all."""
+    return _proof(what, 100.0, percent, "percent", why, 100.0 - STEERED_LEAST)
+
+
+def _interrupted(cpus: Sequence[int], counts: Mapping[str, Mapping[str, int]], why: str) -> Proof:
+    """Of a card's interrupts, those that came to the CPU of their turn."""
+    turns = cpu_of_interrupt([int(number) for number in counts], cpus)
+    total = sum(sum(by_cpu.values()) for by_cpu in counts.values())
+    right = sum(counts[str(number)].get(str(cpu), 0) for number, cpu in turns.items())
+    return _share("interrupted", 100.0 * right / total if total else None, why)
 
 
 def _transmitted(network: Network, packets: Mapping[str, Sequence[int]], why: str) -> Proof:
@@ -174,9 +194,9 @@ def _transmitted(network: Network, packets: Mapping[str, Sequence[int]], why: st
     for place, cpu in enumerate(network.transmit):
         sent = packets.get(str(cpu), ())
         if not sum(sent) or len(sent) != network.queues:
-            return _proof("transmitted", 100.0, None, "percent", why)
+            return _share("transmitted", None, why)
         shares.append(100.0 * sent[place % network.queues] / sum(sent))
-    return _proof("transmitted", 100.0, min(shares), "percent", why, 100.0 - STEERED_LEAST)
+    return _share("transmitted", min(shares), why)
 
 
 def _lost(percent: float, reading: Reading, why: str) -> Proof:

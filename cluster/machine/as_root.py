@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Sequence
 
 _TIMEOUT_S = 20.0
 
@@ -21,3 +22,14 @@ def run(*argv: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return subprocess.CompletedProcess(argv, 127, "", str(error))
+
+
+def may_not(*argv: str) -> str:
+    """Why this user may not run it as root; empty if it may."""
+    denied = os.geteuid() != 0 and run("sudo", "-n", "-l", *argv).returncode
+    return f"sudo does not let this user run {' '.join(argv)}" if denied else ""
+
+
+def failure(done: subprocess.CompletedProcess[str], argv: Sequence[str]) -> str:
+    """What a program said that has failed, without a full stop."""
+    return f"{' '.join(argv)} fails: {' '.join(done.stderr.split())[:200]}".rstrip(".")

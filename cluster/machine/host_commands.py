@@ -24,6 +24,7 @@ from density_study.cluster.machine import (
     io_limits,
     network_cut,
     network_link,
+    packet_cpus,
     page_cache,
 )
 from density_study.cluster.machine.describe import (
@@ -124,6 +125,8 @@ HOST_COMMANDS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "dirs-there": lambda paths: [path for path in paths if Path(path).exists()],
         "evict": page_cache.evict,
         "find-containers": containers.find,
+        "files-changed": packet_cpus.changed,
+        "flow-table": packet_cpus.flow_table,
         "flush-dirty-pages": page_cache.flush_dirty_pages,
         "free-mib": disk_free_mib,
         "io-bytes": page_cache.io_bytes,
@@ -144,6 +147,7 @@ HOST_COMMANDS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "read-rate": lambda folder, *args: read_rate(Path(folder), *args),
         "remove-containers": containers.remove,
         "remove-dir": lambda path, tag: directories.remove_at(Path(path), tag),
+        "restore-files": packet_cpus.restore,
         "restore-network": network_link.restore,
         "set-network": network_link.apply,
         "shape-container": containers.shape,

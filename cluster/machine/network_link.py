@@ -8,23 +8,20 @@ Linux's tc and ip and files of /sys do it, as root or by sudo. Standard library 
 from __future__ import annotations
 
 import json
-import os
 import socket
-import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-from density_study.cluster.machine.as_root import as_root, run
-from density_study.cluster.model.errors import InputError, StudyError
-from density_study.cluster.model.network import Network, network_of
+from density_study.cluster.machine import packet_cpus
+from density_study.cluster.machine.as_root import as_root, failure, may_not, run
+from density_study.cluster.machine.packet_cpus import SYS
+from density_study.cluster.model.network import Network, failed, network_of, unable
 
-TC, IP, TEE, UNSHARE = "/usr/sbin/tc", "/usr/sbin/ip", "/usr/bin/tee", "/usr/bin/unshare"
+TC, IP, UNSHARE = "/usr/sbin/tc", "/usr/sbin/ip", "/usr/bin/unshare"
 OURS, OF_KERNEL = "d5:", "0:"
 """Handles of queueing disciplines: of ours, and of those that the kernel chooses itself."""
-SYS = Path("/sys/class/net")
 _SHORTEST_BURST = 32 * 1024
 _BURST_S = 0.002
 
@@ -39,18 +36,14 @@ def device_of(address: str) -> str:
         if any(one.get("local") == number for one in link.get("addr_info", ()))
     ]
     if not found or "LOOPBACK" in found[0]["flags"]:
-        raise _unable(f"no network interface but loopback carries {address}")
+        raise unable(f"no network interface but loopback carries {address}")
     return str(found[0]["ifname"])
 
 
-def state(device: str) -> dict[str, Any]:
+def state(device: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     """All that `apply` changes, except the queueing discipline: `restore` leaves the kernel's own."""
-    steering = {path.parent.name: path.read_text().strip() for path in _steering(device)}
-    return {
-        "device": device,
-        "mtu": int((SYS / device / "mtu").read_text()),
-        "steering": steering,
-    }
+    files = packet_cpus.wanted(device, network_of(settings))
+    return {"device": device, "mtu": _mtu(device), "files": packet_cpus.read(files)}
 
 
 def apply(device: str, settings: Mapping[str, Any]) -> None:
@@ -60,22 +53,18 @@ def apply(device: str, settings: Mapping[str, Any]) -> None:
         _root(*argv)
     if network.mtu is not None:
         _root(*_set_mtu(device, network.mtu))
-    if network.steer:
-        _steer(device, {path.parent.name: mask(network.steer) for path in _steering(device)})
-    if network.transmit:
-        _transmit(device, network)
+    packet_cpus.write(packet_cpus.wanted(device, network))
 
 
 def changed(former: Mapping[str, Any]) -> list[str]:
     """What differs from `former`, which `state` returned. An interface that is gone has nothing of ours."""
-    device = former["device"]
+    device, files = former["device"], packet_cpus.changed(former["files"])
     if not (SYS / device).exists():
-        return []
-    now = state(device)
+        return files
     return [
         *(["queueing discipline"] if _root_handle(device) == OURS else []),
-        *(["MTU"] if now["mtu"] != former["mtu"] else []),
-        *(["packet steering"] if now["steering"] != former["steering"] else []),
+        *(["MTU"] if _mtu(device) != former["mtu"] else []),
+        *files,
     ]
 
 
@@ -86,8 +75,7 @@ def restore(former: Mapping[str, Any]) -> None:
         _root(TC, "qdisc", "delete", "dev", device, "root")
     if "MTU" in found:
         _root(*_set_mtu(device, former["mtu"]))
-    if "packet steering" in found:
-        _steer(device, former["steering"])
+    packet_cpus.restore(former["files"])
 
 
 def check(address: str, settings: Mapping[str, Any]) -> None:
@@ -96,19 +84,19 @@ def check(address: str, settings: Mapping[str, Any]) -> None:
     check_kernel(settings)
     (link,) = _json(IP, "-json", "-details", "link", "show", "dev", device)
     if (SYS / device / "address").read_text().strip() != link["address"]:
-        raise _unable(f"/sys shows the interfaces of another network namespace, not {device}")
+        raise unable(f"/sys shows the interfaces of another network namespace, not {device}")
     if disciplines(network, device) and _root_handle(device) != OF_KERNEL:
-        raise _unable(
+        raise unable(
             f"{device} has a queueing discipline that is not the kernel's own; it could not be put back"
         )
     if network.queues is not None:
-        raise _unable(f"the queues of {device} are its hardware's; only containers choose them")
+        raise unable(f"the queues of {device} are its hardware's; only containers choose them")
     if network.mtu is not None:
         if network.mtu > link.get("max_mtu", network.mtu):
-            raise _unable(f"the MTU of {device} is at most {link['max_mtu']}")
-        _may(*_set_mtu(device, network.mtu))
-    for path in _steering(device) if network.steer else ():
-        _may(TEE, str(path))
+            raise unable(f"the MTU of {device} is at most {link['max_mtu']}")
+        if why := may_not(*_set_mtu(device, network.mtu)):
+            raise unable(why)
+    packet_cpus.check(device, network)
 
 
 def check_kernel(settings: Mapping[str, Any]) -> None:
@@ -117,12 +105,8 @@ def check_kernel(settings: Mapping[str, Any]) -> None:
     for argv in disciplines(replace(network, transmit=()), "lo")[:1]:
         done = as_root(UNSHARE, "--net", *argv)
         if done.returncode:
-            raise _unable(_failure(done, argv))
-    count = os.cpu_count() or 1
-    if missing := [cpu for cpu in (*network.steer, *network.transmit) if cpu >= count]:
-        raise _unable(f"there is no CPU {missing[0]}, only 0 to {count - 1}")
-    if network.transmit and not (SYS / "lo" / "queues" / "tx-0" / "xps_cpus").exists():
-        raise _unable("this kernel has no transmit packet steering (XPS)")
+            raise unable(failure(done, argv))
+    packet_cpus.check_kernel(network)
 
 
 def disciplines(network: Network, device: str) -> list[tuple[str, ...]]:
@@ -157,41 +141,8 @@ def sent_by_queue(device: str) -> list[int]:
     return [queues[number] for number in sorted(queues)]
 
 
-def transmit_masks(network: Network) -> dict[str, str]:
-    """Of each queue: CPU number i of the list sends by queue i modulo their number. Pure."""
-    count = network.queues or 1
-    return {f"tx-{queue}": mask(network.transmit[queue::count]) for queue in range(count)}
-
-
-def mask(cpus: Sequence[int]) -> str:
-    """As /sys wants it: hexadecimal, in groups of 32 CPUs."""
-    bits = sum(1 << cpu for cpu in set(cpus))
-    groups = [f"{bits >> shift & 0xFFFFFFFF:x}" for shift in range(0, bits.bit_length(), 32)]
-    first, *others = reversed(groups)
-    return ",".join((first, *(group.rjust(8, "0") for group in others)))
-
-
-def _steering(device: str) -> list[Path]:
-    return sorted((SYS / device / "queues").glob("rx-*/rps_cpus"))
-
-
-def _steer(device: str, masks: Mapping[str, str]) -> None:
-    for queue, text in masks.items():
-        _root(TEE, str(SYS / device / "queues" / queue / "rps_cpus"), stdin=text)
-
-
-def _transmit(device: str, network: Network) -> None:
-    """StudyError if the kernel shows another mask than the one that was written."""
-    for queue, text in transmit_masks(network).items():
-        file = SYS / device / "queues" / queue / "xps_cpus"
-        _root(TEE, str(file), stdin=text)
-        shown = file.read_text().strip()
-        if int(shown.replace(",", ""), 16) != int(text.replace(",", ""), 16):
-            raise StudyError(
-                f"{file} shows {shown} after {text} was written.",
-                "factors.network",
-                "remove `transmit`: this kernel does not steer what is sent.",
-            )
+def _mtu(device: str) -> int:
+    return int((SYS / device / "mtu").read_text())
 
 
 def _set_mtu(device: str, mtu: int) -> tuple[str, ...]:
@@ -206,37 +157,14 @@ def _root_handle(device: str) -> str:
 def _json(*argv: str) -> Any:
     done = run(*argv)
     if done.returncode:
-        raise _unable(_failure(done, argv))
+        raise unable(failure(done, argv))
     return json.loads(done.stdout or "[]")
 
 
-def _root(*argv: str, stdin: str = "") -> None:
-    done = as_root(*argv, stdin=stdin)
+def _root(*argv: str) -> None:
+    done = as_root(*argv)
     if done.returncode:
-        raise StudyError(
-            f"{_failure(done, argv)}.",
-            "factors.network",
-            "see docs/how-to/compare-networks.md for what it needs.",
-        )
-
-
-def _may(*argv: str) -> None:
-    """InputError if this user may not run it as root."""
-    if os.geteuid() != 0 and run("sudo", "-n", "-l", *argv).returncode:
-        raise _unable(f"sudo does not let this user run {' '.join(argv)}")
-
-
-def _failure(done: subprocess.CompletedProcess[str], argv: Sequence[str]) -> str:
-    return f"{' '.join(argv)} fails: {' '.join(done.stderr.split())[:200]}".rstrip(".")
-
-
-def _unable(why: str) -> InputError:
-    return InputError(
-        f"this network is not possible: {why}.",
-        "factors.network",
-        "remove the level, or see docs/how-to/compare-networks.md for what it needs.",
-        ("factors", "network"),
-    )
+        raise failed(failure(done, argv))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
 """What two nodes' network does, measured between them.
 
-    python -m density_study.cluster.machine.network_probe receive ADDRESS PORT
-    python -m density_study.cluster.machine.network_probe send ADDRESS PORT AVOIDED_CPUS MTU DATAGRAMS CPUS
+    python -m density_study.cluster.machine.network_probe receive ADDRESS PORT FOLLOWED
+    python -m density_study.cluster.machine.network_probe send ADDRESS PORT AVOIDED MTU COUNT CPUS FOLLOWED
 
-Each prints a JSON object. The sender waits for echoes of small messages (round trips), sends datagrams that
-may not be fragmented, the first of the size of the MTU, some more from each of the CPUS, and then one stream
-of TCP for some seconds. Standard library only: it runs on nodes.
+Each prints a JSON object. The sender, on other CPUs than the AVOIDED ones, waits for echoes of small messages
+(round trips), sends datagrams that may not be fragmented, one of the size of the MTU and COUNT small ones,
+some more from each of the CPUS, then, if FOLLOWED is 1, some to a reader that changes its CPU, and at last
+one stream of TCP for some seconds. Standard library only: it runs on nodes.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from density_study.cluster.machine import network_link, softnet
+from density_study.cluster.machine import network_link, packet_cpus, softnet
 
 SKIP_S, MEASURE_S = 0.4, 1.6
 """Of the stream: what fills queues and windows is left out."""
@@ -30,6 +31,9 @@ _PATIENCE_S = 20.0
 _ROUND_TRIPS = 21
 _PACE_S = 0.001
 _OF_EACH_CPU = 200
+_BURSTS, _BURST, _BURST_PACE_S = 200, 20, 0.0005
+"""To each CPU: many more than other programs send meanwhile, and no more at once than a socket holds."""
+_LAST, _NO_CPU = b"!", 0xFFFF
 _DISCARD = 9
 """A port where nobody listens."""
 _LAST_WORD_S = 0.5
@@ -41,7 +45,7 @@ _IP_MTU_DISCOVER, _IP_PMTUDISC_DO, _IP_MTU = 10, 2, 14
 _SIOCETHTOOL, _ETHTOOL_GCHANNELS = 0x8946, 0x3C
 
 
-def receive(address: str, port: int) -> dict[str, object]:
+def receive(address: str, port: int, followed: bool) -> dict[str, object]:
     with (
         socket.create_server((address, port)) as server,
         socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams,
@@ -55,10 +59,13 @@ def receive(address: str, port: int) -> dict[str, object]:
             for _ in range(_ROUND_TRIPS):
                 stream.sendall(stream.recv(1))
             sizes = _until_all_sent(stream, datagrams)
-            found = {"datagrams": len(sizes), "largest": max(sizes, default=0)}
+            found: dict[str, object] = {"datagrams": len(sizes), "largest": max(sizes, default=0)}
+            if followed:
+                found["followed"] = _followed(stream, datagrams)
+            device = network_link.device_of(address)
             with suppress(OSError):  # a driver that does not know
-                found["queues"] = queues(network_link.device_of(address))
-            return {**_measured(stream), **found}
+                found["queues"] = queues(device)
+            return {**_measured(stream, device), **found}
 
 
 def queues(device: str) -> int:
@@ -84,12 +91,39 @@ def _until_all_sent(stream: socket.socket, datagrams: socket.socket) -> list[int
     return sizes
 
 
-def _measured(stream: socket.socket) -> dict[str, object]:
-    """Of the stream: bits per second on the wire, and packets that each CPU processed."""
+def _followed(stream: socket.socket, datagrams: socket.socket) -> dict[int, float]:
+    """Percent of the packets that a CPU processed while this process read on it: the first and the last one
+    that it may use. Datagrams, because acknowledgements of a stream go to the sender's CPU."""
+    found, allowed = {}, os.sched_getaffinity(0)
+    datagrams.settimeout(_LAST_WORD_S)
+    try:
+        for cpu in sorted({min(allowed), max(allowed)}):
+            os.sched_setaffinity(0, {cpu})
+            before, count, word = softnet.by_cpu(), 0, b""
+            stream.sendall(struct.pack("!H", cpu))
+            with suppress(TimeoutError):
+                while word != _LAST:
+                    word, source = datagrams.recvfrom(1)
+                    if not count:  # the kernel notes the reader's CPU for connected sockets
+                        datagrams.connect(source)
+                    count += 1
+            after = softnet.by_cpu()
+            packets = {one: after[one]["packets"] - before[one]["packets"] for one in before}
+            if count > _BURST:  # else the sender has no other CPU
+                found[cpu] = 100.0 * packets[cpu] / sum(packets.values())
+    finally:
+        os.sched_setaffinity(0, allowed)
+        stream.sendall(struct.pack("!H", _NO_CPU))
+    return found
+
+
+def _measured(stream: socket.socket, device: str) -> dict[str, object]:
+    """Of the stream: bits per second on the wire, and packets and interrupts that each CPU processed."""
     buffer = bytearray(2**20)
     stream.recv_into(buffer)
     begun_s = time.monotonic()
     counted, since_s, now_s, before = 0, None, begun_s, softnet.by_cpu()
+    interrupts = packet_cpus.interrupts_by_cpu(device)
     while read := stream.recv_into(buffer):
         now_s = time.monotonic()
         if since_s is not None:
@@ -98,18 +132,28 @@ def _measured(stream: socket.socket) -> dict[str, object]:
             since_s = now_s
         if now_s - begun_s >= SKIP_S + MEASURE_S:
             break
-    after = softnet.by_cpu()
+    after, since = softnet.by_cpu(), packet_cpus.interrupts_by_cpu(device)
     size = stream.getsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG)
     options = 12  # time stamps, as Linux has them by default
     payload_bits_s = counted * 8 / (now_s - since_s) if since_s is not None else 0.0
     return {
         "mbit_s": payload_bits_s / 1e6 * (size + options + _HEADERS) / size,
         "packets_by_cpu": {cpu: after[cpu]["packets"] - before[cpu]["packets"] for cpu in before},
+        "interrupts": {
+            number: {cpu: count - interrupts[number][cpu] for cpu, count in counts.items()}
+            for number, counts in since.items()
+        },
     }
 
 
 def send(
-    address: str, port: int, avoided: set[int], mtu: int, count: int, cpus: Sequence[int] = ()
+    address: str,
+    port: int,
+    avoided: set[int],
+    mtu: int,
+    count: int,
+    cpus: Sequence[int],
+    followed: bool,
 ) -> dict[str, object]:
     """From other CPUs than the `avoided` ones: a CPU that sends may also process what it has sent.
     A datagram of the MTU's size (0: the one that the route has) is followed by `count` small ones. `cpus`: of
@@ -129,6 +173,8 @@ def send(
         stream.recv(1)
         with suppress(OSError):  # a CPU that this node may not use
             sent |= {"by_queue": _by_queue(address, stream.getsockname()[0], cpus)}
+        if followed:
+            _send_to_each_cpu(stream, address, port)
         with suppress(ConnectionError):  # the receiver has measured enough
             end_s = time.monotonic() + SKIP_S + MEASURE_S + _LAST_WORD_S
             while time.monotonic() < end_s:
@@ -152,6 +198,25 @@ def _by_queue(address: str, own: str, cpus: Sequence[int]) -> dict[int, list[int
     finally:
         os.sched_setaffinity(0, allowed)
     return found
+
+
+def _send_to_each_cpu(stream: socket.socket, address: str, port: int) -> None:
+    """Never from the CPU on which the receiver reads."""
+    allowed = os.sched_getaffinity(0)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
+        out.connect((address, port))
+        while True:
+            (cpu,) = struct.unpack("!H", stream.recv(2, socket.MSG_WAITALL))
+            if cpu == _NO_CPU:
+                break
+            others = allowed - {cpu}
+            os.sched_setaffinity(0, others or allowed)
+            for _ in range(_BURSTS if others else 0):
+                for _ in range(_BURST):
+                    out.send(b".")
+                time.sleep(_BURST_PACE_S)
+            out.send(_LAST)
+    os.sched_setaffinity(0, allowed)
 
 
 def _send_datagrams(address: str, port: int, mtu: int, count: int) -> dict[str, object]:
@@ -181,12 +246,12 @@ def _connected(address: str, port: int) -> socket.socket:
 
 
 def main(argv: list[str]) -> Mapping[str, object]:
-    verb, address, port, *more = argv
+    verb, address, port, *more, followed = argv
     if verb == "receive":
-        return receive(address, int(port))
+        return receive(address, int(port), followed == "1")
     avoided, mtu, count, senders = more
     away, cpus = ([int(cpu) for cpu in text.split(",") if cpu] for text in (avoided, senders))
-    return send(address, int(port), set(away), int(mtu), int(count), cpus)
+    return send(address, int(port), set(away), int(mtu), int(count), cpus, followed == "1")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from density_study.cluster.model.errors import InputError, StudyError
+
 Shaper = Literal["tbf", "htb"]
+_OF_CPUS = ("steer", "transmit", "irq_affinity")
 
 
 @dataclass(frozen=True)
@@ -15,6 +18,9 @@ class Network:
 
     `steer`: CPUs that process received packets (receive packet steering). `queues`: of each interface.
     `transmit`: CPUs that send by the queues in turn (transmit packet steering).
+    `follow`: entries of the table of flows whose packets are processed where they are read (receive flow
+    steering).
+    `irq_affinity`: CPUs that handle the network card's interrupts in turn.
     `delay_ms` and `loss_percent`: of packets that a node sends.
     """
 
@@ -26,14 +32,15 @@ class Network:
     delay_ms: float | None = None
     loss_percent: float | None = None
     transmit: tuple[int, ...] = ()
+    follow: int | None = None
+    irq_affinity: tuple[int, ...] = ()
 
     def declared(self) -> dict[str, Any]:
         """What it sets, by name; a JSON value."""
         found = {key: value for key, value in asdict(self).items() if value not in (None, ())}
         if self.rate_mbit_s is None:
             del found["shaper"]
-        cpus = {"steer": self.steer, "transmit": self.transmit}
-        return {**found, **{key: list(value) for key, value in cpus.items() if value}}
+        return {**found, **{key: list(found[key]) for key in _OF_CPUS if key in found}}
 
 
 UNCHANGED = Network()
@@ -41,5 +48,22 @@ UNCHANGED = Network()
 
 def network_of(declared: Mapping[str, Any]) -> Network:
     """The network of which `declared` is a description."""
-    cpus = {key: tuple(declared.get(key, ())) for key in ("steer", "transmit")}
+    cpus = {key: tuple(declared.get(key, ())) for key in _OF_CPUS}
     return Network(**{**declared, **cpus})
+
+
+def unable(why: str) -> InputError:
+    """A machine cannot have the network of a level."""
+    return InputError(
+        f"this network is not possible: {why}.",
+        "factors.network",
+        "remove the level, or see docs/how-to/compare-networks.md for what it needs.",
+        ("factors", "network"),
+    )
+
+
+def failed(why: str) -> StudyError:
+    """A network could not be changed."""
+    return StudyError(
+        f"{why}.", "factors.network", "see docs/how-to/compare-networks.md for what it needs."
+    )

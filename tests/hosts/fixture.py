@@ -37,7 +37,9 @@ NETWORK_RULES = (
     r"study ALL=(root) NOPASSWD: /usr/sbin/tc ^(qdisc|class) (replace|delete) dev .*$, "
     r"/usr/sbin/ip ^link set dev [A-Za-z0-9._-]+ mtu [0-9]+$" + "\n"
     r"study ALL=(root) NOPASSWD: /usr/bin/unshare ^--net /usr/sbin/tc qdisc replace dev lo .*$, "
-    r"/usr/bin/tee ^/sys/class/net/[A-Za-z0-9._-]+/queues/rx-[0-9]+/rps_cpus$" + "\n"
+    r"/usr/bin/tee ^/sys/class/net/[A-Za-z0-9._-]+/queues/rx-[0-9]+/rps_(cpus|flow_cnt)$" + "\n"
+    r"study ALL=(root) NOPASSWD: /usr/bin/tee /proc/sys/net/core/rps_sock_flow_entries, "
+    r"/usr/bin/tee ^/proc/irq/[0-9]+/smp_affinity_list$" + "\n"
 )
 
 ROOT_LOGIN = "PermitRootLogin prohibit-password\nAuthorizedKeysFile /etc/ssh/authorized_keys\n"

@@ -141,8 +141,8 @@ class Factors(Frozen):
         None,
         min_length=1,
         description="Networks to compare, for example `[default, {rate: 100 Mbit/s}, {mtu: 9000}, "
-        "{steer: [1]}]`, with provider `container` or `physical`. The first one is the baseline. What they "
-        "set is measured before the first trial; where it does not hold, trials are invalid.",
+        "{steer: [1]}]`, with provider `container`, `physical` or `libvirt`. The first one is the baseline. "
+        "What they set is measured before the first trial; where it does not hold, trials are invalid.",
     )
 
     @model_validator(mode="after")

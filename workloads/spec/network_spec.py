@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from density_study.cluster.model.network import UNCHANGED, Network, Shaper
 from density_study.workloads.base.checked import FaultyKeyError, no_duplicates
@@ -18,13 +18,21 @@ LEAST_MBIT_S, MOST_MBIT_S = 10, 400_000
 MOST_DELAY_MS = 100
 _KEY = ("factors", "network")
 _REJECTED = {
-    "irq_affinity": "interrupts of a network card are not moved",
+    "interfaces": "a daemon has one address; write queues for several queues of a container's interface, and "
+    "let the hosts' system bond network cards",
 }
 _REFUSED = {
     "local": "process groups share the loopback interface of this machine; use provider container or "
     "physical",
-    "libvirt": "the interfaces of guests are not changed yet; use provider container or physical",
     "existing": "the network of a given cluster belongs to others",
+}
+_NOT_OF = {
+    "physical": ("queues", "the queues of a network card are not changed; use provider container"),
+    "libvirt": ("queues", "the queues of a guest's card are not changed; use provider container"),
+    "container": (
+        "irq_affinity",
+        "the cable of a container has no interrupts; use provider physical",
+    ),
 }
 
 
@@ -49,6 +57,15 @@ def _loss(value: object) -> float:
     if found > 50:
         raise ValueError(f"{value!r}: above 50% nothing works")
     return found
+
+
+def _power_of_two(value: int) -> int:
+    if value.bit_count() != 1:
+        below = 1 << (value.bit_length() - 1)
+        raise ValueError(
+            f"{value} is not a power of two, as tables of the kernel are; write {below} or {2 * below}"
+        )
+    return value
 
 
 class NetworkSpec(Frozen):
@@ -84,7 +101,21 @@ class NetworkSpec(Frozen):
     loss: Annotated[float, BeforeValidator(_loss), written_in("percent")] | None = Field(
         None, description="Share of the packets sent that is lost, for example `0.1%`."
     )
-    irq_affinity: Any = Field(None, description=f"Rejected: {_REJECTED['irq_affinity']}.")
+    follow: (
+        Annotated[int, Field(strict=True, ge=256, le=2**20), AfterValidator(_power_of_two)] | None
+    ) = Field(
+        None,
+        description="Entries of each host's table of flows, for example `32768`: the CPU on which a packet's "
+        "receiver reads processes it (receive flow steering, RFS).",
+    )
+    irq_affinity: tuple[Annotated[int, Field(strict=True, ge=0, le=1023)], ...] | None = Field(
+        None,
+        min_length=1,
+        description="CPUs of each host or guest that handle the interrupts of its network card: one CPU for "
+        "each interrupt, in turn.",
+    )
+
+    interfaces: Any = Field(None, description=f"Rejected: {_REJECTED['interfaces']}.")
 
     @model_validator(mode="after")
     def _some_key(self) -> NetworkSpec:
@@ -99,12 +130,18 @@ class NetworkSpec(Frozen):
                 "then; write rate in a level of its own",
                 "rate",
             )
+        if self.follow is not None and self.steer is not None:
+            raise FaultyKeyError(
+                "packets follow their reader, or go to the CPUs of steer; write a level for each",
+                "follow",
+            )
         no_duplicates("CPU", self.steer or (), "steer")
+        no_duplicates("CPU", self.irq_affinity or (), "irq_affinity")
         self._check_transmit()
         if self.network == UNCHANGED:
             raise ValueError(
-                "name at least one of rate, mtu, steer, queues, transmit, delay and loss, or write "
-                "default"
+                "name at least one of rate, mtu, steer, follow, queues, transmit, irq_affinity, delay and "
+                "loss, or write default"
             )
         return self
 
@@ -136,6 +173,8 @@ class NetworkSpec(Frozen):
             delay_ms=self.delay,
             loss_percent=self.loss,
             transmit=self.transmit or (),
+            follow=self.follow,
+            irq_affinity=self.irq_affinity or (),
         )
 
     @property
@@ -147,8 +186,10 @@ class NetworkSpec(Frozen):
             network.shaper != "tbf" and network.shaper,
             network.mtu is not None and f"mtu-{network.mtu}",
             network.steer and f"steer-{'-'.join(map(str, network.steer))}",
+            network.follow is not None and f"follow-{network.follow}",
             network.queues is not None and f"queues-{network.queues}",
             network.transmit and f"transmit-{'-'.join(map(str, network.transmit))}",
+            network.irq_affinity and f"irq-{'-'.join(map(str, network.irq_affinity))}",
             network.delay_ms is not None and f"delay-{network.delay_ms:g}ms",
             network.loss_percent is not None and f"loss-{network.loss_percent:g}pc",
         )
@@ -168,19 +209,17 @@ def check_network(study: Study) -> None:
         return
     if why := _REFUSED.get(study.provider):
         raise FaultyKeyError(f"provider {study.provider} has no factor network: {why}", *_KEY)
-    if study.provider == "container" and 0 in study.factors.vms_per_host:
+    if study.provider in ("container", "libvirt") and 0 in study.factors.vms_per_host:
         raise FaultyKeyError(
-            "the bare host (vms_per_host 0) talks to itself by loopback, which is not changed; remove 0, "
-            "or the factor",
+            "the bare host (vms_per_host 0) has another network than its nodes, or talks to itself by "
+            "loopback, which is not changed; remove 0, or the factor",
             *_KEY,
         )
     if study.provider == "physical" and len(study.hosts) < 2:
         raise FaultyKeyError(
             "one host talks to itself by loopback; add hosts, or use provider container", *_KEY
         )
+    key, why = _NOT_OF[study.provider]
     for place, level in enumerate(study.factors.network):
-        if study.provider == "physical" and isinstance(level, NetworkSpec) and level.queues:
-            raise FaultyKeyError(
-                "the queues of a network card are not changed; use provider container",
-                *(*_KEY, place, "queues"),
-            )
+        if isinstance(level, NetworkSpec) and getattr(level, key) is not None:
+            raise FaultyKeyError(why, *(*_KEY, place, key))

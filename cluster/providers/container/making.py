@@ -48,6 +48,8 @@ class Maker:
         self.act("make-bridge", self.site.tag, name, f"{plan.host_address}/{prefix_length}")
         for network, via in (routes or {}).items():
             self.route(network, via)
+        if self.setting.follow:  # containers share the machine's table of flows
+            self._intend("set-flow-table", former=self.act("flow-table"))
         listed = {plan.host_address: "host", **names}
         lines = ["127.0.0.1 localhost", *(f"{address} {name}" for address, name in listed.items())]
         for container in containers:
@@ -81,5 +83,5 @@ class Maker:
         up = ContainerUp(tag=self.site.tag, node=node.name, pid=pid, start_ticks=ticks)
         self.journal.record(up)
 
-    def _intend(self, act: str, **fields: str) -> None:
+    def _intend(self, act: str, **fields: Any) -> None:
         self.journal.intend(act, self.site.tag, host=self.host, **fields)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from density_study.cluster.providers.container.making import Act
 from density_study.cluster.providers.container.names import bridge_name, link_name
 from density_study.cluster.state.events import Intent
@@ -12,21 +14,31 @@ _Names = tuple[list[str], list[str], list[list[str]]]
 
 def find(act: Act, tag: str, journal: Journal, host: str = "") -> list[str]:
     """Descriptions of what exists. Changes nothing. `host` is empty for this machine."""
-    names = _intended(tag, journal, host)
-    if not any(names):
-        return []
-    found = act("find-containers", *names)
     where = f" on host {host}" if host else ""
-    return [f"{kind} {name}{where}" for kind, there in found.items() for name in there]
+    changed = [
+        f"changed {what}{where}"
+        for former in _former_tables(tag, journal, host)
+        for what in act("files-changed", former)
+    ]
+    names = _intended(tag, journal, host)
+    found = act("find-containers", *names) if any(names) else {}
+    return [*changed, *(f"{kind} {name}{where}" for kind, there in found.items() for name in there)]
 
 
 def remove(act: Act, tag: str, journal: Journal, host: str = "") -> None:
     names = _intended(tag, journal, host)
-    if not any(names):
-        return
-    for kind, there in act("remove-containers", tag, *names).items():
+    removed = act("remove-containers", tag, *names) if any(names) else {}
+    for kind, there in removed.items():
         for name in there:
             journal.write(f"{kind.replace(' ', '-')}-removed", tag=tag, host=host, path=name)
+    for former in _former_tables(tag, journal, host):
+        act("restore-files", former)
+
+
+def _former_tables(tag: str, journal: Journal, host: str) -> list[Mapping[str, str]]:
+    """The host's table of flows before the build's first change."""
+    intents = journal.intents("set-flow-table", tag)
+    return [intent.former for intent in intents if intent.host == host][:1]
 
 
 def _intended(tag: str, journal: Journal, host: str) -> _Names:

@@ -8,6 +8,7 @@ from pathlib import PurePath, PurePosixPath
 from typing import Any
 
 from density_study.cluster.machine.medium import Probe
+from density_study.cluster.machine.packet_cpus import check_cpus
 from density_study.cluster.machine.processes import stop_all
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import StudyError
@@ -43,7 +44,7 @@ from density_study.cluster.providers.provider import (
     Provider,
 )
 from density_study.cluster.providers.ssh.build import SshBuild
-from density_study.cluster.providers.ssh.channel import close_channels
+from density_study.cluster.providers.ssh.channel import channel, close_channels
 from density_study.cluster.providers.ssh.transport import SshTransport
 from density_study.cluster.providers.stacks import Stacks, moved
 from density_study.cluster.render.blueprint import InstallDirs, NodePaths
@@ -77,7 +78,9 @@ class LibvirtProvider(Provider, Paths, Preflight, Guests):
         return stacks.install_dirs(java, java, home_in_guest)
 
     def preflight(self, topology: Topology, tag: str) -> None:
-        """Every libvirt answers. StudyError otherwise."""
+        """Every libvirt answers, else StudyError; and guests have the CPUs of their network, else
+        InputError."""
+        check_cpus(topology.network, min(node.cores for node in topology.nodes))
         for host in topology.hosts:
             if host.vms is not None:
                 Virsh(host.vms.uri).run("version")
@@ -97,6 +100,7 @@ class LibvirtProvider(Provider, Paths, Preflight, Guests):
         journal.record(GuestsUp(tag=site.tag, seconds=seconds))
         places = self.node_paths(site, topology)
         _in_guests(site, journal).make_folders(places.all_data(topology.nodes))
+        _set_networks(_in_guests(site, journal), topology)
         _prove_disks(transport, topology, places, journal)
         for host in _used(topology):
             if host.login is not None:
@@ -178,6 +182,17 @@ def _journal_targets(site: Site, journal: Journal, keys: Keys, topology: Topolog
 def _in_guests(site: Site, journal: Journal) -> SshBuild:
     """The guests as hosts reached over SSH."""
     return SshBuild.known(site, journal, WORK)
+
+
+def _set_networks(guests: SshBuild, topology: Topology) -> None:
+    """InputError for what they cannot have, as no preflight could ask them. Nothing is put back: they go with
+    the build."""
+    if settings := topology.network.declared():
+        for target in guests.hosts.values():
+            ask = channel(target).act
+            ask("check-network", target.address, settings)
+            ask("set-network", ask("network-device", target.address), settings)
+            channel(target).close()  # it has agreed on the former length of packets
 
 
 def _on_hosts(site: Site, journal: Journal) -> SshBuild | None:

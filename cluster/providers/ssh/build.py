@@ -103,7 +103,7 @@ class SshBuild:
         """Change the interface of each host that carries its address. What it was is in the journal first."""
         for host, target in self.hosts.items():
             ask = channel(target).act
-            former = ask("network-state", ask("network-device", target.address))
+            former = ask("network-state", ask("network-device", target.address), settings)
             self.journal.intend("set-network", self.site.tag, host=host, former=former)
             ask("set-network", former["device"], settings)
             # a connection that stands has agreed on the former length of packets

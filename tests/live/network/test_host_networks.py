@@ -116,7 +116,12 @@ def test_reap_puts_networks_back_after_kill_9(hosts: Hosts, tmp_path: Path, kind
 @pytest.mark.usefixtures("controller")
 @pytest.mark.parametrize(
     ("network", "says"),
-    [("{steer: [1023]}", "no CPU 1023"), ("{delay: 1 ms}", "netem")],
+    [
+        ("{steer: [1023]}", "no CPU 1023"),
+        ("{delay: 1 ms}", "netem"),
+        ("{follow: 4096}", "a network namespace, which may not set the machine's table"),
+        ("{irq_affinity: [0]}", "eth0 has no interrupts of its own"),
+    ],
 )
 def test_what_a_host_cannot_do_is_refused_before_anything_starts(
     hosts: Hosts, tmp_path: Path, network: str, says: str

@@ -9,18 +9,22 @@ from typing import Any
 import pytest
 
 from density_study.cluster.lifecycle.network_proof import proofs_of, prove_network
-from density_study.cluster.machine.network_link import disciplines, mask, transmit_masks
+from density_study.cluster.machine import as_root, packet_cpus
+from density_study.cluster.machine.network_link import disciplines
+from density_study.cluster.machine.packet_cpus import flows_of_queue, mask, transmit_masks
 from density_study.cluster.machine.softnet import by_cpu
 from density_study.cluster.model.cluster import Site
+from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.network import UNCHANGED, Network, network_of
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.model.transport import Command, ProcessId
 from density_study.cluster.state.journal import Journal
 
-FULL = Network(100.0, "htb", 9000, (0, 1), 2, 1.5, 0.1, (1, 0))
+FULL = Network(100.0, "htb", 9000, (0, 1), 2, 1.5, 0.1, (1, 0), 4096, (1, 0))
 READING: dict[str, Any] = {
     "mbit_s": 99.0, "mtu": 9000, "largest": 8972, "packets_by_cpu": {"0": 50, "1": 45, "2": 5}, "queues": 2,
     "round_trip_ms": 3.1, "sent": 2001, "datagrams": 1998, "by_queue": {"0": [10, 190], "1": [200, 0]},
+    "followed": {"0": 99.0, "1": 95.0}, "interrupts": {"38": {"0": 1, "1": 9}, "39": {"0": 90, "1": 0}},
 }  # fmt: skip
 
 
@@ -81,7 +85,8 @@ def holds(network: Network, **changed: Any) -> dict[str, bool | None]:
 
 
 def test_a_network_as_declared_holds() -> None:
-    every = ("rate", "mtu", "steered", "queues", "transmitted", "round_trip", "lost")
+    every = ("rate", "mtu", "steered", "queues", "transmitted", "followed", "interrupted",
+             "round_trip", "lost")  # fmt: skip
     whole = dict.fromkeys(every, True)
     assert holds(FULL) == whole
     assert holds(UNCHANGED) == {"rate": True}  # there is nothing to hold
@@ -97,6 +102,8 @@ def test_a_network_as_declared_holds() -> None:
         ("steered", {"packets_by_cpu": {"0": 5, "1": 84, "2": 11}}),
         ("queues", {"queues": 1}),
         ("transmitted", {"by_queue": {"0": [21, 179], "1": [200, 0]}}),
+        ("followed", {"followed": {"0": 89.0, "1": 99.0}}),
+        ("interrupted", {"interrupts": {"38": {"0": 90, "1": 0}, "39": {"0": 0, "1": 90}}}),
         ("round_trip", {"round_trip_ms": 1.5}),  # delayed in one direction alone
         ("round_trip", {"round_trip_ms": 4.5}),
         ("lost", {"datagrams": 1900}),
@@ -113,6 +120,161 @@ def test_what_was_not_measured_is_unknown_and_never_holds() -> None:
     assert {proof.holds for proof in found.values()} == {None}
     assert {proof.why for proof in found.values()} == {"a to b: no answer"}
     assert {proof.what: proof.holds for proof in proofs_of(UNCHANGED, {}, "why")} == {"rate": True}
+
+
+def test_what_was_not_counted_of_flows_and_interrupts_is_unknown() -> None:
+    found = holds(FULL, followed={}, interrupts={"38": {"0": 0, "1": 0}})
+    assert (found["followed"], found["interrupted"]) == (None, None)
+
+
+class Machine:
+    """Files of a machine, as /sys and /proc show them: two queues and a card with two interrupts."""
+
+    def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
+        self.table = folder / "proc" / "rps_sock_flow_entries"
+        self.queues = folder / "net" / "eth0" / "queues"
+        self.irqs = folder / "irq"
+        self.programs: list[str] = []
+        card = folder / "pci" / "0000:00:03.0"
+        (card / "msi_irqs").mkdir(parents=True)
+        for number, handled in ((37, False), (38, True), (39, True)):
+            (card / "msi_irqs" / str(number)).write_text("msi")
+            (self.irqs / str(number) / ("by-driver" if handled else "")).mkdir(parents=True)
+            (self.irqs / str(number) / "smp_affinity_list").write_text("0-1")
+        for queue in ("rx-0", "rx-1"):
+            (self.queues / queue).mkdir(parents=True)
+            (self.queues / queue / "rps_cpus").write_text("00000000")
+            (self.queues / queue / "rps_flow_cnt").write_text("0")
+        (folder / "net" / "eth0" / "device").symlink_to(card)
+        self.table.parent.mkdir()
+        self.table.write_text("0")
+        patch.setattr(packet_cpus, "FLOW_TABLE", self.table)
+        patch.setattr(packet_cpus, "SYS", folder / "net")
+        patch.setattr(packet_cpus, "IRQS", self.irqs)
+        patch.setattr(packet_cpus, "as_root", as_root.run)  # the files are this user's
+        patch.setattr(packet_cpus, "may_not", lambda *_: "")
+        patch.setattr(packet_cpus.os, "cpu_count", lambda: 2)
+        patch.setattr(packet_cpus, "_programs", lambda: self.programs)
+
+    def texts(self) -> dict[str, str]:
+        there = (self.table, *self.queues.glob("rx-*/*"), *self.irqs.glob("*/smp_affinity_list"))
+        return {f"{file.parent.name}/{file.name}": file.read_text() for file in there}
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
+    return Machine(tmp_path, monkeypatch)
+
+
+EVERY_CPU = Network(follow=4096, irq_affinity=(1, 0), steer=(1,))
+"""More than a level may have."""
+
+
+def test_flows_and_interrupts_are_set_read_back_and_restored(machine: Machine) -> None:
+    before = machine.texts()
+    files = packet_cpus.wanted("eth0", EVERY_CPU)
+    former = packet_cpus.read(files)
+    packet_cpus.write(files)
+    queue = {"rps_cpus": "2", "rps_flow_cnt": "2048"}
+    assert machine.texts() == {
+        "proc/rps_sock_flow_entries": "4096",
+        **{f"rx-{number}/{name}": text for number in (0, 1) for name, text in queue.items()},
+        "37/smp_affinity_list": "0-1",  # of no driver
+        "38/smp_affinity_list": "1",
+        "39/smp_affinity_list": "0",
+    }
+    words = ("packet steering", "flow steering", "table of flows", "CPU of an interrupt")
+    assert set(packet_cpus.changed(former)) == set(words)
+    for _ in range(2):
+        packet_cpus.restore(former)
+        assert packet_cpus.changed(former) == []
+        assert machine.texts() == before
+
+
+def test_a_file_of_an_interface_that_is_gone_has_nothing_of_ours(machine: Machine) -> None:
+    former = packet_cpus.read(packet_cpus.wanted("eth0", Network(follow=4096)))
+    for file in machine.queues.glob("rx-*/*"):
+        file.unlink()
+    assert packet_cpus.changed(former) == []
+    packet_cpus.restore(former)
+
+
+def test_a_file_that_shows_something_else_afterwards_is_an_error(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(packet_cpus, "as_root", lambda *_, stdin: as_root.run("true"))
+    with pytest.raises(StudyError, match="shows 0 after 4096 was written"):
+        packet_cpus.write({str(machine.table): "4096"})
+
+
+def refusal(network: Network, device: str = "eth0") -> str:
+    with pytest.raises(InputError) as caught:
+        packet_cpus.check_kernel(network)
+        packet_cpus.check(device, network)
+    return caught.value.what
+
+
+def test_a_machine_that_can_follow_and_move_interrupts_is_not_refused(machine: Machine) -> None:
+    before = machine.texts()
+    packet_cpus.check_kernel(EVERY_CPU)
+    packet_cpus.check("eth0", EVERY_CPU)
+    assert machine.texts() == before
+
+
+def test_what_a_machine_cannot_do_is_refused(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moved = Network(irq_affinity=(1,))
+    assert "eth1 has no interrupts of its own" in refusal(moved, "eth1")
+    assert "no CPU 2, only 0 to 1" in refusal(Network(irq_affinity=(2,)))
+    machine.programs.append("irqbalance")
+    assert "irqbalance runs" in refusal(moved)
+    (machine.irqs / "39" / "smp_affinity_list").chmod(0o444)
+    assert "the kernel itself places interrupt 39 of eth0" in refusal(moved)
+    follows = Network(follow=4096)
+    machine.table.write_text("32768")
+    assert "is 32768: another program uses" in refusal(follows)
+    machine.table.unlink()
+    assert "this is a network namespace" in refusal(follows)
+    monkeypatch.setattr(packet_cpus.os, "cpu_count", lambda: 1)
+    assert "with one CPU" in refusal(follows)
+    monkeypatch.setattr(packet_cpus, "may_not", lambda *argv: f"no {argv[-1]}")
+    (machine.irqs / "39" / "smp_affinity_list").chmod(0o644)
+    machine.programs.clear()
+    assert "no " in refusal(Network(irq_affinity=(0,)))
+
+
+def test_a_virtual_card_has_the_interrupts_of_the_pci_function_that_carries_it(
+    machine: Machine, tmp_path: Path
+) -> None:
+    virtual, bus = tmp_path / "pci" / "0000:00:03.0" / "virtio2", tmp_path / "bus" / "virtio"
+    for folder in (virtual, bus, tmp_path / "net" / "eth2"):
+        folder.mkdir(parents=True)
+    (virtual / "subsystem").symlink_to(bus)
+    (tmp_path / "net" / "eth2" / "device").symlink_to(virtual)
+    assert packet_cpus.interrupts("eth2") == packet_cpus.interrupts("eth0") == [38, 39]
+    assert packet_cpus.interrupts("lo") == []
+
+
+def test_interrupts_of_each_cpu_as_the_kernel_shows_them(machine: Machine, tmp_path: Path) -> None:
+    file = tmp_path / "interrupts"
+    file.write_text(
+        "           CPU0       CPU3\n 37:  5  5  PCI-MSIX  virtio2-config\n"
+        " 38:          0      72586  PCI-MSIX-0000:00:03.0   1-edge      virtio2-input.0\n"
+        " 39:      45966          0  PCI-MSIX-0000:00:03.0   2-edge      virtio2-output.0\n"
+        "NMI:          0          0  Non-maskable interrupts\nERR:          0\n"
+    )
+    found = packet_cpus.interrupts_by_cpu("eth0", file)
+    assert found == {38: {0: 0, 3: 72586}, 39: {0: 45966, 3: 0}}
+    file.write_text("")
+    assert packet_cpus.interrupts_by_cpu("eth0", file) == {38: {}, 39: {}}
+
+
+@pytest.mark.parametrize(
+    ("flows", "queues", "each"), [(4096, 1, 4096), (4096, 3, 2048), (256, 64, 4)]
+)
+def test_queues_share_the_flows(flows: int, queues: int, each: int) -> None:
+    assert flows_of_queue(flows, queues) == each
 
 
 def test_packets_of_each_cpu_as_kernels_show_them(tmp_path: Path) -> None:

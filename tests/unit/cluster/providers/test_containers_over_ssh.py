@@ -118,6 +118,36 @@ def test_only_what_the_journal_names_on_a_host_is_removed_there(
     assert len(asked.requests) == 1
 
 
+def test_a_machines_table_of_flows_is_in_the_journal_before_and_put_back_at_last(
+    journal: Journal,
+) -> None:
+    there, former = topology(), {"/proc/table": "0"}
+    made = containers(SITE, there, {"h1": [0, 1], "h2": [0, 1]}, WORK, WORK)
+
+    class WithTable(Asked):
+        def __call__(self, name: str, *arguments: Any) -> Any:
+            answer = super().__call__(name, *arguments)
+            known = {"flow-table": former, "files-changed": ["table of flows"]}
+            return known.get(name, answer)
+
+    asked = WithTable(journal)
+    maker = Maker(SITE, journal, asked, FACTS, ("python3",), Network(follow=4096), "h1")
+    here = [one for one in made if one.node.host == "h1"]
+    maker.make(here, network_of(there.hosts[0]), {}, {})
+    names = [name for name, _ in asked.requests]
+    assert names[:4] == ["make-bridge", "flow-table", "make-container-network", "shape-container"]
+    assert "set-flow-table" in asked.intended[2]
+    (intent,) = journal.intents("set-flow-table", TAG)
+    assert (intent.host, intent.former) == ("h1", former)
+    asked.requests.clear()
+    assert removal.find(asked, TAG, journal, "h1") == ["changed table of flows on host h1"]
+    removal.remove(asked, TAG, journal, "h1")
+    assert asked.requests[-1] == ("restore-files", (former,))
+    asked.requests.clear()
+    removal.remove(asked, TAG, journal, "h2")
+    assert asked.requests == []
+
+
 def test_what_is_left_says_where(asked: Asked, journal: Journal) -> None:
     def act(name: str, *_: Any) -> dict[str, list[str]]:
         assert name == "find-containers"

@@ -7,14 +7,17 @@ import io
 import tarfile
 import xml.etree.ElementTree as ET
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import pytest
 
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.host import IoLimits
+from density_study.cluster.model.host import IoLimits, Target
 from density_study.cluster.model.memory import GUEST_OS_MIB
+from density_study.cluster.model.network import Network
 from density_study.cluster.model.topology import Topology
+from density_study.cluster.providers.libvirt import provider
 from density_study.cluster.providers.libvirt.accel import probe_xml
 from density_study.cluster.providers.libvirt.guests import Vcpus, guests, networks, vcpus
 from density_study.cluster.providers.libvirt.keys import Keys
@@ -27,6 +30,8 @@ from density_study.cluster.providers.libvirt.xml import (
     tag_in,
     volume_xml,
 )
+from density_study.cluster.providers.ssh.build import SshBuild
+from density_study.cluster.state.journal import Journal
 from tests.live.support.guests import topology, vm_host
 
 SITE = Site(Path("/runs/s/r/builds/b1"), "s/r/b1")
@@ -155,3 +160,43 @@ def test_a_seed_is_a_sector_aligned_tar_with_protected_private_keys(
     assert "Address=10.78.0.12/24\n" in network and "Gateway" not in network
     assert files["etc/ssh/ssh_host_ed25519_key"] == "PRIVATE\n"
     assert files["home/study/.ssh/authorized_keys"] == "ssh-ed25519 A\n"
+
+
+class Guest:
+    """A channel to a guest that notes what is asked of it."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[Any, ...]] = []
+
+    def act(self, name: str, *arguments: Any) -> Any:
+        self.asked.append((name, *arguments))
+        return "ens2" if name == "network-device" else None
+
+    def close(self) -> None:
+        self.asked.append(("close",))
+
+
+def test_the_network_of_guests_is_checked_and_set_in_each_of_them(
+    layout: Topology, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there: dict[str, Guest] = {}
+    monkeypatch.setattr(provider, "channel", lambda to: there.setdefault(to.host, Guest()))
+    reach = {n.name: Target(n.name, n.address, 22, "study", "") for n in layout.nodes}
+    build = SshBuild(SITE, Journal(SITE.root / "none"), reach, PurePosixPath("/study"))
+    provider._set_networks(build, layout)
+    assert there == {}
+    provider._set_networks(build, dataclasses.replace(layout, network=Network(mtu=1400)))
+    assert sorted(there) == [node.name for node in layout.nodes]
+    settings = {"mtu": 1400}
+    assert there["w1"].asked == [
+        ("check-network", layout.nodes[1].address, settings),
+        ("network-device", layout.nodes[1].address),
+        ("set-network", "ens2", settings),
+        ("close",),
+    ]
+
+
+def test_a_cpu_that_guests_do_not_have_is_refused_before_they_are_made(layout: Topology) -> None:
+    few = dataclasses.replace(layout, network=Network(steer=(2,)))
+    with pytest.raises(InputError, match="no CPU 2, only 0 to 1"):
+        provider.LibvirtProvider().preflight(few, "s/r/b1")

@@ -36,9 +36,21 @@ workloads: [{ycsb: {records: [1000], mixes: [load, c], threads: [8]}}]
 factors:
   vms_per_host: [0]
 """
+GUESTS = """
+study: s
+provider: libvirt
+ssh: {user: study}
+hosts:
+  - {name: h1, address: 192.0.2.11, cores: 8, memory: 16 GiB, roles: [master, worker, client],
+     disks: [{path: /data/a, medium: flash}]}
+vms: {network: 192.0.2.0/24, addresses: 192.0.2.100-192.0.2.120, bridge: br0}
+workloads: [{ycsb: {records: [1000], mixes: [load, c], threads: [8]}}]
+factors:
+  vms_per_host: [1]
+"""
 ALL = (
     "[default, {rate: 100 Mbit/s}, {rate: 1 Gbit/s, shaper: htb, mtu: 9000}, {steer: [1, 0]}, {queues: 2}, "
-    "{delay: 1 ms, loss: 0.1%}, {queues: 2, transmit: [1, 0]}]"
+    "{delay: 1 ms, loss: 0.1%}, {queues: 2, transmit: [1, 0]}, {follow: 32768}]"
 )
 
 
@@ -57,6 +69,7 @@ def test_levels_are_named_by_what_they_set() -> None:
         "queues-2": Network(queues=2),
         "delay-1ms-loss-0.1pc": Network(delay_ms=1.0, loss_percent=0.1),
         "queues-2-transmit-1-0": Network(queues=2, transmit=(1, 0)),
+        "follow-32768": Network(follow=32768),
     }
     assert factors.levels("network") == tuple(factors.networks())
 
@@ -93,7 +106,13 @@ def test_each_level_is_an_arm_that_declares_what_it_sets(tmp_path: Path) -> None
         ("{loss: 60%}", "[0].loss", "above 50%"),
         ("{shaper: htb}", "[0].shaper", "add rate"),
         ("{}", "[0]", "name at least one of rate"),
-        ("{irq_affinity: [1]}", "[0].irq_affinity", "interrupts of a network card are not moved"),
+        ("{irq_affinity: [1]}", "[0].irq_affinity", "cable of a container has no interrupts"),
+        ("{irq_affinity: [1, 1]}", "[0].irq_affinity", "duplicate CPU"),
+        ("{follow: many}", "[0].follow", "a whole number"),
+        ("{follow: 1000}", "[0].follow", "write 512 or 1024"),
+        ("{follow: 64}", "[0].follow", "it must be 256 or more"),
+        ("{interfaces: 2}", "[0].interfaces", "a daemon has one address"),
+        ("{follow: 4096, steer: [1]}", "[0].follow", "write a level for each"),
         ("{transmit: [1, 0]}", "[0].transmit", "add queues, from 2 to that number"),
         ("{queues: 3, transmit: [1, 0]}", "[0].transmit", "names 2 CPUs"),
         ("{queues: 2, transmit: [1, 1]}", "[0].transmit", "duplicate CPU"),
@@ -115,9 +134,17 @@ def test_a_study_has_a_network_only_where_nodes_have_interfaces() -> None:
         InputError, match="loopback interface of this machine; use provider container"
     ):
         study("[default]", "local")
+    moved = study("[default, {irq_affinity: [1, 0]}]", base=TWO_HOSTS).factors.networks()
+    assert moved["irq-1-0"] == Network(irq_affinity=(1, 0))
     with pytest.raises(InputError, match="queues of a network card are not changed") as caught:
         study("[default, {queues: 2}]", base=TWO_HOSTS)
     assert "key factors.network[1].queues" in caught.value.where
+    with pytest.raises(InputError, match="queues of a guest's card are not changed"):
+        study("[{queues: 2}]", "libvirt", GUESTS)
+    guests = study("[{follow: 4096, mtu: 1400}, {irq_affinity: [1]}]", "libvirt", GUESTS)
+    assert guests.factors.levels("network") == ("mtu-1400-follow-4096", "irq-1")
+    with pytest.raises(InputError, match="has another network than its nodes"):
+        study("[default]", "libvirt", GUESTS.replace("[1]", "[0, 1]"))
     with pytest.raises(InputError, match="the bare host"):
         study("[default]", base=BASE.replace("[1]", "[0, 1]"))
     one = TWO_HOSTS[: TWO_HOSTS.index("  - {name: b")] + TWO_HOSTS[TWO_HOSTS.index("workloads") :]
