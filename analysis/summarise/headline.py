@@ -123,21 +123,28 @@ def _compared(evidence: Evidence, factor: Factor, pair: Pair, findings: Sequence
 
 def _found(evidence: Evidence, factor: Factor, one: SettingSummary) -> str:
     """'highest rate with READ p99 <= 20 ms in YCSB core workload B, at equal total memory: 11,423 operations
-    per second with 1 VM per host, 9,315 with 2 VMs per host', for each level of the factor."""
+    per second with 1 VM per host, at least 9,315 with 2 VMs per host', for each level of the factor. 'At least'
+    where a search has ended early: the answer is a lower bound there."""
     kin = (one.setting, others(one, factor.name))
     alike = [
         entry for entry in evidence.settings if (entry.setting, others(entry, factor.name)) == kin
     ]
     rates = {
-        entry.level(factor.name): value for entry in alike if (value := rate(entry)) is not None
+        entry.level(factor.name): f"{_least(evidence, entry)}{value:,.0f}"
+        for entry in alike
+        if (value := rate(entry)) is not None
     }
     first, *later = [level for level in levels(evidence.settings, factor.name) if level in rates]
     answers = [
-        f"{rates[first]:,.0f} {_unit(one)} with {factor.words(evidence, first)}",
-        *(f"{rates[level]:,.0f} with {factor.words(evidence, level)}" for level in later),
+        f"{rates[first]} {_unit(one)} with {factor.words(evidence, first)}",
+        *(f"{rates[level]} with {factor.words(evidence, level)}" for level in later),
     ]
     equal = "" if factor.name == "cluster" else ", at equal total memory"
     return f"{one.sought} in {one.label.split(',')[0]}{equal}: {', '.join(answers)}"
+
+
+def _least(evidence: Evidence, entry: SettingSummary) -> str:
+    return "at least " if (entry.setting, entry.topology) in evidence.bounds else ""
 
 
 def _rate_ratio(pair: Pair) -> float | None:

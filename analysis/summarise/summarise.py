@@ -66,6 +66,7 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
     settings = setting_summaries(run, sequential=plan is not None and plan.sharp is not None)
     costs = overheads(run.trials, run.verdicts, run.metrics)
     imported = import_summary(run.manifests)
+    sought = search_summaries(run)
     evidence = Evidence(
         settings,
         run.repetitions,
@@ -76,6 +77,7 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         run.declared_between,
         run.confounds,
         sequential=plan is not None and plan.sharp is not None,
+        bounds=frozenset((one.setting, one.topology) for one in sought if not one.exact),
     )
     earlier = earlier_attempts(run_root / "records")
     asked = read_hypotheses(run_root / "study.yaml")
@@ -104,7 +106,7 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         warnings=limits,
         settings=settings,
         findings=found,
-        searches=search_summaries(run),
+        searches=sought,
         sharpness=_sharpness(plan, run_root, evidence, asked),
         trials=trials,
         builds=_builds(at),

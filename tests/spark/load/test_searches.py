@@ -8,7 +8,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from density_study.analysis import tables
+from density_study.analysis.findings import Evidence
 from density_study.analysis.report.page import render
+from density_study.analysis.summarise.headline import headline
 from density_study.analysis.summarise.summarise import summarise
 from density_study.analysis.tables.store import read_table
 from density_study.jobs.pipeline import STAGES, run_stage
@@ -59,6 +61,9 @@ def test_the_report_answers_with_the_search(run: Path) -> None:
         "No claim (1 repetition): highest rate with READ p99 <= 5 ms in YCSB 45/55 read-insert, at equal "
         "total memory: 440 operations per second with 1 worker per host, 480 with 2 workers per host."
     )
+    cut = frozenset({(summary.searches[0].setting, "v1-flash")})
+    cut_short = headline(Evidence(summary.settings, 1, "process", bounds=cut), 8).text
+    assert "at least 440 operations per second with 1 worker per host, 480 with 2" in cut_short
     rates = [
         one
         for one in summary.findings
