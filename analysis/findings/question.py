@@ -64,8 +64,8 @@ class Evidence:
 
     differences: how two arms' disclosures differ beyond what the study declares (method 23).
     declared: how they differ by what it declares. confounds: in what versions the given clusters of two arms
-    differ, which is no difference of density or medium. bounds: setting and topology of each search that ended
-    before its answer and a rejected load were one step apart.
+    differ, which is no difference of density or medium. bounds: setting and topology of each search that
+    ended before its answer and a rejected load were one step apart.
     """
 
     settings: tuple[SettingSummary, ...]

@@ -123,8 +123,8 @@ def _compared(evidence: Evidence, factor: Factor, pair: Pair, findings: Sequence
 
 def _found(evidence: Evidence, factor: Factor, one: SettingSummary) -> str:
     """'highest rate with READ p99 <= 20 ms in YCSB core workload B, at equal total memory: 11,423 operations
-    per second with 1 VM per host, at least 9,315 with 2 VMs per host', for each level of the factor. 'At least'
-    where a search has ended early: the answer is a lower bound there."""
+    per second with 1 VM per host, at least 9,315 with 2 VMs per host', for each level of the factor. 'At
+    least' where a search has ended early: the answer is a lower bound there."""
     kin = (one.setting, others(one, factor.name))
     alike = [
         entry for entry in evidence.settings if (entry.setting, others(entry, factor.name)) == kin
