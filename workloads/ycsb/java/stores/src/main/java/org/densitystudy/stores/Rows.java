@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Properties;
+import java.util.Set;
 import java.util.Vector;
 import org.densitystudy.ycsb.CleanUpLog;
 import org.densitystudy.ycsb.Failures;
@@ -25,16 +26,23 @@ import site.ycsb.Status;
 public abstract class Rows extends DB {
   private static final Failures FAILURES = new Failures(System.err, "store-client");
   private static int holders;
+  private boolean isOpen;
 
   /** Opens what the thread needs; called once per thread. */
   protected abstract void open(Properties properties) throws DBException;
 
+  /** Closes it; called only after open. */
   protected abstract void close() throws DBException;
+
+  /** Writes fields of a row, whether it exists or not. {@code operation}: UPDATE or INSERT, to count failures by. */
+  protected abstract Status write(
+      String operation, String table, String key, Map<String, ByteIterator> values);
 
   @Override
   public final void init() throws DBException {
     CleanUpLog.open(getProperties());
     open(getProperties());
+    isOpen = true;
     synchronized (Rows.class) {
       holders++;
     }
@@ -43,12 +51,37 @@ public abstract class Rows extends DB {
   /** The last thread also reports all failures. */
   @Override
   public final void cleanup() throws DBException {
+    if (!isOpen) {
+      return;
+    }
+    isOpen = false;
     close();
     synchronized (Rows.class) {
       if (--holders == 0) {
         FAILURES.report();
       }
     }
+  }
+
+  @Override
+  public Status update(String table, String key, Map<String, ByteIterator> values) {
+    return write("UPDATE", table, key, values);
+  }
+
+  @Override
+  public Status insert(String table, String key, Map<String, ByteIterator> values) {
+    return write("INSERT", table, key, values);
+  }
+
+  /** Of a store that places rows by a hash of their keys: studies with scans are refused. */
+  @Override
+  public Status scan(
+      String table,
+      String start,
+      int rows,
+      Set<String> wanted,
+      Vector<HashMap<String, ByteIterator>> result) {
+    return Status.NOT_IMPLEMENTED;
   }
 
   public static Status failed(String operation, Exception failure) {

@@ -55,11 +55,8 @@ public final class AccumuloDb extends Rows {
 
   @Override
   protected void close() throws DBException {
-    if (client != null) {
-      discard();
-      client = null;
-      AccumuloConnection.SHARED.release();
-    }
+    discard();
+    AccumuloConnection.SHARED.release();
   }
 
   @Override
@@ -106,13 +103,9 @@ public final class AccumuloDb extends Rows {
   }
 
   @Override
-  public Status update(String table, String key, Map<String, ByteIterator> values) {
-    return write("UPDATE", table, mutation(key, values));
-  }
-
-  @Override
-  public Status insert(String table, String key, Map<String, ByteIterator> values) {
-    return write("INSERT", table, mutation(key, values));
+  protected Status write(
+      String operation, String table, String key, Map<String, ByteIterator> values) {
+    return write(operation, table, mutation(key, values));
   }
 
   /** Accumulo deletes entries, not rows: it reads which there are. */

@@ -4,11 +4,9 @@ import com.aerospike.client.AerospikeException;
 import com.aerospike.client.Bin;
 import com.aerospike.client.Record;
 import com.aerospike.client.ResultCode;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
-import java.util.Vector;
 import org.densitystudy.stores.Rows;
 import site.ycsb.ByteIterator;
 import site.ycsb.DBException;
@@ -34,10 +32,7 @@ public final class AerospikeRows extends Rows {
 
   @Override
   protected void close() throws DBException {
-    if (store != null) {
-      store = null;
-      AerospikeConnection.SHARED.release();
-    }
+    AerospikeConnection.SHARED.release();
   }
 
   @Override
@@ -61,26 +56,8 @@ public final class AerospikeRows extends Rows {
   }
 
   @Override
-  public Status scan(
-      String table,
-      String start,
-      int rows,
-      Set<String> wanted,
-      Vector<HashMap<String, ByteIterator>> result) {
-    return Status.NOT_IMPLEMENTED;
-  }
-
-  @Override
-  public Status update(String table, String key, Map<String, ByteIterator> values) {
-    return write("UPDATE", key, values);
-  }
-
-  @Override
-  public Status insert(String table, String key, Map<String, ByteIterator> values) {
-    return write("INSERT", key, values);
-  }
-
-  private Status write(String operation, String key, Map<String, ByteIterator> values) {
+  protected Status write(
+      String operation, String table, String key, Map<String, ByteIterator> values) {
     Bin[] bins =
         values.entrySet().stream()
             .map(field -> new Bin(field.getKey(), field.getValue().toArray()))

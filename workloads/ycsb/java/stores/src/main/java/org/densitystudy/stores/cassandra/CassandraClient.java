@@ -4,11 +4,9 @@ import com.datastax.oss.driver.api.core.DriverException;
 import com.datastax.oss.driver.api.core.cql.ColumnDefinitions;
 import com.datastax.oss.driver.api.core.cql.Row;
 import java.nio.ByteBuffer;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
-import java.util.Vector;
 import org.densitystudy.stores.cassandra.CassandraStatement.Kind;
 import org.densitystudy.stores.cassandra.CassandraStatement.Shape;
 import org.densitystudy.stores.Rows;
@@ -40,10 +38,7 @@ public final class CassandraClient extends Rows {
 
   @Override
   protected void close() throws DBException {
-    if (store != null) {
-      store = null;
-      CassandraSession.SHARED.release();
-    }
+    CassandraSession.SHARED.release();
   }
 
   @Override
@@ -63,37 +58,19 @@ public final class CassandraClient extends Rows {
   }
 
   @Override
-  public Status scan(
-      String table,
-      String start,
-      int rows,
-      Set<String> wanted,
-      Vector<HashMap<String, ByteIterator>> result) {
-    return Status.NOT_IMPLEMENTED;
-  }
-
-  @Override
-  public Status update(String table, String key, Map<String, ByteIterator> values) {
-    return write(Kind.UPDATE, table, key, values);
-  }
-
-  @Override
-  public Status insert(String table, String key, Map<String, ByteIterator> values) {
-    return write(Kind.INSERT, table, key, values);
-  }
-
-  @Override
   public Status delete(String table, String key) {
-    return write(Kind.DELETE, table, key, Map.of());
+    return write(Kind.DELETE.name(), table, key, Map.of());
   }
 
-  private Status write(Kind kind, String table, String key, Map<String, ByteIterator> values) {
+  @Override
+  protected Status write(
+      String operation, String table, String key, Map<String, ByteIterator> values) {
     try {
-      CassandraStatement statement = statement(kind, table, values.keySet());
+      CassandraStatement statement = statement(Kind.valueOf(operation), table, values.keySet());
       store.session().execute(statement.bound(key, values));
       return Status.OK;
     } catch (DriverException failure) {
-      return failed(kind.name(), CassandraSession.reason(failure));
+      return failed(operation, CassandraSession.reason(failure));
     }
   }
 

@@ -51,10 +51,7 @@ public final class KuduRows extends Rows {
 
   @Override
   protected void close() throws DBException {
-    if (client != null) {
-      client = null;
-      KuduConnection.SHARED.release();
-    }
+    KuduConnection.SHARED.release();
   }
 
   @Override
@@ -106,16 +103,6 @@ public final class KuduRows extends Rows {
   }
 
   @Override
-  public Status update(String table, String key, Map<String, ByteIterator> values) {
-    return upsert("UPDATE", table, key, values);
-  }
-
-  @Override
-  public Status insert(String table, String key, Map<String, ByteIterator> values) {
-    return upsert("INSERT", table, key, values);
-  }
-
-  @Override
   public Status delete(String table, String key) {
     try {
       Operation delete = table(table).newDeleteIgnore();
@@ -126,16 +113,17 @@ public final class KuduRows extends Rows {
     }
   }
 
-  private Status upsert(
-      String name, String table, String key, Map<String, ByteIterator> values) {
+  @Override
+  protected Status write(
+      String operation, String table, String key, Map<String, ByteIterator> values) {
     try {
       Operation upsert = table(table).newUpsert();
       PartialRow row = upsert.getRow();
       row.addString(KEY, key);
       values.forEach((field, value) -> row.addBinary(field, value.toArray()));
-      return applied(name, upsert);
+      return applied(operation, upsert);
     } catch (KuduException | RuntimeException failure) {
-      return failed(name, failure);
+      return failed(operation, failure);
     }
   }
 

@@ -154,12 +154,13 @@ public final class RedisClient extends Rows {
   }
 
   @Override
-  public Status update(String table, String key, Map<String, ByteIterator> values) {
+  protected Status write(
+      String operation, String table, String key, Map<String, ByteIterator> values) {
     try {
       redis().hset(bytes(prefix + key), encoded(values));
       return Status.OK;
     } catch (JedisException failure) {
-      return lost("UPDATE", failure);
+      return lost(operation, failure);
     }
   }
 

@@ -1,10 +1,8 @@
 package org.densitystudy.stores.redis;
 
-import java.util.HashMap;
 import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
-import java.util.Vector;
 import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
 import org.densitystudy.stores.Rows;
 import redis.clients.jedis.Connection;
@@ -54,10 +52,7 @@ public final class RedisClusterClient extends Rows {
 
   @Override
   protected void close() {
-    if (redis != null) {
-      redis.close();
-      redis = null;
-    }
+    redis.close();
   }
 
   @Override
@@ -71,26 +66,8 @@ public final class RedisClusterClient extends Rows {
   }
 
   @Override
-  public Status scan(
-      String table,
-      String start,
-      int rows,
-      Set<String> wanted,
-      Vector<HashMap<String, ByteIterator>> result) {
-    return Status.NOT_IMPLEMENTED;
-  }
-
-  @Override
-  public Status update(String table, String key, Map<String, ByteIterator> values) {
-    return write("UPDATE", key, values);
-  }
-
-  @Override
-  public Status insert(String table, String key, Map<String, ByteIterator> values) {
-    return write("INSERT", key, values);
-  }
-
-  private Status write(String operation, String key, Map<String, ByteIterator> values) {
+  protected Status write(
+      String operation, String table, String key, Map<String, ByteIterator> values) {
     try {
       redis.hset(bytes(prefix + key), encoded(values));
       return Status.OK;

@@ -33,10 +33,7 @@ public final class RocksDbClient extends Rows {
 
   @Override
   protected void close() throws DBException {
-    if (store != null) {
-      store = null;
-      RocksDb.SHARED.release();
-    }
+    RocksDb.SHARED.release();
   }
 
   @Override
@@ -89,16 +86,6 @@ public final class RocksDbClient extends Rows {
   }
 
   @Override
-  public Status update(String table, String key, Map<String, ByteIterator> values) {
-    return put("UPDATE", key, values);
-  }
-
-  @Override
-  public Status insert(String table, String key, Map<String, ByteIterator> values) {
-    return put("INSERT", key, values);
-  }
-
-  @Override
   public Status delete(String table, String key) {
     byte[] row = bytes(key);
     byte[] end = begin(row);
@@ -112,7 +99,9 @@ public final class RocksDbClient extends Rows {
     }
   }
 
-  private Status put(String operation, String key, Map<String, ByteIterator> values) {
+  @Override
+  protected Status write(
+      String operation, String table, String key, Map<String, ByteIterator> values) {
     byte[] row = bytes(key);
     try (WriteBatch batch = new WriteBatch()) {
       for (Map.Entry<String, ByteIterator> one : values.entrySet()) {
