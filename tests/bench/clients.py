@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,6 +28,7 @@ from density_study.workloads.ycsb.setting import YcsbSetting
 from tests.bench.measurement import Measurement, at_least, printed
 from tests.hosts.fixture import Hosts
 from tests.live.support.client_hosts import NAMES, client_hosts_spec
+from tests.support.repeating import repeating
 
 GOAL = 1.7
 SHARE = 0.2
@@ -106,21 +106,17 @@ def _rate(run: Run, number: int, clients: int) -> float:
 @contextmanager
 def _clients_limited() -> Iterator[None]:
     """Gives each client JVM a cgroup with SHARE of a core, when it is WARM_UP_S old."""
-    ended, groups = threading.Event(), dict[int, Path]()
+    groups: dict[int, Path] = {}
 
     def limit() -> None:
-        while not ended.wait(0.1):
-            for pid, age_s in _clients():
-                if age_s >= WARM_UP_S and pid not in groups:
-                    groups[pid] = _limited(pid)
+        for pid, age_s in _clients():
+            if age_s >= WARM_UP_S and pid not in groups:
+                groups[pid] = _limited(pid)
 
-    thread = threading.Thread(target=limit)
-    thread.start()
     try:
-        yield
+        with repeating(limit, 0.1):
+            yield
     finally:
-        ended.set()
-        thread.join()
         for group in groups.values():
             group.rmdir()
 

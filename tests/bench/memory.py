@@ -6,9 +6,10 @@ Resident sizes would count shared pages (CDS archives, libc) once per process; P
 from __future__ import annotations
 
 import subprocess
-import threading
 import time
 from pathlib import Path
+
+from tests.support.repeating import repeating
 
 PERIOD_S = 1.0
 TAG = b"STUDY_TAG="
@@ -20,21 +21,18 @@ def run_with_peak(argv: list[str], cwd: Path, env: dict[str, str]) -> tuple[floa
     child = subprocess.Popen(
         argv, cwd=cwd, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
-    peak, ended = [0.0], threading.Event()
-    sampler = threading.Thread(target=_sample, args=(child.pid, peak, ended))
-    sampler.start()
-    output, _ = child.communicate()
-    seconds = time.monotonic() - start
-    ended.set()
-    sampler.join()
+    peak_mib = 0.0
+
+    def sample() -> None:
+        nonlocal peak_mib
+        peak_mib = max(peak_mib, sum(pss_mib(pid) for pid in _ours(child.pid)))
+
+    with repeating(sample, PERIOD_S):
+        output, _ = child.communicate()
+        seconds = time.monotonic() - start
     if child.returncode:
         raise subprocess.CalledProcessError(child.returncode, argv, output)
-    return seconds, peak[0]
-
-
-def _sample(root: int, peak: list[float], ended: threading.Event) -> None:
-    while not ended.wait(PERIOD_S):
-        peak[0] = max(peak[0], sum(pss_mib(pid) for pid in _ours(root)))
+    return seconds, peak_mib
 
 
 def _ours(root: int) -> set[int]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -13,8 +11,7 @@ from statistics import mean
 import pytest
 
 from density_study.analysis.validity.provisional import Provisional, judge
-from density_study.cluster.lifecycle.readiness import fetch_json
-from density_study.cluster.model.cluster import Cluster
+from density_study.cluster.model.cluster import CLUSTER, Cluster, read_cluster
 from density_study.cluster.model.configuration import BlockCache, Configuration
 from density_study.cluster.model.host import MemoryFolder
 from density_study.cluster.model.topology import Topology
@@ -26,11 +23,11 @@ from density_study.workloads.record.record import closed_records
 from density_study.workloads.ycsb.setting import YcsbSetting
 from tests.live.factors.one_build import arm, built
 from tests.live.support.command import left_of, study_run, wait_for
+from tests.support.repeating import repeating
 
 pytestmark = pytest.mark.timeout(900)
 SHM = Path("/dev/shm/density-study")
 BLOCK_BYTES = 65_536
-SERVER = "Hadoop:service=HBase,name=RegionServer,sub=Server"
 FITS, EXCEEDS = 15_000, 70_000
 SPEC = """
 study: live-tiers
@@ -108,29 +105,20 @@ def watched(runs: Path) -> Iterator[list[float]]:
     """MiB that the server's cache holds, each second in which clients read. A full cache is emptied in bulk:
     what it holds at the end says little about the trial."""
     used_mib: list[float] = []
-    over = threading.Event()
+    looked_for = 0
 
-    def watch() -> None:
-        before = 0
-        while not over.wait(1.0):
-            with suppress(OSError, LookupError, ValueError):  # there is no server yet, or no more
-                (file,) = runs.glob("*/*/builds/*/cluster.json")
-                (address,) = json.loads(file.read_bytes())["endpoints"][
-                    "regionserver_http"
-                ].values()
-                server = fetch_json(f"http://{address}/jmx?qry={SERVER}", 5)["beans"][0]
-                looked_for = server["l2CacheHitCount"] + server["l2CacheMissCount"]
-                if before and looked_for > before + 1000:
-                    used_mib.append(server["l2CacheSize"] / 2**20)
-                before = looked_for
+    def look() -> None:
+        nonlocal looked_for
+        with suppress(OSError, ValueError):  # there is no cluster yet, or no more
+            (file,) = runs.glob(f"*/*/builds/*/{CLUSTER}")
+            now = read_caches(read_cluster(file.parent))
+            before, counters = looked_for, now.counters.values()
+            looked_for = sum(one["l2_hits"] + one["l2_misses"] for one in counters)
+            if before and looked_for > before + 1000:
+                used_mib.append(now.used_mib)
 
-    thread = threading.Thread(target=watch)
-    thread.start()
-    try:
+    with repeating(look, 1.0):
         yield used_mib
-    finally:
-        over.set()
-        thread.join()
 
 
 @pytest.mark.parametrize("records", [FITS, EXCEEDS])

@@ -5,10 +5,11 @@ from __future__ import annotations
 import base64
 import re
 import subprocess
-import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from tests.support.repeating import repeating
 
 
 class Watch:
@@ -38,19 +39,9 @@ class Watch:
 
 @contextmanager
 def watching(containers: Path, caches: Path, every_s: float = 0.1) -> Iterator[Watch]:
-    watch, over = Watch(), threading.Event()
-
-    def look() -> None:
-        while not over.wait(every_s):
-            watch.look(containers, caches)
-
-    thread = threading.Thread(target=look)
-    thread.start()
-    try:
+    watch = Watch()
+    with repeating(lambda: watch.look(containers, caches), every_s):
         yield watch
-    finally:
-        over.set()
-        thread.join()
 
 
 def leaks(secrets: Mapping[str, bytes], texts: Iterable[tuple[str, bytes]]) -> list[str]:
