@@ -14,8 +14,8 @@ from urllib.parse import quote
 
 from density_study.workloads.monitors.devices import declarations
 
-Bean = tuple[str, Sequence[tuple[str, str]]]
-"""A query, and the columns that its attributes add to."""
+Bean = tuple[str, Sequence[Sequence[Any]]]
+"""A query, and of each attribute its name, the column that it adds to, and the factor if that is not 1."""
 
 
 class JmxPoller:
@@ -41,7 +41,7 @@ def beans_of(daemon: str) -> list[Bean]:
     """What a daemon of this name is asked for: `w1/regionserver-2` is a regionserver."""
     role = daemon.rpartition("/")[2].partition("-")[0]
     return [
-        (bean["query"], [tuple(pair) for pair in bean["attributes"]])
+        (bean["query"], bean["attributes"])
         for bean in declarations()["jmx"]["beans"]
         if bean["role"] == role
     ]
@@ -53,12 +53,12 @@ def columns_of(answers: Sequence[Mapping[str, Any]], beans: Sequence[Bean]) -> d
     found: dict[str, float] = {}
     unknown = set()
     for answer, (_, attributes) in zip(answers, beans, strict=True):
-        for attribute, column in attributes:
+        for attribute, column, *factor in attributes:
             values = [bean[attribute] for bean in answer.get("beans", ()) if attribute in bean]
             if not values or not all(_is_count(value) for value in values):
                 unknown.add(column)
             else:
-                found[column] = found.get(column, 0.0) + sum(values)
+                found[column] = found.get(column, 0.0) + sum(values) * (factor or [1])[0]
     return {column: value for column, value in found.items() if column not in unknown}
 
 

@@ -18,7 +18,7 @@ from density_study.workloads.monitors.jmx import JmxPoller, beans_of, columns_of
 
 def test_every_attribute_adds_to_a_declared_column() -> None:
     beans = declarations()["jmx"]["beans"]
-    columns = {column for bean in beans for _, column in bean["attributes"]}
+    columns = {column for bean in beans for _, column, *_ in bean["attributes"]}
     assert columns == set(devices()["jmx"].columns)
 
 
@@ -26,6 +26,19 @@ def test_columns_are_sums_of_attributes() -> None:
     beans = [("q", [("hit", "hits"), ("hit", "lookups"), ("miss", "lookups"), ("size", "bytes")])]
     answer = {"beans": [{"name": "x", "hit": 3, "miss": 4, "size": 2.5}]}
     assert columns_of([answer], beans) == {"hits": 3, "lookups": 7, "bytes": 2.5}
+
+
+def test_misses_of_the_second_block_cache_count_once() -> None:
+    """HBase counts each of them twice, and those of a heap's cache once."""
+    bean = beans_of("w1/regionserver-1")[0]
+    zero = {attribute: 0 for attribute, *_ in bean[1]}
+    for second, lookups in ((0, 17), (10, 12)):
+        seen = zero | {
+            "blockCacheHitCount": 7,
+            "blockCacheMissCount": 10,
+            "l2CacheMissCount": second,
+        }
+        assert columns_of([{"beans": [seen]}], [bean])["cache_lookups"] == lookups
 
 
 @pytest.mark.parametrize("value", (None, "12", float("nan"), -1, 2**60))
