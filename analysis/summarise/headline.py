@@ -70,22 +70,22 @@ def headline(
         return Headline("No result: no trial has its main rate.")
     entry = min(alone, key=_place)
     if len({one.topology for one in evidence.settings}) == 1 and is_given:
-        return Headline(_measured(alone), entry.setting)
+        return Headline(_measured(evidence, alone), entry.setting)
     return Headline(
         f"No comparison: no setting has valid trials on two clusters that differ in one factor. "
-        f"{entry.label} ran at {rate(entry):.4g} {_unit(entry)} on {entry.topology}.",
+        f"{entry.label} ran {_at(evidence, entry)} on {entry.topology}.",
         entry.setting,
     )
 
 
-def _measured(alone: Sequence[SettingSummary]) -> str:
+def _measured(evidence: Evidence, alone: Sequence[SettingSummary]) -> str:
     """'The given cluster, in 5 repetitions: YCSB data load at 5000 ops/s, TestDFSIO write at 200 MiB/s.' The
     fastest setting of each label, at most MAX_RATES of them, the preferred ones first."""
     best: dict[str, SettingSummary] = {}
     for entry in sorted(alone, key=lambda one: rate(one) or 0.0):
         best[entry.label.partition(",")[0]] = entry
     first = sorted(best.items(), key=lambda item: _place(item[1]))[:MAX_RATES]
-    rates = (f"{words} at {rate(entry):.4g} {_unit(entry)}" for words, entry in first)
+    rates = (f"{words} {_at(evidence, entry)}" for words, entry in first)
     builds = max(entry.n_builds for entry in alone)
     repeated = "1 repetition" if builds == 1 else f"{builds} repetitions"
     return f"The given cluster, in {repeated}: {', '.join(rates)}."
@@ -130,7 +130,7 @@ def _found(evidence: Evidence, factor: Factor, one: SettingSummary) -> str:
         entry for entry in evidence.settings if (entry.setting, others(entry, factor.name)) == kin
     ]
     rates = {
-        entry.level(factor.name): f"{_least(evidence, entry)}{value:,.0f}"
+        entry.level(factor.name): f"{'at least ' if _is_bound(evidence, entry) else ''}{value:,.0f}"
         for entry in alike
         if (value := rate(entry)) is not None
     }
@@ -143,8 +143,14 @@ def _found(evidence: Evidence, factor: Factor, one: SettingSummary) -> str:
     return f"{one.sought} in {one.label.split(',')[0]}{equal}: {', '.join(answers)}"
 
 
-def _least(evidence: Evidence, entry: SettingSummary) -> str:
-    return "at least " if (entry.setting, entry.topology) in evidence.bounds else ""
+def _at(evidence: Evidence, entry: SettingSummary) -> str:
+    """'at 5000 ops/s', or of a lower bound 'at 5000 or more ops/s'."""
+    more = " or more" if _is_bound(evidence, entry) else ""
+    return f"at {rate(entry):.4g}{more} {_unit(entry)}"
+
+
+def _is_bound(evidence: Evidence, entry: SettingSummary) -> bool:
+    return (entry.setting, entry.topology) in evidence.bounds
 
 
 def _rate_ratio(pair: Pair) -> float | None:
