@@ -186,7 +186,7 @@ def _doubtful(
         return None
     if rejected and rejected.load <= _NEAR * low.load:
         for end in (low, rejected):
-            if end.stretch < _LONGER <= stretch:
+            if end.stretch < _LONGER:  # less than after one rejection
                 return end
     return low if close and low.stretch < stretch else None
 

@@ -35,10 +35,10 @@ PREFIX = "measured:"
 BASE = "wgs30x"
 HUMAN_BASES, HUMAN_COVERAGE = 3.1e9, 30
 READ_BASES = HUMAN_BASES * HUMAN_COVERAGE
-COUNTERPARTS = {"align": "align", "sort-markdup": "sort-markdup", "call": "haplotypecaller",
-                JOINT: "genotype", LOAD: "load"}  # fmt: skip
-"""Measured stage -> the one of wgs30x with the same task, by other programs."""
 KEPT = "load"
+COUNTERPARTS = {"align": "align", "sort-markdup": "sort-markdup", "call": "haplotypecaller",
+                JOINT: "genotype", LOAD: KEPT}  # fmt: skip
+"""Measured stage -> the one of wgs30x with the same task, by other programs."""
 SIZES = 3
 """Sizes of the reference that make a curve."""
 LOWER_BOUND = "a lower bound, because the index of a small reference fits into the CPU's caches"
