@@ -19,7 +19,7 @@ from density_study.cluster.state.owner import Owner
 from density_study.workloads.base.values import ClientRun, ClockOffset, MonitorRun, Window
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.ycsb.setting import YcsbSetting
-from tests.support import record_texts as texts
+from tests.support.records import texts
 
 BEGIN_S = 1_795_200_000
 WARM_UP_S = 60

@@ -24,7 +24,7 @@ from density_study.jobs.raw.trial_context import TrialFacts
 from density_study.workloads.base.parsing import RejectedError
 from density_study.workloads.ycsb.output.histogram import decode
 from tests.property.mutations import SAMPLES, mutate
-from tests.support import record_texts as texts
+from tests.support.records import texts
 
 MUTATED = 100_000 if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else 1_200
 PATTERNS = {

@@ -13,7 +13,7 @@ from density_study.jobs.ingest.ingest import ingest
 from density_study.jobs.metrics import throughput
 from density_study.jobs.spark.run_tables import RunTables
 from tests.support.dfsio_rates import slow_rates
-from tests.support.record_factory import RUN, RunFactory
+from tests.support.records.factory import RUN, RunFactory
 
 pytestmark = pytest.mark.spark
 

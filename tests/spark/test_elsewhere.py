@@ -15,7 +15,7 @@ from density_study.analysis.tables.storage import copy_missing, place
 from density_study.analysis.tables.store import read_table
 from density_study.jobs import pipeline
 from density_study.jobs.ingest import ingest as ingesting
-from tests.support.record_factory import RUN, RunFactory
+from tests.support.records.factory import RUN, RunFactory
 
 pytestmark = pytest.mark.spark
 

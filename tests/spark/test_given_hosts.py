@@ -15,7 +15,7 @@ from density_study.analysis.summarise.summarise import summarise
 from density_study.analysis.tables.store import read_table
 from density_study.jobs.first_look.look import first_look
 from density_study.jobs.pipeline import STAGES, run_stage
-from tests.support.record_factory import RUN, RunFactory
+from tests.support.records.factory import RUN, RunFactory
 
 pytestmark = pytest.mark.spark
 

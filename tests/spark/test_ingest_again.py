@@ -16,7 +16,7 @@ from density_study.analysis.tables.store import read_table
 from density_study.cluster.model.errors import StudyError
 from density_study.jobs.ingest import file_tables, ingest, ingest_state, parse_task
 from density_study.jobs.raw.raw_files import RawFile
-from tests.support.record_factory import RUN, RunFactory
+from tests.support.records.factory import RUN, RunFactory
 
 pytestmark = pytest.mark.spark
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from density_study.dags.airflow_home.home import project_root
-from tests.support.record_factory import RUN, RunFactory
+from tests.support.records.factory import RUN, RunFactory
 
 pytestmark = pytest.mark.spark
 

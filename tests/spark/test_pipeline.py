@@ -19,7 +19,7 @@ from density_study.jobs.ingest import ingest_state
 from density_study.jobs.raw.raw_files import raw_files_of
 from density_study.jobs.spark import session
 from tests.spark.conftest import Analysed
-from tests.support.record_factory import RUN, RunFactory
+from tests.support.records.factory import RUN, RunFactory
 
 pytestmark = pytest.mark.spark
 

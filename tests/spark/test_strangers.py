@@ -17,7 +17,7 @@ from density_study.jobs import pipeline
 from density_study.jobs.ingest import ingest
 from density_study.jobs.raw.raw_files import RawFile, UnreadableError, content
 from density_study.jobs.run_folder import require_inside
-from tests.support.record_factory import RUN, RunFactory
+from tests.support.records.factory import RUN, RunFactory
 from tests.support.truth import Truth
 
 pytestmark = pytest.mark.spark

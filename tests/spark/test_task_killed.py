@@ -14,7 +14,7 @@ import pytest
 from density_study.analysis.tables import TABLES
 from density_study.analysis.tables.store import read_table
 from density_study.jobs.ingest import ingest
-from tests.support.record_factory import RUN, RunFactory
+from tests.support.records.factory import RUN, RunFactory
 
 pytestmark = pytest.mark.spark
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from density_study.workloads.base.search import LatencyLimit, Probe, Search
-from tests.support.record_factory import RUN, RunFactory
+from tests.support.records.factory import RUN, RunFactory
 from tests.support.truth import Truth
 
 MIX = "read45-insert55"

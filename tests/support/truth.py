@@ -9,7 +9,7 @@ from density_study.workloads.base.fault import InjectedFault
 from density_study.workloads.base.search import Probe
 from density_study.workloads.base.setting import Setting
 from density_study.workloads.base.values import CacheUse, ColdProof
-from tests.support import record_texts as texts
+from tests.support.records import texts
 
 PERIOD_S = 1.0
 MIB = 2**20

@@ -16,7 +16,7 @@ from density_study.workloads.pipeline.machine.files import (
 from density_study.workloads.pipeline.setting import PipelineSetting
 from density_study.workloads.testdfsio.setting import DfsioSetting
 from density_study.workloads.ycsb.setting import YcsbSetting
-from tests.support import record_texts as texts
+from tests.support.records import texts
 from tests.support.truth import MIB, Truth
 
 MODES = {"write": "write", "read": "read", "random": "random read", "backward": "backward read",

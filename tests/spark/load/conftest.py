@@ -10,7 +10,7 @@ from tests.spark.conftest import Analysed
 from tests.spark.load.fault_trials import fault_trials
 from tests.spark.load.phase_trials import phase_trials
 from tests.spark.load.tier_trials import tier_trials
-from tests.support.record_factory import RUN, RunFactory
+from tests.support.records.factory import RUN, RunFactory
 
 
 @pytest.fixture(scope="package")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from density_study.workloads.base.fault import Fault, InjectedFault
-from tests.support.record_factory import RunFactory
+from tests.support.records.factory import RunFactory
 from tests.support.truth import Truth
 
 BUILD, RATE, SECONDS, AT = "b1-v2-flash", 200, 40, 12

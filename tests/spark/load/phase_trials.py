@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from density_study.workloads.ycsb.phase_spec import PhaseSpec
-from tests.support.record_factory import RunFactory
+from tests.support.records.factory import RunFactory
 from tests.support.truth import Truth
 
 BUILD, RAMP_UP_S = "b1-v2-flash", 5

@@ -19,7 +19,7 @@ from density_study.jobs.first_look.look import first_look
 from density_study.workloads.pipeline.machine.files import COHORT, JOINT, LOAD, STAGES
 from density_study.workloads.pipeline.setting import PipelineSetting
 from tests.spark.conftest import Analysed
-from tests.support.record_factory import RUN, RunFactory
+from tests.support.records.factory import RUN, RunFactory
 from tests.support.truth import Truth
 
 pytestmark = pytest.mark.spark

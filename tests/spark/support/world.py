@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from density_study.workloads.base.values import ColdProof
-from tests.support.record_factory import RUN, RunFactory
+from tests.support.records.factory import RUN, RunFactory
 from tests.support.truth import MIB, Truth
 
 V1, V2 = "b1-v1-flash", "b1-v2-flash"

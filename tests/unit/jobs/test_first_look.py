@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from density_study.jobs.first_look.look import FirstLook, first_look
-from tests.support.record_factory import RUN, RunFactory
+from tests.support.records.factory import RUN, RunFactory
 from tests.support.truth import Truth
 
 BUILD = "b1-v1-flash"

@@ -11,7 +11,7 @@ from density_study.jobs.ingest import ingest
 from density_study.jobs.ingest.parse_task import parse_files
 from density_study.jobs.raw.raw_files import RawFile
 from density_study.jobs.raw.trial_context import TrialFacts
-from tests.support import record_texts as texts
+from tests.support.records import texts
 
 START_S = 1.5e9
 

@@ -13,7 +13,7 @@ from density_study.analysis.tables.arrow import arrow_schema
 from density_study.jobs.ingest.file_tables import by_rows, tables_of
 from density_study.jobs.monitors.deltas import with_host_neighbours, with_node_neighbours
 from density_study.jobs.raw.raw_files import RawFile
-from tests.support import record_texts as texts
+from tests.support.records import texts
 
 
 def host_rows(*samples: tuple[float | None, bool]) -> list[dict[str, Any]]:

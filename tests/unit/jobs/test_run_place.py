@@ -15,7 +15,7 @@ from density_study.analysis.tables.store import read_table, write_rows
 from density_study.jobs.raw.manifest_rows import manifests_of
 from density_study.jobs.raw.raw_files import raw_files_of
 from density_study.jobs.remote_analysis import run_place
-from tests.support.record_factory import RUN, RunFactory
+from tests.support.records.factory import RUN, RunFactory
 
 STUDIES = 3000
 ROW = {"build": "b1", "topology": "t", "position": 0, "phase": "hdfs", "seconds": 1.5}

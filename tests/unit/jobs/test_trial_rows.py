@@ -24,7 +24,7 @@ from density_study.jobs.raw.trial_context import TrialFacts
 from density_study.workloads.base.values import GuestCpu
 from density_study.workloads.monitors.devices import devices
 from density_study.workloads.record.manifest import Manifest
-from tests.support.record_factory import RUN, RunFactory
+from tests.support.records.factory import RUN, RunFactory
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 

@@ -14,7 +14,7 @@ from density_study.workloads.monitors.nodecpu import HEADER, title
 from density_study.workloads.planning.plan import Step, read_plan
 from density_study.workloads.ycsb.setting import YcsbSetting
 from tests.support import drafts
-from tests.support.record_factory import RUN, RunFactory
+from tests.support.records.factory import RUN, RunFactory
 
 SAMPLES = Path(__file__).parents[3] / "samples"
 STATUS = (SAMPLES / "ycsb-0.17.0_hdr.err").read_text()

@@ -14,7 +14,7 @@ from density_study.workloads.execution.searching import judged, prepared
 from density_study.workloads.record.record import read_manifest
 from density_study.workloads.record.searches import answers, searches
 from tests.support.drafts import study
-from tests.support.record_factory import RUN, RunFactory
+from tests.support.records.factory import RUN, RunFactory
 from tests.support.search_factory import SEARCH, add_probe, probe_of, search_run
 
 BUILD = "b1-v1-flash"

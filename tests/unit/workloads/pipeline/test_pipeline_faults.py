@@ -8,7 +8,7 @@ import pytest
 
 from density_study.workloads.pipeline.faults import answer_faults, stage_faults
 from density_study.workloads.pipeline.setting import PipelineSetting
-from tests.support.record_factory import RUN, RunFactory
+from tests.support.records.factory import RUN, RunFactory
 from tests.support.truth import Truth
 
 BUILD = "b1-v2-flash"

@@ -18,7 +18,7 @@ from density_study.workloads.pipeline.output.answers import parse_answers
 from density_study.workloads.pipeline.output.stages import parse_stages
 from density_study.workloads.pipeline.setting import PipelineSetting
 from density_study.workloads.pipeline.spec import PipelineSpec
-from tests.support.record_factory import RUN, RunFactory
+from tests.support.records.factory import RUN, RunFactory
 from tests.support.topologies import local, physical
 from tests.support.truth import Truth
 

@@ -23,7 +23,7 @@ from density_study.workloads.ycsb.properties import (
 )
 from density_study.workloads.ycsb.setting import YcsbSetting
 from tests.support.drafts import QUICKSTART, study
-from tests.support.record_factory import RUN, RunFactory
+from tests.support.records.factory import RUN, RunFactory
 
 BUILD = "b1-v1-flash"
 MIX = "read45-insert55"

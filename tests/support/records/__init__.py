@@ -1,0 +1,1 @@
+"""Made records of trials, as the parsers and the jobs read them."""
