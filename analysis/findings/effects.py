@@ -62,7 +62,8 @@ def by_factor(evidence: Evidence, factor: Factor) -> Iterator[Question]:
         obstacles = factor.obstacles(evidence, pair)
         for one in _questions(evidence, factor.effect, pair, f"{later} over {first}", factor.rules):
             # every factor is a property of the build (method 1)
-            yield replace(one, among=among, unit="build", obstacles=obstacles)
+            both = (*obstacles, *one.obstacles)
+            yield replace(one, among=among, unit="build", obstacles=both)
 
 
 def isolation(evidence: Evidence) -> Iterator[Question]:
@@ -109,6 +110,7 @@ def _questions(
             rule=rule,
             first=first_points,
             later=later_points,
+            obstacles=evidence.about_searches(first, later) if what == "rate" else (),
             refused=evidence.differences(first, later),
             declared=evidence.declared(first, later),
         )
@@ -181,6 +183,7 @@ def _expected(evidence: Evidence, one: Expectation, without_arms: Question, pair
     equal = held_equal(one.compare)
     shared = {f.name: first.level(f.name) for f in FACTORS if f.name in equal}
     measure, first_points, later_points = _expected_points(first, later, one.metric)
+    searches = evidence.about_searches(first, later) if one.metric == "throughput" else ()
     return replace(
         without_arms,
         id=f"expect-{one.name}-{first.setting}-{first.topology}-{later.topology}",
@@ -189,7 +192,7 @@ def _expected(evidence: Evidence, one: Expectation, without_arms: Question, pair
         among=", ".join(f"{name} {level}" for name, level in shared.items() if level is not None),
         first=first_points,
         later=later_points,
-        obstacles=factor_of(one.compare).obstacles(evidence, pair),
+        obstacles=(*factor_of(one.compare).obstacles(evidence, pair), *searches),
         refused=evidence.differences(first, later),
         declared=evidence.declared(first, later),
     )

@@ -114,6 +114,12 @@ class Evidence:
             return ("an arm has trials whose verdict is unknown, which support no claim",)
         return ()
 
+    def about_searches(self, *arms: SettingSummary) -> tuple[str, ...]:
+        """Why the rates of these arms support no claim: the ratio of a lower bound is none of the answers."""
+        if any((arm.setting, arm.topology) in self.bounds for arm in arms):
+            return ("a search used up its probes, so that its answer is a lower bound",)
+        return ()
+
     def density(self, vms_per_host: int) -> str:
         """'2 VMs per host', '1 worker per host', 'the bare host'."""
         if vms_per_host == 0:

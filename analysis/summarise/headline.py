@@ -150,7 +150,7 @@ def _at(evidence: Evidence, entry: SettingSummary) -> str:
 
 
 def _is_bound(evidence: Evidence, entry: SettingSummary) -> bool:
-    return (entry.setting, entry.topology) in evidence.bounds
+    return bool(evidence.about_searches(entry))
 
 
 def _rate_ratio(pair: Pair) -> float | None:

@@ -78,6 +78,8 @@ def _arms(
             if given
             else "facts that nobody recorded, in the map of the import"
         )
+    if evidence.bounds:
+        yield "a larger `probes` for the searches"
     if "incomparable-builds" in codes:
         yield "hosts and settings that are equal in all builds"
     if "process-nodes" in codes:

@@ -250,10 +250,11 @@ def _memory(manifests: Sequence[Manifest]) -> Iterator[SummaryWarning]:
     ]
     small = [ratio for ratio in ratios if ratio < 1]
     if small:
+        shares = dict.fromkeys(f"{100 * ratio:.3g} %" for ratio in (min(small), max(small)))
         yield SummaryWarning(
             code="data-fits-in-memory",
-            message="Data may be served from memory: the data set is smaller than RAM in "
-            f"{len(small)} of {len(manifests)} trials ({min(small):.2g} to {max(small):.2g} times). "
+            message="Data may be served from memory: the data set has the size of "
+            f"{' to '.join(shares)} of RAM in {len(small)} of {len(manifests)} trials. "
             "TestDFSIO reads are checked against bytes read from disk; YCSB reads are not.",
             remedy="Load more data than the hosts have RAM.",
         )

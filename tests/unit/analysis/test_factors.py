@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from density_study.analysis.findings import Evidence, findings
@@ -11,6 +13,7 @@ from density_study.analysis.report.charts.findings_table import findings_table
 from density_study.analysis.report.charts.observations import View
 from density_study.analysis.report.table import summary_table
 from density_study.analysis.summarise.headline import headline
+from density_study.analysis.summarise.undecided import undecided
 from density_study.analysis.summarise.warnings import design_warnings
 from density_study.analysis.summary.summary import Finding, Metric, SettingSummary
 from density_study.workloads.spec.factors import FACTORS as NAMES
@@ -102,6 +105,31 @@ def test_a_version_may_be_claimed_faster_or_slower_on_process_groups() -> None:
     assert decided(100.0, 200.0).verdict == "reproduced"
     assert decided(200.0, 100.0).verdict == "contradicted"
     assert decided(100.0, 101.0).verdict == "no claim"
+
+
+def test_the_rate_of_a_search_that_used_up_its_probes_supports_no_claim() -> None:
+    rates = [100.0 + step for step in range(6)]
+    arms = (
+        version("hadoop-3.4.1", *rates),
+        version("hadoop-3.4.2", *(2 * rate for rate in rates)),
+    )
+    expect = Expectation.model_validate(
+        {"name": "faster", "workload": "c", "compare": "stack",
+         "hadoop-3.4.2_over_hadoop-3.4.1": "> 1.5"}
+    )  # fmt: skip
+    asked = Hypotheses(expect=(expect,))
+    exact = Evidence(arms, 6, "process")
+    bound = replace(exact, bounds=frozenset({(arms[0].setting, arms[0].topology)}))
+    for evidence, verdict in ((exact, "reproduced"), (bound, "no claim")):
+        found = [one for one in findings(evidence, asked) if one.measure == "throughput"]
+        assert {one.family: one.verdict for one in found} == {
+            "stack-rate": verdict, "expect-faster": verdict
+        }  # fmt: skip
+        assert all(("lower bound" in one.why) is (evidence is bound) for one in found)
+        cpu = next(one for one in findings(evidence, asked) if one.family == "stack-cpu")
+        assert "lower bound" not in cpu.why
+    line = undecided(findings(bound, asked), bound, (), 60.0)
+    assert line is not None and "a larger `probes` for the searches" in line
 
 
 def test_an_undeclared_difference_between_versions_refuses_the_comparison() -> None:
