@@ -28,15 +28,26 @@ def verdicts_by_arm(summary: Summary) -> dict[tuple[str, str], list[str]]:
 
 
 def reasons(summary: Summary) -> DataTable:
-    """Why trials are not valid, and the flags of valid ones: a row per reason and verdict, invalid before
-    unknown before valid, then by frequency."""
-    counted = Counter((trial.verdict, why) for trial in summary.trials for why in trial.reasons)
+    """Why trials are not valid: a row per reason and verdict, invalid before unknown, then by frequency. Then
+    a row per flag of valid trials, with one of its texts: those of other trials differ in their numbers."""
+    texts: dict[tuple[str, str], Counter[str]] = {}
+    for trial in summary.trials:
+        for why in trial.reasons:
+            key = why.partition(":")[0] if trial.verdict == "valid" else why
+            texts.setdefault((trial.verdict, key), Counter())[why] += 1
     ordered = sorted(
-        counted.items(), key=lambda one: (_WORST_FIRST.index(one[0][0]), -one[1], one[0][1])
+        texts.items(), key=lambda one: (_WORST_FIRST.index(one[0][0]), -one[1].total(), one[0][1])
     )
     columns = (Column("Reason"), Column("Verdict"), Column("Trials"))
-    rows = tuple((why, verdict, str(count)) for (verdict, why), count in ordered)
+    rows = tuple((_example(said), verdict, str(said.total())) for (verdict, _), said in ordered)
     return DataTable(columns, rows)
+
+
+def _example(said: Counter[str]) -> str:
+    """The most frequent text, and how many trials have another one."""
+    ((text, count),) = said.most_common(1)
+    others = said.total() - count
+    return f"{text}; {others} more with other numbers" if others else text
 
 
 def courses(view: View) -> dict[str, tuple[int, str]]:

@@ -28,9 +28,9 @@ _FOLLOWS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"(files|daemons|listens_on_all_addresses)\..*", ("topology",)),
     (r"(disks|emulated)(\..*)?", ("medium", "configuration.block_cache")),
     (r"stacks\.java", ("stack.java", "store")),
-    # a bare host is described by itself, a host of guests by the study
+    # a bare host is described by itself, a host of guests or containers by the study
     (
-        r"(provider|isolation|acceleration|machines)(\..*)?",
+        r"(provider|isolation|acceleration|containers|machines)(\..*)?",
         ("vms_per_host", "stack.java", "cluster"),
     ),
     (r"(given|clients)\..*", ("cluster",)),  # what given clusters say of themselves

@@ -128,6 +128,8 @@ def test_the_headline_names_the_setting_it_is_about() -> None:
     assert (
         headline(Evidence((*load, ONE), 1, "process"), 3).setting == load[0].setting
     )  # it has two densities
+    reads = [_setting(d, 100.0, setting="ycsb-c-r1-t8", label="YCSB c") for d in (1, 2)]
+    assert headline(Evidence((*load, *reads), 1, "process"), 4).setting == reads[0].setting
     assert headline(Evidence((ONE,), 1, "process"), 1).setting == ONE.setting
     assert headline(Evidence((), 1, "process"), 7).setting is None
 

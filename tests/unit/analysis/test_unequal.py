@@ -98,6 +98,17 @@ def test_real_disclosures_of_two_stores_on_hadoop_can_be_compared() -> None:
     assert disclosed["b1"]["stacks"] == disclosed["b2"]["stacks"]
 
 
+def test_the_bare_host_is_the_control_arm_of_containers() -> None:
+    run = _run()
+    for build in ("b1-v1-flash", "b2-v1-flash"):
+        run[build]["containers"] = {"runc": "1.1.5", "cgroup_version": 1}
+    bare = {**DECLARED["b1-v2-flash"], "vms_per_host": "0"}
+    assert unexpected_differences(run, {**DECLARED, "b1-v2-flash": bare}) == ()
+    run["b2-v1-flash"]["containers"]["runc"] = "1.2.0"
+    (difference,) = unexpected_differences(run, DECLARED)
+    assert difference.key == "containers.runc"
+
+
 def test_machine_and_software_must_be_equal_in_all_builds() -> None:
     for key, inner, value in (
         ("machine", "kernel", "Linux 6.2"), ("stacks", "java", "17.0.16"), ("native_hadoop", None, True),

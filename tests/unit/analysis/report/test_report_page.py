@@ -14,6 +14,7 @@ from density_study.analysis.report.charts import figure
 from density_study.analysis.report.charts.observations import View
 from density_study.analysis.report.charts.sections import sections
 from density_study.analysis.report.page import render, write
+from density_study.analysis.report.trials import reasons as reasons_of
 from density_study.analysis.summarise.warnings import design_warnings, trial_warnings
 from density_study.analysis.summary.summary import Summary, SummaryWarning
 from tests.support.report_pages import PAGES, Elements, embedded, html
@@ -158,6 +159,11 @@ def test_flags_of_valid_trials_are_counted_by_trial() -> None:
         f"2 of {len(valid)} valid trials have flags (drift 2, other work 1)."
     )
     assert "flagged-trials" not in {warning.code for warning in trial_warnings(summary.trials)}
+    rows = reasons_of(summary.model_copy(update={"trials": tuple(trials)})).rows
+    assert [row for row in rows if row[1] == "valid"] == [
+        (f"{of_a_trial[0][0]}; 2 more with other numbers", "valid", "3"),
+        ("other work: 12 %", "valid", "1"),
+    ]
 
 
 @WORDS_ONLY
