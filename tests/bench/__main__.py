@@ -25,6 +25,7 @@ from tests.bench import (
     quickstart,
     report_page,
     setup_time,
+    stores,
 )
 from tests.bench.measurement import Measurement, TrialContext
 
@@ -35,6 +36,7 @@ BENCHES: Mapping[str, TrialContext] = {
     "quickstart": quickstart.bench,
     "report": report_page.bench,
     "binding": binding.bench,
+    "stores": stores.bench,
     "harness": harness.bench,
     "clients": clients.bench,
     "devices": devices.bench,

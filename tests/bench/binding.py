@@ -21,6 +21,7 @@ from tests.bench.measurement import Measurement, at_least, printed
 from tests.live.support.java_client import YCSB, compiled
 from tests.live.support.standalone import StandaloneHBase, standing
 
+SOURCES = Path(__file__).parent / "java/org/densitystudy/ycsb"
 GOAL = 0.97
 ROUNDS, SLICE_S, WARM_UP_S = 21, 1.0, 40.0
 """Rounds of each repeat; a slice is one arm's turn. The JIT has compiled all three arms by
@@ -40,7 +41,7 @@ def bench(repeats: int) -> list[Measurement]:
     lines: list[Measurement] = []
     with tempfile.TemporaryDirectory(prefix="density-bench-") as folder:
         root = Path(folder)
-        classes = compiled(root, "HandLoop", "PairedLoops")[0]
+        classes = compiled(root, "Turns", "HandLoop", "PairedLoops", within=SOURCES)[0]
         (root / "hbase").mkdir()
         with standing(root / "hbase") as hbase:
             _load(hbase, root)

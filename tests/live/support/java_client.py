@@ -14,9 +14,11 @@ MORTAL = ("setpriv", "--pdeathsig", "KILL", "--")
 YCSB = "site.ycsb.Client"
 
 
-def compiled(folder: Path, *names: str, within: Path = TEST_SOURCES) -> list[str]:
-    """YCSB's class path with these classes in front; by default of the binding's test sources."""
-    path = classpath(ensure("ycsb"))
+def compiled(
+    folder: Path, *names: str, within: Path = TEST_SOURCES, stack: str = "ycsb"
+) -> list[str]:
+    """The stack's class path with these classes in front; by default of the binding's test sources."""
+    path = classpath(ensure(stack))
     classes = folder / "classes"
     javac = find_java().command.with_name("javac")
     sources = [str(within / f"{name}.java") for name in names]

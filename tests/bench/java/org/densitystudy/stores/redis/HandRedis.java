@@ -1,0 +1,36 @@
+package org.densitystudy.stores.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.Properties;
+import org.densitystudy.stores.HandStore;
+import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.Jedis;
+
+/** A hash for each row, by Jedis. */
+public final class HandRedis implements HandStore {
+  private final Jedis redis;
+
+  public HandRedis(Properties properties) throws Exception {
+    redis = RedisClient.connected(HostAndPort.from(properties.getProperty("redis.address")), properties);
+  }
+
+  @Override
+  public int read(String key) {
+    return redis.hgetAll(bytes(key)).size();
+  }
+
+  @Override
+  public void update(String key, String field, byte[] value) {
+    redis.hset(bytes(key), Map.of(bytes(field), value));
+  }
+
+  private static byte[] bytes(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
+  }
+
+  @Override
+  public void close() {
+    redis.close();
+  }
+}
