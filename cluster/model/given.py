@@ -26,8 +26,9 @@ class Kerberos:
 @dataclass(frozen=True)
 class StoreEndpoint:
     """Where a store of others answers: `addresses`, each host:port. `user` with the password in
-    `password_file`; empty: no login. Of Cassandra also the clients' `datacenter`, and the `replication`
-    there. Of Aerospike, the configured namespace with the study's sets: `server_namespace`."""
+    `password_file`; empty: no login. `ca_file`: PEM, with the authorities of the servers' certificates;
+    empty: no TLS. Of Cassandra also the clients' `datacenter`, and the `replication` there. Of Aerospike, the
+    configured namespace with the study's sets: `server_namespace`."""
 
     addresses: tuple[str, ...]
     user: str = ""
@@ -35,6 +36,7 @@ class StoreEndpoint:
     datacenter: str = ""
     replication: int = 1
     server_namespace: str = ""
+    ca_file: str = ""
 
     @property
     def hosts(self) -> list[str]:

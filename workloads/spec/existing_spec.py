@@ -96,6 +96,11 @@ class EndpointSpec(Frozen):
         None,
         description="File with the password, which this user may read. It is not copied into the run.",
     )
+    ca_file: FilePath | None = Field(
+        None,
+        description="PEM file with the authorities of the servers' certificates: clients then use TLS, and "
+        "check names. Not for Aerospike. Default: no TLS.",
+    )
     datacenter: Annotated[str, like(r"[A-Za-z0-9._-]{1,100}", "a name")] = Field(
         "datacenter1", description="Of Cassandra: the datacenter of the clients and of the rows."
     )
@@ -125,6 +130,7 @@ class EndpointSpec(Frozen):
             self.datacenter,
             self.replication,
             self.server_namespace or "",
+            _expanded(self.ca_file),
         )
 
 

@@ -11,6 +11,7 @@ from density_study.workloads.base.checked import FaultyKeyError
 from density_study.workloads.base.values import Frozen
 
 if TYPE_CHECKING:
+    from density_study.workloads.spec.existing_spec import EndpointSpec
     from density_study.workloads.spec.study import Study
 
 _IMPOSSIBLE = {
@@ -74,25 +75,13 @@ def check_stores(study: Study) -> None:
     key = ("factors", "store") if levels else ("store",)
     endpoint = study.existing.endpoint if study.existing else None
     for store in levels.values() or (study.store.store,):
-        if endpoint is not None and not store.facts.given:
-            known = ", ".join(name for name, facts in FACTS.items() if facts.given)
-            raise FaultyKeyError(f"existing.endpoint needs one of the stores {known}", *key)
-        if endpoint is not None and store.name == "redis" and len(endpoint.addresses) > 1:
-            raise FaultyKeyError(
-                "store redis is one server; for a cluster, write store: redis-cluster",
-                *("existing", "endpoint", "addresses"),
-            )
+        if endpoint is not None:
+            _check_endpoint(store, endpoint, key)
         if not store.facts.built and endpoint is None:
             raise FaultyKeyError(
                 f"no package registry has a server of {store.facts.title}, so that none can be built; "
                 "measure one that stands, with provider existing and the key endpoint",
                 *key,
-            )
-        if endpoint is not None and (store.name == "aerospike") != bool(endpoint.server_namespace):
-            raise FaultyKeyError(
-                "server_namespace, a namespace of the servers' configuration, is needed by store aerospike, "
-                "and taken by no other store",
-                *("existing", "endpoint", "server_namespace"),
             )
         if store.is_hbase:
             if study.provider == "existing" and store != Store():
@@ -125,3 +114,27 @@ def check_stores(study: Study) -> None:
                     "study of HBase alone",
                     *("factors", factor),
                 )
+
+
+def _check_endpoint(store: Store, endpoint: EndpointSpec, key: tuple[str, ...]) -> None:
+    """ValueError if the store that stands cannot be reached as the study says."""
+    if not store.facts.given:
+        known = ", ".join(name for name, facts in FACTS.items() if facts.given)
+        raise FaultyKeyError(f"existing.endpoint needs one of the stores {known}", *key)
+    if store.name == "redis" and len(endpoint.addresses) > 1:
+        raise FaultyKeyError(
+            "store redis is one server; for a cluster, write store: redis-cluster",
+            *("existing", "endpoint", "addresses"),
+        )
+    is_aerospike = store.name == "aerospike"
+    if is_aerospike != bool(endpoint.server_namespace):
+        raise FaultyKeyError(
+            "server_namespace, a namespace of the servers' configuration, is needed by store aerospike, "
+            "and taken by no other store",
+            *("existing", "endpoint", "server_namespace"),
+        )
+    if is_aerospike and endpoint.ca_file:
+        raise FaultyKeyError(
+            "the binding of Aerospike has no TLS; measure it where the servers take connections without",
+            *("existing", "endpoint", "ca_file"),
+        )

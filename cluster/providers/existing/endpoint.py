@@ -90,6 +90,7 @@ class EndpointProvider(ExistingProvider):
             "store": store.facts.title,
             "durability": store.durability,
             "durability_from": "servers" if level else "study",
+            "tls": bool(given.endpoint.ca_file),
             "unwatched": watched.unwatched(given, given.endpoint.hosts),
             **({"caution": store.facts.caution} if store.facts.caution else {}),
         }

@@ -28,6 +28,8 @@ def endpoint_properties(topology: Topology) -> dict[str, str]:
     known = {"endpoint": "true", "store": topology.store.name}
     if endpoint.password_file:
         known |= {"store.user": endpoint.user, "store.password.file": endpoint.password_file}
+    if endpoint.ca_file:
+        known |= {"store.ca.file": endpoint.ca_file}
     if topology.store.name == "aerospike":
         return {
             **known,
@@ -61,6 +63,6 @@ def ask_store(properties: Mapping[str, str], *commands: str) -> list[dict[str, A
         raise StudyError(
             f"the store failed at {', '.join(commands)}: {said[-1] if said else 'no message'}.",
             next((properties[name] for name in _ADDRESSES if name in properties), ""),
-            "check that it runs, that this machine reaches it, and the login and its rights.",
+            "check that it runs, that this machine reaches it, login and rights, and its certificate.",
         )
     return results_of(done.stdout)

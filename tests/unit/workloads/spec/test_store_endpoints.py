@@ -34,7 +34,8 @@ provider: existing
 store: {name: cassandra, durability: synced}
 existing:
   namespace: bench
-  endpoint: {addresses: ["a.example:9042", "b.example:9042"], datacenter: dc7, replication: 3}
+  endpoint:
+    {addresses: ["a.example:9042", "b.example:9042"], datacenter: dc7, replication: 3, ca_file: ~/ca.pem}
 workloads:
   - ycsb: {records: [1000], mixes: [load, a], threads: [8]}
 """
@@ -89,6 +90,7 @@ def test_the_plan_has_the_client_alone_and_the_durability_in_the_name(tmp_path: 
             {
                 "endpoint": "true",
                 "store": "cassandra",
+                "store.ca.file": str(Path("~/ca.pem").expanduser()),
                 "cassandra.nodes": "a.example:9042,b.example:9042",
                 "cassandra.keyspace": "bench",
                 "cassandra.datacenter": "dc7",
@@ -133,6 +135,7 @@ def test_clients_are_told_addresses_and_the_file_of_the_password(
         (AEROSPIKE.replace("[load, a]", "[e]"), "Aerospike places rows by a hash of their keys"),
         (AEROSPIKE.replace("memory", "page_cache"), "no durability page_cache: without commit-to-device"),
         (AEROSPIKE.replace(", server_namespace: test", ""), "server_namespace.*is needed by store aerospike"),
+        (AEROSPIKE.replace("test}", "test, ca_file: /ca.pem}"), "Aerospike has no TLS"),
         (CASSANDRA.replace("replication: 3", "server_namespace: test"), "taken by no other store"),
         (AEROSPIKE.replace("server_namespace: test", "server_namespace: 'a;b'"), "the name of a namespace"),
         (

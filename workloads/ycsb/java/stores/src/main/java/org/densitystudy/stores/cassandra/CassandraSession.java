@@ -7,14 +7,17 @@ import com.datastax.oss.driver.api.core.DriverException;
 import com.datastax.oss.driver.api.core.config.DefaultDriverOption;
 import com.datastax.oss.driver.api.core.config.DriverConfigLoader;
 import com.datastax.oss.driver.api.core.cql.SimpleStatement;
+import com.datastax.oss.driver.api.core.ssl.ProgrammaticSslEngineFactory;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.Properties;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
+import javax.net.ssl.SSLContext;
 import org.densitystudy.stores.Rows;
 import org.densitystudy.stores.Shared;
+import org.densitystudy.stores.Tls;
 import site.ycsb.DBException;
 
 /**
@@ -58,6 +61,10 @@ final class CassandraSession {
               .addContactPoints(addresses(nodes))
               .withLocalDatacenter(properties.getProperty("cassandra.datacenter", DATACENTER))
               .withConfigLoader(options);
+      SSLContext tls = Tls.context(properties);
+      if (tls != null) {
+        builder = builder.withSslEngineFactory(new ProgrammaticSslEngineFactory(tls, null, true));
+      }
       String user = properties.getProperty("store.user", "");
       return (user.isEmpty()
               ? builder

@@ -8,7 +8,10 @@ import java.util.Properties;
 import java.util.Set;
 import java.util.Vector;
 import java.util.stream.Stream;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLParameters;
 import org.densitystudy.stores.Rows;
+import org.densitystudy.stores.Tls;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
@@ -30,7 +33,7 @@ import site.ycsb.Status;
  * round trip with two replies; both are read. An update changes fields of an existing row, and leaves the set alone.
  *
  * <p>{@code -p redis.address=HOST:PORT}, and for a server of others {@code -p redis.prefix=TEXT -p store.user=NAME -p
- * store.password.file=PATH}
+ * store.password.file=PATH}, and those of {@link Tls}
  */
 public final class RedisClient extends Rows {
   private HostAndPort address;
@@ -67,12 +70,19 @@ public final class RedisClient extends Rows {
 
   static JedisClientConfig options(Properties properties) throws DBException {
     String user = properties.getProperty("store.user", "");
-    return DefaultJedisClientConfig.builder()
-        .connectionTimeoutMillis(5_000)
-        .socketTimeoutMillis(60_000)
-        .user(user.isEmpty() ? null : user)
-        .password(password(properties))
-        .build();
+    DefaultJedisClientConfig.Builder options =
+        DefaultJedisClientConfig.builder()
+            .connectionTimeoutMillis(5_000)
+            .socketTimeoutMillis(60_000)
+            .user(user.isEmpty() ? null : user)
+            .password(password(properties));
+    SSLContext tls = Tls.context(properties);
+    if (tls != null) {
+      SSLParameters checked = new SSLParameters();
+      checked.setEndpointIdentificationAlgorithm("HTTPS"); // Jedis checks no names by itself
+      options.ssl(true).sslSocketFactory(tls.getSocketFactory()).sslParameters(checked);
+    }
+    return options.build();
   }
 
   /** Of all keys, where the server is not the study's own. */
