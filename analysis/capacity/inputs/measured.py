@@ -39,6 +39,11 @@ KEPT = "load"
 COUNTERPARTS = {"align": "align", "sort-markdup": "sort-markdup", "call": "haplotypecaller",
                 JOINT: "genotype", LOAD: KEPT}  # fmt: skip
 """Measured stage -> the one of wgs30x with the same task, by other programs."""
+INDEX_BYTES = 1.75
+"""Of bwa's index for each base of the reference, all in memory: .bwt 1, .sa 0.5, .pac 0.25."""
+BATCH_BASES = 2 * 10_000_000
+"""Of reads that each thread of bwa mem has in memory: two batches, one read while the other is aligned. A
+line over small references takes reads for the index: their batches are full from 2 Mb at 10x on."""
 SIZES = 3
 """Sizes of the reference that make a curve."""
 LOWER_BOUND = "a lower bound, because the index of a small reference fits into the CPU's caches"
@@ -201,19 +206,22 @@ def _growth(seen: pd.DataFrame) -> float | None:
     return float(slope)
 
 
-def _ram_gib(name: str, seen: pd.DataFrame, shipped: Stage, source: str) -> dict[str, Any] | None:
-    """An aligner holds the index, which grows with the reference; sorting fills its memory; a caller
-    streams."""
-    peaks = seen.groupby("bases")["peak_kib"].max() / 2**20
-    most = float(peaks.max())
+def _ram_gib(name: str, seen: pd.DataFrame, shipped: Stage, source: str) -> dict[str, Any]:
+    """Of one task of the plan, which has as many threads as `shipped`: an aligner holds the index of the
+    reference and batches of reads, sorting fills its memory; a caller streams."""
+    most, threads = float(seen["peak_kib"].max()) / 2**20, shipped.cores_per_task
     if name == ALIGN:
-        if len(peaks) < SIZES:
-            return None if shipped.ram_gib is None else shipped.ram_gib.model_dump(mode="json")
-        slope, start = np.polyfit(peaks.index.to_numpy(float), peaks.to_numpy(float), 1)
-        value = max(most, float(start + slope * HUMAN_BASES))
-        return _value(most, value, value * MARGIN, "calculated", f"{source}; a line over sizes")
+        largest = seen[seen["bases"] == seen["bases"].max()]
+        reads_gib = largest["peak_kib"] / 2**20 - INDEX_BYTES * largest["bases"] / 2**30
+        # a task with less to read than its batches hold has not filled them
+        room = largest["threads"] * BATCH_BASES
+        filled = (largest["bases"] * largest["coverage"] / room).clip(upper=1.0)
+        of_thread_gib = float((reads_gib / filled / largest["threads"]).max())
+        value = INDEX_BYTES * HUMAN_BASES / 2**30 + threads * of_thread_gib
+        words = f"{source}; batches of reads of {threads} threads, and a human genome's index"
+        return _value(min(most, value), value, value * MARGIN, "calculated", words)
     if name == SORT:
-        full = max(most, SORT_MIB * float(seen["threads"].max()) / 1024.0)
+        full = max(most, SORT_MIB * threads / 1024.0)
         return _value(most, full, full * MARGIN, "calculated", f"{source}; with all its memory")
     return _value(most, most, most * MARGIN, "measured", source)
 

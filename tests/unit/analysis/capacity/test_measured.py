@@ -112,18 +112,23 @@ def test_without_a_curve_alignment_reaches_up_to_the_shipped_cost(
     align = stage(profile(monkeypatch, sizes=SIZES[:2]), "align")
     assert align.core_hours is not None and shipped.core_hours is not None
     assert align.core_hours.high == shipped.core_hours.high
-    assert align.ram_gib == shipped.ram_gib
     assert "lower bound" in align.core_hours.source
 
 
-def test_memory_of_an_aligner_grows_with_the_reference(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_aligner_holds_the_index_of_a_human_genome_and_batches_of_reads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """1 Mb at 10x: 30,000 KiB, of them 1.75 MB of index; the batches of its one thread are half full."""
     found = profile(monkeypatch)
     align, call = stage(found, "align").ram_gib, stage(found, "call").ram_gib
     assert align is not None and call is not None
-    assert align.value == pytest.approx((20_000 + HUMAN_BASES / 100) / 2**20)
+    of_thread_gib = (30_000 * 1024 - 1.75e6) / 0.5 / 2**30
+    assert align.value == pytest.approx(1.75 * HUMAN_BASES / 2**30 + 8 * of_thread_gib)
+    assert 5 < align.value < align.high
     assert call.value == pytest.approx(30_000 / 2**20)
     sorting = stage(found, "sort-markdup").ram_gib
-    assert sorting is not None and sorting.value == 0.25  # full, at a thread
+    assert stage(found, "sort-markdup").cores_per_task == 4
+    assert sorting is not None and sorting.value == 4 * 0.25  # full
 
 
 def test_efficiency_and_bytes_are_measured_and_tasks_are_shipped(
