@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
-from math import inf
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -15,6 +14,7 @@ from density_study.workloads.base.fault import Fault
 from density_study.workloads.base.search import Probe, Search
 from density_study.workloads.base.setting import Setting
 from density_study.workloads.base.values import ClientFiles
+from density_study.workloads.ycsb import naming
 from density_study.workloads.ycsb.distribution import ZIPFIAN, KeyDistribution, Keys
 from density_study.workloads.ycsb.fault_under_load.victims import cannot_recover
 from density_study.workloads.ycsb.knobs import STEADY_ESTIMATE_S
@@ -130,80 +130,31 @@ class YcsbSetting(Setting):
 
     @property
     def id(self) -> str:
-        threads = self._own_threads
-        parts = [f"ycsb-{self.mix}-r{self.records}-t{threads}"]
-        if self.variants is not None:
-            parts = [f"genomics-{self.mix}-{self.variants.name}-t{threads}"]
-        if self.row.name:
-            parts.append(self.row.name)
-        if self.insert_order != "hashed":
-            parts.append(self.insert_order)
-        if self.clients > 1:
-            parts.append(f"c{self.clients}")
-        if self.search is not None:  # keeps its name whatever its probe
-            parts.append(self.search.id)
-        elif self.phase is not None:  # keeps its name once its rates are known
-            parts.append(self.phase.name)
-        elif self.target_percent is not None:  # keeps its name once its rate is known
-            parts.append(f"at{self.target_percent:g}pct")
-        elif self.target_ops_s is not None:
-            parts.append(f"at{self.target_ops_s:g}ps")
-        if self.fault is not None:
-            parts.append(self.fault.id)
-        if self.is_isolation:
-            parts.append(f"beside{self.neighbour_threads or '-nobody'}")
-        return "-".join(parts)
+        return naming.setting_id(self)
 
     @property
-    def _own_threads(self) -> int:
+    def label(self) -> str:
+        return naming.label(self)
+
+    @property
+    def size_label(self) -> str:
+        return naming.size_label(self)
+
+    @property
+    def sort_key(self) -> tuple[float, ...]:
+        return naming.sort_key(self)
+
+    def unnamed_knobs(self) -> dict[str, str | float]:
+        return naming.unnamed_knobs(self)
+
+    @property
+    def own_threads(self) -> int:
         """Those of the setting in the plan; a probe may have more."""
         return (self.search.start_threads if self.search else None) or self.threads
 
     @property
-    def label(self) -> str:
-        """'YCSB 95/5 short scan'."""
-        label = f"YCSB {self.mix_facts.label}"
-        if self.neighbour is None:
-            return label
-        return (
-            f"{label}, {'victim alone' if self.neighbour == NOBODY else f'beside {self.neighbour}'}"
-        )
-
-    @property
     def mode_name(self) -> str:
         return self.mix
-
-    @property
-    def size_label(self) -> str:
-        rows = f"{self.records:,} records"
-        if self.row.name:
-            rows += f" of {self.row.fields} x {self.row.field_length} B"
-        if self.insert_order != "hashed":
-            rows += f" in {self.insert_order} keys"
-        if self.variants is not None:
-            rows = f"{self.variants.samples:,} samples at {self.variants.sites:,} sites"
-        size = f"{rows}, {self._own_threads} threads"
-        if self.clients > 1:
-            size += f" in {self.clients} clients"
-        if self.search is not None:
-            return f"{size}, {self.search.goal}"
-        if self.phase is not None:
-            return f"{size}, {self.phase.words}"
-        if self.target_percent is not None:  # its rate differs from build to build
-            size += f", at {self.target_percent:g} % of saturation"
-        elif self.target_ops_s is not None:
-            size += f", {self.target_ops_s:g} ops/s requested"
-        return size if self.fault is None else f"{size}, {self.fault.words}"
-
-    @property
-    def sort_key(self) -> tuple[float, ...]:
-        percent = self.target_percent or 0.0
-        target = percent if self.target_percent else 1000.0 * (self.target_ops_s or 0.0)
-        names = [str(name) for name in MIXES]
-        place = names.index(self.mix) if self.mix in names else len(names)
-        if self.search or self.fault or self.phase:  # after the targets
-            return place, self.records, self._own_threads, inf
-        return place, self.records, self.threads, target
 
     @property
     def is_load(self) -> bool:
@@ -437,7 +388,7 @@ class YcsbSetting(Setting):
         return {
             "mode": self.mix,
             **self.model_dump(include={"records"}),
-            "threads": self._own_threads,
+            "threads": self.own_threads,
             "target_ops_s": None if self.search else self.target_ops_s,
             "phase": self.phase.words if self.phase else None,
             "parts": self.phase.parts() if self.phase else [],
@@ -448,32 +399,6 @@ class YcsbSetting(Setting):
             "neighbour": self.neighbour,
             "fault": self.fault.words if self.fault else None,
         }
-
-    def unnamed_knobs(self) -> dict[str, str | float]:
-        """Knobs that influence the results but are not part of the id, by their key in a study. Only knobs
-        that affect the mix: a load draws no keys, and only scans have a length."""
-        knobs: dict[str, str | float | None] = {
-            "duration": self.search.duration_s if self.search else self.duration_s,
-            "warm_up": None if self.is_load else self.warm_up_s,
-            "warm_up_client": None if self.is_load else self.warm_up_client_s,
-            "warm_up_daemons": "steady" if self.until_steady else self.warm_up_daemons_s,
-            "regions_per_server": self.regions_per_server,
-            "seed": None if self.variants is None else self.variants.seed,
-        }
-        if self.own_mix is not None:
-            shares = self.mix_facts.shares.items()
-            knobs["shares"] = ", ".join(f"{name} {share:g}" for name, share in shares if share)
-        if not self.is_load:
-            knobs["request_distribution"] = str(self.distribution)
-            if self.variants is not None:
-                knobs |= self.variants.model_dump(include={"regions", "region_sites"})
-            elif self.mix_facts.shares["scan"] > 0:
-                knobs["max_scan_length"] = self.max_scan_length
-                if self.min_scan_length != 1:
-                    knobs["min_scan_length"] = self.min_scan_length
-                if self.scan_length_distribution != "uniform":
-                    knobs["scan_length_distribution"] = self.scan_length_distribution
-        return {name: value for name, value in knobs.items() if value is not None}
 
     @property
     def latency_operations(self) -> tuple[str, ...]:
