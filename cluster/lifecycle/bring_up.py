@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -11,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from density_study.cluster.lifecycle.disclosed import disclose
 from density_study.cluster.lifecycle.in_effect import in_effect
 from density_study.cluster.lifecycle.network_proof import prove_network
 from density_study.cluster.lifecycle.readiness import (
@@ -24,7 +24,6 @@ from density_study.cluster.model.cluster import CLUSTER, Cluster, Phase, Site, c
 from density_study.cluster.model.configuration import PLAIN
 from density_study.cluster.model.errors import BringUpError
 from density_study.cluster.model.ports import allocate_ports
-from density_study.cluster.model.store import HBASE
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.model.transport import Command, ProcessId, Transport
 from density_study.cluster.providers.emulation import emulated_of, pmem_of
@@ -38,7 +37,6 @@ from density_study.cluster.providers.provider import (
 )
 from density_study.cluster.providers.stacks import Stacks
 from density_study.cluster.render.blueprint import Blueprint
-from density_study.cluster.render.conf_files import CLASSPATH_SUFFIX
 from density_study.cluster.render.daemons import Daemon
 from density_study.cluster.render.rendered import Rendered, owner, render
 from density_study.cluster.state import atomic
@@ -286,63 +284,3 @@ class Phases:
         self.ended.append(phase)
         build, tag = self.site.root.name, self.site.tag
         self.journal.record(PhaseEnded(build=build, tag=tag, name=name, seconds=phase.seconds))
-
-
-def disclose(
-    blueprint: Blueprint, rendered: Rendered, stacks: Stacks, provider: Provider
-) -> dict[str, Any]:
-    """What another person needs to reproduce the cluster: software, machine, every rendered file with its
-    SHA-256, every daemon's command line."""
-    topology = blueprint.topology
-    listening = {} if not topology.store.on_hadoop else _listens_on_all(blueprint)
-    return {
-        "provider": topology.provider,
-        "isolation": topology.isolation,
-        "stacks": stacks.disclose(),
-        "files": {path: _file(path, text) for path, text in sorted(rendered.files.items())},
-        "daemons": {
-            f"{daemon.node}/{daemon.name}": list(daemon.command.argv) for daemon in rendered.daemons
-        },
-        **listening,
-        **_store_of(topology, stacks),
-        **provider.disclose(topology),
-    }
-
-
-def _listens_on_all(blueprint: Blueprint) -> dict[str, Any]:
-    """Hadoop binds these to every address and has no setting for it; all other listeners use the node's."""
-    return {
-        "listens_on_all_addresses": {
-            "ShuffleHandler of the NodeManagers": [
-                f"{worker.name}: port {blueprint.ports.port(worker, 'nodemanager.shuffle')}"
-                for worker in blueprint.topology.workers
-            ],
-            "MapReduce ApplicationMaster": ["any worker: ephemeral ports, during a job"],
-        }
-    }
-
-
-def _store_of(topology: Topology, stacks: Stacks) -> dict[str, Any]:
-    """The store, where the study names one: software, durability, and how that is rendered."""
-    store, software = topology.store, stacks.store
-    if store == HBASE and "store" not in topology.levels:
-        return {}
-    known = {"version": stacks.hbase.version}
-    caution = {"caution": store.facts.caution} if store.facts.caution else {}
-    if software is not None:
-        known = {"version": software.version, "sha256": software.sha256}
-    return {
-        "store": {
-            "name": software.name if software else store.facts.title,
-            **known,
-            "durability": store.durability,
-            "acknowledged": store.facts.acknowledged[store.durability],
-            **caution,
-        }
-    }
-
-
-def _file(path: str, text: str) -> dict[str, str]:
-    """A class path is disclosed by hash only; `stacks` discloses its jars."""
-    entry = {"sha256": hashlib.sha256(text.encode()).hexdigest()}
-    return entry if path.endswith(CLASSPATH_SUFFIX) else {**entry, "text": text}

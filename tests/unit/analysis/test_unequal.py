@@ -13,7 +13,7 @@ import pytest
 
 from density_study.analysis.summarise.warnings import comparability_warnings
 from density_study.analysis.summary.disclosure import guests_are_emulated, unexpected_differences
-from density_study.cluster.lifecycle.bring_up import disclose
+from density_study.cluster.lifecycle.disclosed import disclose
 from density_study.cluster.model.arm import declared
 from density_study.cluster.model.store import Store
 from density_study.cluster.providers.provider import provider_of
