@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from density_study.cluster.model.store import Durability
-from density_study.cluster.model.topology import Node
+from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.render.blueprint import Blueprint
 from density_study.cluster.render.conf_files import CLASSPATH_SUFFIX, classpath_text, text_file
 from density_study.cluster.render.jvm import common_flags, heap_flags
@@ -61,6 +61,26 @@ def tokens(nodes: int) -> list[int]:
     return [-(2**63) + number * _RING // nodes for number in range(nodes)]
 
 
+def jmx_host(topology: Topology, node: Node) -> str:
+    """Loopback; of a container its own address, because the tool that settles tables is in another one."""
+    return node.address if topology.isolation == "container" else "127.0.0.1"
+
+
+def _jmx_flags(blueprint: Blueprint, node: Node) -> tuple[str, ...]:
+    """Without authentication: on loopback, or in the network of the build's containers."""
+    port = blueprint.ports.port(node, "cassandra.jmx")
+    fixed = f"-Dcom.sun.management.jmxremote.rmi.port={port}"
+    if blueprint.topology.isolation != "container":
+        # The JVM's own agent would listen on all addresses.
+        return f"-Dcassandra.jmx.local.port={port}", fixed
+    return (
+        f"-Dcassandra.jmx.remote.port={port}",
+        fixed,
+        f"-Djava.rmi.server.hostname={jmx_host(blueprint.topology, node)}",
+        "-Dcom.sun.management.jmxremote.authenticate=false",
+    )
+
+
 def cassandra_files(blueprint: Blueprint, node: Node) -> dict[str, str]:
     workers, ports = blueprint.topology.workers, blueprint.ports
     heap = heap_mib(node)
@@ -84,7 +104,7 @@ def cassandra_files(blueprint: Blueprint, node: Node) -> dict[str, str]:
 
 def cassandra_argv(blueprint: Blueprint, node: Node) -> tuple[str, ...]:
     conf, data = blueprint.places.conf_of(node), blueprint.data(node)
-    heap, jmx_port = heap_mib(node), blueprint.ports.port(node, "cassandra.jmx")
+    heap = heap_mib(node)
     exports = (f"--add-exports={package}=ALL-UNNAMED" for package in _EXPORTED)
     opens = (f"--add-opens={package}=ALL-UNNAMED" for package in _OPENED)
     return (
@@ -99,9 +119,7 @@ def cassandra_argv(blueprint: Blueprint, node: Node) -> tuple[str, ...]:
         f"-Djna.tmpdir={data}/tmp",
         "-Dio.netty.tryReflectionSetAccessible=true",
         "-Djdk.attach.allowAttachSelf=true",
-        # JMX for this machine alone. The JVM's own agent would listen on all addresses.
-        f"-Dcassandra.jmx.local.port={jmx_port}",
-        f"-Dcom.sun.management.jmxremote.rmi.port={jmx_port}",
+        *_jmx_flags(blueprint, node),
         f"-Dlogback.configurationFile={conf}/logback.xml",
         f"-Dstudy.log={blueprint.places.log(node, 'cassandra', 'log')}",
         f"-Dcassandra.config=file://{conf}/cassandra.yaml",

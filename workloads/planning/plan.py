@@ -228,6 +228,8 @@ def _topologies(study: Study, hosts: Sequence[Host]) -> tuple[Topology, ...]:
         store = study.store.store
         return tuple(given_topology(one, client, order, store) for order, one in enumerate(given))
     media = tuple(dict.fromkeys(disk.medium for host in hosts for disk in host.disks))
+    # the control arm that nobody asked for is one of HBase: other stores have no RegionServers
+    is_asked = "regionservers_per_node" in study.factors.model_fields_set
     arms = [
         Arm(vms, servers, medium, versions, configuration, levels, store, network)
         for vms, servers in densities(study)
@@ -235,6 +237,7 @@ def _topologies(study: Study, hosts: Sequence[Host]) -> tuple[Topology, ...]:
         for levels, store, versions, configuration, network in named_levels(
             study.factors, study.stack.versions, study.store.store
         )
+        if store.is_hbase or servers == 1 or is_asked
     ]
     layout = Layout(
         provider=study.node_provider,

@@ -101,12 +101,8 @@ def check_stores(study: Study) -> None:
             raise FaultyKeyError(
                 f"{facts.title} runs on Java {facts.java} alone; remove this key", "stack", "java"
             )
-        if study.provider != "local" and endpoint is None:
-            raise FaultyKeyError(
-                f"provider {study.provider} runs HBase alone so far; store {store.name} needs provider "
-                "local, or existing with the key endpoint",
-                *key,
-            )
+        if endpoint is None:
+            _check_provider(study, store, key)
         for factor in ("stack", "configuration", "tier"):
             if study.factors.levels(factor):
                 raise FaultyKeyError(
@@ -114,6 +110,28 @@ def check_stores(study: Study) -> None:
                     "study of HBase alone",
                     *("factors", factor),
                 )
+
+
+def _check_provider(study: Study, store: Store, key: tuple[str, ...]) -> None:
+    """ValueError if the study's provider does not build the store."""
+    if study.provider not in ("local", "container"):
+        raise FaultyKeyError(
+            f"provider {study.provider} runs HBase alone so far; store {store.name} needs provider local or "
+            "container, or existing with the key endpoint",
+            *key,
+        )
+    if study.provider == "container" and study.ssh is not None:
+        raise FaultyKeyError(
+            f"containers on hosts over SSH run HBase alone so far; without the key ssh, store {store.name} "
+            "runs in containers of this machine",
+            *key,
+        )
+    if study.provider == "container" and store.facts.embedded:
+        raise FaultyKeyError(
+            f"{store.facts.title} runs in the client, whose container has not the disk of the worker; it "
+            "needs provider local",
+            *key,
+        )
 
 
 def _check_endpoint(store: Store, endpoint: EndpointSpec, key: tuple[str, ...]) -> None:

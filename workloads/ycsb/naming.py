@@ -44,7 +44,9 @@ def label(setting: YcsbSetting) -> str:
     mix = f"YCSB {setting.mix_facts.label}"
     if setting.neighbour is None:
         return mix
-    return f"{mix}, {'victim alone' if setting.neighbour == NOBODY else f'beside {setting.neighbour}'}"
+    return (
+        f"{mix}, {'victim alone' if setting.neighbour == NOBODY else f'beside {setting.neighbour}'}"
+    )
 
 
 def size_label(setting: YcsbSetting) -> str:

@@ -11,7 +11,7 @@ from density_study.cluster.model.store import Durability, StoreName
 from density_study.cluster.providers.existing.endpoint_tool import endpoint_properties
 from density_study.cluster.providers.provider import node_paths
 from density_study.cluster.render.accumulo import INSTANCE, PASSWORD
-from density_study.cluster.render.cassandra import KEYSPACE
+from density_study.cluster.render.cassandra import KEYSPACE, jmx_host
 from density_study.cluster.stack.store_software import CLIENTS, kudu_home
 from density_study.workloads.ycsb.properties import DB
 
@@ -76,14 +76,16 @@ def _rocksdb(cluster: Cluster) -> Mapping[str, str]:
 
 
 def _cassandra(cluster: Cluster) -> Mapping[str, str]:
-    """Clients of the data use the nodes' addresses of CQL; the tool that settles tables needs JMX, too, which
-    is on loopback."""
+    """Clients of the data use the nodes' addresses of CQL; the tool that settles tables needs JMX, too."""
     topology = cluster.topology
     ports = allocate_ports(topology)
-    jmx = (ports.port(node, "cassandra.jmx") for node in topology.workers)
+    jmx = (
+        f"{jmx_host(topology, node)}:{ports.port(node, 'cassandra.jmx')}"
+        for node in topology.workers
+    )
     return {
         "cassandra.nodes": ",".join(ports.address(node, "cassandra") for node in topology.workers),
-        "cassandra.jmx": ",".join(f"127.0.0.1:{port}" for port in jmx),
+        "cassandra.jmx": ",".join(jmx),
         "cassandra.keyspace": KEYSPACE,
         "cassandra.replication": str(topology.replication),
         "durability": topology.store.durability,

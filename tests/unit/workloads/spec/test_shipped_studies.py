@@ -27,7 +27,7 @@ PLANNED = {
     "short-circuit": (2, 10, "8cd44a279b68"),
     "talk-2013": (50, 4110, "1377638765a9"),
     "talk-2013-small": (3, 66, "c70bafb96a8c"),
-    "tiers": (3, 18, "6b89bc2fa67b"),
+    "tiers": (3, 18, "8bc3846b8cd3"),
     "upgrade": (10, 40, "1e6c58ea4d40"),
 }
 """Builds, trials, and a hash of all steps in order: a resumed run must find its plan unchanged."""
@@ -60,7 +60,7 @@ def test_a_shipped_study_plans_the_same_builds_and_trials(name: str) -> None:
         ("collectors", ["g1", "zgc"]),
         ("block-cache", ["heap", "off-heap", "flash-file"]),
         ("short-circuit", ["remote", "short-circuit"]),
-        ("tiers", ["heap", "offheap-256m", "file-flash-256m"]),
+        ("tiers", ["heap", "offheap-448m", "file-flash-448m"]),
         ("network", ["default", "rate-100mbit", "mtu-9000", "steer-1"]),
         (
             "stores",

@@ -120,17 +120,37 @@ def test_a_faulty_store_is_refused_with_the_reason(more: str, said: str) -> None
         study(more)
 
 
-def test_other_providers_refuse_other_stores() -> None:
-    text = """
+@pytest.mark.parametrize(
+    ("provider", "store", "ssh", "said"),
+    [
+        ("physical", "redis", "{user: me}", "needs provider local or"),
+        ("container", "redis", "{user: root}", "without the key ssh, store redis"),
+        ("container", "rocksdb", "", "RocksDB runs in the client, whose container"),
+    ],
+)
+def test_where_a_store_is_not_built(provider: str, store: str, ssh: str, said: str) -> None:
+    address = "192.0.2.1" if ssh else "127.0.0.1"
+    text = f"""
 study: s
-provider: physical
-store: redis
-ssh: {user: me}
-hosts: [{name: a, address: 192.0.2.1, memory: 6 GiB, roles: [master, worker, client]}]
-factors: {vms_per_host: [0]}
+provider: {provider}
+store: {store}
+factors: {{vms_per_host: [{0 if provider == "physical" else 1}]}}
+hosts: [{{name: a, address: {address}, memory: 6 GiB, roles: [master, worker, client]}}]
+{f"ssh: {ssh}" if ssh else ""}
 """
-    with pytest.raises(InputError, match="needs provider local"):
+    with pytest.raises(InputError, match=said):
         parse_study(text + YCSB, "s.yaml")
+
+
+def test_containers_of_this_machine_have_stores_and_the_bare_host(tmp_path: Path) -> None:
+    more = "provider: container\nfactors: {vms_per_host: [0, 2], store: [hbase, redis-cluster]}\n"
+    assert list(planned(tmp_path, more).topologies) == [
+        "v0-flash-hbase-page-cache", "v0-flash-redis-cluster-page-cache", "v0-r2-flash-hbase-page-cache",
+        "v2-flash-hbase-page-cache", "v2-flash-redis-cluster-page-cache",
+    ]  # fmt: skip
+    asked = more.replace("store:", "regionservers_per_node: [1, 2], store:")
+    with pytest.raises(InputError, match="Redis Cluster has no RegionServers"):
+        planned(tmp_path, asked)
 
 
 @pytest.mark.parametrize(
