@@ -20,7 +20,7 @@ ERRORS = 5
 WIDTH = 300
 """Characters; Hadoop logs its class path, 20,000 of them, on one line."""
 
-_ERROR = re.compile(r"\b(ERROR|FATAL)\b|^[EF][0-9]{4,8} |^Caused by:|^Exception in thread")
+ERROR = re.compile(r"\b(ERROR|FATAL)\b|^[EF][0-9]{4,8} |^Caused by:|^Exception in thread")
 """Of log4j and logback; of glog; of Java."""
 
 
@@ -105,5 +105,5 @@ class StartupMonitor:
 def log_tail(lines: Sequence[str]) -> list[str]:
     """The last lines, preceded by the last errors above them: shutdown messages push those up."""
     last = [line[:WIDTH] for line in lines[-LAST_LINES:]]
-    above = [line[:WIDTH] for line in lines[:-LAST_LINES] if _ERROR.search(line)]
+    above = [line[:WIDTH] for line in lines[:-LAST_LINES] if ERROR.search(line)]
     return [*above[-ERRORS:], "...", *last] if above else last

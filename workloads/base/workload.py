@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any, Protocol, TypeVar
 
+from density_study.cluster.lifecycle.last_words import why_dead
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.topology import Node
@@ -63,15 +64,14 @@ class TrialContext:
         return timeout_scale(self.cluster.site.tag, self.journal)
 
     def check_daemons(self) -> None:
-        """StudyError that names the daemons that have died, except for those that the trial killed;
-        HostLostError if a host does not respond."""
+        """StudyError that names the daemons that have died, with their last words, except for those that the
+        trial killed; HostLostError if a host does not respond."""
         killed = {(fault.node, fault.name) for fault in self.injected}
         dead = self.transport.dead(self.cluster.processes)
         dead = [process for process in dead if (process.node, process.name) not in killed]
         if dead:
-            names = ", ".join(f"{process.name} on {process.node}" for process in dead)
             raise StudyError(
-                f"{names} died.",
+                f"{why_dead(self.cluster, self.transport, dead)}.",
                 f"build {self.cluster.site.root.name}",
                 "read the daemons' logs below the run's builds folder.",
             )

@@ -33,6 +33,13 @@ class Transport:
         self.runs_s = runs_s
         self.began_s = 0.0
         self.stopped: list[tuple[ProcessId, float]] = []
+        self.said: dict[str, str] = {}
+
+    def fetch(self, _: Any, path: Path, to: Path) -> None:
+        if path.name not in self.said:
+            raise FileNotFoundError(path)
+        to.parent.mkdir(parents=True, exist_ok=True)
+        to.write_text(self.said[path.name])
 
     def start(self, *_: Any) -> ProcessId:
         self.began_s = time.monotonic()
@@ -65,12 +72,13 @@ class Cluster:
     processes = SERVERS
 
     class site:  # noqa: N801  an attribute of the real one
-        root = Path("b1")
+        root: Path
         tag = "made/b1"
 
 
 def context(folder: Path, transport: Transport) -> TrialContext:
     journal = Journal(folder / "journal.jsonl")
+    Cluster.site.root = folder / "b1"
     return TrialContext(Cluster(), transport, RecordFolder(folder), journal)  # type: ignore[arg-type]
 
 
@@ -98,7 +106,21 @@ def test_the_last_server_is_killed_at_its_time(tmp_path: Path) -> None:
     assert injected.epoch_s - run.start_epoch_s == pytest.approx(0.6, abs=0.25)
     at.check_daemons()  # its death is expected
     transport.stopped.append((SERVERS[2], 0.0))
-    with pytest.raises(StudyError, match="datanode on w2 died"):
+    with pytest.raises(
+        StudyError, match=r"datanode on w2 died\. Remedy"
+    ):  # killed, and said nothing
+        at.check_daemons()
+    transport.said = {"datanode.log": "1 INFO all is well\n2 ERROR the disk is full\n3 INFO bye\n"}
+    with pytest.raises(
+        StudyError, match=r"died: 2 ERROR the disk is full \(logs/w2/datanode.log\)"
+    ):
+        at.check_daemons()
+    transport.said["datanode.out"] = (
+        "Terminating due to java.lang.OutOfMemoryError: Java heap space\n\n"
+    )
+    with pytest.raises(
+        StudyError, match=r"OutOfMemoryError: Java heap space \(logs/w2/datanode.out\)"
+    ):
         at.check_daemons()
 
 

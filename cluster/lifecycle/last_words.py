@@ -1,0 +1,40 @@
+"""What a daemon said before it died: the line of its output or log that tells most."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from density_study.cluster.lifecycle.startup_monitor import ERROR, WIDTH
+from density_study.cluster.model.cluster import Cluster
+from density_study.cluster.model.transport import ProcessId, Transport
+from density_study.cluster.providers.provider import node_paths, out_of_memory
+
+
+def why_dead(cluster: Cluster, transport: Transport, dead: list[ProcessId]) -> str:
+    """'regionserver-1 on w1 died: Terminating due to java.lang.OutOfMemoryError: Java heap space
+    (logs/w1/regionserver-1.out)'. What the kernel knows of containers without memory comes first."""
+    causes = out_of_memory(cluster.site, cluster.topology)
+    found = []
+    for process in dead:
+        words = _last_words(cluster, transport, process)
+        found.append(f"{process.name} on {process.node} died{words and f': {words}'}")
+    return "; ".join((*causes, *found))
+
+
+def _last_words(cluster: Cluster, transport: Transport, process: ProcessId) -> str:
+    """Empty if it said nothing: then something killed it. What a JVM says of its end is on its output."""
+    paths = node_paths(cluster.site, cluster.topology)
+    node = next(one for one in cluster.topology.nodes if one.name == process.node)
+    for suffix in ("out", "err", "log"):
+        path = Path(paths.log(node, process.name, suffix))
+        kept = cluster.site.root / "logs" / node.name / path.name
+        try:
+            transport.fetch(node, path, kept)
+            lines = [line for line in kept.read_text(errors="replace").splitlines() if line.strip()]
+        except FileNotFoundError:
+            continue
+        telling = [line for line in lines if suffix != "log" or ERROR.search(line)]
+        if telling:
+            where = kept.relative_to(cluster.site.root)
+            return f"{telling[-1].strip()[:WIDTH]} ({where})"
+    return ""
