@@ -266,9 +266,10 @@ def short_trials(trials: Sequence[TrialSummary]) -> Iterator[SummaryWarning]:
         trial.measure_s for trial in trials if trial.verdict == "valid" and trial.measure_s
     )
     if measured_s and median(measured_s) < SHORT_S:
+        lengths = dict.fromkeys(f"{seconds:.0f}" for seconds in (measured_s[0], measured_s[-1]))
         yield SummaryWarning(
             code="short-trials",
-            message=f"Trials measured for {measured_s[0]:.0f} to {measured_s[-1]:.0f} s each. That is too "
+            message=f"Trials measured for {' to '.join(lengths)} s each. That is too "
             "short for flushes, compactions, long garbage collections and slow drift to show.",
             remedy="Use larger files and more records, and a duration of minutes.",
         )

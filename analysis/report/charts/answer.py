@@ -1,4 +1,5 @@
-"""The first chart: the setting that the headline is about, by density. Rate, p99 latency and used CPU."""
+"""The first chart: the setting that the headline is about, by density, or where there is one, by arm. Rate,
+p99 latency and used CPU."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ def answer(view: View) -> Figure | None:
         return None
     chart = by_density(
         view,
-        **titled("answer", label=seen[0].setting.label),
+        **titled("answer", label=seen[0].setting.label, what=_varied(view)),
         panel=_panel,
         table=("Number", _words),
         notes=notes(view, seen, "number"),
@@ -31,6 +32,11 @@ def answer(view: View) -> Figure | None:
         height_px=232,
     )
     return draw(chart, seen, view)
+
+
+def _varied(view: View) -> str:
+    """What the marks of a panel differ in."""
+    return "density" if len(view.densities) > 1 or len(view.arm_styles) == 1 else "arm"
 
 
 def _seen(view: View) -> Iterator[Observation]:
