@@ -48,17 +48,29 @@ public class RedisAdmin implements Admin {
     }
   }
 
+  /** A file that has doubled is rewritten by the server itself, which refuses another rewrite meanwhile. */
   private static void rewrite(Jedis server) throws InterruptedException {
-    server.bgrewriteaof();
+    rewritten(server);
+    try {
+      server.bgrewriteaof();
+    } catch (JedisDataException justBegun) {
+      rewritten(server);
+      server.bgrewriteaof();
+    }
+    if (!rewritten(server).get("aof_last_bgrewrite_status").equals("ok")) {
+      throw new IllegalStateException("the append-only file could not be rewritten");
+    }
+  }
+
+  /** What the server says when it rewrites nothing any more. */
+  private static Map<String, String> rewritten(Jedis server) throws InterruptedException {
     Map<String, String> found = info(server, "persistence");
     while (!found.get("aof_rewrite_in_progress").equals("0")
         || !found.get("aof_rewrite_scheduled").equals("0")) {
       Thread.sleep(POLL_MS);
       found = info(server, "persistence");
     }
-    if (!found.get("aof_last_bgrewrite_status").equals("ok")) {
-      throw new IllegalStateException("the append-only file could not be rewritten");
-    }
+    return found;
   }
 
   /**
