@@ -54,7 +54,7 @@ check: lint docs ## the fast half: lint, pages, and unit, property, golden tests
 
 test: packages-test setup ## all but `make live` and `live-vm`: a small study on real daemons among it (13 min)
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync lint docs java-test
-	$(BIN)/pytest -q -n 4 -m "not slow and not vm" tests --ignore=$(ALONE)
+	$(BIN)/pytest -q -n 3 -m "not slow and not vm" tests --ignore=$(ALONE)
 	$(BIN)/pytest -q -m "not slow and not vm" $(ALONE)
 
 live: packages-live packages-vm setup ## the slow live tests: every mode and mix, kills, hosts over SSH, a guest; as root, on an idle machine

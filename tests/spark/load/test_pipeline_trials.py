@@ -147,8 +147,7 @@ def test_a_profile_has_the_costs_of_the_largest_genome_and_the_growth_beyond(run
         assert stage.demands["hdfs_read"].value == pytest.approx(3 * READ_BASES / 1e7)
     align = profile.stages[0]
     assert align.core_hours is not None and "a lower bound" in align.core_hours.source
-    kib = 20_000 + HUMAN_BASES / 100  # as the truth's peak grows with the reference
-    assert align.ram_gib is not None and align.ram_gib.value == pytest.approx(kib / 2**20, rel=0.01)
+    assert align.ram_gib is not None and 5 < align.ram_gib.value < 6  # above all the index
 
 
 def test_the_share_of_a_cohort_is_that_of_its_genomes(run: Analysed) -> None:
