@@ -30,6 +30,7 @@ GROUPS = {
     "tests/dag/test_study_dag": "scenarios",
     "tests/dag/": "Airflow",
     "tests/spark/test_documented_commands": "documented commands",
+    "tests/spark/load/": "Spark, loads",
     "tests/spark/": "Spark",
     "tests/browser/": "pages",
     "tests/unit/analysis/report/test_report_": "pages",
@@ -39,6 +40,9 @@ GROUPS = {
 """Prefix of a test's path -> its group, where a group is not one file; the first one counts. One cluster
 may run at a time, one Airflow serves many tests, and an analysed run, some pages and plans are created once
 per process."""
+LONGEST_FIRST = ("Spark", "real daemons", "scenarios", "Airflow", "study run", "Spark, loads", "pages",
+                 "documented commands", "plans")  # fmt: skip
+"""What starts last leaves workers idle."""
 
 
 class ByGroup(LoadScopeScheduling):  # type: ignore[misc]
@@ -49,8 +53,11 @@ class ByGroup(LoadScopeScheduling):  # type: ignore[misc]
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        path = nodeid.partition("::")[0]
-        return next((name for start, name in GROUPS.items() if path.startswith(start)), path)
+        return group_of(nodeid) or nodeid.partition("::")[0]
+
+
+def group_of(nodeid: str) -> str | None:
+    return next((name for start, name in GROUPS.items() if nodeid.startswith(start)), None)
 
 
 def pytest_collection_finish() -> None:
@@ -58,8 +65,9 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Starts the groups first: they take longest, and what starts last leaves a worker idle."""
-    items.sort(key=lambda item: not item.nodeid.startswith(tuple(GROUPS)))
+    """Starts the groups first: they take longest."""
+    place = {name: number for number, name in enumerate(LONGEST_FIRST)}
+    items.sort(key=lambda item: place.get(group_of(item.nodeid) or "", len(place)))
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByGroup:
