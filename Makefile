@@ -52,7 +52,7 @@ lint: setup ## ruff, types, import direction
 check: lint docs ## the fast half: lint, pages, and unit, property, golden tests (under 60 s)
 	$(BIN)/pytest -q -n 2 -m "not thorough and not slow" $(FAST)
 
-test: packages-test setup ## all but `make live` and `live-vm`: a small study on real daemons among it (13 min)
+test: packages-test setup ## all but `make live` and `live-vm`: a small study on real daemons among it (12 min)
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync lint docs java-test
 	$(BIN)/pytest -q -n 3 -m "not slow and not vm" tests --ignore=$(ALONE)
 	$(BIN)/pytest -q -m "not slow and not vm" $(ALONE)

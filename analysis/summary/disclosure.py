@@ -25,7 +25,7 @@ _FOLLOWS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"store\..*", ("store", "store.durability")),
     (r"native_hadoop", ("store",)),
     # computed from the topology by pure functions (cluster/render, cluster/lifecycle)
-    (r"(files|daemons|listens_on_all_addresses)\..*", ("topology",)),
+    (r"(files|daemons|listens_on_all_addresses)(\..*)?", ("topology",)),
     (r"(disks|emulated)(\..*)?", ("medium", "configuration.block_cache")),
     (r"stacks\.java", ("stack.java", "store")),
     # a bare host is described by itself, a host of guests or containers by the study

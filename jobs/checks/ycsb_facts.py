@@ -11,6 +11,7 @@ from density_study.jobs.spark.columns import of_all, relative_error
 from density_study.jobs.spark.run_tables import Inputs
 
 PARTS = 3  # equal parts of the time after the ramp-up, for `drift`: a rule fixed before the data
+LEAST_DRIFT_S = 6.0  # two intervals of a second in each
 
 
 def ycsb_facts(inputs: Inputs) -> DataFrame:
@@ -49,7 +50,8 @@ def _histogram_counts(inputs: Inputs) -> DataFrame:
 
 def drift(inputs: Inputs) -> DataFrame:
     """trial, drift: rate of the last third of the time after the ramp-up over rate of the first (method 7),
-    for all clients together; null if one of these thirds has no operations."""
+    for all clients together; null if the first has no operations, or if they are so short that the edges of a
+    second decide: a load of two seconds may end before the last third begins."""
     # Thirds, not a fitted slope: one slow second at an end moves a slope more than a third's mean.
     intervals = inputs[tables.YCSB_HISTOGRAMS].where("measured AND kind = 'closed-loop'")
     whole = Window.partitionBy("trial")
@@ -59,6 +61,7 @@ def drift(inputs: Inputs) -> DataFrame:
         .withColumn("first_s", F.min(begun).over(whole))
         .withColumn("span_s", F.max("end_s").over(whole) - F.col("first_s"))
         # by time, not by number of intervals: each client writes intervals of its own
+        .where(F.col("span_s") >= LEAST_DRIFT_S)
         .withColumn("part", F.floor(PARTS * (begun - F.col("first_s")) / F.col("span_s")))
     )
     rates = placed.groupBy("trial", "part").agg(

@@ -109,6 +109,12 @@ def test_the_bare_host_is_the_control_arm_of_containers() -> None:
     assert difference.key == "containers.runc"
 
 
+def test_a_store_in_the_client_has_no_daemons() -> None:
+    run = _run()
+    run["b1-v2-flash"]["daemons"] = {}
+    assert unexpected_differences(run, DECLARED) == ()
+
+
 def test_machine_and_software_must_be_equal_in_all_builds() -> None:
     for key, inner, value in (
         ("machine", "kernel", "Linux 6.2"), ("stacks", "java", "17.0.16"), ("native_hadoop", None, True),
