@@ -18,7 +18,7 @@ from density_study.cluster.clients.client_commands import java_command
 from density_study.cluster.lifecycle.bring_up import bring_up
 from density_study.cluster.lifecycle.tear_down import tear_down
 from density_study.cluster.model.cluster import Cluster
-from density_study.cluster.model.store import Store, StoreName
+from density_study.cluster.model.store import FACTS, LEVELS, Store, StoreName
 from density_study.cluster.model.transport import Command, Transport
 from density_study.cluster.providers.provider import provider_of
 from density_study.cluster.providers.stacks import ensure_stacks
@@ -88,8 +88,9 @@ class _Standing:
 
 @contextmanager
 def _standing(store: StoreName, folder: Path) -> Iterator[_Standing]:
-    """A store with RECORDS rows on one worker."""
-    placed = topology(folder, workers=1, store=Store(store))
+    """A store with RECORDS rows on one worker, at the lowest durability that survives its servers."""
+    level = next(one for one in LEVELS[1:] if one in FACTS[store].acknowledged)
+    placed = topology(folder, workers=1, store=Store(store, level))
     site, journal = open_build(folder, os.getpid())
     try:
         cluster = bring_up(site, placed, ensure_stacks(placed.versions, placed.store), journal)

@@ -4,7 +4,6 @@ import java.util.Properties;
 import org.apache.accumulo.core.client.AccumuloClient;
 import org.apache.accumulo.core.client.BatchWriter;
 import org.apache.accumulo.core.client.BatchWriterConfig;
-import org.apache.accumulo.core.client.IsolatedScanner;
 import org.apache.accumulo.core.client.Scanner;
 import org.apache.accumulo.core.data.Mutation;
 import org.apache.accumulo.core.data.Range;
@@ -27,10 +26,11 @@ public final class HandAccumulo implements HandStore {
   @Override
   public int read(String key) throws Exception {
     int fields = 0;
-    try (Scanner all = client.createScanner(table, Authorizations.EMPTY);
-        Scanner scanner = new IsolatedScanner(all)) {
+    try (Scanner scanner = client.createScanner(table, Authorizations.EMPTY)) {
+      scanner.enableIsolation();
       scanner.setReadaheadThreshold(Long.MAX_VALUE);
       scanner.setBatchSize(BATCH);
+      scanner.fetchColumnFamily(AccumuloDb.FAMILY);
       scanner.setRange(Range.exact(key));
       for (var entry : scanner) {
         entry.getValue().get();
