@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from density_study.cluster.lifecycle.startup_monitor import ERROR, WIDTH
+from density_study.cluster.lifecycle.startup_monitor import ERROR, WIDTH, fetched_lines
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.transport import ProcessId, Transport
 from density_study.cluster.providers.provider import node_paths, out_of_memory
@@ -27,14 +27,10 @@ def _last_words(cluster: Cluster, transport: Transport, process: ProcessId) -> s
     node = next(one for one in cluster.topology.nodes if one.name == process.node)
     for suffix in ("out", "err", "log"):
         path = Path(paths.log(node, process.name, suffix))
-        kept = cluster.site.root / "logs" / node.name / path.name
-        try:
-            transport.fetch(node, path, kept)
-            lines = [line for line in kept.read_text(errors="replace").splitlines() if line.strip()]
-        except FileNotFoundError:
-            continue
-        telling = [line for line in lines if suffix != "log" or ERROR.search(line)]
+        lines = fetched_lines(transport, node, path, cluster.site.root / "logs")
+        telling = [
+            line for line in lines if line.strip() and (suffix != "log" or ERROR.search(line))
+        ]
         if telling:
-            where = kept.relative_to(cluster.site.root)
-            return f"{telling[-1].strip()[:WIDTH]} ({where})"
+            return f"{telling[-1].strip()[:WIDTH]} (logs/{node.name}/{path.name})"
     return ""

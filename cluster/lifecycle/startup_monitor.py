@@ -94,12 +94,17 @@ class StartupMonitor:
         return "\n".join(parts)
 
     def _lines(self, daemon: Daemon, path: Path) -> list[str]:
-        to = self.logs / daemon.node / path.name
-        try:
-            self.transport.fetch(self.nodes[daemon.node], path, to)
-            return to.read_text(errors="replace").splitlines()
-        except FileNotFoundError:
-            return []  # it died before it wrote there
+        return fetched_lines(self.transport, self.nodes[daemon.node], path, self.logs)
+
+
+def fetched_lines(transport: Transport, node: Node, path: Path, logs: Path) -> list[str]:
+    """The lines of a node's file, of which a copy goes to `logs`; none if the daemon died before it wrote."""
+    to = logs / node.name / path.name
+    try:
+        transport.fetch(node, path, to)
+        return to.read_text(errors="replace").splitlines()
+    except FileNotFoundError:
+        return []
 
 
 def log_tail(lines: Sequence[str]) -> list[str]:

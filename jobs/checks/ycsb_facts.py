@@ -60,8 +60,8 @@ def drift(inputs: Inputs) -> DataFrame:
         intervals.withColumn("end_s", end)
         .withColumn("first_s", F.min(begun).over(whole))
         .withColumn("span_s", F.max("end_s").over(whole) - F.col("first_s"))
-        # by time, not by number of intervals: each client writes intervals of its own
         .where(F.col("span_s") >= LEAST_DRIFT_S)
+        # by time, not by number of intervals: each client writes intervals of its own
         .withColumn("part", F.floor(PARTS * (begun - F.col("first_s")) / F.col("span_s")))
     )
     rates = placed.groupBy("trial", "part").agg(

@@ -130,7 +130,7 @@ def _observations(run_root: Path) -> pd.DataFrame:
 
 
 def _stage(name: str, seen: pd.DataFrame, shipped: Stage, run: str) -> dict[str, Any]:
-    largest = seen[seen["bases"] == seen["bases"].max()]
+    largest = _largest(seen)
     source = f"{run}: {_words(largest)}"
     demands = {
         resource: _scaled(largest, column, source, READ_BASES / 2**20)
@@ -152,7 +152,7 @@ def _load(run_root: Path, seen: pd.DataFrame, shipped: Stage) -> dict[str, Any]:
     answers = read_table(run_root, tables.PIPELINE_ANSWERS)
     stored = answers[answers["stage"] == LOAD].set_index(["trial", "client"])["found"]
     seen = seen.join(stored.rename("variants"), on=["trial", "client"])
-    largest = seen[seen["bases"] == seen["bases"].max()]
+    largest = _largest(seen)
     source = (
         f"{run_root.name}: {len(largest)} loads of {largest['variants'].median():,.0f} variants; "
         f"{UPPER_BOUND}"
@@ -170,6 +170,12 @@ def _cpu_efficiency(largest: pd.DataFrame, source: str) -> dict[str, Any]:
     calm = largest[largest["concurrent"] == largest["concurrent"].min()]
     busy = calm["core_s"] / (calm["wall_s"] * calm["threads"])
     return _measured(np.clip(busy, 0.01, 1.0), source)
+
+
+def _largest(seen: pd.DataFrame) -> pd.DataFrame:
+    """The tasks on the largest reference."""
+    largest: pd.DataFrame = seen[seen["bases"] == seen["bases"].max()]
+    return largest
 
 
 def _words(largest: pd.DataFrame) -> str:
@@ -211,7 +217,7 @@ def _ram_gib(name: str, seen: pd.DataFrame, shipped: Stage, source: str) -> dict
     reference and batches of reads, sorting fills its memory; a caller streams."""
     most, threads = float(seen["peak_kib"].max()) / 2**20, shipped.cores_per_task
     if name == ALIGN:
-        largest = seen[seen["bases"] == seen["bases"].max()]
+        largest = _largest(seen)
         reads_gib = largest["peak_kib"] / 2**20 - INDEX_BYTES * largest["bases"] / 2**30
         # a task with less to read than its batches hold has not filled them
         room = largest["threads"] * BATCH_BASES

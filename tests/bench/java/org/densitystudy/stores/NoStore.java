@@ -1,15 +1,19 @@
 package org.densitystudy.stores;
 
-import java.util.HashMap;
 import java.util.Map;
+import java.util.Properties;
 import java.util.Set;
-import java.util.Vector;
 import site.ycsb.ByteIterator;
-import site.ycsb.DB;
 import site.ycsb.Status;
 
 /** A binding that does nothing: what YCSB itself takes for an operation. It uses up the values that it is to write. */
-public final class NoStore extends DB {
+public final class NoStore extends Rows {
+  @Override
+  protected void open(Properties properties) {}
+
+  @Override
+  protected void close() {}
+
   @Override
   public Status read(
       String table, String key, Set<String> wanted, Map<String, ByteIterator> result) {
@@ -17,24 +21,10 @@ public final class NoStore extends DB {
   }
 
   @Override
-  public Status scan(
-      String table,
-      String start,
-      int rows,
-      Set<String> wanted,
-      Vector<HashMap<String, ByteIterator>> result) {
-    return Status.NOT_IMPLEMENTED;
-  }
-
-  @Override
-  public Status update(String table, String key, Map<String, ByteIterator> values) {
+  protected Status write(
+      String operation, String table, String key, Map<String, ByteIterator> values) {
     values.values().forEach(ByteIterator::toArray);
     return Status.OK;
-  }
-
-  @Override
-  public Status insert(String table, String key, Map<String, ByteIterator> values) {
-    return update(table, key, values);
   }
 
   @Override

@@ -1,9 +1,9 @@
 package org.densitystudy.stores.redis;
 
-import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.Properties;
 import org.densitystudy.stores.HandStore;
+import org.densitystudy.stores.Rows;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
 
@@ -17,16 +17,12 @@ public final class HandRedis implements HandStore {
 
   @Override
   public int read(String key) {
-    return redis.hgetAll(bytes(key)).size();
+    return redis.hgetAll(Rows.bytes(key)).size();
   }
 
   @Override
   public void update(String key, String field, byte[] value) {
-    redis.hset(bytes(key), Map.of(bytes(field), value));
-  }
-
-  private static byte[] bytes(String text) {
-    return text.getBytes(StandardCharsets.UTF_8);
+    redis.hset(Rows.bytes(key), Map.of(Rows.bytes(field), value));
   }
 
   @Override

@@ -1,8 +1,8 @@
 package org.densitystudy.stores.rocksdb;
 
-import java.nio.charset.StandardCharsets;
 import java.util.Properties;
 import org.densitystudy.stores.HandStore;
+import org.densitystudy.stores.Rows;
 import org.rocksdb.ReadOptions;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksIterator;
@@ -23,10 +23,10 @@ public final class HandRocksDb implements HandStore {
   @Override
   public int read(String key) throws Exception {
     int fields = 0;
-    try (Slice end = new Slice(bytes(key + '\1'));
+    try (Slice end = new Slice(Rows.bytes(key + '\1'));
         ReadOptions reads = new ReadOptions().setIterateUpperBound(end);
         RocksIterator entries = database.newIterator(reads)) {
-      for (entries.seek(bytes(key + '\0')); entries.isValid(); entries.next()) {
+      for (entries.seek(Rows.bytes(key + '\0')); entries.isValid(); entries.next()) {
         entries.key();
         entries.value();
         fields++;
@@ -38,11 +38,7 @@ public final class HandRocksDb implements HandStore {
 
   @Override
   public void update(String key, String field, byte[] value) throws Exception {
-    database.put(writes, bytes(key + '\0' + field), value);
-  }
-
-  private static byte[] bytes(String text) {
-    return text.getBytes(StandardCharsets.UTF_8);
+    database.put(writes, Rows.bytes(key + '\0' + field), value);
   }
 
   @Override
