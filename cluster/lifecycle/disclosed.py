@@ -20,7 +20,6 @@ def disclose(
     """What another person needs to reproduce the cluster: software, machine, every rendered file with its
     SHA-256, every daemon's command line."""
     topology = blueprint.topology
-    listening = {} if not topology.store.on_hadoop else _listens_on_all(blueprint)
     return {
         "provider": topology.provider,
         "isolation": topology.isolation,
@@ -29,23 +28,27 @@ def disclose(
         "daemons": {
             f"{daemon.node}/{daemon.name}": list(daemon.command.argv) for daemon in rendered.daemons
         },
-        **listening,
+        **listens_on_all(blueprint),
         **_store_of(topology, stacks),
         **provider.disclose(topology),
     }
 
 
-def _listens_on_all(blueprint: Blueprint) -> dict[str, Any]:
-    """Hadoop binds these to every address and has no setting for it; all other listeners use the node's."""
-    return {
-        "listens_on_all_addresses": {
-            "ShuffleHandler of the NodeManagers": [
-                f"{worker.name}: port {blueprint.ports.port(worker, 'nodemanager.shuffle')}"
-                for worker in blueprint.topology.workers
-            ],
-            "MapReduce ApplicationMaster": ["any worker: ephemeral ports, during a job"],
-        }
-    }
+def listens_on_all(blueprint: Blueprint) -> dict[str, Any]:
+    """Hadoop and the JVM bind these to every address and have no setting for it; all other listeners use the
+    node's."""
+    topology = blueprint.topology
+
+    def at(service: str) -> list[str]:
+        return [f"{w.name}: port {blueprint.ports.port(w, service)}" for w in topology.workers]
+
+    found = {}
+    if topology.store.on_hadoop:
+        found["ShuffleHandler of the NodeManagers"] = at("nodemanager.shuffle")
+        found["MapReduce ApplicationMaster"] = ["any worker: ephemeral ports, during a job"]
+    if topology.store.name == "cassandra" and topology.isolation != "process":
+        found["JMX of Cassandra"] = at("cassandra.jmx")
+    return {"listens_on_all_addresses": found} if found else {}
 
 
 def _store_of(topology: Topology, stacks: Stacks) -> dict[str, Any]:

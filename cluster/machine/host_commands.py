@@ -37,6 +37,7 @@ from density_study.cluster.machine.processes import stop_all
 from density_study.cluster.machine.sockets import check_free, is_taken, listener
 from density_study.cluster.model.transport import ProcessId
 from density_study.cluster.stack.java import find_java
+from density_study.cluster.stack.redis_server import find_redis
 from density_study.cluster.state.tags import tagged
 
 _SWEEPS = 5
@@ -97,6 +98,12 @@ def _pressure_fault() -> str:
     return ""
 
 
+def _count_lines(path: str, texts: Sequence[str]) -> int:
+    """Lines of a text file that contain one of the `texts`."""
+    with Path(path).open(encoding="utf-8", errors="replace") as lines:
+        return sum(any(text in line for text in texts) for line in lines)
+
+
 def _listening(addresses: Sequence[Sequence[Any]], tag: str) -> list[list[Any]]:
     """The `addresses` on which a process of the tag listens."""
     ours = {process.pid for process in tagged(tag)}
@@ -120,11 +127,13 @@ HOST_COMMANDS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "clock": time.time,
         "container-facts": containers.facts,
         "containers-spent": containers.spent,
+        "count-lines": _count_lines,
         "describe": _describe,
         "describe-disk": describe_disk,
         "dirs-there": lambda paths: [path for path in paths if Path(path).exists()],
         "evict": page_cache.evict,
         "find-containers": containers.find,
+        "find-redis": find_redis,
         "files-changed": packet_cpus.changed,
         "flow-table": packet_cpus.flow_table,
         "flush-dirty-pages": page_cache.flush_dirty_pages,

@@ -20,6 +20,7 @@ from density_study.cluster.model.transport import Transport
 from density_study.cluster.model.versions import Versions
 from density_study.cluster.providers.stacks import Stacks
 from density_study.cluster.render.blueprint import InstallDirs, NodePaths
+from density_study.cluster.stack import redis_server
 from density_study.cluster.state.journal import Journal
 
 GRACE_S = 2.0
@@ -103,6 +104,9 @@ class Paths(Protocol):
 
     def remote_path(self, topology: Topology, path: PurePath | str) -> str:
         """The nodes' path of a file of the controller's stacks. Pure."""
+
+    def find_redis(self, topology: Topology, since: int) -> Mapping[str, str]:
+        """The Redis server of the workers' machines, as `cluster.stack.redis_server` describes it."""
 
 
 @runtime_checkable
@@ -258,3 +262,11 @@ def remote_path(topology: Topology, path: PurePath | str) -> str:
     """The nodes' path of a file of the controller's stacks."""
     provider = provider_of(topology.provider)
     return provider.remote_path(topology, path) if isinstance(provider, Paths) else str(path)
+
+
+def find_redis(topology: Topology, since: int) -> Mapping[str, str]:
+    """The Redis server of the machines that the workers are on. InputError if there is none."""
+    provider = provider_of(topology.provider)
+    if isinstance(provider, Paths):
+        return provider.find_redis(topology, since)
+    return redis_server.find_redis(since)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from operator import attrgetter
 from pathlib import PurePath
 from typing import Any
 
@@ -13,7 +12,14 @@ from density_study.cluster.model.versions import VERSIONS, Versions
 from density_study.cluster.render.blueprint import InstallDirs
 from density_study.cluster.stack import Java, Stack, classpath, ensure_all, find_java
 from density_study.cluster.stack.archive import ensure_archives
-from density_study.cluster.stack.store_software import StoreSoftware, ensure_store
+from density_study.cluster.stack.recipe import TOOLS
+from density_study.cluster.stack.redis_server import find_redis
+from density_study.cluster.stack.store_software import (
+    CLIENTS,
+    FindRedis,
+    StoreSoftware,
+    ensure_store,
+)
 
 
 @dataclass(frozen=True)
@@ -32,19 +38,22 @@ class Stacks:
         self,
         java: PurePath | None = None,
         client_java: PurePath | None = None,
-        home_of: Callable[[Stack], PurePath] = attrgetter("home"),
+        place: Callable[[PurePath | str], str] = str,
     ) -> InstallDirs:
-        """Where they are on every node; by default, where they are on the controller."""
-        hadoop, hbase = home_of(self.hadoop), home_of(self.hbase)
+        """Where they are on every node; by default, where they are on the controller. `place`: the nodes'
+        path of a file of the controller's stacks."""
+        program, servers = (
+            (None, ()) if self.store is None else (self.store.program, self.store.classpath)
+        )
         return InstallDirs(
             java=java or self.daemon_java.home,
             client_java=client_java or self.client_java.home,
-            hadoop=hadoop,
-            hbase=hbase,
-            hadoop_classpath=classpath(self.hadoop, hadoop),
-            hbase_classpath=classpath(self.hbase, hbase),
-            store=self.store.program if self.store else None,
-            store_classpath=self.store.classpath if self.store else (),
+            hadoop=PurePath(place(self.hadoop.home)),
+            hbase=PurePath(place(self.hbase.home)),
+            hadoop_classpath=tuple(map(place, classpath(self.hadoop))),
+            hbase_classpath=tuple(map(place, classpath(self.hbase))),
+            store=program and PurePath(place(program)),
+            store_classpath=tuple(map(place, servers)),
         )
 
     @property
@@ -63,9 +72,11 @@ class Stacks:
         }
 
 
-def ensure_stacks(versions: Versions = VERSIONS, store: Store = HBASE) -> Stacks:
+def ensure_stacks(
+    versions: Versions = VERSIONS, store: Store = HBASE, redis: FindRedis = find_redis
+) -> Stacks:
     """Java, the stacks and their class-data archives (YCSB's too), made if not in the cache; and what
-    another store needs.
+    another store needs, with `redis` as for `ensure_store`.
 
     InputError if one cannot be made.
     """
@@ -73,8 +84,20 @@ def ensure_stacks(versions: Versions = VERSIONS, store: Store = HBASE) -> Stacks
     hadoop, hbase, ycsb = ensure_all(("hadoop", "hbase", "ycsb"), versions)
     ensure_archives((hadoop, hbase), java, versions.java)
     ensure_archives((ycsb,), client_java)
-    software = None if store.is_hbase else ensure_store(store)
+    software = None if store.is_hbase else ensure_store(store, redis)
     return Stacks(java, client_java, hadoop, hbase, software, store.on_hadoop)
+
+
+def stacks_of_nodes(store: Store) -> tuple[str, ...]:
+    """The stacks that every node of a cluster needs. Redis is a program of the machines, RocksDB a library of
+    its clients."""
+    hadoop = ("hadoop", "hbase") if store.on_hadoop else ()
+    return (*hadoop, *((store.name,) if store.name in TOOLS else ()))
+
+
+def stacks_of_clients(store: Store) -> tuple[str, ...]:
+    """The further stacks that clients need."""
+    return ("ycsb",) if store.is_hbase else ("ycsb", CLIENTS)
 
 
 def moved(path: PurePath | str, homes: Mapping[PurePath, PurePath]) -> str:

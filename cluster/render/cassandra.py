@@ -62,16 +62,16 @@ def tokens(nodes: int) -> list[int]:
 
 
 def jmx_host(topology: Topology, node: Node) -> str:
-    """Loopback; of a container its own address, because the tool that settles tables is in another one."""
-    return node.address if topology.isolation == "container" else "127.0.0.1"
+    """Loopback, where everything is on this machine; else the node's address, because the tool that settles
+    tables is on another one."""
+    return "127.0.0.1" if topology.isolation == "process" else node.address
 
 
 def _jmx_flags(blueprint: Blueprint, node: Node) -> tuple[str, ...]:
-    """Without authentication: on loopback, or in the network of the build's containers."""
+    """Without authentication: on loopback, or on all addresses, as the JVM offers no choice."""
     port = blueprint.ports.port(node, "cassandra.jmx")
     fixed = f"-Dcom.sun.management.jmxremote.rmi.port={port}"
-    if blueprint.topology.isolation != "container":
-        # The JVM's own agent would listen on all addresses.
+    if blueprint.topology.isolation == "process":
         return f"-Dcassandra.jmx.local.port={port}", fixed
     return (
         f"-Dcassandra.jmx.remote.port={port}",
@@ -87,6 +87,9 @@ def cassandra_files(blueprint: Blueprint, node: Node) -> dict[str, str]:
     values = {
         "token": tokens(len(workers))[workers.index(node)],
         "data": f"{blueprint.data(node)}/cassandra",
+        "data_folders": ", ".join(
+            f"{folder}/cassandra/data" for folder in blueprint.places.data_of(node)
+        ),
         "seed": ports.address(workers[0], "cassandra.storage"),
         "address": node.address,
         "native_port": ports.port(node, "cassandra"),

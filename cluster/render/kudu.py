@@ -50,6 +50,13 @@ def kudu_home(blueprint: Blueprint) -> PurePath:
     return blueprint.homes.store.parents[1]
 
 
+def _data_folders(blueprint: Blueprint, node: Node) -> tuple[str, ...]:
+    """All drives of a worker that has several; by default the one with the log."""
+    folders = blueprint.places.data_of(node)
+    several = ",".join(f"{folder}/kudu-data" for folder in folders)
+    return (f"--fs_data_dirs={several}",) if len(folders) > 1 else ()
+
+
 def kudu_argv(blueprint: Blueprint, node: Node, program: Program) -> tuple[str, ...]:
     synced = str(blueprint.topology.store.durability == "synced").lower()
     ports = blueprint.ports
@@ -57,6 +64,7 @@ def kudu_argv(blueprint: Blueprint, node: Node, program: Program) -> tuple[str, 
     return (
         f"{kudu_home(blueprint)}/bin/{program}",
         f"--fs_wal_dir={blueprint.data(node)}/kudu",
+        *_data_folders(blueprint, node),
         f"--rpc_bind_addresses={ports.address(node, f'{program}.rpc')}",
         f"--webserver_interface={node.address}",
         f"--webserver_port={ports.port(node, f'{program}.http')}",
@@ -67,6 +75,9 @@ def kudu_argv(blueprint: Blueprint, node: Node, program: Program) -> tuple[str, 
         f"--cmeta_force_fsync={synced}",
         # The clock of the machine as it is: a study needs no NTP. Kudu calls that unsafe.
         "--time_source=system_unsync",
+        # Without it, hosts with public addresses, and containers in 198.18.0.0/15, are refused: users have no
+        # passwords.
+        "--trusted_subnets=0.0.0.0/0",
         "--unlock_unsafe_flags=true",
         # Lets the tool that settles tables set the age at which rows are flushed; no other one is set.
         "--unlock_experimental_flags=true",

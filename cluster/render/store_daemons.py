@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import PurePath
-from types import MappingProxyType
 
 from density_study.cluster.model.host import Role
 from density_study.cluster.model.store import Durability, StoreName
@@ -118,14 +117,14 @@ def _daemon(
     argv: tuple[str, ...],
     address: str,
     starts_after: tuple[str, ...] = (),
-    environment: Mapping[str, str] = MappingProxyType({}),
+    environment: Mapping[str, str] | None = None,
 ) -> Daemon:
     log: Callable[[str], PurePath] = lambda suffix: blueprint.places.log(node, name, suffix)  # noqa: E731
     return Daemon(
         name=name,
         node=node.name,
         role=name,
-        command=Command(name, argv, environment, str(blueprint.data(node))),
+        command=Command(name, argv, environment or {}, str(blueprint.data(node))),
         http="",
         log=log("log"),
         stdout=log("out"),

@@ -46,6 +46,11 @@ def ensure_archives(stacks: Sequence[Stack], java: Java, feature: int | None = N
         list(pool.map(lambda stack: _ensure(stack, java, name), stacks))
 
 
+def has_archive(stack: Stack) -> bool:
+    """Whether its classes were recorded: those of other stores than HBase were not."""
+    return _recorded(stack).exists()
+
+
 def class_list(stack: Stack) -> str:
     """The classes of its archive, as the JVM writes them."""
     return gzip.decompress(_recorded(stack).read_bytes()).decode()

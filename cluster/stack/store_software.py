@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import platform
 import re
 import shutil
-import subprocess
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from zipfile import ZipFile
@@ -16,15 +15,17 @@ from density_study.cluster.model.store import Store
 from density_study.cluster.stack.java import Java, find_java
 from density_study.cluster.stack.lock import read_lock
 from density_study.cluster.stack.recipe import recipe_of
+from density_study.cluster.stack.redis_server import find_redis
 from density_study.cluster.stack.stack import Stack, classpath, ensure, locked, stack_home
 
 CLIENTS = "ycsb-stores"
 """The stack with the bindings."""
-_REDIS = ("redis-server", "valkey-server")
+UNPACKED = "unpacked"
+"""Of a stack's tree: the folder with programs that its jar holds."""
 _CLUSTER_PORT_SINCE = 7
 """The first version of Redis, and of Valkey, with the option cluster-port."""
-_SEARCHED = "/usr/bin:/bin:/usr/local/bin"
-_TIMEOUT_S = 30
+FindRedis = Callable[[int], Mapping[str, str]]
+"""As `find_redis`."""
 
 
 @dataclass(frozen=True)
@@ -40,49 +41,22 @@ class StoreSoftware:
     classpath: tuple[str, ...] = ()
 
 
-def ensure_store(store: Store) -> StoreSoftware:
-    """The store's software, and its client's jars in the cache. InputError if a part is missing."""
+def ensure_store(store: Store, redis: FindRedis = find_redis) -> StoreSoftware:
+    """The store's software, and its client's jars in the cache. InputError if a part is missing. `redis`
+    finds the server's program where the nodes are."""
     if store.name == "kudu":
         _check_kudu_runs_here()
     ensure(CLIENTS)
     if store.name in ("redis", "redis-cluster"):
-        return _redis(_CLUSTER_PORT_SINCE if store.name == "redis-cluster" else 0)
+        found = redis(_CLUSTER_PORT_SINCE if store.name == "redis-cluster" else 0)
+        return StoreSoftware(
+            found["name"], found["version"], found["sha256"], Path(found["program"])
+        )
     if store.name == "kudu":
         return _kudu()
     if store.name == "rocksdb":
         return _library("RocksDB", "rocksdbjni")
     return _servers(store)
-
-
-def _redis(since: int) -> StoreSoftware:
-    """`since`: the first version that will do."""
-    found = [path for name in _REDIS if (path := shutil.which(name, path=_SEARCHED))]
-    if not found:
-        raise InputError(
-            f"neither {' nor '.join(_REDIS)} is installed in {_SEARCHED}.",
-            "store redis",
-            "install it (Debian: apt install redis-server; its service is not needed: the study starts its "
-            "own server on loopback).",
-        )
-    program = Path(found[0])
-    done = subprocess.run(
-        [str(program), "--version"], capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
-    )
-    said = re.match(r"(\w+) server v=(\S+)", done.stdout)
-    if said is None:
-        raise InputError(
-            f"{program} printed no version: {(done.stdout + done.stderr).strip()[:200]}",
-            "store redis",
-            "install Redis 6.2 or later, or Valkey.",
-        )
-    if int(said[2].partition(".")[0]) < since:
-        raise InputError(
-            f"{program} is version {said[2]}, which has no option cluster-port.",
-            "store redis-cluster",
-            f"install version {since}.0 or later.",
-        )
-    sha256 = hashlib.sha256(program.read_bytes()).hexdigest()
-    return StoreSoftware(said[1], said[2], sha256, program)
 
 
 def _servers(store: Store) -> StoreSoftware:
@@ -95,7 +69,7 @@ def _servers(store: Store) -> StoreSoftware:
 
 def kudu_home() -> Path:
     """The folder with bin, lib and www, once `ensure_store` has returned."""
-    return stack_home("kudu") / "unpacked"
+    return stack_home("kudu") / UNPACKED
 
 
 def _check_kudu_runs_here() -> None:

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from density_study.cluster.model.store import HBASE
 from density_study.cluster.providers.libvirt.image import ensure_image
 from density_study.cluster.providers.libvirt.names import IMAGE_POOL
-from density_study.cluster.providers.libvirt.provider import STACKS, LibvirtProvider
+from density_study.cluster.providers.libvirt.provider import LibvirtProvider, stacks_in_guests
 from density_study.cluster.providers.libvirt.virsh import Virsh
 from density_study.cluster.render.jvm import EMULATED_JIT
 from density_study.cluster.stack import ensure_all
@@ -41,7 +42,8 @@ HOST, HOST_CORES = "h1", 2
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Libvirtd]:
     folder = tmp_path_factory.mktemp("guests")
-    ensure_image(ensure_all(STACKS))  # before the namespace, which has no access to the archive
+    # Before the namespace, which has no access to the archive.
+    ensure_image(ensure_all(stacks_in_guests(HBASE)))
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("DENSITY_STUDY_RUNTIME", str(folder / "runtime"))
         with libvirtd(folder / "h1", "h1") as running, inside(running.namespace):

@@ -19,12 +19,13 @@ from density_study.cluster.lifecycle.tear_down import tear_down
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import IoLimits
+from density_study.cluster.model.store import HBASE
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.model.transport import Command
 from density_study.cluster.providers.libvirt.accel import boots
 from density_study.cluster.providers.libvirt.image import ensure_image
 from density_study.cluster.providers.libvirt.names import IMAGE_POOL, domain_name
-from density_study.cluster.providers.libvirt.provider import STACKS, LibvirtProvider
+from density_study.cluster.providers.libvirt.provider import LibvirtProvider, stacks_in_guests
 from density_study.cluster.providers.libvirt.store import store
 from density_study.cluster.providers.libvirt.virsh import Virsh
 from density_study.cluster.providers.ssh.transport import SshTransport
@@ -51,7 +52,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Libvirtd]:
     """With the golden image built and in the host's cache."""
     folder = tmp_path_factory.mktemp("vm")
     image = ensure_image(
-        ensure_all(STACKS)
+        ensure_all(stacks_in_guests(HBASE))
     )  # before the namespace, which has no access to the archive
     with libvirtd(folder / "h1", "h1") as running, inside(running.namespace):
         store_image(folder, running, image)
@@ -121,7 +122,7 @@ def _make_and_remove(
 def test_acceleration_is_proved_by_a_kernel(daemon: Libvirtd) -> None:
     folder = daemon.folder.parent
     site, journal = open_build(folder, os.getpid())
-    image = ensure_image(ensure_all(STACKS))
+    image = ensure_image(ensure_all(stacks_in_guests(HBASE)))
     stored = store(Virsh(daemon.uri), str(folder / "images"), image, journal, site.tag)
     booted, why = boots(Virsh(daemon.uri), site, journal, stored.kernel, "tcg", 120)
     assert booted, why

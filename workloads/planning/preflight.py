@@ -22,6 +22,7 @@ from density_study.cluster.providers.provider import (
     Given,
     Preflight,
     WorkerChecks,
+    find_redis,
     provider_of,
 )
 from density_study.cluster.providers.ssh.channel import channel
@@ -156,9 +157,10 @@ def _acts(
             )
         return
     topologies = plan.topologies.values()
-    for store in dict.fromkeys(topology.store for topology in topologies):
-        if not store.is_hbase:
-            yield store.facts.title, partial(ensure_store, store)
+    for topology in {topology.store: topology for topology in topologies}.values():
+        if not topology.store.is_hbase:
+            redis = partial(find_redis, topology)
+            yield topology.store.facts.title, partial(ensure_store, topology.store, redis)
     for versions in dict.fromkeys(topology.versions for topology in topologies):
         name = "Java, Hadoop, HBase and YCSB" if versions == study.stack.versions else str(versions)
         yield name, partial(ensure_software, versions)

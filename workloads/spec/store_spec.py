@@ -114,23 +114,25 @@ def check_stores(study: Study) -> None:
 
 def _check_provider(study: Study, store: Store, key: tuple[str, ...]) -> None:
     """ValueError if the study's provider does not build the store."""
-    if study.provider not in ("local", "container"):
+    if study.provider == "existing":
         raise FaultyKeyError(
-            f"provider {study.provider} runs HBase alone so far; store {store.name} needs provider local or "
-            "container, or existing with the key endpoint",
+            f"provider existing measures HBase; for store {store.name}, add the key endpoint",
             *key,
         )
-    if study.provider == "container" and study.ssh is not None:
+    if not store.facts.embedded:
+        return
+    if study.provider in ("container", "libvirt"):
         raise FaultyKeyError(
-            f"containers on hosts over SSH run HBase alone so far; without the key ssh, store {store.name} "
-            "runs in containers of this machine",
+            f"{store.facts.title} runs in the client, whose container or VM has not the disk of the worker; "
+            "it needs provider local or physical",
             *key,
         )
-    if study.provider == "container" and store.facts.embedded:
+    roles = [host.roles for host in study.hosts]
+    if any(("client" in one) != ("worker" in one) for one in roles):
         raise FaultyKeyError(
-            f"{store.facts.title} runs in the client, whose container has not the disk of the worker; it "
-            "needs provider local",
-            *key,
+            f"{store.facts.title} runs in the client, on the worker's disk: give the roles client and worker "
+            "to one and the same host",
+            "hosts",
         )
 
 

@@ -6,6 +6,7 @@ their owners without root.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -37,6 +38,7 @@ def late(plan: dict[str, Any], root: Path) -> None:
     with ThreadPoolExecutor() as pool:  # archiving classes takes longer than all else in here
         list(pool.map(lambda tree: _add_tree(root, tree, plan["java_home"]), plan["trees"]))
     Path(plan["packages_to"]).write_text(_packages(root))
+    Path(plan["redis_to"]).write_text(json.dumps(_redis(root)))
     for name, pattern in (("vmlinuz", "vmlinuz-*"), ("initrd", "initrd.img-*")):
         (newest,) = (root / "boot").glob(pattern)
         shutil.copyfile(newest, Path(plan["to"]) / name)
@@ -59,6 +61,8 @@ def _add_tree(root: Path, tree: dict[str, Any], java_home: str) -> None:
     shutil.copytree(tree["source"], home, symlinks=True)
     for stale in home.glob("classes*"):  # of this machine's Java
         stale.unlink()
+    if not Path(tree["classes"]).stat().st_size:
+        return
     listed = home / ".classes.txt"
     listed.write_text(Path(tree["classes"]).read_text())
     java = f"{java_home}/bin/java"
@@ -76,6 +80,17 @@ def _packages(root: Path) -> str:
     return subprocess.run(
         ["chroot", str(root), *show], check=True, capture_output=True, text=True
     ).stdout
+
+
+def _redis(root: Path) -> dict[str, str]:
+    """Its name, version, SHA-256 and program."""
+    program = "/usr/bin/redis-server"
+    said = subprocess.run(
+        ["chroot", str(root), program, "--version"], check=True, capture_output=True, text=True
+    ).stdout.split()
+    sha256 = hashlib.sha256((root / program.lstrip("/")).read_bytes()).hexdigest()
+    version = said[2].removeprefix("v=")
+    return {"name": said[0], "version": version, "sha256": sha256, "program": program}
 
 
 def _empty(root: Path) -> None:

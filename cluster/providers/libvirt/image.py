@@ -27,7 +27,7 @@ from density_study.cluster.providers.libvirt import customize
 from density_study.cluster.providers.libvirt.programs import CONTROLLER
 from density_study.cluster.providers.ssh.programs import check_programs
 from density_study.cluster.stack import Stack, classpath
-from density_study.cluster.stack.archive import class_list
+from density_study.cluster.stack.archive import class_list, has_archive
 from density_study.cluster.stack.cache import cache_root
 from density_study.cluster.state import atomic
 
@@ -43,6 +43,8 @@ DATA = "/study"
 JAVA_HOME = "/usr/lib/jvm/java-17-openjdk-amd64"
 FILES = {"root": "root.raw", "kernel": "vmlinuz", "initrd": "initrd"}
 """What a host needs of an image; packages.txt beside them lists Debian's versions."""
+REDIS = "redis.json"
+"""Beside them: Debian's server, as `cluster.stack.redis_server` describes it."""
 
 
 def home_in_guest(stack: Stack) -> PurePosixPath:
@@ -63,7 +65,7 @@ def image_key(stacks: Sequence[Stack]) -> str:
         "format": FORMAT,
         "system": system(),
         "stacks": [str(home_in_guest(stack)) for stack in stacks],
-        "classes": [hashlib.sha256(class_list(stack).encode()).hexdigest() for stack in stacks],
+        "classes": [hashlib.sha256(_classes(stack).encode()).hexdigest() for stack in stacks],
         "hook": Path(customize.__file__).read_text(),
     }
     return hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()[:16]
@@ -110,6 +112,7 @@ def _plan(stacks: Sequence[Stack], aside: Path) -> dict[str, Any]:
     return {
         "to": str(aside),
         "packages_to": str(aside / "packages.txt"),
+        "redis_to": str(aside / REDIS),
         "root_mib": ROOT_MIB,
         "label": ROOT_LABEL,
         "user": USER,
@@ -121,7 +124,7 @@ def _plan(stacks: Sequence[Stack], aside: Path) -> dict[str, Any]:
 
 def _tree(stack: Stack, aside: Path) -> dict[str, Any]:
     classes = aside / f"{stack.name}.classes"
-    classes.write_text(class_list(stack))
+    classes.write_text(_classes(stack))
     home = home_in_guest(stack)
     return {
         "source": str(stack.home),
@@ -129,6 +132,11 @@ def _tree(stack: Stack, aside: Path) -> dict[str, Any]:
         "classes": str(classes),
         "jars": classpath(stack, home)[:-1],
     }
+
+
+def _classes(stack: Stack) -> str:
+    """Empty for a stack without an archive."""
+    return class_list(stack) if has_archive(stack) else ""
 
 
 def _argv(plan: Path, given: Mapping[str, Any]) -> list[str]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Mapping
-from pathlib import PurePath, PurePosixPath
+from functools import partial
+from pathlib import Path, PurePath, PurePosixPath
 from typing import Any
 
 from density_study.cluster.machine.medium import Probe
@@ -14,6 +16,7 @@ from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.host import Disk, Host, Target
 from density_study.cluster.model.memory import GUEST_OS_MIB
+from density_study.cluster.model.store import Store
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.model.transport import Transport
 from density_study.cluster.providers.emulation import prove
@@ -22,9 +25,9 @@ from density_study.cluster.providers.libvirt.guests import by_uri, guests, netwo
 from density_study.cluster.providers.libvirt.image import (
     DATA,
     JAVA_HOME,
+    REDIS,
     USER,
     ensure_image,
-    home_in_guest,
 )
 from density_study.cluster.providers.libvirt.image import STACKS as STACKS_IN_GUEST
 from density_study.cluster.providers.libvirt.keys import Keys, keys_of, make_keys
@@ -46,7 +49,12 @@ from density_study.cluster.providers.provider import (
 from density_study.cluster.providers.ssh.build import SshBuild
 from density_study.cluster.providers.ssh.channel import channel, close_channels
 from density_study.cluster.providers.ssh.transport import SshTransport
-from density_study.cluster.providers.stacks import Stacks, moved
+from density_study.cluster.providers.stacks import (
+    Stacks,
+    moved,
+    stacks_of_clients,
+    stacks_of_nodes,
+)
 from density_study.cluster.render.blueprint import InstallDirs, NodePaths
 from density_study.cluster.stack import ensure_all, stack_home
 from density_study.cluster.state.events import Accel, DiskEmulated, GuestsUp, HostReach, NodeReach
@@ -54,7 +62,6 @@ from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.tags import tagged
 from density_study.cluster.state.timeout_scale import acceleration, timeout_scale
 
-STACKS = ("hadoop", "hbase", "ycsb")
 WORK = PurePosixPath(DATA)
 """The program's folder in each guest: its data disk."""
 
@@ -70,12 +77,17 @@ class LibvirtProvider(Provider, Paths, Preflight, Guests):
 
     def remote_path(self, topology: Topology, path: PurePath | str) -> str:
         """A stack of the controller is in the golden image, by the name of its folder."""
-        homes = [stack_home(name, topology.versions) for name in STACKS]
+        homes = [stack_home(name, topology.versions) for name in stacks_in_guests(topology.store)]
         return moved(path, {home: STACKS_IN_GUEST / home.name for home in homes})
 
     def install_dirs(self, topology: Topology, stacks: Stacks) -> InstallDirs:
         java = PurePosixPath(JAVA_HOME)
-        return stacks.install_dirs(java, java, home_in_guest)
+        return stacks.install_dirs(java, java, partial(self.remote_path, topology))
+
+    def find_redis(self, topology: Topology, since: int) -> Mapping[str, str]:
+        """That of the image: Debian's."""
+        found: dict[str, str] = json.loads((_image(topology) / REDIS).read_text())
+        return found
 
     def preflight(self, topology: Topology, tag: str) -> None:
         """Every libvirt answers, else StudyError; and guests have the CPUs of their network, else
@@ -86,7 +98,7 @@ class LibvirtProvider(Provider, Paths, Preflight, Guests):
                 Virsh(host.vms.uri).run("version")
 
     def create(self, site: Site, topology: Topology, journal: Journal) -> None:
-        image = ensure_image(ensure_all(STACKS, topology.versions))
+        image = _image(topology)
         everyone = guests(site, topology)
         keys = make_keys(site, topology, journal)
         network_of = networks(site, topology)
@@ -163,6 +175,15 @@ class LibvirtProvider(Provider, Paths, Preflight, Guests):
             *map(str, tagged(site.tag)),
             *(build.leftovers() if build else ()),
         )
+
+
+def stacks_in_guests(store: Store) -> tuple[str, ...]:
+    """Every guest has the stacks of all: clones of one image."""
+    return (*stacks_of_nodes(store), *stacks_of_clients(store))
+
+
+def _image(topology: Topology) -> Path:
+    return ensure_image(ensure_all(stacks_in_guests(topology.store), topology.versions))
 
 
 def _used(topology: Topology) -> list[Host]:

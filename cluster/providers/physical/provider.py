@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import PurePath
 from typing import Any
 
@@ -26,16 +26,21 @@ from density_study.cluster.providers.provider import (
     folders_of,
 )
 from density_study.cluster.providers.ssh.ansible import play
-from density_study.cluster.providers.ssh.build import SshBuild, same_java
+from density_study.cluster.providers.ssh.build import SshBuild, same_java, same_redis
 from density_study.cluster.providers.ssh.channel import channel, on_all
 from density_study.cluster.providers.ssh.host_leases import busy, lease_holder, release_leases
 from density_study.cluster.providers.ssh.stack_copies import StackCopy
 from density_study.cluster.providers.ssh.transport import SshTransport
 from density_study.cluster.providers.ssh.units import run_argv, unit_name
-from density_study.cluster.providers.stacks import Stacks, moved
+from density_study.cluster.providers.stacks import (
+    Stacks,
+    moved,
+    stacks_of_clients,
+    stacks_of_nodes,
+)
 from density_study.cluster.render.blueprint import InstallDirs, NodePaths
 from density_study.cluster.stack import Stack, ensure_all
-from density_study.cluster.stack.archive import archive_name
+from density_study.cluster.stack.archive import archive_name, has_archive
 from density_study.cluster.state.events import NodeReach
 from density_study.cluster.state.journal import Journal
 
@@ -62,12 +67,18 @@ class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases, WorkerCheck
         return NodePaths(folder / "conf", folder / "logs", data, more, cache)
 
     def remote_path(self, topology: Topology, path: PurePath | str) -> str:
-        return moved(path, {copy.stack.home: copy.home for copy in _copies(topology)})
+        copies = (*_of_nodes(topology), *_of_clients(topology))
+        return moved(path, {copy.stack.home: copy.home for copy in copies})
 
     def install_dirs(self, topology: Topology, stacks: Stacks) -> InstallDirs:
-        homes = {copy.stack.name: copy.home for copy in _copies(topology)}
         java, client_java = (PurePath(_java(topology, own)[0]) for own in (False, True))
-        return stacks.install_dirs(java, client_java, lambda stack: homes[stack.name])
+        return stacks.install_dirs(java, client_java, partial(self.remote_path, topology))
+
+    def find_redis(self, topology: Topology, since: int) -> Mapping[str, str]:
+        """That of the workers."""
+        workers = {worker.host for worker in topology.workers}
+        targets = {host: one for host, one in targets_of(topology).items() if host in workers}
+        return same_redis(targets, since)
 
     def check_leases(self, topology: Topology, tag: str) -> None:
         targets = targets_of(topology)
@@ -143,11 +154,9 @@ class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases, WorkerCheck
         for node in topology.nodes:
             reach = NodeReach(tag=site.tag, node=node.name, target=targets[node.host])
             journal.record(reach)
-        hadoop, hbase, ycsb = _copies(topology)
+        nodes, further = _of_nodes(topology), _of_clients(topology)
         clients = {client.host for client in topology.clients}
-        copies = {
-            host: (hadoop, hbase, ycsb) if host in clients else (hadoop, hbase) for host in targets
-        }
+        copies = {host: (*nodes, *further) if host in clients else nodes for host in targets}
         data = self.node_paths(site, topology).all_data(topology.nodes)
         build = SshBuild.known(site, journal)
         build.create(data, copies)
@@ -163,7 +172,7 @@ class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases, WorkerCheck
             ask = channel(target).act
             return {
                 **ask("describe"),
-                "java": ask("java", topology.versions.java)["version"],
+                "java": ask("java", _feature(topology))["version"],
                 "disks": {path: ask("describe-disk", path) for path in disks[host]},
             }
 
@@ -190,18 +199,27 @@ def _describe(topology: Topology) -> dict[str, dict[str, Any]]:
 
 
 @cache
-def _copies(topology: Topology) -> list[StackCopy]:
-    """hadoop, hbase, ycsb; the trees do not change while the program runs."""
-    stacks = ensure_all(("hadoop", "hbase", "ycsb"), topology.versions)
-    return [_copy(topology, stack) for stack in stacks]
+def _of_nodes(topology: Topology) -> tuple[StackCopy, ...]:
+    """The trees do not change while the program runs."""
+    return _copies(topology, stacks_of_nodes(topology.store), client=False)
 
 
-def _copy(topology: Topology, stack: Stack) -> StackCopy:
-    """YCSB has the clients' Java, the others that of the arm."""
-    client = stack.name == "ycsb"
+@cache
+def _of_clients(topology: Topology) -> tuple[StackCopy, ...]:
+    return _copies(topology, stacks_of_clients(topology.store), client=True)
+
+
+def _copies(topology: Topology, names: tuple[str, ...], client: bool) -> tuple[StackCopy, ...]:
+    stacks = ensure_all(names, topology.versions)
+    return tuple(_copy(topology, stack, client) for stack in stacks)
+
+
+def _copy(topology: Topology, stack: Stack, client: bool) -> StackCopy:
+    """`client`: with the clients' Java, not with that of the arm."""
     java, version = _java(topology, client)
     name = f"{stack.home.name}-java{version}"
-    archive = archive_name(None if client else topology.versions.java)
+    known = archive_name(None if client else topology.versions.java)
+    archive = known if has_archive(stack) else ""
     return StackCopy(stack, topology.hosts[0].target.work / "stacks" / name, java, archive)
 
 
@@ -209,10 +227,15 @@ def _copy(topology: Topology, stack: Stack) -> StackCopy:
 def _java(topology: Topology, client: bool) -> tuple[str, str]:
     """(home, version) of the daemons' Java, or of the clients' one, which is the hosts' own. From the plan;
     from the hosts where it was made without them, or for another Java than their own."""
-    login, feature = topology.hosts[0].login, None if client else topology.versions.java
+    login, feature = topology.hosts[0].login, None if client else _feature(topology)
     if login and login.java_home and feature is None:
         return login.java_home, login.java_version
     return same_java(targets_of(topology), feature)
+
+
+def _feature(topology: Topology) -> int | None:
+    """The release of Java that the daemons need; None if the hosts' own will do."""
+    return topology.store.facts.java or topology.versions.java
 
 
 def targets_of(topology: Topology) -> dict[str, Target]:

@@ -267,6 +267,21 @@ def same_java(targets: Mapping[str, Target], feature: int | None = None) -> tupl
     return first["home"], first["version"]
 
 
+def same_redis(targets: Mapping[str, Target], since: int) -> Mapping[str, str]:
+    """The server that all hosts have, as `find_redis` describes it. InputError if they differ."""
+    found = on_all(targets, lambda _, target: channel(target).act("find-redis", since))
+    first: Mapping[str, str] = next(iter(found.values()))
+    for host, redis in found.items():
+        if redis != first:
+            raise InputError(
+                f"{redis['program']} is {redis['name']} {redis['version']}, SHA-256 {redis['sha256'][:12]}; "
+                f"another host has {first['name']} {first['version']}, {first['sha256'][:12]}.",
+                f"host {host!r}",
+                "install the same package on all hosts.",
+            )
+    return first
+
+
 def _unpack(packed: Path, to: Path) -> None:
     """Uses GNU tar: Debian 12's Python 3.11.2 lacks the safe extraction filter."""
     argv = ["tar", "--no-same-owner", "-xzf", str(packed), "-C", str(to)]

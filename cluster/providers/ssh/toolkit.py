@@ -28,6 +28,7 @@ _MODULES = (
     "cluster/providers/ssh/host_lease.py",
     "cluster/providers/ssh/units.py",
     "cluster/stack/java.py",
+    "cluster/stack/redis_server.py",
     "cluster/state/__init__.py",
     "cluster/state/atomic.py",
     "cluster/state/tags.py",

@@ -27,6 +27,7 @@ from density_study.workloads.execution.steps import carry_out, close_run, steps_
 from density_study.workloads.record.record import closed_records
 from tests.hosts.fixture import Hosts
 from tests.live.support.killed import kinds
+from tests.live.support.measured import measured, operations_of
 from tests.live.support.over_ssh import AGENT_ENDS_WITHIN_S, controlling, lab
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
@@ -43,6 +44,21 @@ factors: {vms_per_host: [2]}
 workloads:
   - ycsb: {records: [5_000], mixes: [read45-insert55], threads: [2], duration: 8 s, warm_up: 2 s,
            warm_up_client: off, warm_up_daemons: off}
+seed: 7
+"""
+STORES = """
+study: live-container-stores-ssh
+provider: container
+hosts:
+  - {name: h1, address: H1, memory: 5200 MiB, roles: [master, worker, client], disks: [{path: /mnt}]}
+  - {name: h2, address: H2, memory: 2600 MiB, disks: [{path: /mnt}]}
+ssh: {user: root, known_hosts: KNOWN_HOSTS}
+containers: {network: 198.18.45.0/26}
+factors: {vms_per_host: [1], store: [redis-cluster, {name: cassandra, durability: synced}, kudu, accumulo]}
+workloads:
+  - ycsb: {records: [2_000], mixes: [load, a], threads: [2], duration: 4 s, warm_up: 1 s,
+           warm_up_client: off, warm_up_daemons: off, regions_per_server: 2}
+repetitions: 1
 seed: 7
 """
 NODES = {"h1": {"m1", "c1", "w1", "w2"}, "h2": {"w3", "w4"}}
@@ -80,10 +96,10 @@ def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosts]:
         yield made
 
 
-@pytest.fixture
-def spec(hosts: Hosts, tmp_path: Path) -> Iterator[Path]:
+@pytest.fixture(params=[SPEC])
+def spec(request: pytest.FixtureRequest, hosts: Hosts, tmp_path: Path) -> Iterator[Path]:
     """The study's file; this process controls the hosts."""
-    text = SPEC.replace("KNOWN_HOSTS", str(hosts.known_hosts))
+    text = request.param.replace("KNOWN_HOSTS", str(hosts.known_hosts))
     for name, address in hosts.addresses.items():
         text = text.replace(name.upper(), address)
     path = tmp_path / "spec.yaml"
@@ -130,6 +146,20 @@ def test_a_host_that_forwards_no_packets_is_refused(
     assert "'h2'" in caught.value.where
     assert "ip_forward=1" in caught.value.remedy
     check_same(hosts, empty)
+
+
+@pytest.mark.parametrize("spec", [STORES], indirect=True, ids=["stores"])
+def test_stores_on_two_hosts(
+    hosts: Hosts, spec: Path, before: dict[str, str], tmp_path: Path
+) -> None:
+    with measured(spec, tmp_path / "runs") as (run, manifests):
+        assert len(manifests) == 8
+        for name, manifest in manifests.items():
+            assert (manifest.state, manifest.isolation) == ("complete", "container")
+            counts = operations_of(run, name)
+            assert all(count.ok > 0 and count.failed == 0 for count in counts.values()), name
+            assert manifest.state_after["store"]["rows"] == 2_000
+    check_same(hosts, before)
 
 
 def test_a_study_on_two_hosts(

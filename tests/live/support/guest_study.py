@@ -15,11 +15,10 @@ from tests.live.support.libvirtd import Libvirtd
 TEMPLATE = Path(__file__).with_name("guests.yaml")
 
 
-def open_guests(folder: Path, daemon: Libvirtd) -> Run:
-    """The run of guests.yaml, in `folder`/runs; its guests' disks in `folder`/disk."""
+def open_guests(folder: Path, daemon: Libvirtd, text: str = TEMPLATE.read_text()) -> Run:
+    """The run of a study, by default guests.yaml, in `folder`/runs; its guests' disks in `folder`/disk."""
     (folder / "disk").mkdir()
     settings = {"uri": daemon.uri, "disk": str(folder / "disk"), "images": str(folder / "images")}
-    text = TEMPLATE.read_text()
     for name, value in settings.items():
         text = text.replace(f"@{name}@", value)
     spec = folder / "guests.yaml"

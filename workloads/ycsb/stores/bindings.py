@@ -9,7 +9,7 @@ from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.ports import allocate_ports
 from density_study.cluster.model.store import Durability, StoreName
 from density_study.cluster.providers.existing.endpoint_tool import endpoint_properties
-from density_study.cluster.providers.provider import node_paths
+from density_study.cluster.providers.provider import node_paths, remote_path
 from density_study.cluster.render.accumulo import INSTANCE, PASSWORD
 from density_study.cluster.render.cassandra import KEYSPACE, jmx_host
 from density_study.cluster.stack.store_software import CLIENTS, kudu_home
@@ -94,14 +94,12 @@ def _cassandra(cluster: Cluster) -> Mapping[str, str]:
 
 def _accumulo(cluster: Cluster) -> Mapping[str, str]:
     """Clients find tablets by ZooKeeper. What follows the password is for StoreTool."""
-    topology, places = cluster.topology, node_paths(cluster.site, cluster.topology)
-    logs = (str(places.log(node, "tserver", "log")) for node in topology.workers)
+    topology = cluster.topology
     return {
         "accumulo.zookeepers": cluster.endpoints.zookeeper,
         "accumulo.instance": INSTANCE,
         "accumulo.password": PASSWORD,
         "accumulo.tservers": str(len(topology.workers)),
-        "accumulo.logs": ",".join(logs),
         "accumulo.durability": _ACCUMULO_TABLES[topology.store.durability],
     }
 
@@ -110,13 +108,13 @@ def _kudu(cluster: Cluster) -> Mapping[str, str]:
     """Clients of the data need the master alone, which names the tablet servers. The tool that settles tables
     asks their pages, and has `kudu` set a flag."""
     topology = cluster.topology
-    ports, home = allocate_ports(topology), kudu_home()
+    ports, home = allocate_ports(topology), remote_path(topology, kudu_home())
     workers = topology.workers
     return {
         "kudu.masters": ports.address(topology.master, "kudu-master.rpc"),
         "kudu.servers": ",".join(ports.address(one, "kudu-tserver.rpc") for one in workers),
         "kudu.pages": ",".join(ports.address(one, "kudu-tserver.http") for one in workers),
-        "kudu.home": str(home),
+        "kudu.home": home,
         "kudu.replication": str(topology.replication),
     }
 

@@ -16,6 +16,7 @@ from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.java_tools import TOOL_HEAP_MIB, results_of
 from density_study.cluster.model.transport import Command
 from density_study.cluster.providers.existing.endpoint_tool import STORE_TOOL
+from density_study.cluster.providers.provider import node_paths
 from density_study.cluster.render.jvm import FAST_START
 from density_study.cluster.stack import classpath, ensure
 from density_study.workloads.base.client_run import require_success, run_client
@@ -57,7 +58,21 @@ def store_tool(
     require_success(context, run, f"preparing the store ({', '.join(commands)})")
     stdout = (context.record.root / run.stdout).read_text(encoding="utf-8")
     last: dict[str, Any] = results_of(stdout)[-1]
+    if table_id := last.get("table_id"):
+        last["background_runs"] = _compactions(context, table_id)
     return last
+
+
+def _compactions(context: TrialContext, table_id: str) -> int:
+    """Those of a table of Accumulo so far, without flushes. The tablet server that runs one logs it: no other
+    counter of its outlives a moment."""
+    cluster = context.cluster
+    places = node_paths(cluster.site, cluster.topology)
+    texts = [f"files: Compacted {table_id}{end}" for end in ";<"]  # with rows; the last tablet
+    return sum(
+        context.transport.act(node, "count-lines", str(places.log(node, "tserver", "log")), texts)
+        for node in cluster.topology.workers
+    )
 
 
 def _shape(setting: YcsbSetting, workers: int) -> dict[str, str]:

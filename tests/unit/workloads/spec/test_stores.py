@@ -120,26 +120,50 @@ def test_a_faulty_store_is_refused_with_the_reason(more: str, said: str) -> None
         study(more)
 
 
+VMS = "vms: {network: 192.0.2.0/24, addresses: 192.0.2.100-192.0.2.120}"
+
+
 @pytest.mark.parametrize(
-    ("provider", "store", "ssh", "said"),
+    ("provider", "store", "more", "said"),
     [
-        ("physical", "redis", "{user: me}", "needs provider local or"),
-        ("container", "redis", "{user: root}", "without the key ssh, store redis"),
+        ("libvirt", "rocksdb", VMS, "RocksDB runs in the client, whose container or VM"),
         ("container", "rocksdb", "", "RocksDB runs in the client, whose container"),
     ],
 )
-def test_where_a_store_is_not_built(provider: str, store: str, ssh: str, said: str) -> None:
-    address = "192.0.2.1" if ssh else "127.0.0.1"
+def test_where_a_store_is_not_built(provider: str, store: str, more: str, said: str) -> None:
+    host = "{name: a, memory: 6 GiB, roles: [master, worker, client]}"
+    if provider == "libvirt":
+        host = (
+            "{name: a, cores: 4, memory: 8 GiB, roles: [master, worker, client], libvirt: qemu:///system, "
+            "disks: [{path: /d, medium: flash}]}"
+        )
     text = f"""
 study: s
 provider: {provider}
 store: {store}
-factors: {{vms_per_host: [{0 if provider == "physical" else 1}]}}
-hosts: [{{name: a, address: {address}, memory: 6 GiB, roles: [master, worker, client]}}]
-{f"ssh: {ssh}" if ssh else ""}
+factors: {{vms_per_host: [1]}}
+hosts: [{host}]
+{more}
 """
     with pytest.raises(InputError, match=said):
         parse_study(text + YCSB, "s.yaml")
+
+
+def test_an_engine_in_the_client_is_on_the_workers_host() -> None:
+    text = """
+study: s
+provider: physical
+store: rocksdb
+factors: {vms_per_host: [0]}
+hosts:
+  - {name: a, address: 192.0.2.1, memory: 6 GiB, roles: [master, client]}
+  - {name: b, address: 192.0.2.2, memory: 6 GiB, roles: [worker]}
+ssh: {user: me}
+"""
+    with pytest.raises(InputError, match="the roles client and worker to one and the same host"):
+        parse_study(text + YCSB, "s.yaml")
+    together = text.replace("[master, client]", "[master]").replace("[worker]", "[worker, client]")
+    assert parse_study(together + YCSB, "s.yaml").study.store.name == "rocksdb"
 
 
 def test_containers_of_this_machine_have_stores_and_the_bare_host(tmp_path: Path) -> None:
@@ -360,7 +384,6 @@ def test_a_fast_store_does_not_run_out_of_operations() -> None:
                 "accumulo.instance": "study",
                 "accumulo.password": "study",
                 "accumulo.tservers": "2",
-                "accumulo.logs": "/b/logs/w1/tserver.log,/b/logs/w2/tserver.log",
                 "accumulo.durability": "sync",
             },
         ),

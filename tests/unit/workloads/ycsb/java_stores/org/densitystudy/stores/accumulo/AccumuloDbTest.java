@@ -4,9 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Properties;
@@ -18,7 +15,6 @@ import org.apache.accumulo.core.data.Mutation;
 import org.apache.hadoop.io.Text;
 import org.densitystudy.ycsb.YcsbKeys;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import site.ycsb.ByteIterator;
 import site.ycsb.DBException;
 import site.ycsb.StringByteIterator;
@@ -84,21 +80,5 @@ class AccumuloDbTest {
     assertEquals("", AccumuloAdmin.uneven(Map.of("a:1", 1), 2));
     assertTrue(AccumuloAdmin.uneven(Map.of("a:1", 6, "b:1", 4), 2).contains("not spread"));
     assertTrue(AccumuloAdmin.uneven(Map.of("a:1", 2), 2).contains("not spread"));
-  }
-
-  @Test
-  void compactionsOfTheTableAreCounted(@TempDir Path folder) throws IOException {
-    Path log = folder.resolve("tserver.log");
-    Files.writeString(
-        log,
-        """
-        2026-11-24 DEBUG [x] tablet.files: Compacted 2;user5;user4 for USER created hdfs://a/A0.rf from [F1.rf]
-        2026-11-24 DEBUG [x] tablet.files: Compacted 2<;user9 for SYSTEM created hdfs://a/C1.rf from [F1.rf]
-        2026-11-24 DEBUG [x] tablet.files: Compacting 2<;user9 on i.small for SYSTEM from [F1.rf] size 1 MB
-        2026-11-24 DEBUG [x] tablet.files: Compacted 2a<< for SYSTEM created hdfs://a/C2.rf from [F1.rf]
-        2026-11-24 DEBUG [x] tablet.files: Compacted !0;~ for SYSTEM created hdfs://a/C3.rf from [F1.rf]
-        2026-11-24 DEBUG [x] tablet.files: Flushed 2<;user9 created hdfs://a/F2.rf from [memory]
-        """);
-    assertEquals(2, AccumuloAdmin.compactions(log, "2"));
   }
 }

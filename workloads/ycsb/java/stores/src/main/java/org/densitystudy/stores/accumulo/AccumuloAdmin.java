@@ -1,9 +1,5 @@
 package org.densitystudy.stores.accumulo;
 
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashMap;
@@ -14,7 +10,6 @@ import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.stream.Stream;
 import org.apache.accumulo.core.client.AccumuloClient;
 import org.apache.accumulo.core.client.IteratorSetting;
 import org.apache.accumulo.core.client.Scanner;
@@ -37,8 +32,7 @@ import site.ycsb.workloads.CoreWorkload;
 
 /**
  * Accumulo: tables are made anew for each load, cut into tablets of equal size. Options beside those of {@link
- * AccumuloConnection}: {@code accumulo.tservers=N}, {@code accumulo.logs=FILE,...} of the tablet servers, {@code
- * accumulo.durability=none|flush|sync}, and {@code tablets=N} with {@code insertorder}, {@code zeropadding} and {@code
+ * AccumuloConnection}: {@code accumulo.tservers=N}, {@code accumulo.durability=none|flush|sync}, and {@code tablets=N} with {@code insertorder}, {@code zeropadding} and {@code
  * recordcount} as YCSB has them.
  */
 public final class AccumuloAdmin implements Admin {
@@ -129,35 +123,22 @@ public final class AccumuloAdmin implements Admin {
     client.tableOperations().compact(table, whole);
   }
 
-  /** {@code background_runs}: compactions of the table so far, without flushes. */
+  /** {@code table_id}: in the tablet servers' logs, which tell compactions. */
   @Override
   public Map<String, Object> state(String table) throws Exception {
     Map<String, Object> state = new TreeMap<>();
-    String id = client.tableOperations().tableIdMap().get(table);
-    long runs = 0;
-    for (String log : Rows.needed(properties, "accumulo.logs").split(",")) {
-      runs += compactions(Path.of(log), id);
-    }
     long bytes = 0;
     for (DiskUsage usage : client.tableOperations().getDiskUsage(Set.of(table))) {
       bytes += usage.getUsage();
     }
     Map<String, Integer> tablets = tabletsByServer(table);
-    state.put("background_runs", runs);
     state.put("durability", client.tableOperations().getConfiguration(table).get(DURABILITY));
     state.put("files_bytes", bytes);
     state.put("rows", rows(table));
+    state.put("table_id", client.tableOperations().tableIdMap().get(table));
     state.put("tablets", tablets.values().stream().mapToInt(Integer::intValue).sum());
     state.put("tablets_most", Collections.max(tablets.values()));
     return state;
-  }
-
-  /** The tablet server logs each compaction that it has done: no other counter of its outlives a moment. */
-  static long compactions(Path log, String table) throws IOException {
-    String tablet = "files: Compacted " + table;
-    try (Stream<String> lines = Files.lines(log, StandardCharsets.ISO_8859_1)) {
-      return lines.filter(one -> one.contains(tablet + ";") || one.contains(tablet + "<")).count();
-    }
   }
 
   /** The servers send one entry of each row. */

@@ -1,0 +1,132 @@
+"""Stores other than HBase on hosts over SSH: what each host gets, and what is rendered for it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tarfile
+from dataclasses import asdict, replace
+from pathlib import Path, PurePath
+
+import pytest
+
+from density_study.cluster.lifecycle.disclosed import listens_on_all
+from density_study.cluster.machine.host_commands import HOST_COMMANDS
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.host import Target
+from density_study.cluster.model.store import STORES, Store, StoreName
+from density_study.cluster.providers.ssh import build
+from density_study.cluster.providers.ssh.stack_copies import StackCopy
+from density_study.cluster.providers.stacks import stacks_of_clients, stacks_of_nodes
+from density_study.cluster.render.blueprint import Blueprint
+from density_study.cluster.render.cassandra import cassandra_files
+from density_study.cluster.render.kudu import kudu_argv
+from density_study.cluster.render.store_daemons import rendered_store
+from density_study.cluster.stack import Stack
+from tests.support.topologies import blueprint, local, physical
+
+OF_NODES: dict[StoreName, tuple[str, ...]] = {
+    "hbase": ("hadoop", "hbase"),
+    "accumulo": ("hadoop", "hbase", "accumulo"),
+    "cassandra": ("cassandra",),
+    "kudu": ("kudu",),
+}
+
+
+@pytest.mark.parametrize("name", STORES)
+def test_a_host_gets_the_stacks_that_its_nodes_need(name: StoreName) -> None:
+    assert stacks_of_nodes(Store(name)) == OF_NODES.get(name, ())
+    assert stacks_of_clients(Store(name)) == (
+        ("ycsb",) if name == "hbase" else ("ycsb", "ycsb-stores")
+    )
+
+
+def test_programs_are_copied_with_their_hashes(tmp_path: Path) -> None:
+    home = tmp_path / "kudu-1"
+    (home / "lib").mkdir(parents=True)
+    (home / "lib/kudu.jar").write_bytes(b"jar")
+    (home / "unpacked/bin").mkdir(parents=True)
+    (home / "unpacked/bin/kudu").write_bytes(b"program")
+    (home / "unpacked/bin/kudu").chmod(0o755)
+    (home / "manifest.json").write_text(
+        json.dumps({"jars": [{"name": "kudu.jar", "sha256": "0" * 64}]})
+    )
+    copy = StackCopy(Stack("kudu", "1", home, ""), PurePath("/work/kudu-1"), "/jdk", archive="")
+    program = hashlib.sha256(b"program").hexdigest()
+    assert copy.sums.splitlines() == sorted(
+        [f"{'0' * 64}  lib/kudu.jar", f"{program}  unpacked/bin/kudu"]
+    )
+    with tarfile.open(copy.write_tar(tmp_path)) as tar:
+        files = {entry.name: entry.mode & 0o777 for entry in tar if entry.isfile()}
+    assert files.keys() == {"lib/kudu.jar", "unpacked/bin/kudu", "SHA256SUMS"}
+    assert files["unpacked/bin/kudu"] == 0o755
+
+
+def test_hosts_with_unequal_servers_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = {
+        host: {"name": "Redis", "version": version, "sha256": "a" * 64, "program": "/usr/bin/r"}
+        for host, version in (("h1", "7.0.15"), ("h2", "8.0.0"))
+    }
+    monkeypatch.setattr(build, "on_all", lambda targets, _: {host: found[host] for host in targets})
+    targets = {host: Target(host, "192.0.2.1", 22, "me", "known_hosts") for host in found}
+    assert build.same_redis({"h1": targets["h1"]}, 7) == found["h1"]
+    with pytest.raises(
+        InputError, match=r"Redis 8\.0\.0.*another host has Redis 7\.0\.15"
+    ) as caught:
+        build.same_redis(targets, 7)
+    assert caught.value.where == "host 'h2'"
+
+
+def on_hosts(name: StoreName) -> Blueprint:
+    placed = replace(physical(), store=Store(name, "synced"))
+    made = blueprint(placed)
+    more = {"h1": (PurePath("/disk2/w"),)}
+    return replace(made, places=replace(made.places, more_data=more))
+
+
+def test_cassandra_uses_every_drive_and_is_settled_from_another_host() -> None:
+    made = on_hosts("cassandra")
+    worker, other = made.topology.workers
+    data = made.data(worker)
+    folders = f"data_file_directories: [{data}/cassandra/data, /disk2/w/cassandra/data]"
+    assert folders in cassandra_files(made, worker)["cassandra.yaml"]
+    assert "/disk2" not in cassandra_files(made, other)["cassandra.yaml"]
+    (daemon, _) = rendered_store(made)[1]
+    assert "-Djava.rmi.server.hostname=192.0.2.11" in daemon.command.argv
+    assert list(listens_on_all(made)["listens_on_all_addresses"]) == ["JMX of Cassandra"]
+
+
+def test_cassandra_on_one_machine_keeps_its_management_to_itself() -> None:
+    made = blueprint(replace(local(), store=Store("cassandra", "synced")))
+    for daemon in rendered_store(made)[1]:
+        assert not any("jmx.remote.port" in one for one in daemon.command.argv)
+    assert listens_on_all(made) == {}
+
+
+def test_kudu_uses_every_drive() -> None:
+    made = on_hosts("kudu")
+    made = replace(made, homes=replace(made.homes, store=PurePath("/k/bin/kudu-tserver")))
+    worker, other = made.topology.workers
+    folders = f"--fs_data_dirs={made.data(worker)}/kudu-data,/disk2/w/kudu-data"
+    assert folders in kudu_argv(made, worker, "kudu-tserver")
+    assert not any("fs_data_dirs" in one for one in kudu_argv(made, other, "kudu-tserver"))
+
+
+def test_commands_of_daemons_can_be_sent_to_a_host() -> None:
+    for name in ("redis-cluster", "cassandra"):
+        for daemon in rendered_store(on_hosts(name))[1]:  # type: ignore[arg-type]
+            assert asdict(daemon.command)["argv"] == daemon.command.argv
+
+
+def test_compactions_of_one_table_are_counted(tmp_path: Path) -> None:
+    log = tmp_path / "tserver.log"
+    log.write_text(
+        "[x] tablet.files: Compacted 2;user5;user4 for USER created hdfs://a/A0.rf from [F1.rf]\n"
+        "[x] tablet.files: Compacted 2<;user9 for SYSTEM created hdfs://a/C1.rf from [F1.rf]\n"
+        "[x] tablet.files: Compacting 2<;user9 on i.small for SYSTEM from [F1.rf] size 1 MB\n"
+        "[x] tablet.files: Compacted 2a<< for SYSTEM created hdfs://a/C2.rf from [F1.rf]\n"
+        "[x] tablet.files: Compacted !0;~ for SYSTEM created hdfs://a/C3.rf from [F1.rf]\n"
+        "[x] tablet.files: Flushed 2<;user9 created hdfs://a/F2.rf from [memory]\n"
+    )
+    texts = ["files: Compacted 2;", "files: Compacted 2<"]
+    assert HOST_COMMANDS["count-lines"](str(log), texts) == 2
