@@ -142,7 +142,7 @@ def test_clients_are_told_addresses_and_the_file_of_the_password(
             "provider: existing\nexisting: {configuration: /c, folder: /a/b}\n"
             + REDIS.replace("provider: existing\n", "").split("existing:")[0]
             + "workloads: [{ycsb: {records: [1], mixes: [a], threads: [1]}}]\n",
-            "or existing with the key endpoint",
+            "for store redis, add the key endpoint",
         ),
         (
             REDIS.replace("ycsb: {records: [1000], mixes: [load, e], threads: [8]}",
