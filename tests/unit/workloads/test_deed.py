@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +10,16 @@ import pytest
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.transport import Command, ProcessId
 from density_study.cluster.state.journal import Journal
+from density_study.workloads.base import client_run
 from density_study.workloads.base.client_run import Deed, run_clients
 from density_study.workloads.base.fault import Fault
 from density_study.workloads.base.workload import RecordFolder, TrialContext
+from density_study.workloads.ycsb.fault_under_load import injection
 from density_study.workloads.ycsb.fault_under_load.injection import injecting
 from density_study.workloads.ycsb.fault_under_load.processes import victims_of
 from density_study.workloads.ycsb.setting import YcsbSetting
 from tests.support.topologies import local
+from tests.unit.workloads.stepped_time import SteppedTime, stepped
 
 SERVERS = (
     ProcessId("w1", "regionserver", 11, 1),
@@ -26,10 +28,16 @@ SERVERS = (
 )
 
 
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> SteppedTime:
+    return stepped(monkeypatch, client_run, injection)
+
+
 class Transport:
     """Clients that run for a while, and daemons that die when they are stopped."""
 
-    def __init__(self, runs_s: float) -> None:
+    def __init__(self, clock: SteppedTime, runs_s: float) -> None:
+        self.clock = clock
         self.runs_s = runs_s
         self.began_s = 0.0
         self.stopped: list[tuple[ProcessId, float]] = []
@@ -42,12 +50,12 @@ class Transport:
         to.write_text(self.said[path.name])
 
     def start(self, *_: Any) -> ProcessId:
-        self.began_s = time.monotonic()
+        self.began_s = self.clock.monotonic()
         return ProcessId("c1", "ycsb-1", 99, 1)
 
     def wait(self, _: ProcessId, timeout_s: float) -> int:
-        left_s = self.began_s + self.runs_s - time.monotonic()
-        time.sleep(max(0.0, min(left_s, timeout_s)))
+        left_s = self.began_s + self.runs_s - self.clock.monotonic()
+        self.clock.sleep(max(0.0, min(left_s, timeout_s)))
         if left_s > timeout_s:
             raise TimeoutError
         return 0
@@ -57,7 +65,7 @@ class Transport:
 
     def act(self, _: Any, name: str, processes: list[list[Any]]) -> None:
         assert name == "kill"
-        after_s = time.monotonic() - self.began_s
+        after_s = self.clock.monotonic() - self.began_s
         self.stopped += [(ProcessId(*process), after_s) for process in processes]
 
     def dead(self, processes: Any) -> list[ProcessId]:
@@ -82,8 +90,8 @@ def context(folder: Path, transport: Transport) -> TrialContext:
     return TrialContext(Cluster(), transport, RecordFolder(folder), journal)  # type: ignore[arg-type]
 
 
-def test_the_last_server_is_killed_at_its_time(tmp_path: Path) -> None:
-    transport = Transport(runs_s=1.2)
+def test_the_last_server_is_killed_at_its_time(tmp_path: Path, clock: SteppedTime) -> None:
+    transport = Transport(clock, runs_s=1.2)
     at = context(tmp_path, transport)
     fault = Fault(kill="regionserver", at_s=0.3)
     setting = YcsbSetting(
@@ -100,10 +108,10 @@ def test_the_last_server_is_killed_at_its_time(tmp_path: Path) -> None:
     assert run.exit_code == 0
     ((victim, when_s),) = transport.stopped
     assert victim == SERVERS[1]
-    assert when_s == pytest.approx(0.6, abs=0.25)
+    assert when_s == pytest.approx(0.6, abs=0.001)
     (injected,) = at.injected
     assert (injected.kill, injected.node, injected.name) == ("regionserver", "w2", "regionserver")
-    assert injected.epoch_s - run.start_epoch_s == pytest.approx(0.6, abs=0.25)
+    assert injected.epoch_s - run.start_epoch_s == pytest.approx(0.6, abs=0.001)
     at.check_daemons()  # its death is expected
     transport.stopped.append((SERVERS[2], 0.0))
     with pytest.raises(
@@ -124,21 +132,21 @@ def test_the_last_server_is_killed_at_its_time(tmp_path: Path) -> None:
         at.check_daemons()
 
 
-def test_a_deed_that_is_not_due_is_not_done(tmp_path: Path) -> None:
+def test_a_deed_that_is_not_due_is_not_done(tmp_path: Path, clock: SteppedTime) -> None:
     done: list[int] = []
-    at = context(tmp_path, Transport(runs_s=0.1))
+    at = context(tmp_path, Transport(clock, runs_s=0.1))
     command = (at.cluster.topology.client, Command("ycsb-1", ()))
     run_clients(at, [command], 60.0, deed=Deed(lambda: done.append(1), 5.0, 0.0))
     assert done == []
 
 
-def test_a_cluster_without_the_daemon_is_named(tmp_path: Path) -> None:
+def test_a_cluster_without_the_daemon_is_named(tmp_path: Path, clock: SteppedTime) -> None:
     with pytest.raises(StudyError, match="no process of a nodemanager"):
-        victims_of(context(tmp_path, Transport(0.1)), Fault(kill="nodemanager", at_s=1))
+        victims_of(context(tmp_path, Transport(clock, 0.1)), Fault(kill="nodemanager", at_s=1))
 
 
-def test_a_node_loses_all_its_daemons_at_once(tmp_path: Path) -> None:
-    at = context(tmp_path, transport := Transport(0.1))
+def test_a_node_loses_all_its_daemons_at_once(tmp_path: Path, clock: SteppedTime) -> None:
+    at = context(tmp_path, transport := Transport(clock, 0.1))
     fault = Fault(kill="node", at_s=1)
     assert victims_of(at, fault) == (SERVERS[2], SERVERS[1])
     setting = YcsbSetting(mix="a", records=1, threads=1, duration_s=2, fault=fault)

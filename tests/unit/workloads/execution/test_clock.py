@@ -3,7 +3,6 @@ controller."""
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -14,22 +13,30 @@ from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.topology import Node
 from density_study.cluster.model.transport import Command, ProcessId
 from density_study.cluster.state.journal import Journal
+from density_study.workloads.base import clock as clock_module
 from density_study.workloads.base.clock import read_clock
 from density_study.workloads.base.workload import TrialContext
+from density_study.workloads.execution import monitoring
 from density_study.workloads.execution.monitoring import Monitors
 from density_study.workloads.record.record import Record
 from tests.support.drafts import draft
 from tests.support.topologies import physical
+from tests.unit.workloads.stepped_time import SteppedTime, stepped
 
 PERIOD_S = 0.2
 
 
-def test_of_slow_and_fast_answers_the_fast_one_counts() -> None:
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> SteppedTime:
+    return stepped(monkeypatch, clock_module, monitoring)
+
+
+def test_of_slow_and_fast_answers_the_fast_one_counts(clock: SteppedTime) -> None:
     delays = iter((0.2, 0.002, *(0.1 for _ in range(6))))
 
     def ask() -> float:
-        answer = time.time() + 1.0  # returned at once; the way back is slow
-        time.sleep(next(delays))
+        answer = clock.time() + 1.0  # returned at once; the way back is slow
+        clock.sleep(next(delays))
         return answer
 
     reading = read_clock(ask)
@@ -38,10 +45,10 @@ def test_of_slow_and_fast_answers_the_fast_one_counts() -> None:
 
 
 @pytest.mark.parametrize("ahead_s", (1.0, -1.0, 3600.0))
-def test_the_error_bounds_the_offset_in_both_directions(ahead_s: float) -> None:
+def test_the_error_bounds_the_offset_in_both_directions(clock: SteppedTime, ahead_s: float) -> None:
     def slow_there() -> float:
-        time.sleep(0.02)
-        return time.time() + ahead_s
+        clock.sleep(0.02)
+        return clock.time() + ahead_s
 
     reading = read_clock(slow_there)
     assert abs(reading.offset_s - ahead_s) <= reading.error_s + 0.001
@@ -52,12 +59,13 @@ class FakeTransport:
 
     same_kernel = False
 
-    def __init__(self, ahead_s: float) -> None:
+    def __init__(self, clock: SteppedTime, ahead_s: float) -> None:
+        self.clock = clock
         self.ahead_s = ahead_s
         self.seen_s: list[float] = []
 
     def clock_s(self) -> float:
-        return time.time() + self.ahead_s
+        return self.clock.time() + self.ahead_s
 
     def act(self, node: Node, name: str, *_: Any) -> float:
         if name == "make-folder":
@@ -88,9 +96,9 @@ class FakeTransport:
     def stop(self, process: ProcessId) -> None: ...
 
 
-def watch(tmp_path: Path, ahead_s: float) -> tuple[Monitors, FakeTransport]:
+def watch(tmp_path: Path, clock: SteppedTime, ahead_s: float) -> tuple[Monitors, FakeTransport]:
     record = Record.open(tmp_path, draft("t"))
-    transport, topology = FakeTransport(ahead_s), physical()
+    transport, topology = FakeTransport(clock, ahead_s), physical()
     cluster = Cluster.__new__(Cluster)
     object.__setattr__(cluster, "topology", topology)
     object.__setattr__(cluster, "site", type("Site", (), {"tag": "m"}))
@@ -99,41 +107,43 @@ def watch(tmp_path: Path, ahead_s: float) -> tuple[Monitors, FakeTransport]:
 
 
 @pytest.mark.parametrize("ahead_s", (0.0, 1.0, -1.0, -40.0))
-def test_offsets_of_all_hosts_are_recorded_before_and_after(tmp_path: Path, ahead_s: float) -> None:
-    monitors, _ = watch(tmp_path, ahead_s)
+def test_offsets_of_all_hosts_are_recorded_before_and_after(
+    tmp_path: Path, clock: SteppedTime, ahead_s: float
+) -> None:
+    monitors, _ = watch(tmp_path, clock, ahead_s)
     monitors.start()
     monitors.stop(None)
-    assert [clock.host for clock in monitors.clock] == ["big", "h1", "h2"]
-    for clock in monitors.clock:
-        assert clock.before_s == pytest.approx(ahead_s, abs=0.02)
-        assert clock.after_s == pytest.approx(ahead_s, abs=0.02)
-        assert "error at most" in clock.method
+    assert [offset.host for offset in monitors.clock] == ["big", "h1", "h2"]
+    for offset in monitors.clock:
+        assert offset.before_s == pytest.approx(ahead_s, abs=0.001)
+        assert offset.after_s == pytest.approx(ahead_s, abs=0.001)
+        assert "error at most" in offset.method
 
 
-def test_without_monitors_the_offsets_are_recorded_too(tmp_path: Path) -> None:
+def test_without_monitors_the_offsets_are_recorded_too(tmp_path: Path, clock: SteppedTime) -> None:
     """A trial that measures monitor overhead: its client times still refer to the controller's
     clock."""
-    watched, transport = watch(tmp_path, 1.0)
+    watched, transport = watch(tmp_path, clock, 1.0)
     monitors = Monitors(watched._context, PERIOD_S, {})
     monitors.start()
-    assert monitors.stop(time.time()) == () and transport.seen_s == []
-    assert [clock.before_s for clock in monitors.clock] == pytest.approx([1.0] * 3, abs=0.02)
+    assert monitors.stop(clock.time()) == () and transport.seen_s == []
+    assert [offset.before_s for offset in monitors.clock] == pytest.approx([1.0] * 3, abs=0.001)
 
 
 @pytest.mark.parametrize("ahead_s", (30.0, -30.0))
 def test_the_watch_ends_when_samples_cover_the_window_by_the_controllers_clock(
-    tmp_path: Path, ahead_s: float
+    tmp_path: Path, clock: SteppedTime, ahead_s: float
 ) -> None:
     """A clock ahead would end the watch too early; a clock behind would make it wait in vain."""
-    monitors, transport = watch(tmp_path, ahead_s)
+    monitors, transport = watch(tmp_path, clock, ahead_s)
     monitors.start()
-    end_s = time.time() + 0.3
+    end_s = clock.time() + 0.3
     monitors.stop(end_s)
-    assert end_s <= transport.seen_s[-1] - ahead_s + 0.02 < end_s + 2 * PERIOD_S
+    assert end_s <= transport.seen_s[-1] - ahead_s + 0.001 < end_s + 2 * PERIOD_S
 
 
-def test_a_monitor_that_writes_nothing_is_named(tmp_path: Path) -> None:
-    monitors, transport = watch(tmp_path, 0.0)
+def test_a_monitor_that_writes_nothing_is_named(tmp_path: Path, clock: SteppedTime) -> None:
+    monitors, transport = watch(tmp_path, clock, 0.0)
     transport.fetch = lambda node, path, to: to.touch()  # type: ignore[method-assign]
     transport.alive = lambda process: False  # type: ignore[method-assign]
     with pytest.raises(StudyError, match="monitor ticking wrote no sample"):
