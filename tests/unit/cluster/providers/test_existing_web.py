@@ -61,7 +61,7 @@ def serve(context: ssl.SSLContext | None = None) -> HTTPServer:
     server = HTTPServer(("localhost", 0), Handler)
     if context is not None:
         server.socket = context.wrap_socket(server.socket, server_side=True)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     return server
 
 
@@ -74,23 +74,22 @@ def address() -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """trust.p12 and trust.jks, and key.pem with the server's certificate."""
+    """trust.pkcs12, trust.jks and ca.pem, which trust the server's certificate in key.pem."""
     folder = tmp_path_factory.mktemp("store")
     keytool = find_java().command.with_name("keytool")
-
-    def run(*words: str) -> None:
-        subprocess.run([keytool, *words], check=True, capture_output=True, env={"P": PASSWORD})
-
-    keys = ("-keystore", str(folder / "keys.p12"), "-storepass:env", "P", "-alias", "own")
-    run("-genkeypair", *keys, "-keyalg", "RSA", "-dname", "CN=localhost",
-        "-ext", "san=dns:localhost")  # fmt: skip
-    run("-exportcert", "-rfc", *keys, "-file", str(folder / "ca.pem"))
-    for kind in ("pkcs12", "jks"):
-        run("-importcert", "-noprompt", "-keystore", str(folder / f"trust.{kind}"), "-storetype", kind,
-            "-storepass:env", "P", "-alias", "own", "-file", str(folder / "ca.pem"))  # fmt: skip
-    subprocess.run(["openssl", "pkcs12", "-in", str(folder / "keys.p12"), "-nodes", "-passin", "env:P",
-                    "-out", str(folder / "key.pem")], check=True, capture_output=True,
-                   env={"P": PASSWORD, "PATH": os.environ["PATH"]})  # fmt: skip
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost",
+                    "-addext", "subjectAltName=DNS:localhost", "-keyout", str(folder / "own.pem"),
+                    "-out", str(folder / "ca.pem")], check=True, capture_output=True)  # fmt: skip
+    parts = [(folder / name).read_text() for name in ("own.pem", "ca.pem")]
+    (folder / "key.pem").write_text("".join(parts))
+    trusting = (keytool, "-importcert", "-noprompt", "-alias", "own", "-file", str(folder / "ca.pem"),
+                "-storepass:env", "P")  # fmt: skip
+    imports = [
+        subprocess.Popen([*trusting, "-storetype", kind, "-keystore", str(folder / f"trust.{kind}")],
+                         env={"P": PASSWORD})
+        for kind in ("pkcs12", "jks")
+    ]  # fmt: skip
+    assert [one.wait() for one in imports] == [0, 0]
     return folder
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from density_study.cluster.lifecycle.reap import reap
 from density_study.cluster.model.errors import HostLostError, InputError, StudyError
+from density_study.cluster.state import presence
 from density_study.cluster.state.journal import Journal, run_folders
 from density_study.cluster.state.presence import present
 from density_study.workloads.execution import removal
@@ -77,7 +78,10 @@ def test_a_killed_run_is_refused_until_it_is_reaped(crashed: Crashed) -> None:  
     assert not crashed.root.exists()
 
 
-def test_a_run_that_is_being_analysed_is_refused(tmp_path: Path) -> None:
+def test_a_run_that_is_being_analysed_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(presence, "_DYING_S", 0.1)
     root = ended(tmp_path / "s" / "r1")
     with present(root):
         refused(root, "still working on this run")

@@ -85,7 +85,7 @@ def server() -> Iterator[Server]:
     with Server(("127.0.0.1", 0), Handler) as made:
         made.asked, made.may_answer = [], threading.Event()
         made.may_answer.set()
-        threading.Thread(target=made.serve_forever, daemon=True).start()
+        threading.Thread(target=made.serve_forever, args=(0.02,), daemon=True).start()
         yield made
         made.shutdown()
 
