@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from density_study.dags.run_status.progress import Progress
 
 LOOPBACK = "127.0.0.1"
+STOPS_WITHIN_S = 0.05
 _PAGE = Path(__file__).with_name("page.html")
 
 
@@ -48,7 +49,7 @@ class Page:
 
     @contextmanager
     def served(self) -> Iterator[None]:
-        thread = Thread(target=self.server.serve_forever, daemon=True)
+        thread = Thread(target=self.server.serve_forever, args=(STOPS_WITHIN_S,), daemon=True)
         thread.start()
         try:
             yield
