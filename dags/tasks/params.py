@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,9 +10,7 @@ from airflow.sdk import Param, get_current_context
 from airflow.sdk.exceptions import AirflowFailException
 
 from density_study.cluster.model.errors import InputError
-
-AIRFLOWS_OWN = "airflow/"
-"""Prefix of keys for Airflow itself, for example `airflow/task_span_detail_level`."""
+from density_study.dags.tasks.known_keys import check_keys
 
 
 def study_params(fresh: bool) -> dict[str, Param]:
@@ -43,21 +40,3 @@ def checked_params() -> dict[str, Any]:
     known = context["dag"].params
     check_keys(context["dag_run"].conf or {}, known)
     return {key: context["params"][key] for key in known}
-
-
-def check_keys(conf: Mapping[str, object], known: Iterable[str]) -> None:
-    """InputError for the first key of `conf` that is not in `known`.
-
-    Airflow ignores unknown keys, so that a misspelt `fresh` would resume a run.
-    """
-    names = sorted(known)
-    for key in conf:
-        if key in names or key.startswith(AIRFLOWS_OWN):
-            continue
-        similar = difflib.get_close_matches(key, names, 1)
-        hint = f"; did you mean {similar[0]!r}?" if similar else "."
-        raise InputError(
-            f"unknown key {key!r}{hint}",
-            "conf of the DAG run",
-            f"use only these keys: {', '.join(names)}.",
-        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from density_study.cluster.model.errors import InputError
-from density_study.dags.tasks.params import check_keys
+from density_study.dags.tasks.known_keys import check_keys
 
 KNOWN = ("spec", "fresh", "runs")
 
