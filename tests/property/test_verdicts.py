@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from density_study.analysis.tables import CHECKS
 from density_study.analysis.validity.rules import RULES, Rule
-from density_study.analysis.validity.verdicts import decide
 
 COLUMNS = {column.name: column.type for column in CHECKS.columns}
 
@@ -61,6 +60,9 @@ def _outcome(rule: Rule, row: dict[str, Any]) -> str:
 )
 @given(rows)
 def test_the_worst_rule_decides(given_rows: list[dict[str, Any]]) -> None:
+    # At the top it would load Great Expectations into every process that collects tests.
+    from density_study.analysis.validity.verdicts import decide
+
     checks = [{**row, "trial": str(number)} for number, row in enumerate(given_rows)]
     verdicts = decide(pd.DataFrame(checks, columns=list(COLUMNS))).set_index("trial")["verdict"]
     for row in checks:
