@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import socket
+from functools import cache
 from pathlib import Path
 
 import pytest
+import typer.main
+import typer.testing
 
 from tests.support.toy_stack import ToyStack, install
+
+# `study` makes its tree of commands once per process; so do hundreds of calls in one.
+typer.main.get_command = typer.testing._get_command = cache(typer.main.get_command)
 
 
 @pytest.fixture
