@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cache
 from math import comb, log
 
 import numpy as np
 import scipy
 
 MARGIN = (0.8, 1.25)  # symmetric in logs: 0.8 = 1 / 1.25
-# With ties, up to this many arrangements are enumerated; beyond, the normal approximation is used.
+# Up to this many arrangements are counted one by one; beyond, with ties, the normal approximation is used.
 MAX_ARRANGEMENTS = 20_000
 
 
@@ -19,16 +22,36 @@ def rank_p(first: Sequence[float], later: Sequence[float], ratio: float = 1.0) -
     # Exact Mann-Whitney test (H. Mann and D. Whitney, Annals of Mathematical Statistics 18, 1947): with five
     # builds per arm, no assumption about their distribution could be checked. Ranks need no logarithms.
     shifted = [value * ratio for value in first]
+    if comb(len(first) + len(later), len(first)) <= MAX_ARRANGEMENTS:
+        return _counted_p(shifted, later)
     tied = len({*shifted, *later}) < len(shifted) + len(later)
-    few = comb(len(first) + len(later), len(first)) <= MAX_ARRANGEMENTS
-    if not tied:
-        method: object = "exact"  # scipy's exact distribution is wrong for ties
-    elif few:
-        method = scipy.stats.PermutationMethod(n_resamples=MAX_ARRANGEMENTS)
-    else:
-        method = "asymptotic"
+    method = "asymptotic" if tied else "exact"  # scipy's exact distribution is wrong for ties
     # at most 1: a two-sided p is twice that of one tail
     return min(float(scipy.stats.mannwhitneyu(later, shifted, method=method).pvalue), 1.0)
+
+
+def _counted_p(first: Sequence[float], later: Sequence[float]) -> float:
+    """Twice the share of arrangements whose ranks in `later` have a sum at least as extreme; ties have their
+    mean rank. scipy gives the same p, slower: for ties, two milliseconds each."""
+    ordered = sorted((*first, *later))
+    # doubled, so that a mean rank is whole
+    ranks = {value: bisect_left(ordered, value) + bisect_right(ordered, value) for value in ordered}
+    sums = _rank_sums(len(later), tuple(ranks[value] for value in ordered))
+    found = sum(ranks[value] for value in later)
+    below = sum(count for total, count in sums.items() if total <= found)
+    above = sum(count for total, count in sums.items() if total >= found)
+    return float(min(Fraction(1), Fraction(2 * min(below, above), sums.total())))
+
+
+@cache
+def _rank_sums(size: int, ranks: tuple[int, ...]) -> Counter[int]:
+    """Each sum of `size` of the ranks, with the number of arrangements that have it."""
+    ways = [Counter({0: 1}), *(Counter[int]() for _ in range(size))]  # by how many are chosen
+    for rank in ranks:
+        for chosen in range(size, 0, -1):
+            for total, count in ways[chosen - 1].items():
+                ways[chosen][total + rank] += count
+    return ways[size]
 
 
 def least_p(first: int, later: int) -> float:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+import scipy
 
 from density_study.analysis.statistics.interval import mean_interval, ratio_interval, ratio_of_means
 from density_study.analysis.statistics.power import can_claim, detectable_ratio, power, units_needed
@@ -123,6 +124,19 @@ def test_the_smallest_p_of_five_builds_per_arm_is_0_008() -> None:
     assert rank_p(low, [2.0 * value for value in low], ratio=2.0) == 1.0
     assert rank_p([1.0] * 5, [1.0] * 5) == 1.0
     assert 0 < rank_p([1.0, 1.0, 2.0, 2.0, 3.0], [3.0, 4.0, 4.0, 5.0, 6.0]) < 0.05
+
+
+def test_counted_arrangements_give_the_p_of_scipy() -> None:
+    rng = np.random.default_rng(5)
+    for units in ((2, 2), (5, 5), (5, 7), (6, 3)):
+        first, later = (np.exp(rng.standard_normal(n)) for n in units)
+        exact = scipy.stats.mannwhitneyu(later, first, method="exact")
+        assert rank_p(first.tolist(), later.tolist()) == pytest.approx(min(exact.pvalue, 1.0))
+        first, later = (np.ceil(2 * arm) for arm in (first, later))  # many ties
+        every = scipy.stats.PermutationMethod(n_resamples=20_000)
+        with np.errstate(all="ignore"):
+            tied = scipy.stats.mannwhitneyu(later, first, method=every)
+        assert rank_p(first.tolist(), later.tolist()) == pytest.approx(min(tied.pvalue, 1.0))
 
 
 def test_families_that_can_never_be_significant_are_recognised() -> None:
