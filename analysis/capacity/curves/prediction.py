@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy import optimize, special, stats
+from scipy import optimize, special
 
 from density_study.analysis.capacity import Floats
 from density_study.analysis.capacity.curves.deviation import Hypotheses
@@ -64,8 +64,8 @@ class Prediction:
 
         # A mixture has no quantile function: solve for the half width that leaves 1 - LEVEL outside.
         def outside(half: float) -> float:
-            above = stats.t.sf((half - off) / scales, self.degrees)
-            below = stats.t.sf((half + off) / scales, self.degrees)
+            above = special.stdtr(self.degrees, (off - half) / scales)
+            below = special.stdtr(self.degrees, (-off - half) / scales)
             return float(self.shares @ (above + below)) - (1 - LEVEL)
 
         farthest = float((np.abs(off) + WIDEST * scales).max())
