@@ -255,7 +255,7 @@ class SettingSummary(Frozen):
 
     def level(self, factor: str) -> Level:
         """The arm's level of any factor."""
-        level: Level = self.levels.get(factor, getattr(self, factor, None))
+        level: Level = self.levels[factor] if factor in self.levels else getattr(self, factor, None)
         return level
 
 
