@@ -3,6 +3,7 @@
 `one_block()`: the quickstart's result: 2 densities x 6 settings, 1 repetition, processes for VMs.
 `eight_repetitions()`: 3 densities x 2 media x 6 settings, 8 repetitions, VMs, intervals, decided findings.
 `talk()`: the data of all six charts of the talk: readers, threads and sizes varied; 5 repetitions.
+Each is made once per process: summaries are immutable, and tests change copies.
 `python -m tests.support.summary_factory one|eight|talk` prints one as summary.json.
 """
 
@@ -14,6 +15,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
+from functools import cache
 from statistics import median
 from typing import Any
 
@@ -50,6 +52,7 @@ PHASES_S = {
 }
 
 
+@cache
 def one_block(study: str = "quickstart") -> Summary:
     """The quickstart's: every interval null, every finding `no claim`, one trial of each kind of
     problem."""
@@ -69,6 +72,7 @@ def one_block(study: str = "quickstart") -> Summary:
     )
 
 
+@cache
 def eight_repetitions(study: str = "density-flash-hdd", repetitions: int = 8) -> Summary:
     """3 densities x 2 media x 8 repetitions on VMs: intervals everywhere, 296 trials, 37 per repetition."""
     media = ("flash", "hdd")
