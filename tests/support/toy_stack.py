@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,22 +9,24 @@ import pytest
 from density_study.cluster.stack.lock import lock_of
 from density_study.cluster.stack.recipe import RECIPES, Recipe
 
-# A fake mvn: copies the "repository" to -Dstack.lib, records each call, fails on request.
+# A fake mvn: copies the "repository" to -Dstack.lib, records each call, takes a while or fails on request.
 FAKE_MAVEN = """\
-#!{python}
-import os, pathlib, shutil, sys, time
-base = pathlib.Path({base!r})
-with (base / "calls").open("a") as calls:
-    calls.write(" ".join(sys.argv[1:]) + "\\n")
-time.sleep(0.1)
-library = next(a for a in sys.argv if a.startswith("-Dstack.lib=")).partition("=")[2]
-shutil.copytree(base / "repository", library)
-if (base / "fail").exists():
-    print("[INFO] downloading")
-    print("[ERROR] could not transfer artifact a:a:jar:1 from central")
-    print("[ERROR] -> [Help 1]")
-    print("[ERROR] see the wiki")
-    sys.exit(1)
+#!/bin/sh
+cd '{base}'
+echo "$@" >> calls
+if [ -e slow ]; then /bin/sleep 0.1; fi
+for word; do
+  case "$word" in
+    -Dstack.lib=*) /bin/cp -r repository "${{word#*=}}" || exit 2 ;;
+  esac
+done
+if [ -e fail ]; then
+  echo "[INFO] downloading"
+  echo "[ERROR] could not transfer artifact a:a:jar:1 from central"
+  echo "[ERROR] -> [Help 1]"
+  echo "[ERROR] see the wiki"
+  exit 1
+fi
 """
 
 
@@ -54,9 +55,7 @@ class ToyStack:
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ToyStack:
     """The fixture's Maven, Java, cache and recipe replace the real ones."""
     toy_stack = ToyStack(tmp_path)
-    executable(
-        tmp_path / "bin" / "mvn", FAKE_MAVEN.format(python=sys.executable, base=str(tmp_path))
-    )
+    executable(tmp_path / "bin" / "mvn", FAKE_MAVEN.format(base=tmp_path))
     executable(tmp_path / "jdk" / "bin" / "java", "#!/bin/sh\n")
     (tmp_path / "jdk" / "release").write_text('JAVA_VERSION="17.0.15"\n')
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk"))

@@ -184,6 +184,7 @@ def test_remains_of_a_killed_assembly_do_no_harm(toy: ToyStack) -> None:
 
 
 def test_only_one_of_many_threads_assembles(toy: ToyStack) -> None:
+    (toy.base / "slow").touch()  # so that the others come meanwhile
     with ThreadPoolExecutor(8) as pool:
         stacks = set(pool.map(ensure, ["toy"] * 8))
     assert len(stacks) == 1
@@ -199,6 +200,7 @@ def test_only_one_of_several_processes_assembles(toy: ToyStack) -> None:
         RECIPES["toy"] = lambda _: toy
         print(ensure("toy").home)
     """)
+    (toy.base / "slow").touch()
     argv, root = [sys.executable, "-c", script], Path(__file__).parents[4]
     children = [
         subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=root)
