@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import socket
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
+from density_study.cluster.machine import medium
 from density_study.cluster.model.errors import InputError
 from density_study.dags.cli import main
-from density_study.workloads.planning import preflight
+from density_study.workloads.planning import preflight, resolve
 from density_study.workloads.spec.study_file import read_study
 
 
@@ -20,6 +22,7 @@ from density_study.workloads.spec.study_file import read_study
 def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(resolve, "probe", partial(medium.probe, seconds=0.05))
 
 
 def call(*arguments: str, answers: str | None = None) -> Result:

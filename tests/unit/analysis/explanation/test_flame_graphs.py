@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from density_study.analysis.report.charts import figure
 from density_study.analysis.report.page import render
 from density_study.analysis.summarise.summarise import _flame_graphs
 from density_study.analysis.summary.summary import FlameGraph
@@ -41,7 +44,8 @@ def test_a_page_that_others_made_is_not_linked() -> None:
     assert graphs(imported=object()) == []
 
 
-def test_the_report_links_them_by_trial() -> None:
+def test_the_report_links_them_by_trial(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(figure.Panel, "svg", "<svg></svg>")  # most of a page's time
     summary = FACTORIES["one"]()
     page = FlameGraph(
         trial=summary.trials[0].trial, source="w1.a", kind="cpu", file="../records/t/x.html"
