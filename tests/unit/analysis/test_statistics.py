@@ -62,6 +62,22 @@ def test_an_interval_of_one_arm_has_its_nominal_coverage() -> None:
     assert mean_interval([0.0, 2.0]).low < 0  # not all positive: no logarithms
 
 
+def test_intervals_are_those_of_scipy() -> None:
+    rng = np.random.default_rng(4)
+    for units in ((2, 5), (5, 5), (8, 6)):
+        first, later = (np.exp((1 + n) * 0.1 * rng.standard_normal(n)) for n in units)
+        welch = scipy.stats.ttest_ind(np.log(later), np.log(first), equal_var=False)
+        ends = ratio_interval(first.tolist(), later.tolist())
+        assert np.log([ends.low, ends.high]) == pytest.approx(list(welch.confidence_interval()))
+        of_logs = scipy.stats.ttest_1samp(np.log(later), 0.0).confidence_interval()
+        ends = mean_interval(later.tolist())
+        assert np.log([ends.low, ends.high]) == pytest.approx(list(of_logs))
+        shifted = later - later.mean()  # not all are positive
+        ends = mean_interval(shifted.tolist())
+        as_they_are = scipy.stats.ttest_1samp(shifted, 0.0).confidence_interval()
+        assert [ends.low, ends.high] == pytest.approx(list(as_they_are))
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("builds_spread", (0.03, 0.3))
 def test_a_family_without_effect_has_a_claim_in_at_most_one_of_twenty(

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.stats import multivariate_normal
 
 from density_study.analysis.capacity.curves import density, scaling
 from density_study.analysis.capacity.curves.calibration import Calibration, calibrate
 from density_study.analysis.capacity.curves.curve import Cell, Curve
+from density_study.analysis.capacity.curves.prediction import Prediction
 from density_study.analysis.capacity.curves.shapes import POWER, UNIVERSAL, evenly, grid, shapes
 
 HOSTS = (1, 2, 4, 8, 16)
@@ -154,3 +156,16 @@ def test_a_cliff_widens_only_the_gap_around_it() -> None:
     )
     assert spilled.half_width(0) > 3 * clean.half_width(0)
     assert spilled.log_time[1] == pytest.approx(clean.log_time[1], abs=0.03)
+
+
+def test_an_interval_leaves_a_tenth_of_its_mixture_outside() -> None:
+    made = Prediction(
+        shares=np.array([0.7, 0.3]), means=np.array([[1.0], [1.4]]),
+        covariances=np.array([[[0.01]], [[0.04]]]), cells=np.array([0.02, 0.0]), repeat=0.01,
+        degrees=5.0, stretch=np.array([2.0]),
+    )  # fmt: skip
+    half = made.half_width(0) / 2.0  # the stretch widens all of it
+    parts = [stats.t(5.0, mean, sd) for mean, sd in ((1.0, 0.2), (1.4, np.sqrt(0.05)))]
+    low, high = (0.7 * 1.0 + 0.3 * 1.4 + sign * half for sign in (-1, 1))
+    outside = [one.cdf(low) + one.sf(high) for one in parts]
+    assert 0.7 * outside[0] + 0.3 * outside[1] == pytest.approx(0.1, abs=1e-4)

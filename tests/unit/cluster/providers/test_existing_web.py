@@ -152,6 +152,8 @@ def test_certificates_are_checked(secure: str, store: Path, tmp_path: Path) -> N
     for access in (OPEN, kerberos(tmp_path)):
         with pytest.raises(StudyError, match="certificate"):
             get_json(secure, "/jmx", access=access)
+    with pytest.raises(StudyError, match="certificate"):
+        get_json(secure, "/jmx", access=Access(ca_file=requests.certs.where()))
     ca = str(store / "ca.pem")
     for access in (Access(ca_file=ca), kerberos(tmp_path, ca)):
         assert get_json(secure, "/jmx", access=access)["method"] == "GET"
