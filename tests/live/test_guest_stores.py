@@ -10,19 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from density_study.cluster.model.store import Store
-from density_study.cluster.providers.libvirt.image import ensure_image
+from density_study.cluster.model.store import Store, StoreName
 from density_study.cluster.providers.libvirt.names import IMAGE_POOL
-from density_study.cluster.providers.libvirt.provider import LibvirtProvider, stacks_in_guests
+from density_study.cluster.providers.libvirt.provider import LibvirtProvider
 from density_study.cluster.providers.libvirt.virsh import Virsh
-from density_study.cluster.stack import ensure_all
-from density_study.workloads.execution.run import Run, end_run
-from density_study.workloads.execution.steps import carry_out, close_run, steps_left
+from density_study.workloads.execution.run import Run
 from density_study.workloads.record.record import closed_records
-from tests.live.support.guest_study import TEMPLATE, open_guests
-from tests.live.support.libvirtd import Libvirtd, libvirtd
+from tests.live.support.guest_study import HOSTS, carried_out, daemon_for, open_guests
+from tests.live.support.libvirtd import Libvirtd
 from tests.live.support.measured import operations_of
-from tests.support.namespace import inside
 
 pytestmark = [
     pytest.mark.vm,
@@ -30,9 +26,10 @@ pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root"),
 ]
 ROWS = 300
-STORES = ("redis-cluster", "kudu")
+STORES: tuple[StoreName, ...] = ("redis-cluster", "cassandra", "kudu", "accumulo")
+LEVELS = ", ".join(f"{{name: {name}, durability: synced}}" for name in STORES)
 WORK = f"""
-factors: {{vms_per_host: [2], store: [{", ".join(STORES)}]}}
+factors: {{vms_per_host: [2], store: [{LEVELS}]}}
 workloads:
   - ycsb:
       {{records: [{ROWS}], mixes: [load, a], threads: [2], duration: 10 s, warm_up: 3 s,
@@ -44,28 +41,13 @@ seed: 1
 
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Libvirtd]:
-    folder = tmp_path_factory.mktemp("guests")
-    for name in STORES:  # before the namespace, which has no access to the archive
-        ensure_image(ensure_all(stacks_in_guests(Store(name))))
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setenv("DENSITY_STUDY_RUNTIME", str(folder / "runtime"))
-        with libvirtd(folder / "h1", "h1") as running, inside(running.namespace):
-            yield running
+    with daemon_for(tmp_path_factory.mktemp("guests"), list(map(Store, STORES))) as running:
+        yield running
 
 
 @pytest.fixture(scope="module")
-def run(daemon: Libvirtd) -> Iterator[Run]:
-    """Executed to its last step, including its tear-down."""
-    hosts, _, _ = TEMPLATE.read_text().partition("factors:")
-    opened = open_guests(daemon.folder.parent, daemon, hosts + WORK)
-    try:
-        for step in steps_left(opened):
-            ended = carry_out(opened, step)
-            assert ended.outcome == "ok", f"{step.label}: {ended.message}"
-    finally:
-        close_run(opened)
-    end_run(opened, "ok")
-    yield opened
+def run(daemon: Libvirtd) -> Run:
+    return carried_out(open_guests(daemon.folder.parent, daemon, HOSTS + WORK))
 
 
 def test_every_row_is_accounted_for_in_guests(run: Run) -> None:

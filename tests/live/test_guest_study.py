@@ -12,22 +12,23 @@ from pathlib import Path
 
 import pytest
 
-from density_study.cluster.model.store import HBASE
-from density_study.cluster.providers.libvirt.image import ensure_image
 from density_study.cluster.providers.libvirt.names import IMAGE_POOL
-from density_study.cluster.providers.libvirt.provider import LibvirtProvider, stacks_in_guests
+from density_study.cluster.providers.libvirt.provider import LibvirtProvider
 from density_study.cluster.providers.libvirt.virsh import Virsh
 from density_study.cluster.render.jvm import EMULATED_JIT
-from density_study.cluster.stack import ensure_all
 from density_study.cluster.state import lease
 from density_study.cluster.state.tags import tagged
-from density_study.workloads.execution.run import Run, end_run
-from density_study.workloads.execution.steps import carry_out, close_run, steps_left
+from density_study.workloads.execution.run import Run
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import closed_records
-from tests.live.support.guest_study import open_guests, samples, used_core_s
-from tests.live.support.libvirtd import Libvirtd, libvirtd
-from tests.support.namespace import inside
+from tests.live.support.guest_study import (
+    carried_out,
+    daemon_for,
+    open_guests,
+    samples,
+    used_core_s,
+)
+from tests.live.support.libvirtd import Libvirtd
 
 pytestmark = [
     pytest.mark.vm,
@@ -41,27 +42,13 @@ HOST, HOST_CORES = "h1", 2
 
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Libvirtd]:
-    folder = tmp_path_factory.mktemp("guests")
-    # Before the namespace, which has no access to the archive.
-    ensure_image(ensure_all(stacks_in_guests(HBASE)))
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setenv("DENSITY_STUDY_RUNTIME", str(folder / "runtime"))
-        with libvirtd(folder / "h1", "h1") as running, inside(running.namespace):
-            yield running
+    with daemon_for(tmp_path_factory.mktemp("guests")) as running:
+        yield running
 
 
 @pytest.fixture(scope="module")
-def run(daemon: Libvirtd) -> Iterator[Run]:
-    """Executed to its last step, including its tear-down."""
-    opened = open_guests(daemon.folder.parent, daemon)
-    try:
-        for step in steps_left(opened):
-            ended = carry_out(opened, step)
-            assert ended.outcome == "ok", f"{step.label}: {ended.message}"
-    finally:
-        close_run(opened)
-    end_run(opened, "ok")
-    yield opened
+def run(daemon: Libvirtd) -> Run:
+    return carried_out(open_guests(daemon.folder.parent, daemon))
 
 
 @pytest.fixture

@@ -6,12 +6,22 @@ The hosts are namespaces (`tests.hosts`). Stores in their containers: tests/live
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
+from density_study.cluster.lifecycle.reap import reap
+from density_study.workloads.execution.opening import open_run
+from density_study.workloads.execution.run import end_run
+from density_study.workloads.execution.steps import carry_out, close_run
 from density_study.workloads.record.manifest import Manifest
+from density_study.workloads.record.record import closed_records
+from tests.hosts.fixture import Hosts
+from tests.live.support.command import wait_for
 from tests.live.support.measured import measured, operations_of
 from tests.live.support.over_ssh import controlling, lab, left_on
 
@@ -52,15 +62,19 @@ Found = Mapping[str, tuple[Manifest, Mapping[str, int]]]
 """By trial: its manifest, and acknowledged operations."""
 
 
-def carried_out(folder: Path, text: str, names: list[str]) -> tuple[Found, list[str]]:
+def spec_of(hosts: Hosts, text: str, folder: Path) -> Path:
+    filled = text + TRIALS
+    for name, address in hosts.addresses.items():
+        filled = filled.replace(f"address: {name.upper()}", f"address: {address}")
+    spec = folder / "stores.yaml"
+    spec.write_text(filled.replace("KNOWN_HOSTS", str(hosts.known_hosts)))
+    return spec
+
+
+def carried_out(hosts: Hosts, text: str, folder: Path) -> tuple[Found, list[str]]:
     """The trials, and what is left on the hosts."""
-    with lab(folder, names) as hosts, controlling(hosts, folder):
-        filled = text + TRIALS
-        for name, address in hosts.addresses.items():
-            filled = filled.replace(f"address: {name.upper()}", f"address: {address}")
-        spec = folder / "stores.yaml"
-        spec.write_text(filled.replace("KNOWN_HOSTS", str(hosts.known_hosts)))
-        with measured(spec, folder / "runs") as (run, manifests):
+    with controlling(hosts, folder):
+        with measured(spec_of(hosts, text, folder), folder / "runs") as (run, manifests):
             found = {}
             for name, manifest in manifests.items():
                 counts = operations_of(run, name)
@@ -81,9 +95,14 @@ def check(found: Found, stores: set[str]) -> None:
 
 
 @pytest.fixture(scope="module")
-def physical(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Found, list[str]]]:
-    folder = tmp_path_factory.mktemp("physical")
-    yield carried_out(folder, PHYSICAL, ["m1", "h1", "h2"])
+def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosts]:
+    with lab(tmp_path_factory.mktemp("lab"), ["m1", "h1", "h2"]) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def physical(hosts: Hosts, tmp_path_factory: pytest.TempPathFactory) -> tuple[Found, list[str]]:
+    return carried_out(hosts, PHYSICAL, tmp_path_factory.mktemp("physical"))
 
 
 def test_stores_on_physical_hosts(physical: tuple[Found, list[str]]) -> None:
@@ -117,6 +136,61 @@ def test_nothing_is_left_on_physical_hosts(physical: tuple[Found, list[str]]) ->
 
 
 def test_a_single_server_and_an_engine_in_the_client(tmp_path: Path) -> None:
-    found, left = carried_out(tmp_path, EMBEDDED, ["m1", "h1"])
+    with lab(tmp_path, ["m1", "h1"]) as hosts:
+        found, left = carried_out(hosts, EMBEDDED, tmp_path)
     check(found, {"redis", "rocksdb"})
     assert left == []
+
+
+def of_one(store: str) -> str:
+    head, _, _ = PHYSICAL.partition("factors:")
+    return f"{head}store: {{name: {store}, durability: synced}}\nfactors: {{vms_per_host: [0]}}\n"
+
+
+SERVERS = {
+    "redis-cluster": "redis-server",
+    "cassandra": "CassandraDaemon",
+    "kudu": "kudu-tserver",
+    "accumulo": "tserver.TabletServer",
+}
+"""A word of the server's command line."""
+
+
+@pytest.mark.parametrize("store", SERVERS)
+def test_a_server_that_dies_fails_its_trial(hosts: Hosts, tmp_path: Path, store: str) -> None:
+    with controlling(hosts, tmp_path):
+        run = open_run(spec_of(hosts, of_one(store), tmp_path), tmp_path / "runs")
+
+        def strike() -> None:
+            wait_for(tmp_path / "runs", lambda entry: entry.get("state") == "running", 300)
+            hosts.on("h1", "pkill", "-9", "-f", SERVERS[store])
+
+        threading.Thread(target=strike, daemon=True).start()
+        try:
+            for step in run.plan.steps[:2]:
+                carry_out(run, step)
+        finally:
+            close_run(run)
+            end_run(run, "failed")
+        (manifest,) = closed_records(run.records).values()
+    assert manifest.state == "failed"
+    assert "on w1 died" in manifest.reasons[0]
+    assert [one for name in hosts.names for one in left_on(hosts, name)] == []
+
+
+@pytest.mark.parametrize("store", SERVERS)
+def test_reap_removes_what_a_killed_study_left(hosts: Hosts, tmp_path: Path, store: str) -> None:
+    with controlling(hosts, tmp_path):
+        spec = spec_of(hosts, of_one(store), tmp_path)
+        argv = [
+            sys.executable,
+            "-m",
+            "tests.live.support.killed",
+            str(spec),
+            str(tmp_path / "runs"),
+        ]
+        killed = subprocess.run([*argv, "build-ready", "real"], check=False, timeout=300)
+        assert killed.returncode == -9
+        assert SERVERS[store] in hosts.on("h1", "ps", "-ww", "-eo", "args=")
+        reap(tmp_path / "runs")
+    assert [one for name in hosts.names for one in left_on(hosts, name)] == []

@@ -2,20 +2,56 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
+
+from density_study.cluster.model.store import HBASE, Store
+from density_study.cluster.providers.libvirt.image import ensure_image
+from density_study.cluster.providers.libvirt.provider import stacks_in_guests
+from density_study.cluster.stack import ensure_all
 from density_study.workloads.execution.opening import open_run
-from density_study.workloads.execution.run import Run
+from density_study.workloads.execution.run import Run, end_run
+from density_study.workloads.execution.steps import carry_out, close_run, steps_left
 from density_study.workloads.monitors.dool import parse_dool
 from density_study.workloads.record.manifest import Manifest
-from tests.live.support.libvirtd import Libvirtd
+from tests.live.support.libvirtd import Libvirtd, libvirtd
+from tests.support.namespace import inside
 
-TEMPLATE = Path(__file__).with_name("guests.yaml")
+TEMPLATE = Path(__file__).with_name("guests.yaml").read_text()
+HOSTS = TEMPLATE.partition("factors:")[0]
+"""For factors and workloads of another study."""
 
 
-def open_guests(folder: Path, daemon: Libvirtd, text: str = TEMPLATE.read_text()) -> Run:
+@contextmanager
+def daemon_for(folder: Path, stores: Sequence[Store] = (HBASE,)) -> Iterator[Libvirtd]:
+    """A libvirtd whose namespace this process is in, with a lease of its own; images of the stores are made
+    before, since the namespace has no access to the archive."""
+    for store in stores:
+        ensure_image(ensure_all(stacks_in_guests(store)))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("DENSITY_STUDY_RUNTIME", str(folder / "runtime"))
+        with libvirtd(folder / "h1", "h1") as running, inside(running.namespace):
+            yield running
+
+
+def carried_out(opened: Run) -> Run:
+    """To its last step, including its tear-down."""
+    try:
+        for step in steps_left(opened):
+            ended = carry_out(opened, step)
+            assert ended.outcome == "ok", f"{step.label}: {ended.message}"
+    finally:
+        close_run(opened)
+    end_run(opened, "ok")
+    return opened
+
+
+def open_guests(folder: Path, daemon: Libvirtd, text: str = TEMPLATE) -> Run:
     """The run of a study, by default guests.yaml, in `folder`/runs; its guests' disks in `folder`/disk."""
     (folder / "disk").mkdir()
     settings = {"uri": daemon.uri, "disk": str(folder / "disk"), "images": str(folder / "images")}

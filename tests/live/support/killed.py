@@ -1,8 +1,8 @@
 """Builds and tears down one cluster, and kills itself after a chosen line of its journal.
 
-python -m tests.live.support.killed SPEC RUNS [KIND]: without a kind it runs to its end. The daemons
-are fakes that sleep, so that every line comes within seconds; the code that starts, tags and
-removes them is real.
+python -m tests.live.support.killed SPEC RUNS [KIND [real]]: without a kind it runs to its end. The
+daemons are fakes that sleep, so that every line comes within seconds, unless `real` is given; the code
+that starts, tags and removes them is real.
 """
 
 from __future__ import annotations
@@ -69,8 +69,9 @@ def install() -> None:
     PhysicalProvider.preflight = lambda *_: None  # type: ignore[method-assign]
 
 
-def main(spec: Path, folder: Path, kind: str | None) -> None:
-    install()
+def main(spec: Path, folder: Path, kind: str | None = None, daemons: str = "fake") -> None:
+    if daemons == "fake":
+        install()
     if kind is not None:
         die_after(kind)
     run = open_run(spec, folder)
@@ -82,4 +83,4 @@ def main(spec: Path, folder: Path, kind: str | None) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3] if len(sys.argv) > 3 else None)
+    main(Path(sys.argv[1]), Path(sys.argv[2]), *sys.argv[3:])
