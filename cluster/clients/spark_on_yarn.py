@@ -48,8 +48,8 @@ def spark_options(cluster: Cluster, more: Mapping[str, str] | None = None) -> di
         "spark.dynamicAllocation.enabled": "false",
         **executors(cluster.topology),
     }
-    if local:
-        # The nodes run on this machine and find Spark's jars in its Python environment.
+    if cluster.topology.on_this_machine:
+        # The nodes find Spark's jars in this machine's Python environment.
         options["spark.yarn.jars"] = f"local:{spark_home()}/jars/*"
     options |= {f"spark.yarn.appMasterEnv.{name}": value for name, value in anywhere.items()}
     options |= {f"spark.executorEnv.{n}": v for n, v in (anywhere | dict(more or {})).items()}

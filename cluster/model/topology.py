@@ -97,6 +97,11 @@ class Topology:
         return found
 
     @property
+    def on_this_machine(self) -> bool:
+        """Its nodes see this machine's files under the same paths."""
+        return self.provider in ("local", "container")
+
+    @property
     def master(self) -> Node:
         return self.with_role("master")[0]
 

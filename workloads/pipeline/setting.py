@@ -169,14 +169,6 @@ class PipelineSetting(Setting):
                 ("workloads",),
             )
 
-        if self.gatk_stages and topology.isolation != "process":
-            raise InputError(
-                "GATK runs with provider local alone: its jars are on this machine, and no other host gets "
-                "them.",
-                f"{where}.{'caller' if self.caller == 'gatk' else 'duplicates'}",
-                "use provider local, or caller: bcftools and duplicates: samtools.",
-                ("workloads",),
-            )
         if self.variant_load and not topology.store.is_hbase:
             raise InputError(
                 f"variant_load writes to HBase, and {topology.name} has {topology.store.facts.title}.",
@@ -184,25 +176,31 @@ class PipelineSetting(Setting):
                 "use store: hbase, or leave variant_load out.",
                 ("workloads",),
             )
-        if self.variant_load and topology.isolation != "process":
-            raise InputError(
-                "variant_load runs with provider local alone: the jars of its loader are on this machine, "
-                "and no other host gets them.",
-                f"{where}.variant_load",
-                "use provider local, or leave variant_load out.",
-                ("workloads",),
-            )
-        if self.importance is None:
-            return
-        if topology.isolation != "process":
-            raise InputError(
-                "variant_importance runs with provider local alone: its driver and executors use the Spark "
-                "of this machine's Python environment.",
-                f"{where}.variant_importance",
-                "use provider local, or leave variant_importance out.",
-                ("workloads",),
-            )
-        executors(topology)
+        if not topology.on_this_machine:
+            self._check_files_of_this_machine(topology, where)
+        if self.importance:
+            executors(topology)
+
+    def _check_files_of_this_machine(self, topology: Topology, where: str) -> None:
+        """InputError for what needs files of this machine, which no other host gets."""
+        gatk = "caller" if self.caller == "gatk" else "duplicates"
+        for key, asked, needed, remedy in (
+            (
+                gatk,
+                self.gatk_stages,
+                "the jars of GATK",
+                "caller: bcftools and duplicates: samtools",
+            ),
+            ("variant_load", self.variant_load, "the jars of its loader", "leave it out"),
+            ("variant_importance", self.importance, "the Spark of its driver", "leave it out"),
+        ):
+            if asked:
+                raise InputError(
+                    f"it needs {needed} on this machine, and nodes of {topology.name} are on others.",
+                    f"{where}.{key}",
+                    f"use provider local, or container without the key ssh; or {remedy}.",
+                    ("workloads",),
+                )
 
     @property
     def needs_of_workers(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 from density_study.cluster.clients.hdfs import Hdfs
 from density_study.cluster.clients.launchers import client_conf
-from density_study.cluster.clients.spark_on_yarn import LOOPBACK, spark_home, spark_options
+from density_study.cluster.clients.spark_on_yarn import spark_home, spark_options
 from density_study.cluster.model.memory import CLIENT_HEAP_MIB
 from density_study.cluster.model.transport import Command
 from density_study.cluster.providers.provider import node_paths
@@ -46,8 +46,8 @@ def find_variants(
     home, result = spark_home(), folder / "importance.json"
     options = spark_options(cluster) | {
         "spark.driver.memory": f"{CLIENT_HEAP_MIB}m",
-        "spark.driver.host": LOOPBACK,
-        "spark.driver.bindAddress": LOOPBACK,
+        "spark.driver.host": node.address,
+        "spark.driver.bindAddress": node.address,
         "spark.ui.enabled": "false",
         "spark.local.dir": str(folder),
         "spark.eventLog.enabled": "true",
@@ -72,7 +72,7 @@ def find_variants(
         "YARN_CONF_DIR": conf,
         "JAVA_HOME": str(cluster.java_home),
         "SPARK_HOME": str(home),
-        "SPARK_LOCAL_IP": LOOPBACK,
+        "SPARK_LOCAL_IP": node.address,
         "PYSPARK_PYTHON": context.transport.python(node)[0],
         "PATH": os.defpath,
     }

@@ -98,6 +98,6 @@ def test_gatk_is_in_a_settings_names_and_fetched_for_it_alone() -> None:
 def test_gatk_on_other_hosts_is_refused() -> None:
     (called,) = spec(caller="gatk").settings()
     called.check_topology(local())
-    with pytest.raises(InputError, match="GATK runs with provider local alone") as refused:
+    with pytest.raises(InputError, match="the jars of GATK on this machine") as refused:
         called.check_topology(replace(physical(), isolation="host"))
     assert refused.value.where == "workloads, key pipeline.caller"

@@ -43,7 +43,7 @@ def test_it_is_in_a_settings_names_and_off_by_default() -> None:
 
 def test_it_needs_hbase_and_the_jars_of_this_machine() -> None:
     setting(True).check_topology(local())
-    with pytest.raises(InputError, match="runs with provider local alone") as refused:
+    with pytest.raises(InputError, match="the jars of its loader on this machine") as refused:
         setting(True).check_topology(replace(physical(), isolation="host"))
     assert refused.value.where == "workloads, key pipeline.variant_load"
     accumulo = replace(local(), store=Store("accumulo"))
