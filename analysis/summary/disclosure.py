@@ -20,27 +20,35 @@ from density_study.cluster.model.store import HBASE
 
 DIFFERENCES = "differences"
 DURABILITY = "store.durability"
-_FOLLOWS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    (r"store\.durability", ("store.durability",)),
-    (r"store\..*", ("store", "store.durability")),
-    (r"native_hadoop", ("store",)),
-    # computed from the topology by pure functions (cluster/render, cluster/lifecycle)
-    (r"(files|daemons|listens_on_all_addresses)(\..*)?", ("topology",)),
-    (r"(disks|emulated)(\..*)?", ("medium", "configuration.block_cache")),
-    (r"stacks\.java", ("stack.java", "store")),
-    # a bare host is described by itself, a host of guests or containers by the study
-    (
-        r"(provider|isolation|acceleration|containers|machines)(\..*)?",
-        ("vms_per_host", "stack.java", "cluster"),
-    ),
-    (r"(given|clients)\..*", ("cluster",)),  # what given clusters say of themselves
-    (r"stacks\.hadoop\..*", ("stack.hadoop", "store")),
-    (r"stacks\.hbase\.version", ("stack.hbase", "store")),
-    (r"stacks\.hbase\..*", ("stack.hbase", "stack.hadoop", "store")),  # its HDFS client is Hadoop's
-    (r"in_effect\..*", ("topology",)),
-    (r"network\..*", ("topology",)),
-)
-"""What of a disclosure follows from which declared keys; anything else follows from none."""
+_TOPOLOGY = ("topology",)
+"""Computed from it by pure functions (cluster/render, cluster/lifecycle)."""
+_HOST = ("vms_per_host", "stack.java", "cluster")
+"""A bare host is described by itself, a host of guests or containers by the study."""
+_FOLLOWS: Mapping[str, tuple[str, ...]] = {
+    "store": ("store", "store.durability"),
+    "store.durability": ("store.durability",),
+    "native_hadoop": ("store",),
+    "files": _TOPOLOGY,
+    "daemons": _TOPOLOGY,
+    "listens_on_all_addresses": _TOPOLOGY,
+    "in_effect": _TOPOLOGY,
+    "network": _TOPOLOGY,
+    "disks": ("medium", "configuration.block_cache"),
+    "emulated": ("medium", "configuration.block_cache"),
+    "provider": _HOST,
+    "isolation": _HOST,
+    "acceleration": _HOST,
+    "containers": _HOST,
+    "machines": _HOST,
+    "given": ("cluster",),  # what given clusters say of themselves
+    "clients": ("cluster",),
+    "stacks.java": ("stack.java", "store"),
+    "stacks.hadoop": ("stack.hadoop", "store"),
+    "stacks.hbase": ("stack.hbase", "stack.hadoop", "store"),  # its HDFS client is Hadoop's
+    "stacks.hbase.version": ("stack.hbase", "store"),
+}
+"""What of a disclosure, with all below it, follows from which declared keys. The longest key counts; anything
+else follows from none."""
 ABSENT = "not disclosed"
 UNSET = "not set"
 _PORT = re.compile(r"(?<=[\w.\]]):\d{2,5}\b")
@@ -82,7 +90,9 @@ def merge(disclosures: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
 
 def follows_from(key: str) -> tuple[str, ...]:
     """The declared keys that may explain a difference at the dotted `key` of two disclosures."""
-    return next((keys for form, keys in _FOLLOWS if re.fullmatch(form, key)), ())
+    while key and key not in _FOLLOWS:
+        key = key.rpartition(".")[0]
+    return _FOLLOWS.get(key, ())
 
 
 def unexpected_differences(

@@ -60,6 +60,16 @@ def test_differences_caused_by_topology_or_build_paths_are_expected() -> None:
     assert unexpected_differences(_run(), DECLARED) == ()
 
 
+@pytest.mark.parametrize("key", ["in_effect", "network", "daemons", "files"])
+def test_a_table_that_one_topology_leaves_empty_is_expected(key: str) -> None:
+    arms = {"b1": {"topology": "x"}, "b2": {"topology": "y"}}
+    built = {"b1": {key: {}}, "b2": {key: {"a": "1"}}}
+    assert unexpected_differences(built, arms) == ()
+    alike = {"b1": arms["b1"], "b2": arms["b1"]}
+    found = unexpected_differences(built, alike)
+    assert {difference.key for difference in found} == {key, f"{key}.a"}
+
+
 def test_real_disclosures_of_two_densities_can_be_compared() -> None:
     """New fields of `disclose` must be added here: caused by a factor, or equal in all builds."""
     java = Java(Path("/opt/java"), "17.0.15")
