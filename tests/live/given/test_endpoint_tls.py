@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import psutil
@@ -51,20 +51,41 @@ def openssl(folder: Path, *words: str) -> None:
 
 
 @contextmanager
-def redis_by_tls(folder: Path) -> Iterator[str]:
+def redis_by_tls(folder: Path, port: int = PORT, more: str = "") -> Iterator[str]:
     """A server without another port; yields its address."""
-    (folder / "redis.conf").write_text(
-        f'bind 127.0.0.1\nport 0\ntls-port {PORT}\ndir {folder}\nsave ""\nappendonly yes\n'
+    own = folder / str(port)
+    own.mkdir()
+    (own / "redis.conf").write_text(
+        f'bind 127.0.0.1\nport 0\ntls-port {port}\ndir {own}\nsave ""\nappendonly yes\n'
         f"appendfsync always\ntls-cert-file {folder}/server.pem\ntls-key-file {folder}/server.key\n"
-        f"tls-ca-cert-file {folder}/ca.pem\ntls-auth-clients no\nset-proc-title no\n"
+        f"tls-ca-cert-file {folder}/ca.pem\ntls-auth-clients no\nset-proc-title no\n{more}"
     )
-    argv = ["/usr/bin/redis-server", str(folder / "redis.conf")]
+    argv = ["/usr/bin/redis-server", str(own / "redis.conf")]
     server = subprocess.Popen(argv, stdout=subprocess.DEVNULL)
     try:
-        yield f"127.0.0.1:{PORT}"
+        yield f"127.0.0.1:{port}"
     finally:
         server.kill()
         server.wait()
+
+
+@contextmanager
+def redis_cluster_by_tls(folder: Path) -> Iterator[str]:
+    """Three shards, whose own connections are encrypted, too; yields the address of one."""
+    with ExitStack() as stack:
+        shards = [
+            stack.enter_context(
+                redis_by_tls(folder, PORT + number, "cluster-enabled yes\ntls-cluster yes\n")
+            )
+            for number in range(3)
+        ]
+        ask = ["/usr/bin/redis-cli", "--tls", "--cacert", str(folder / "ca.pem")]
+        join = [*ask, "--cluster", "create", *shards, "--cluster-yes"]
+        deadline = time.monotonic() + 30
+        while subprocess.run(join, check=False, stdout=subprocess.DEVNULL).returncode:
+            assert time.monotonic() < deadline
+            time.sleep(0.5)
+        yield shards[0]
 
 
 @contextmanager
@@ -96,11 +117,17 @@ def cassandra_by_tls(folder: Path) -> Iterator[str]:
         tear_down(site, journal)
 
 
-@pytest.mark.parametrize("name", ["redis", "cassandra"])
+STANDING = {
+    "redis": redis_by_tls,
+    "redis-cluster": redis_cluster_by_tls,
+    "cassandra": cassandra_by_tls,
+}
+
+
+@pytest.mark.parametrize("name", STANDING)
 def test_a_store_with_tls(tmp_path: Path, name: str) -> None:
     certify(tmp_path)
-    standing = {"redis": redis_by_tls, "cassandra": cassandra_by_tls}[name]
-    with standing(tmp_path) as address:
+    with STANDING[name](tmp_path) as address:
         spec = tmp_path / "study.yaml"
         plain = OURS.replace("NAME", name).replace("[ADDRESS]", f'["{address}"]')
 
