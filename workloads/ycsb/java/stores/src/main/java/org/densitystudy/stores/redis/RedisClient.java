@@ -1,5 +1,8 @@
 package org.densitystudy.stores.redis;
 
+import static redis.clients.jedis.Protocol.Command.HGETALL;
+import static redis.clients.jedis.Protocol.Command.HMGET;
+
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -17,8 +20,8 @@ import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.Pipeline;
+import redis.clients.jedis.Protocol;
 import redis.clients.jedis.Response;
-import redis.clients.jedis.commands.JedisBinaryCommands;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisException;
 import site.ycsb.ByteIterator;
@@ -105,26 +108,47 @@ public final class RedisClient extends Rows {
   @Override
   public Status read(
       String table, String key, Set<String> wanted, Map<String, ByteIterator> result) {
+    String[] fields = wanted == null ? null : wanted.toArray(String[]::new);
+    byte[][] arguments = arguments(bytes(prefix + key), fields);
     try {
-      return read(redis(), prefix + key, wanted, result);
+      return put(fields, redis().sendCommand(reading(fields), arguments), result);
     } catch (JedisException failure) {
       return lost("READ", failure);
     }
   }
 
-  static Status read(
-      JedisBinaryCommands redis,
-      String key,
-      Set<String> wanted,
-      Map<String, ByteIterator> result) {
-    byte[] row = bytes(key);
-    if (wanted == null) {
-      redis.hgetAll(row).forEach((field, value) -> result.put(text(field), value(value)));
-    } else {
-      String[] fields = wanted.toArray(String[]::new);
-      put(fields, redis.hmget(row, encoded(fields)), result);
+  /** For all fields, where {@code fields} is null, as in the methods below. */
+  static Protocol.Command reading(String[] fields) {
+    return fields == null ? HGETALL : HMGET;
+  }
+
+  static byte[][] arguments(byte[] row, String[] fields) {
+    if (fields == null) {
+      return new byte[][] {row};
     }
-    return result.isEmpty() ? Status.NOT_FOUND : Status.OK;
+    byte[][] arguments = new byte[1 + fields.length][];
+    arguments[0] = row;
+    for (int i = 0; i < fields.length; i++) {
+      arguments[1 + i] = bytes(fields[i]);
+    }
+    return arguments;
+  }
+
+  /** The reply as it came, names before their values: Jedis's map of it is copied, entry by entry, when it is read. */
+  static Status put(String[] fields, Object reply, Map<String, ByteIterator> into) {
+    List<?> values = (List<?>) reply;
+    if (fields == null) {
+      for (int i = 0; i < values.size(); i += 2) {
+        into.put(text((byte[]) values.get(i)), value((byte[]) values.get(i + 1)));
+      }
+    } else {
+      for (int i = 0; i < fields.length; i++) {
+        if (values.get(i) instanceof byte[] value) {
+          into.put(fields[i], value(value));
+        }
+      }
+    }
+    return into.isEmpty() ? Status.NOT_FOUND : Status.OK;
   }
 
   @Override
@@ -138,24 +162,12 @@ public final class RedisClient extends Rows {
     try {
       List<byte[]> keys =
           redis().zrangeByLex(index(table), bytes("[" + prefix + start), bytes("+"), 0, rows);
-      if (fields == null) {
-        List<Response<Map<byte[], byte[]>>> found = new ArrayList<>(keys.size());
-        try (Pipeline pipeline = redis().pipelined()) {
-          keys.forEach(key -> found.add(pipeline.hgetAll(key)));
-        }
-        for (Response<Map<byte[], byte[]>> one : found) {
-          HashMap<String, ByteIterator> row = rowOf(result);
-          one.get().forEach((field, value) -> row.put(text(field), value(value)));
-        }
-      } else {
-        List<Response<List<byte[]>>> found = new ArrayList<>(keys.size());
-        byte[][] names = encoded(fields);
-        try (Pipeline pipeline = redis().pipelined()) {
-          keys.forEach(key -> found.add(pipeline.hmget(key, names)));
-        }
-        for (Response<List<byte[]>> one : found) {
-          put(fields, one.get(), rowOf(result));
-        }
+      List<Response<Object>> found = new ArrayList<>(keys.size());
+      try (Pipeline pipeline = redis().pipelined()) {
+        keys.forEach(key -> found.add(pipeline.sendCommand(reading(fields), arguments(key, fields))));
+      }
+      for (Response<Object> one : found) {
+        put(fields, one.get(), rowOf(result));
       }
       return Status.OK;
     } catch (JedisException failure) {
@@ -212,22 +224,6 @@ public final class RedisClient extends Rows {
 
   private byte[] index(String table) {
     return bytes(prefix + table);
-  }
-
-  private static byte[][] encoded(String[] fields) {
-    byte[][] names = new byte[fields.length][];
-    for (int i = 0; i < fields.length; i++) {
-      names[i] = bytes(fields[i]);
-    }
-    return names;
-  }
-
-  private static void put(String[] fields, List<byte[]> values, Map<String, ByteIterator> into) {
-    for (int i = 0; i < fields.length; i++) {
-      if (values.get(i) != null) {
-        into.put(fields[i], value(values.get(i)));
-      }
-    }
   }
 
   private Status lost(String operation, JedisException failure) {

@@ -58,8 +58,12 @@ public final class RedisClusterClient extends Rows {
   @Override
   public Status read(
       String table, String key, Set<String> wanted, Map<String, ByteIterator> result) {
+    String[] fields = wanted == null ? null : wanted.toArray(String[]::new);
+    byte[] row = bytes(prefix + key);
+    byte[][] arguments = RedisClient.arguments(row, fields);
     try {
-      return RedisClient.read(redis, prefix + key, wanted, result);
+      return RedisClient.put(
+          fields, redis.sendCommand(row, RedisClient.reading(fields), arguments), result);
     } catch (JedisException failure) {
       return failed("READ", reason(failure));
     }
