@@ -82,7 +82,7 @@ def _facts(at: int, entry: SettingSummary) -> Iterator[Fact]:
         named.append((f"p99 {slowest.operation}, {slowest.latency_kind}", slowest))
     named += [(f"used CPU, {one.scope}", one) for one in host_cpu(known)]
     named += [("variation by second", one) for one in known if one.name == "throughput_cv"]
-    caches = {"l1_hit_percent": "found on the heap", "l2_hit_percent": "found in the block cache"}
+    caches = {"l1_hit_percent": "found on the heap", "l2_hit_percent": "found in the cache"}
     named += [(caches[one.name], one) for one in known if one.name in caches]
     for name, metric in named:
         spread = interval(metric.low, metric.high, metric.unit)

@@ -24,6 +24,7 @@ _TOPOLOGY = ("topology",)
 """Computed from it by pure functions (cluster/render, cluster/lifecycle)."""
 _HOST = ("vms_per_host", "stack.java", "cluster")
 """A bare host is described by itself, a host of guests or containers by the study."""
+_DISKS = ("medium", "configuration.block_cache", "configuration.hdfs_cache")
 _FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "store": ("store", "store.durability"),
     "store.durability": ("store.durability",),
@@ -33,8 +34,8 @@ _FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "listens_on_all_addresses": _TOPOLOGY,
     "in_effect": _TOPOLOGY,
     "network": _TOPOLOGY,
-    "disks": ("medium", "configuration.block_cache"),
-    "emulated": ("medium", "configuration.block_cache"),
+    "disks": _DISKS,
+    "emulated": _DISKS,
     "provider": _HOST,
     "isolation": _HOST,
     "acceleration": _HOST,

@@ -46,7 +46,7 @@ MetricName = Literal[
     "part_latency",  # percentile of its intended latency, ms
     "part_variation",  # coefficient of variation of its rate by second, percent
     "l1_hit_percent",  # blocks found on the heap of those looked for there, percent
-    "l2_hit_percent",  # the same of the block cache beside the heap, percent
+    "l2_hit_percent",  # the same of the cache beside the heap; of HDFS's cache, of what was read, percent
     "cache_evictions",  # blocks that caches dropped to make room, blocks
     "client_throughput",  # of one client node, where there are several, ops/s
     "latency",  # percentile of merged histograms, ms

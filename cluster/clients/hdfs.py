@@ -30,6 +30,14 @@ class FileStatus:
     erasure_coding: str
 
 
+@dataclass(frozen=True)
+class Block:
+    """A block of a file, and the addresses of the DataNodes that have a replica of it."""
+
+    size_bytes: int
+    datanodes: tuple[str, ...]
+
+
 class Hdfs:
     """Paths are absolute on HDFS. Refused requests raise OSError or a subclass."""
 
@@ -69,6 +77,17 @@ class Hdfs:
             ),
             key=lambda status: status.path,
         )
+
+    def blocks(self, path: str) -> list[Block]:
+        """The blocks of a file on a cluster of the study's own. OSError if HDFS refuses."""
+        answer = requests.get(
+            f"http://{self._address}/webhdfs/v1{path}",
+            params={"op": "GETFILEBLOCKLOCATIONS", "user.name": getpass.getuser()},
+            timeout=TIMEOUT_S,
+        )
+        answer.raise_for_status()
+        found = answer.json()["BlockLocations"]["BlockLocation"]
+        return [Block(one["length"], tuple(one["names"])) for one in found]
 
     def enable_erasure_coding(self, policy: str) -> None:
         """Allow files to use the erasure coding `policy`, one of HDFS's own. OSError if HDFS refuses."""

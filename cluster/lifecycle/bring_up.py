@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,6 @@ from density_study.cluster.lifecycle.readiness import (
 )
 from density_study.cluster.lifecycle.startup_monitor import POLL_S, StartupMonitor
 from density_study.cluster.model.cluster import CLUSTER, Cluster, Phase, Site, cluster_json
-from density_study.cluster.model.configuration import PLAIN
 from density_study.cluster.model.errors import BringUpError
 from density_study.cluster.model.ports import allocate_ports
 from density_study.cluster.model.topology import Node, Topology
@@ -165,11 +165,9 @@ class _Build:
         limit_s = REQUEST_TIMEOUT_S * self.timeout_scale * 10  # /conf is large
         if self.network:
             disclosure["network"] = self.network
-        configuration = self.topology.configuration
-        if configuration != PLAIN:
-            disclosure["in_effect"] = in_effect(
-                self.rendered.daemons, configuration, lambda url: fetch_json(url, limit_s)
-            )
+        fetch = partial(fetch_json, timeout_s=limit_s)
+        if shown := in_effect(self.rendered.daemons, self.topology.configuration, fetch):
+            disclosure["in_effect"] = shown
         if self.topology.store.on_hadoop:
             disclosure["native_hadoop"] = not watch.has_logged("datanode", NO_NATIVE)
         return Cluster(

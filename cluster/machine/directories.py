@@ -32,7 +32,7 @@ def data_on(disk: Disk | MemoryFolder, site: Site, node: Node) -> Path:
 
 
 def cache_dir(site: Site, node: Node) -> Path | None:
-    """The directory of the node's block caches on a disk of their own; None if they have none."""
+    """The directory of the node's caches on a disk of their own; None if they have none."""
     if node.cache_disk is None or node.cache_disk == node.disk:
         return None
     return data_on(node.cache_disk, site, node)

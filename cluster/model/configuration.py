@@ -14,6 +14,8 @@ Collector = Literal["G1", "ZGC", "Parallel", "Serial", "Shenandoah"]
 CachePlace = Literal["off-heap", "flash", "hdd", "pmem"]
 Engine = Literal["heap", "offheap", "file", "mmap", "pmem"]
 """HBase's names of what holds a block cache (hbase.bucketcache.ioengine); heap: there is no such cache."""
+HDFS_PMEM = "hdfs_pmem"
+"""The project's name of HDFS's cache in persistent memory, beside those."""
 SITES: tuple[Site, ...] = get_args(Site)
 DAEMON_KINDS: tuple[DaemonKind, ...] = get_args(DaemonKind)
 OFF_HEAP_MEMSTORE = "hbase.regionserver.offheap.global.memstore.size"
@@ -60,12 +62,14 @@ class BlockCache:
 class Configuration:
     """`properties`: by site file. Values are texts, as in XML. `jvm`: by kind of daemon.
 
-    Without `block_cache`, blocks are cached on the RegionServer's heap.
+    Without `block_cache`, blocks are cached on the RegionServer's heap. `hdfs_cache_mib`: of each DataNode,
+    in memory of the host that stands in for persistent memory; 0: HDFS has no cache.
     """
 
     properties: Mapping[Site, Mapping[str, str]] = field(default_factory=dict, hash=False)
     jvm: Mapping[DaemonKind, Jvm] = field(default_factory=dict, hash=False)
     block_cache: BlockCache | None = None
+    hdfs_cache_mib: int = 0
 
     def of(self, kind: str) -> Jvm:
         return next((jvm for name, jvm in self.jvm.items() if name == kind), Jvm())
@@ -102,6 +106,8 @@ class Configuration:
                 yield f"jvm.{kind}.flags", " ".join(jvm.flags)
         if self.block_cache is not None:
             yield "block_cache", self.block_cache.words
+        if self.hdfs_cache_mib:
+            yield "hdfs_cache", f"pmem (emulated), {self.hdfs_cache_mib} MiB"
 
 
 PLAIN = Configuration()

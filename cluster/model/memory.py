@@ -50,7 +50,7 @@ def master_reserve_mib(configuration: Configuration = PLAIN, store: Store = HBAS
 
 def worker_minimum_mib(regionservers: int, configuration: Configuration = PLAIN) -> int:
     """The minimum that a worker node needs for its daemons, without YARN's containers."""
-    fixed_mib = _with_overhead(_heaps(_WORKER_HEAPS, configuration))
+    fixed_mib = _with_overhead(_heaps(_WORKER_HEAPS, configuration)) + configuration.hdfs_cache_mib
     return fixed_mib + regionservers * _regionserver_least_mib(configuration)
 
 
@@ -70,7 +70,7 @@ def daemon_heaps(node: Node, configuration: Configuration = PLAIN) -> dict[str, 
         return heaps
     heaps |= _heaps(_WORKER_HEAPS, configuration)
     if node.regionservers:
-        fixed_mib = _with_overhead(heaps) + node.container_mib
+        fixed_mib = _with_overhead(heaps) + node.container_mib + configuration.hdfs_cache_mib
         heaps["regionserver"] = _regionserver_heap(node, fixed_mib, configuration)
     return heaps
 

@@ -240,13 +240,23 @@ def _cores_of_worker(host: Host, arm: Arm) -> int:
 
 
 def _cache_disk(host: Host, arm: Arm, own: Disk, index: int) -> Disk | MemoryFolder | None:
-    """The disk of the node's block caches: its own if that has the medium; None if they are no files."""
+    """The disk of the node's caches: its own if that has the medium; None if they are no files."""
+    divided = host.vms is not None or host.containers is not None
+    if arm.configuration.hdfs_cache_mib:
+        if not divided:
+            return MemoryFolder()
+        raise InputError(
+            "a host of guests or containers has no folder in memory for HDFS's cache.",
+            f"host {host.name!r}",
+            "remove the tier hdfs_pmem, or use provider local or physical.",
+            ("factors", "tier"),
+        )
     cache = arm.configuration.block_cache
     if cache is None or cache.place == "off-heap":
         return None
     if cache.place == arm.medium:
         return own
-    if cache.place == "pmem" and host.vms is None and host.containers is None:
+    if cache.place == "pmem" and not divided:
         return MemoryFolder()
     others = [disk for disk in host.disks if disk.medium == cache.place]
     if cache.place == "pmem":
@@ -348,17 +358,18 @@ def _too_dense(host: Host, arms: Sequence[Arm]) -> InputError:
         host, [*(arm for arm in others if arm.nodes < fits), replace(worst, vms_per_host=fits)]
     ):
         fits -= 1
-    off_heap_mib = worst.configuration.off_heap_mib
+    off_heap_mib, hdfs_mib = worst.configuration.off_heap_mib, worst.configuration.hdfs_cache_mib
     return InputError(
         f"{host.memory_mib} MiB cannot hold {worst.nodes} worker nodes with "
         f"{worst.regionservers_per_node} RegionServer(s) each{_named(worst)}: a node needs "
         f"{_least_mib(host, worst)} MiB for its daemons"
-        f"{f' ({off_heap_mib} MiB of each RegionServer off-heap)' if off_heap_mib else ''}, "
+        f"{f' ({off_heap_mib} MiB of each RegionServer off-heap)' if off_heap_mib else ''}"
+        f"{f' ({hdfs_mib} MiB of HDFS cache)' if hdfs_mib else ''}, "
         f"YARN {_least_containers_mib(arms)} MiB per host (equally many containers "
         f"in every arm, divided evenly), and {reserved_mib(host, arms)} MiB is reserved for "
         f"{'the host, ' if host.divided else ''}master and client.",
         f"host {host.name!r}, {worst.vms_per_host} of vms_per_host",
-        f"{'take less off-heap memory, ' if off_heap_mib else ''}use at most {fits} node(s), "
+        f"{'take less off-heap memory, ' if off_heap_mib or hdfs_mib else ''}use at most {fits} node(s), "
         f"or give the host {_needed_mib(host, arms)} MiB or more.",
         ("factors", "vms_per_host"),
     )

@@ -29,7 +29,7 @@ class Node:
     `memory_mib` is the node's share of its host. `container_mib` is the part YARN may give to
     containers; `regionservers` how many RegionServers the node carries. `disk` holds everything that
     the node writes; its DataNode stores blocks on `more_disks`, too. `cache_disk` holds its RegionServers'
-    block caches, where they are files.
+    block caches and its DataNode's cache, where they are files.
     """
 
     name: str
@@ -87,13 +87,15 @@ class Topology:
         return tuple(node for node in self.nodes if role in node.roles)
 
     def in_memory_mib(self, host: Host) -> dict[str, int]:
-        """Folders in the host's memory that block caches lie in, and the MiB that they take there."""
+        """Folders in the host's memory that caches lie in, and the MiB that they take there."""
         found: dict[str, int] = {}
         cache = self.configuration.block_cache
         for node in self.workers:
-            if cache and node.host == host.name and isinstance(node.cache_disk, MemoryFolder):
+            if node.host == host.name and isinstance(node.cache_disk, MemoryFolder):
                 path = node.cache_disk.path
-                found[path] = found.get(path, 0) + node.regionservers * cache.size_mib
+                size_mib = node.regionservers * cache.size_mib if cache else 0
+                size_mib += self.configuration.hdfs_cache_mib
+                found[path] = found.get(path, 0) + size_mib
         return found
 
     @property

@@ -34,7 +34,7 @@ class NodePaths:
     """Where a build's files are on its nodes: `conf` and `logs` hold one folder per node.
 
     `data` is each node's own directory on its disk, `more_data` those on further drives of its DataNode,
-    `cache` the one of its RegionServers' block caches, if that is another. Only the build uses them, and
+    `cache` the one of its caches that are files, if that is another. Only the build uses them, and
     tear-down removes them.
     """
 
@@ -49,7 +49,7 @@ class NodePaths:
         return (self.data[node.name], *self.more_data.get(node.name, ()))
 
     def cache_of(self, node: Node) -> PurePath:
-        """Where block caches that are files lie."""
+        """Where caches that are files lie."""
         return self.cache.get(node.name, self.data[node.name])
 
     def all_data(self, nodes: Sequence[Node]) -> list[tuple[str, PurePath]]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from density_study.cluster.model.configuration import OFF_HEAP_MEMSTORE, Site
 from density_study.cluster.render.conf_files import fixed_properties
 
+_HDFS_CACHE = "write the tier hdfs_pmem of factors.tier instead: it is filled for reads, and proved"
 _TOPOLOGY = "the study gives every daemon its own address, port and directory"
 _MEMORY = "the study divides the memory of a host between its nodes, equally in every arm"
 _CONTAINERS = "all YARN containers are equal, so that as many run in every arm"
@@ -25,6 +26,7 @@ _REPLICATION = "write stack.replication, which is the same for all arms"
 _REASONS: tuple[tuple[str, str], ...] = (
     (r"hbase\.bucketcache\.(ioengine|size|persistent\.path)", _BLOCK_CACHE),
     (r"dfs\.replication", _REPLICATION),
+    (r"dfs\.datanode\.pmem\.cache\.dirs", _HDFS_CACHE),
     (r"dfs\.storage\.default\.policy|dfs\.block\.replicator\..*|hbase\.wal\.storage\.policy", _MEDIUM),
     (r"hbase\.regionserver\.region\.split\.policy", "a split inside a trial would be part of its result"),
     (r"mapreduce\..*\.(memory\.mb|java\.opts)|yarn\.app\.mapreduce\.am\.(resource\.mb|command-opts)",
@@ -61,7 +63,7 @@ _NATIVE = (
 LOCKED_MEMORY = "dfs.datanode.max.locked.memory"
 _NO_DRAM = (
     "HDFS caches in DRAM and RAM disks need the native library, which Maven Central does not have; without "
-    "it, a DataNode does not start, or uses the disk"
+    "it, a DataNode does not start, or uses the disk; the tier hdfs_pmem of factors.tier needs none"
 )
 _FLAG = re.compile(r"-(X|D)[\x21-\x7e]+")
 _OUR_FLAGS: tuple[tuple[str, str], ...] = (

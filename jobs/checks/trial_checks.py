@@ -106,7 +106,8 @@ def _of_manifests(inputs: Inputs) -> DataFrame:
         "network",
         "network_broken",
         "network_seen",
-        cold.alias("must_be_cold"),
+        # nothing, where HDFS's cache holds all of it
+        (cold & F.coalesce(F.col("distinct_bytes_asked") > 0, F.lit(True))).alias("must_be_cold"),
         # a search rejects probes because they miss their target: this is no fault of theirs
         # nor is it a fault of a trial that breaks its cluster, or whose rate is a question of its own
         (_has_target() & _is_answer() & F.col("fault").isNull()).alias("has_target"),

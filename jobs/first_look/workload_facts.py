@@ -146,7 +146,7 @@ def dfsio_facts(rows: RecordRows) -> dict[str, Any]:
     return {
         "rate": over(moved / MIB, _map_phase_s(rows)) if parts else None,
         "work_share": min(1.0, *done) if parts and done else None,
-        "must_be_cold": trial["mode"] in _READ_MODES,
+        "must_be_cold": trial["mode"] in _READ_MODES and trial["distinct_bytes_asked"] != 0,
         "cold_share": over(_physical_read_bytes(rows), trial["distinct_bytes_asked"]),
     }
 

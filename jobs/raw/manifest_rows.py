@@ -142,7 +142,7 @@ def cache_row(manifest: Manifest) -> Row:
         # one that is foreign is enough; one that did not tell may be
         "foreign_tiers": foreign if foreign or (told and len(told) == len(engines)) else None,
         # a load reads nothing
-        "reads_tier": caches is not None and not getattr(manifest.setting, "is_load", True),
+        "reads_tier": caches is not None and not getattr(manifest.setting, "is_load", False),
         **_fields(caches, counters),
         "cache_evictions": caches.evictions if caches else None,
     }

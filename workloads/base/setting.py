@@ -163,7 +163,14 @@ class Setting(Frozen):
 
         A setting that no topology can run is an error of the study.
         """
-        return None
+        if not topology.configuration.hdfs_cache_mib:
+            return None
+        return InputError(
+            f"{self.id}: what it reads is not in HDFS's cache; an arm with hdfs_pmem runs TestDFSIO alone.",
+            "factors.tier",
+            "add the tier `heap`, or remove this workload.",
+            ("factors", "tier"),
+        )
 
     @property
     def needs_of_workers(self) -> tuple[str, ...]:

@@ -92,7 +92,10 @@ class ClockOffset(Frozen):
 
 
 class ColdProof(Frozen):
-    """How caches were emptied before a read, and the evidence for it. None means unknown, not zero."""
+    """How caches were emptied before a read, and the evidence for it. None means unknown, not zero.
+
+    distinct_bytes_asked: without those that HDFS's cache holds.
+    """
 
     method: str
     evicted_bytes: int | None = None
@@ -123,6 +126,9 @@ class CacheUse(Frozen):
     RegionServer says that it uses. L1 is on the heap; with a cache beside it, L1 has indexes and Bloom
     filters alone, and L2 the data. size_mib: of L2, on each server. used_mib: of blocks in the declared
     one of all servers, at the end. faults: why something is not known.
+
+    hdfs_pmem: the same of DataNodes, which count no hits. L2 is in bytes: misses are what they read from
+    disks, and hits the rest of what was asked for.
     """
 
     declared: str

@@ -21,7 +21,7 @@ from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.timeout_scale import timeout_scale
 from density_study.workloads.base.fault import InjectedFault
 from density_study.workloads.base.setting import Setting, WorkloadSpec
-from density_study.workloads.base.values import ClientRun, ColdProof
+from density_study.workloads.base.values import CacheUse, ClientRun, ColdProof
 
 S = TypeVar("S", contravariant=True)
 
@@ -88,11 +88,12 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Collected:
-    """Result of collection. Any fault, a sentence for people, makes the trial `failed`."""
+    """Result of collection. Any fault, a sentence for people, makes the trial `failed`. `caches`: of HDFS."""
 
     faults: tuple[str, ...] = ()
     cold: ColdProof | None = None
     state: dict[str, Any] | None = None
+    caches: CacheUse | None = None
 
 
 class Workload(Protocol[S]):

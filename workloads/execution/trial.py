@@ -190,6 +190,7 @@ def _measure(run: Run, step: Step, context: TrialContext, progress: _Progress) -
     with progress.timing("settle"):
         collected = workload.collect(context, setting, prepared)
     facts |= {"cold": collected.cold or prepared.cold, "state_after": collected.state or {}}
+    facts["caches"] = collected.caches or facts.get("caches")
     progress.faults += collected.faults
 
 

@@ -249,7 +249,7 @@ def _check_disks(host: Host, disks_mib: Mapping[str, int], need_mib: int) -> Non
 def _check_in_memory(host: Host, folder: str, free_mib: int, size_mib: int) -> None:
     if free_mib < size_mib:
         raise InputError(
-            f"its block caches take {size_mib} MiB of {folder}; {free_mib} MiB are free.",
+            f"its caches take {size_mib} MiB of {folder}; {free_mib} MiB are free.",
             f"host {host.name!r}, folder {folder} in memory",
             "make the tier smaller, or mount the folder with a larger size.",
             ("factors", "tier"),

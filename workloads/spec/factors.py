@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from math import prod
 from typing import Annotated, Literal, TypeVar
 
@@ -133,7 +132,7 @@ class Factors(Frozen):
     tier: tuple[TierLevel, ...] | None = Field(
         None,
         min_length=1,
-        description="Where RegionServers cache blocks, for example `[heap, {offheap: 512 MiB}, "
+        description="Where RegionServers, or HDFS, cache blocks, for example `[heap, {offheap: 512 MiB}, "
         "{file: flash, size: 1 GiB}]`. The first one is the baseline. Trials that do not use their tier are "
         "invalid.",
     )
@@ -181,9 +180,12 @@ class Factors(Frozen):
 
     def block_caches(self) -> Mapping[str, BlockCache | None]:
         """Tier -> the block cache that it is; None: the heap."""
+        return {name: tier.block_cache() if tier else None for name, tier in self.tiers().items()}
+
+    def tiers(self) -> Mapping[str, TierSpec | None]:
+        """None: the heap."""
         return {
-            _level_name(one): one.block_cache() if isinstance(one, TierSpec) else None
-            for one in self.tier or ()
+            _level_name(one): one if isinstance(one, TierSpec) else None for one in self.tier or ()
         }
 
     def networks(self) -> Mapping[str, Network]:
@@ -240,13 +242,13 @@ def named_levels(
             {**named, **stack, **configuration, **tier, **network},
             kept,
             versions,
-            replace(configured, block_cache=cache) if tier else configured,
+            cache.over(configured) if cache else configured,
             setting,
         )
         for named, kept in _each("store", factors.stores() or _own_store(store), store)
         for stack, versions in _each("stack", factors.versions(common), common)
         for configuration, configured in _each("configuration", factors.configurations(), PLAIN)
-        for tier, cache in _each("tier", factors.block_caches(), None)
+        for tier, cache in _each("tier", factors.tiers(), None)
         for network, setting in _each("network", factors.networks(), UNCHANGED)
     )
 

@@ -31,6 +31,7 @@ from density_study.workloads.spec.registry import kinds
 from density_study.workloads.spec.repetitions import Repetitions
 from density_study.workloads.spec.schedule import CompareSpec, Schedule
 from density_study.workloads.spec.store_spec import StoreChoice, StoreSpec, check_stores
+from density_study.workloads.spec.tier_spec import check_tiers
 from density_study.workloads.spec.vms_spec import VmsSpec
 
 DeviceName = Literal["pressure", "disks", "sockets", "network", "jmx", "gc", "profile"]
@@ -229,6 +230,7 @@ class Study(Frozen):
         check_provider(self)
         check_stores(self)
         check_network(self)
+        check_tiers(self)
         return self
 
     def _check_roles(self) -> None:

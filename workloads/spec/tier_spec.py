@@ -1,23 +1,30 @@
-"""`factors.tier`: where a RegionServer caches its blocks. Each level is a configuration of its own, whose use
-every trial proves by the servers' counters. Faults are ValueErrors."""
+"""`factors.tier`: where a RegionServer, or HDFS, caches its blocks. Each level is a configuration of its own,
+whose use every trial proves by the servers' counters. Faults are ValueErrors."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from density_study.cluster.model.configuration import BlockCache
+from density_study.cluster.model.configuration import BlockCache, Configuration
+from density_study.cluster.render.settable import SHORT_CIRCUIT
 from density_study.workloads.base.checked import FaultyKeyError
 from density_study.workloads.base.quantity import SizeMib
 from density_study.workloads.base.values import Frozen
 from density_study.workloads.spec.configuration_spec import SMALLEST_CACHE_MIB
+from density_study.workloads.testdfsio.setting import READS, DfsioSetting
+
+if TYPE_CHECKING:
+    from density_study.workloads.spec.study import Study
 
 PMEM, EMULATED = "pmem", "emulated"
-_KINDS = ("offheap", "file", "mmap", "pmem", "ram_disk", "hdfs_cache")
+_KINDS = ("offheap", "file", "mmap", "pmem", "hdfs_pmem", "ram_disk", "hdfs_cache")
 _NATIVE = (
     "needs the native library libhadoop.so, which Maven Central does not have; without it, a DataNode uses "
-    "the disk and says nothing"
+    "the disk and says nothing; a cache of HDFS in persistent memory needs none: {hdfs_pmem: emulated, size: "
+    "512 MiB}"
 )
 
 
@@ -36,6 +43,11 @@ class TierSpec(Frozen):
         description="A file in persistent memory. `emulated`: in the host's memory (tmpfs), which is "
         "taken from the heap's share; it is labelled, and supports no claim.",
     )
+    hdfs_pmem: Literal["emulated"] | None = Field(
+        None,
+        description="HDFS's cache in persistent memory, for the reads of TestDFSIO, which alone runs in this "
+        "arm. `emulated`: as with `pmem`.",
+    )
     ram_disk: Any = Field(
         None, description="A RAM disk as storage of HDFS: rejected, as it needs the native library."
     )
@@ -43,22 +55,23 @@ class TierSpec(Frozen):
         None,
         description="A cache of HDFS in DRAM: rejected, as it needs the native library.",
     )
-    size: SizeMib | None = Field(None, description="Size of the cache of each RegionServer.")
+    size: SizeMib | None = Field(
+        None, description="Size of the cache of each RegionServer, or DataNode."
+    )
 
     @model_validator(mode="after")
     def _one_kind(self) -> TierSpec:
         given = [kind for kind in _KINDS if getattr(self, kind) is not None]
         if len(given) != 1:
             named = f"not {' and '.join(given)}" if given else "there is none"
-            raise ValueError(f"a tier has one of offheap, file, mmap and pmem; {named}")
+            raise ValueError(f"a tier has one of offheap, file, mmap, pmem and hdfs_pmem; {named}")
         (kind,) = given
         if kind in ("ram_disk", "hdfs_cache"):
-            more = "; in persistent memory it is not measured here" * (kind == "hdfs_cache")
-            raise FaultyKeyError(f"{kind} {_NATIVE}{more}", kind)
+            raise FaultyKeyError(f"{kind} {_NATIVE}", kind)
         if (self.offheap is None) == (self.size is None):
             message = "write the size after offheap" if self.offheap else f"{kind} needs a size"
             raise FaultyKeyError(f"{message}, for example {{{_example(kind)}}}", kind)
-        if self.mib < SMALLEST_CACHE_MIB:
+        if self.mib < SMALLEST_CACHE_MIB and not self.hdfs_pmem:
             raise FaultyKeyError(
                 f"{self.mib} MiB is too small for HBase: a block cache needs {SMALLEST_CACHE_MIB} MiB",
                 "size" if self.size else "offheap",
@@ -71,12 +84,21 @@ class TierSpec(Frozen):
 
     @property
     def name(self) -> str:
-        """offheap-512m, file-flash-1024m, mmap-hdd-1024m, pmem-emulated-256m."""
-        place = self.file or self.mmap or self.pmem
+        """offheap-512m, file-flash-1024m, mmap-hdd-1024m, pmem-emulated-256m, hdfs-pmem-emulated-256m."""
+        place = self.file or self.mmap or self.pmem or self.hdfs_pmem
         kind = next(kind for kind in _KINDS if getattr(self, kind) is not None)
-        return "-".join(filter(None, (kind, place, f"{self.mib}m")))
+        return "-".join(filter(None, (kind.replace("_", "-"), place, f"{self.mib}m")))
 
-    def block_cache(self) -> BlockCache:
+    def over(self, configuration: Configuration) -> Configuration:
+        """The configuration, with this tier."""
+        if self.hdfs_pmem:
+            return replace(configuration, hdfs_cache_mib=self.mib)
+        return replace(configuration, block_cache=self.block_cache())
+
+    def block_cache(self) -> BlockCache | None:
+        """None: it is HDFS that caches."""
+        if self.hdfs_pmem:
+            return None
         if self.offheap:
             return BlockCache("off-heap", self.mib)
         if self.pmem:
@@ -95,7 +117,28 @@ TierLevel = Annotated[
 
 def is_emulated(tier: str) -> bool:
     """Whether the level of this name only stands in for persistent memory."""
-    return tier.startswith(f"{PMEM}-{EMULATED}")
+    return f"{PMEM}-{EMULATED}" in tier
+
+
+def check_tiers(study: Study) -> None:
+    """ValueError for the first rule of HDFS's cache that the study violates."""
+    for index, tier in enumerate(study.factors.tier or ()):
+        if not isinstance(tier, TierSpec) or not tier.hdfs_pmem:
+            continue
+        if not any(isinstance(s, DfsioSetting) and s.mode in READS for s in study.settings()):
+            raise FaultyKeyError(
+                "only reads of TestDFSIO use it, and the study has none; add testdfsio with the mode read",
+                *("factors", "tier", index, "hdfs_pmem"),
+            )
+        for name, spec in (study.factors.configuration or {}).items():
+            sites = {"core-site": spec.core_site, "hdfs-site": spec.hdfs_site}
+            for site, given in sites.items():
+                if given.get(SHORT_CIRCUIT) == "true":
+                    raise FaultyKeyError(
+                        "short-circuit reads open the files on the disk, and pass the cache of the tier "
+                        "hdfs_pmem; remove one of them",
+                        *("factors", "configuration", name, site, SHORT_CIRCUIT),
+                    )
 
 
 def name_of(level: Literal["heap"] | TierSpec) -> str:
@@ -106,4 +149,5 @@ def _example(kind: str) -> str:
     return {
         "offheap": "offheap: 512 MiB",
         "pmem": "pmem: emulated, size: 512 MiB",
+        "hdfs_pmem": "hdfs_pmem: emulated, size: 512 MiB",
     }.get(kind, f"{kind}: flash, size: 1 GiB")

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from density_study.cluster.clients.hdfs import FileStatus, Hdfs
+from density_study.cluster.clients.hdfs import Block, FileStatus, Hdfs
 from density_study.workloads.testdfsio.hdfs_policies import POLICIES
 from density_study.workloads.testdfsio.job import length_after_bytes
 from density_study.workloads.testdfsio.setting import OWN_DATA, DfsioSetting
@@ -40,7 +40,7 @@ class DataSet:
         return set(sizes) == {self._setting.file_size_mib * 2**20}
 
     def delete(self) -> None:
-        self._hdfs.delete(f"{self.base}/io_data")
+        self._hdfs.delete(self.folder)
 
     def delete_if_changed(self) -> None:
         """Delete files that the mode has changed: no other trial can use them."""
@@ -71,8 +71,17 @@ class DataSet:
             erasure_codings=tuple(sorted({status.erasure_coding for status in files})),
         )
 
+    @property
+    def folder(self) -> str:
+        """The folder of the files."""
+        return f"{self.base}/io_data"
+
+    def blocks(self) -> list[list[Block]]:
+        """Of each file, in the order of their names."""
+        return [self._hdfs.blocks(status.path) for status in self._files()]
+
     def _files(self) -> list[FileStatus]:
-        return self._hdfs.statuses(f"{self.base}/io_data")
+        return self._hdfs.statuses(self.folder)
 
 
 def storage_faults(setting: DfsioSetting, stored: Stored) -> list[str]:

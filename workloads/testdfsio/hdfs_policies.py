@@ -89,6 +89,29 @@ def require_datanodes(policy: ErasureCoding, topology: Topology) -> None:
         )
 
 
+def require_cacheable(
+    mode: str, whole_mib: float, coding: ErasureCoding | None, topology: Topology
+) -> None:
+    """InputError if HDFS's cache, where the topology has one, cannot hold what it must hold as a whole."""
+    cache_mib = topology.configuration.hdfs_cache_mib
+    room_mib = cache_mib * len(topology.workers) // topology.replication
+    if cache_mib and coding is not None:
+        raise InputError(
+            "HDFS's cache does not hold erasure-coded files as a whole.",
+            "workloads, key testdfsio.erasure_coding",
+            "leave it out, or remove the tier hdfs_pmem.",
+            ("workloads",),
+        )
+    if cache_mib and whole_mib > room_mib:
+        raise InputError(
+            f"mode {mode} needs {whole_mib:g} MiB in HDFS's cache at once, which holds whole files, and on "
+            f"{topology.name} there is room for {room_mib} MiB.",
+            "workloads, key testdfsio.file_size",
+            "make the tier larger, or the files smaller or fewer.",
+            ("factors", "tier"),
+        )
+
+
 def require_storage(policy: StoragePolicy, topology: Topology) -> None:
     """InputError if the DataNodes lack a storage type of the policy: HDFS would silently use another."""
     _, first, others = POLICIES[policy]

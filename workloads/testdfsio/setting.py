@@ -15,6 +15,7 @@ from density_study.workloads.testdfsio.hdfs_policies import (
     Compression,
     ErasureCoding,
     StoragePolicy,
+    require_cacheable,
     require_containers,
     require_datanodes,
     require_nothing_of_given,
@@ -201,6 +202,12 @@ class DfsioSetting(Setting):
             require_datanodes(self.erasure_coding, topology)
         if self.storage_policy is not None:
             require_storage(self.storage_policy, topology)
+        if self.mode in READS:
+            # What a positioned read takes from disks is more than it asks for: all must come from the cache.
+            whole_mib = self.data_mib if self.mode in POSITIONED else self.file_size_mib
+            require_cacheable(
+                self.mode, 0 if self.compression else whole_mib, self.erasure_coding, topology
+            )
 
     def obstacle(self, topology: Topology) -> InputError | None:
         if topology.store.on_hadoop:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from density_study.cluster.clients.client_commands import hadoop_command
 from density_study.cluster.clients.cold_reads import (
@@ -19,13 +20,27 @@ from density_study.workloads.base.values import ClientRun, ColdProof
 from density_study.workloads.base.workload import Collected, Prepared, TrialContext
 from density_study.workloads.testdfsio.data import DataSet, storage_faults
 from density_study.workloads.testdfsio.faults import faults_of
+from density_study.workloads.testdfsio.hdfs_cache import (
+    cache_use,
+    cached_share,
+    empty,
+    fill,
+    read_datanodes,
+)
 from density_study.workloads.testdfsio.job import distinct_bytes, job_arguments
-from density_study.workloads.testdfsio.setting import DEFAULT_READ_BYTES, READS, DfsioSetting
+from density_study.workloads.testdfsio.setting import (
+    DEFAULT_READ_BYTES,
+    POSITIONED,
+    READS,
+    DfsioSetting,
+)
 
 NAME = "testdfsio"
 PREPARE = "testdfsio-prepare"
 MAIN = "org.apache.hadoop.fs.TestDFSIO"
 TIMEOUT_S = 3600.0
+CACHED = "hdfs_cache"
+"""Of the state before and after the trial: what each DataNode says of its cache."""
 UNKNOWN = "unknown"
 """Of a given cluster: how its caches were emptied. They were not."""
 
@@ -36,6 +51,9 @@ class DfsioWorkload:
     def prepare(self, context: TrialContext, setting: DfsioSetting) -> Prepared:
         hdfs = Hdfs(context.cluster)
         data = DataSet(hdfs, setting)
+        caches = bool(context.cluster.topology.configuration.hdfs_cache_mib)
+        if caches:
+            empty(context)
         data.allow_erasure_coding()
         if setting.mode == "write":
             data.delete()
@@ -47,11 +65,15 @@ class DfsioWorkload:
         if context.cluster.topology.given:  # nobody here sees its disks and page caches
             return Prepared(data_set_mib=setting.data_mib, cold=ColdProof(method=UNKNOWN))
         flush_dirty_pages(context.cluster, context.transport)
+        state: dict[str, Any] = {}
+        if caches and setting.mode in READS:
+            state[CACHED] = fill(context, data, whole=setting.mode in POSITIONED)
         evicted_bytes = evict_blocks(context.cluster, context.transport)
+        state["io"] = device_bytes(context.cluster, context.transport)
         return Prepared(
             data_set_mib=setting.data_mib,
             cold=ColdProof(method=EVICTION, evicted_bytes=evicted_bytes),
-            state={"io": device_bytes(context.cluster, context.transport)},
+            state=state,
         )
 
     def run(self, context: TrialContext, setting: DfsioSetting) -> tuple[ClientRun, ...]:
@@ -70,16 +92,25 @@ class DfsioWorkload:
             hdfs.fetch(history, raw / "history" / f"{job}.jhist")
         stored = data.stored()
         data.delete_if_changed()
-        distinct = distinct_bytes(setting, stored.bytes) if setting.mode in READS else None
+        asked = distinct_bytes(setting, stored.bytes) if setting.mode in READS else None
+        state: dict[str, Any] = {"io": spent, "stored": asdict(stored)}
+        caches, before = None, (prepared.state or {}).get(CACHED)
+        if before and asked is not None:
+            topology = context.cluster.topology
+            state[CACHED] = now = read_datanodes(context.cluster)
+            caches = cache_use(topology, before, now, asked, spent["read_bytes"])
+            asked = round(asked * (1 - cached_share(before, stored.bytes, topology.replication)))
+            empty(context)
         proof = {
-            "distinct_bytes_asked": distinct,
+            "distinct_bytes_asked": asked,
             "physical_read_bytes": spent.get("read_bytes"),
             "physical_write_bytes": spent.get("written_bytes"),
         }
         return Collected(
             faults=(*faults_of(raw, setting), *storage_faults(setting, stored)),
             cold=(prepared.cold or ColdProof(method="none")).model_copy(update=proof),
-            state={"io": spent, "stored": asdict(stored)},
+            state=state,
+            caches=caches,
         )
 
     def _device_bytes_since(self, context: TrialContext, prepared: Prepared) -> dict[str, int]:

@@ -346,7 +346,7 @@ class YcsbSetting(Setting):
         check_store(self, topology)
 
     def obstacle(self, topology: Topology) -> InputError | None:
-        if fault := store_obstacle(self, topology):
+        if fault := super().obstacle(topology) or store_obstacle(self, topology):
             return fault
         if self.fault is not None:
             return cannot_recover(self.id, self.fault, topology)

@@ -41,12 +41,13 @@ def test_hits_are_shares_of_the_blocks_that_were_looked_for(loads: Analysed) -> 
     }  # fmt: skip
     assert metrics(loads, "heap") == {"l1_hit_percent": 90.0, "cache_evictions": 12.0}
     assert metrics(loads, "silent")["l2_hit_percent"] is None
+    assert metrics(loads, "hdfs") == {"l2_hit_percent": 75.0}
     assert metrics(loads, "none") == {}
 
 
 def test_a_wrong_tier_is_invalid(loads: Analysed) -> None:
     (said,) = reasons(loads, "wrong")
-    assert said.startswith("wrong tier: the arm caches blocks in offheap, and 1 RegionServer(s)")
+    assert said.startswith("wrong tier: the arm caches blocks in offheap, and 1 server(s)")
     assert "file, offheap" in said
     assert "pmem with 12 MiB" in reasons(loads, "half")[0]
     verdicts = read_table(loads.root, tables.VERDICTS).set_index("trial")["verdict"]
@@ -56,7 +57,7 @@ def test_a_wrong_tier_is_invalid(loads: Analysed) -> None:
 def test_a_tier_without_a_hit_is_invalid_unless_nothing_was_read(loads: Analysed) -> None:
     assert "no block was found in file" in reasons(loads, "unused")[0]
     assert "no block was found in heap" in reasons(loads, "cold heap")[0]
-    for which in ("right", "heap", "load", "none"):
+    for which in ("right", "heap", "hdfs", "load", "none"):
         assert reasons(loads, which) == []
 
 
@@ -90,4 +91,4 @@ def test_a_wrong_network_is_invalid_and_one_that_was_not_measured_unknown(loads:
 
 def test_the_report_shows_the_hits(loads: Analysed) -> None:
     page = (loads.root / "report" / "index.html").read_text()
-    assert "found in the block cache" in page and "found on the heap" in page
+    assert "found in the cache" in page and "found on the heap" in page

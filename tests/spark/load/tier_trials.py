@@ -23,6 +23,7 @@ USES = {
     "unused": use("file", "file", l2_hits=0),
     "heap": use("heap", "heap", l2_hits=0, l2_misses=0),
     "cold heap": use("heap", "heap", l1_hits=0),
+    "hdfs": use("hdfs_pmem", "hdfs_pmem", l1_hits=None, l1_misses=None, evictions=None),
     "none": None,
 }
 RATE = {"what": "rate", "declared": 100.0, "unit": "Mbit/s", "why": "no answer"}

@@ -133,6 +133,28 @@ def test_a_mapped_file_and_emulated_persistent_memory_are_named_as_hbase_does() 
     assert less == heap - 512  # memory of the host, like off-heap
 
 
+def test_a_cache_of_hdfs_lies_in_its_folder_and_reports_every_second() -> None:
+    arm = topology(Configuration(hdfs_cache_mib=512))
+    built = blueprint(arm)
+    places = replace(built.places, cache={"w1": PurePath("/dev/shm/w1")})
+    cached, plain = render(replace(built, places=places)), rendered(Configuration())
+    pmem, report = "dfs.datanode.pmem.cache.dirs", "dfs.cachereport.intervalMsec"
+    refresh = "dfs.namenode.path.based.cache.refresh.interval.ms"
+    for place, more in (
+        ("nodes/w1", {pmem: "/dev/shm/w1", report: "1000"}),
+        ("nodes/m1", {refresh: "1000"}),
+        ("client", {}),
+    ):
+        before, after = (site(one, f"{place}/hdfs-site.xml") for one in (plain, cached))
+        assert after == before | more
+    assert "dfs.datanode.max.locked.memory" not in site(cached, "nodes/w1/hdfs-site.xml")
+    heap, less = (
+        int(argv(one, "regionserver-1")[2].removeprefix("-Xmx").removesuffix("m"))
+        for one in (plain, cached)
+    )
+    assert less == heap - 512
+
+
 def test_a_java_that_a_study_names_has_a_class_archive_of_its_own() -> None:
     arm = replace(local(1), versions=Versions(java=17))
     (archive,) = {

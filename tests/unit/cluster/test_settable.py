@@ -64,6 +64,10 @@ def test_memory_that_needs_the_native_library_is_refused() -> None:
         return property_fault("dfs.datanode.max.locked.memory", "hdfs-site", {"hdfs-site": locked})
 
     assert "need the native library" in fault_of("67108864")
+    assert "the tier hdfs_pmem of factors.tier needs none" in fault_of("67108864")
+    folder = {"dfs.datanode.pmem.cache.dirs": "/mnt"}
+    said = property_fault("dfs.datanode.pmem.cache.dirs", "hdfs-site", {"hdfs-site": folder})
+    assert "write the tier hdfs_pmem of factors.tier instead" in said
     assert fault_of("0") == ""
 
 

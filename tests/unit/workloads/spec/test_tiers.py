@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from density_study.cluster.model.arm import declared
-from density_study.cluster.model.configuration import BlockCache
+from density_study.cluster.model.configuration import BlockCache, Configuration
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import MemoryFolder
+from density_study.cluster.model.memory import daemon_heaps
 from density_study.workloads.planning.plan import Plan
 from density_study.workloads.planning.planned_study import plan_study
 from density_study.workloads.planning.preflight import _check_in_memory, disk_need_mib
 from density_study.workloads.spec.study import Study
 from density_study.workloads.spec.study_file import parse_study
+from density_study.workloads.spec.tier_spec import is_emulated
+from density_study.workloads.testdfsio.hdfs_policies import require_cacheable
+from tests.support.topologies import local
 
 BASE = """
 study: s
@@ -88,6 +93,85 @@ def test_only_files_on_disks_count_as_disk_space() -> None:
     assert disk_need_mib(study("[{mmap: flash, size: 3 GiB}]")) == plain + 3072
 
 
+HDFS = "[heap, {hdfs_pmem: emulated, size: 512 MiB}]"
+DFSIO = "testdfsio: {modes: [MODE], files: 4, file_size: 64 MiB}"
+
+
+def with_dfsio(tmp_path: Path, mode: str = "write, read", more: str = "") -> Plan:
+    reads = DFSIO.replace("MODE", mode)
+    text = BASE.replace("DISK", str(tmp_path)).replace("[{ycsb", f"[{{{reads}}}, {{ycsb")
+    (tmp_path / "s.yaml").write_text(f"{text}  tier: {HDFS}\n{more}")
+    return plan_study(tmp_path / "s.yaml", runs=tmp_path / "runs").plan
+
+
+def test_a_cache_of_hdfs_is_memory_of_the_node(tmp_path: Path) -> None:
+    plan = with_dfsio(tmp_path)
+    heap, cached = plan.topologies.values()
+    assert cached.name == "v1-flash-hdfs-pmem-emulated-512m" and is_emulated(cached.levels["tier"])
+    assert (heap.configuration.hdfs_cache_mib, cached.configuration.hdfs_cache_mib) == (0, 512)
+    assert [node.memory_mib for node in cached.nodes] == [node.memory_mib for node in heap.nodes]
+    plain, less = (daemon_heaps(arm.workers[0], arm.configuration) for arm in (heap, cached))
+    assert plain["regionserver"] - less["regionserver"] == 512
+    assert cached.workers[0].cache_disk == MemoryFolder()
+    assert cached.in_memory_mib(cached.hosts[0]) == {"/dev/shm": 512}
+    assert declared(cached)["configuration.hdfs_cache"] == "pmem (emulated), 512 MiB"
+
+
+def test_beside_the_cache_of_hdfs_testdfsio_runs_alone(tmp_path: Path) -> None:
+    by_build: dict[str, set[str]] = {}
+    for step in with_dfsio(tmp_path).trials:
+        by_build.setdefault(step.build, set()).add(str(step.setting and step.setting.workload))
+    assert by_build == {
+        "b1-v1-flash-heap": {"testdfsio", "ycsb"},
+        "b1-v1-flash-hdfs-pmem-emulated-512m": {"testdfsio"},
+    }
+
+
+def test_a_study_that_reads_nothing_through_the_cache_of_hdfs_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="only reads of TestDFSIO use it") as caught:
+        study(HDFS)
+    assert "key factors.tier[1].hdfs_pmem" in caught.value.where
+    with pytest.raises(InputError, match="only reads of TestDFSIO use it"):
+        with_dfsio(tmp_path, "write")
+
+
+@pytest.mark.parametrize(
+    ("mode", "file_mib", "says"),
+    [
+        ("read", 640, "mode read needs 640 MiB in HDFS's cache at once"),
+        ("random", 64, "mode random needs 1024 MiB in HDFS's cache at once"),
+    ],
+)
+def test_files_that_hdfs_cannot_cache_are_refused(
+    tmp_path: Path, mode: str, file_mib: int, says: str
+) -> None:
+    dfsio = f"workloads: [{{testdfsio: {{modes: [{mode}], files: 16, file_size: {file_mib} MiB}}}}]"
+    lines = [dfsio if line.startswith("workloads") else line for line in BASE.splitlines()]
+    text = "\n".join(lines).replace("DISK", str(tmp_path))
+    (tmp_path / "s.yaml").write_text(f"{text}\n  tier: {HDFS}\n")
+    with pytest.raises(InputError, match=says):
+        plan_study(tmp_path / "s.yaml", runs=tmp_path / "runs")
+
+
+def test_erasure_coded_files_are_not_cached() -> None:
+    plain, cached = local(), replace(local(), configuration=Configuration(hdfs_cache_mib=512))
+    require_cacheable("read", 1, "XOR-2-1-1024k", plain)
+    with pytest.raises(InputError, match="does not hold erasure-coded files"):
+        require_cacheable("read", 1, "XOR-2-1-1024k", cached)
+
+
+def test_short_circuit_reads_would_pass_the_cache_of_hdfs(tmp_path: Path) -> None:
+    more = (
+        "  configuration: {a: {hdfs-site: {dfs.client.read.shortcircuit: true, "
+        "dfs.client.use.legacy.blockreader.local: true}}}\n"
+    )
+    with pytest.raises(
+        InputError, match="short-circuit reads open the files on the disk"
+    ) as caught:
+        with_dfsio(tmp_path, more=more)
+    assert "factors.configuration.a.hdfs-site" in caught.value.where
+
+
 def test_tiers_and_configurations_multiply() -> None:
     more = "  configuration: {a: {}, b: {hbase-site: {hbase.regionserver.handler.count: 60}}}\n"
     assert study("[heap, {offheap: 512 MiB}]", more).factors.arms_per_medium == 4
@@ -98,6 +182,8 @@ def test_tiers_and_configurations_multiply() -> None:
     [
         ("{ram_disk: 1 GiB}", "[0].ram_disk", "needs the native library libhadoop.so"),
         ("{hdfs_cache: 1 GiB}", "[0].hdfs_cache", "needs the native library libhadoop.so"),
+        ("{hdfs_cache: 1 GiB}", "[0].hdfs_cache", "{hdfs_pmem: emulated, size: 512 MiB}"),
+        ("{hdfs_pmem: emulated}", "[0].hdfs_pmem", "hdfs_pmem needs a size"),
         ("{file: flash}", "[0].file", "file needs a size"),
         ("{offheap: 1 GiB, size: 1 GiB}", "[0].offheap", "write the size after offheap"),
         ("{offheap: 1 MiB}", "[0].offheap", "a block cache needs 64 MiB"),
