@@ -50,6 +50,7 @@ def find_variants(
         "spark.driver.bindAddress": node.address,
         "spark.ui.enabled": "false",
         "spark.local.dir": str(folder),
+        "spark.driver.extraJavaOptions": f"-Djava.io.tmpdir={folder}",  # containers have no other /tmp
         "spark.eventLog.enabled": "true",
         "spark.eventLog.dir": raw.absolute().as_uri(),
         "spark.eventLog.rolling.enabled": "false",
@@ -73,6 +74,7 @@ def find_variants(
         "JAVA_HOME": str(cluster.java_home),
         "SPARK_HOME": str(home),
         "SPARK_LOCAL_IP": node.address,
+        "TMPDIR": str(folder),
         "PYSPARK_PYTHON": context.transport.python(node)[0],
         "PATH": os.defpath,
     }
