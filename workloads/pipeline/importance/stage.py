@@ -50,7 +50,8 @@ def find_variants(
         "spark.driver.bindAddress": node.address,
         "spark.ui.enabled": "false",
         "spark.local.dir": str(folder),
-        "spark.driver.extraJavaOptions": f"-Djava.io.tmpdir={folder}",  # containers have no other /tmp
+        # a container has no other place to write to
+        "spark.driver.extraJavaOptions": f"-Djava.io.tmpdir={folder}",
         "spark.eventLog.enabled": "true",
         "spark.eventLog.dir": raw.absolute().as_uri(),
         "spark.eventLog.rolling.enabled": "false",
