@@ -37,7 +37,8 @@ class RunTables(dict[Table, DataFrame]):
         path = require(self._run_root, table)
         if sum(file_sizes(path).values()) <= LOCAL_BYTES:
             rows = dataset(self._run_root, table).to_table()
-            self[table] = self._spark.createDataFrame(rows, struct(table))
+            # In one partition, joins and sums of small tables need no shuffle.
+            self[table] = self._spark.createDataFrame(rows, struct(table)).coalesce(1)
         else:
             self[table] = self._spark.read.schema(struct(table)).parquet(str(path))
         return self[table]

@@ -70,6 +70,10 @@ _JVM = (
 _FEW_BYTES, _BYTES_PER_PARTITION = 512 * 2**20, 128 * 2**20
 _ADAPTIVE, _PARTITIONS = "spark.sql.adaptive.enabled", "spark.sql.shuffle.partitions"
 _SCAN_PARTITIONS = "spark.sql.files.minPartitionNum"
+# Below the size of one partition, so does generating Java for a query and compiling it. One of the options
+# alone changes nothing: without whole stages, Spark generates single expressions.
+_WHOLE_STAGE, _EXPRESSIONS = "spark.sql.codegen.wholeStage", "spark.sql.codegen.factoryMode"
+_INTERPRETED, _GENERATED = "NO_CODEGEN", "FALLBACK"
 
 # Options of the launcher JVM, which only prints the command line of Spark's JVM.
 _LAUNCHER_JVM = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
@@ -143,9 +147,12 @@ def tune(spark: SparkSession, run_root: Path) -> None:
     """Fit the SQL options to the amount of raw data in the run's records. User options (`--conf`) win."""
     size = _raw_bytes(run_root)
     partitions = str(max(1, size // _BYTES_PER_PARTITION))
+    generates = size >= _BYTES_PER_PARTITION
     fitting = {
         "spark.sql.session.timeZone": "UTC",
         _ADAPTIVE: str(size >= _FEW_BYTES).lower(),
+        _WHOLE_STAGE: str(generates).lower(),
+        _EXPRESSIONS: _GENERATED if generates else _INTERPRETED,
         **dict.fromkeys((_PARTITIONS, _SCAN_PARTITIONS), partitions),
     }
     for name, value in fitting.items():
