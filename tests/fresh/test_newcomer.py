@@ -41,7 +41,7 @@ def test_a_newcomers_command_succeeds(command: str, suite: str) -> None:
     end = (done.stdout + done.stderr)[-6000:]
     assert done.returncode == 0, end
     if command == "make study":
-        assert len(re.findall(r" 1 valid\b", done.stdout)) == 10, end
+        assert len(re.findall(r" 1 valid$", done.stdout, re.M)) == 10, end
         assert "report/index.html" in done.stdout, end
     else:
         assert re.search(r"\d+ passed", done.stdout) and " failed" not in done.stdout, end
