@@ -2,9 +2,9 @@
 
 A code block is one script, as a user would paste it, in a shell prepared as README describes, in a
 folder with the contents of a checkout. Inline commands run one by one. Some are not executed:
-- `apt-get`, `study run`, `study setup` and `make` targets install, take minutes to hours, or run this very
-  test; `study airflow` runs until it is stopped; `study notify` needs a study with receivers;
-  `study stack add` downloads hundreds of megabytes.
+- `apt-get install`, `study run`, `study setup` and `make` targets install, take minutes to hours,
+  or run this very test; `study airflow` runs until it is stopped; `study notify` needs a study with
+  receivers; `study stack add` downloads hundreds of megabytes.
   They are simulated (`--simulate`, `--help`, `--dry-run`); tests/fresh/debian.sh runs them for
   real.
 - `study report RUN --master yarn` needs a cluster: tests/live/test_yarn_analysis.py runs it (`make
@@ -158,13 +158,14 @@ def test_blocks_contain_only_commands() -> None:
 
 
 def _marked(shown: str) -> Any:
-    """Commands that need analysed runs are executed in `make live`: each starts Spark."""
-    analyses = re.search(
-        r"^(study (report|compare|export) |study import others$|spark-submit)(?!.*--help)",
+    """Some commands are executed in `make live` only: those that need analysed runs, each of which
+    starts Spark, and `apt-get`, which needs a mirror of Debian."""
+    later = re.search(
+        r"^(study (report|compare|export) |study import others$|spark-submit|apt-get)(?!.*--help)",
         SCRIPTS[shown],
         re.MULTILINE,
     )
-    return pytest.param(shown, marks=[pytest.mark.slow] if analyses else [])
+    return pytest.param(shown, marks=[pytest.mark.slow] if later else [])
 
 
 @pytest.mark.parametrize("shown", map(_marked, SCRIPTS))
@@ -173,8 +174,20 @@ def test_a_command_works_as_shown(shown: str, checkout: Path) -> None:
     env = environment(checkout)
     if re.search("study (compare|export) [^-]", SCRIPTS[shown]):
         analyse_first(checkout, activate, env)
+    if "apt-get" in SCRIPTS[shown]:
+        env |= package_lists(checkout / "apt")
     done = run(f"{activate}\n{SCRIPTS[shown]}", checkout, env)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
+
+
+def package_lists(folder: Path) -> dict[str, str]:
+    """Environment in which `apt-get update` fetches the lists into `folder`, since only root may
+    fetch those of the system."""
+    for name in ("lists", "cache/archives"):
+        (folder / name / "partial").mkdir(parents=True, exist_ok=True)
+    config = folder / "apt.conf"
+    config.write_text(f'Dir::State::Lists "{folder}/lists";\nDir::Cache "{folder}/cache";\n')
+    return {"APT_CONFIG": str(config)}
 
 
 def environment(checkout: Path) -> dict[str, str]:
