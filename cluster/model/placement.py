@@ -46,6 +46,7 @@ class Layout:
     isolation: Isolation
     replication: int
     base_port: int
+    worker_stacks: tuple[str, ...] = ()
 
 
 def place(hosts: Sequence[Host], arms: Sequence[Arm], layout: Layout) -> tuple[Topology, ...]:
@@ -113,6 +114,7 @@ def _topology(hosts: Sequence[Host], order: int, arms: Sequence[Arm], layout: La
         order=order,
         store=arm.store,
         network=arm.network,
+        worker_stacks=layout.worker_stacks,
     )
 
 

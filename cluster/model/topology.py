@@ -60,6 +60,8 @@ class Topology:
 
     `order`: position among the study's topologies. The first level of a factor is its baseline.
 
+    `worker_stacks`: what programs of the workloads need on every worker, beyond the stacks of its daemons.
+
     `given`: a cluster that stands already. Then the one node is the client on this machine, and isolation,
     medium, density and replication mean nothing: its records say that they are unknown.
     """
@@ -81,6 +83,7 @@ class Topology:
     given: GivenCluster | None = None
     store: Store = HBASE
     network: Network = UNCHANGED
+    worker_stacks: tuple[str, ...] = ()
 
     def with_role(self, role: Role) -> tuple[Node, ...]:
         """Nodes that carry `role`, in the order they were placed."""
@@ -102,6 +105,11 @@ class Topology:
     def on_this_machine(self) -> bool:
         """Its nodes see this machine's files under the same paths."""
         return self.provider in ("local", "container")
+
+    @property
+    def workers_are_clients(self) -> bool:
+        """Clients of HBase run on workers, too."""
+        return "ycsb" in self.worker_stacks
 
     @property
     def master(self) -> Node:

@@ -64,11 +64,16 @@ class NodePaths:
 
     @property
     def client_conf(self) -> PurePath:
-        """That of the first client. Further clients are nodes without daemons, so `conf_of` is free."""
+        """That of the first client."""
         return self.conf / "client"
 
     def client_conf_of(self, topology: Topology, node: Node) -> PurePath:
-        return self.client_conf if node == topology.client else self.conf_of(node)
+        """A node without daemons has one folder; elsewhere clients must not get the daemons' settings."""
+        if node == topology.client:
+            return self.client_conf
+        return (
+            self.conf_of(node) if node.roles == ("client",) else self.conf / "clients" / node.name
+        )
 
     def log(self, node: Node, daemon: str, suffix: str) -> PurePath:
         return self.logs / node.name / f"{daemon}.{suffix}"

@@ -43,6 +43,9 @@ def render(blueprint: Blueprint) -> Rendered:
         else:
             continue
         files |= {f"nodes/{node.name}/{name}": text for name, text in own.items()}
+    for node in topology.workers if topology.workers_are_clients else ():
+        own = client_files(blueprint, node)
+        files |= {f"clients/{node.name}/{name}": text for name, text in own.items()}
     files_of_store, of_store = rendered_store(blueprint)
     return Rendered(
         files={**files, **files_of_store},
@@ -68,7 +71,8 @@ def _addresses(daemons: Sequence[Daemon]) -> dict[str, str]:
 
 
 def owner(path: str, topology: Topology) -> Node:
-    """The node that gets a file: nodes/<node>/... is that node's, client/... the client's."""
+    """The node that gets a file: nodes/<node>/... and clients/<node>/... are that node's, client/... the
+    first client's."""
     top, name = PurePath(path).parts[:2]
     if top == "client":
         return topology.client

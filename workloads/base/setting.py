@@ -179,7 +179,7 @@ class Setting(Frozen):
 
     @property
     def needs_stacks(self) -> tuple[str, ...]:
-        """Stacks that are fetched only because the setting names them."""
+        """Stacks that its programs need on every worker, beyond those of the daemons there."""
         return ()
 
     # Analysis

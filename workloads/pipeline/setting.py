@@ -148,15 +148,7 @@ class PipelineSetting(Setting):
                 "pipeline cannot be used with provider existing: its programs run on nodes that the study "
                 "builds.",
                 where,
-                "use provider local, container or physical.",
-                ("workloads",),
-            )
-        if topology.isolation == "vm":
-            raise InputError(
-                "pipeline is not yet available in VMs: the guests' image lacks bwa, samtools, bcftools and "
-                "dwgsim.",
-                where,
-                "use provider local, container or physical.",
+                "use provider local, container, physical or libvirt.",
                 ("workloads",),
             )
         workers = len(topology.workers)
@@ -176,31 +168,16 @@ class PipelineSetting(Setting):
                 "use store: hbase, or leave variant_load out.",
                 ("workloads",),
             )
-        if not topology.on_this_machine:
-            self._check_files_of_this_machine(topology, where)
         if self.importance:
-            executors(topology)
-
-    def _check_files_of_this_machine(self, topology: Topology, where: str) -> None:
-        """InputError for what needs files of this machine, which no other host gets."""
-        gatk = "caller" if self.caller == "gatk" else "duplicates"
-        for key, asked, needed, remedy in (
-            (
-                gatk,
-                self.gatk_stages,
-                "the jars of GATK",
-                "caller: bcftools and duplicates: samtools",
-            ),
-            ("variant_load", self.variant_load, "the jars of its loader", "leave it out"),
-            ("variant_importance", self.importance, "the Spark of its driver", "leave it out"),
-        ):
-            if asked:
+            if not topology.on_this_machine:
                 raise InputError(
-                    f"it needs {needed} on this machine, and nodes of {topology.name} are on others.",
-                    f"{where}.{key}",
-                    f"use provider local, or container without the key ssh; or {remedy}.",
+                    "the driver of variant_importance needs the Spark of this machine, and nodes of "
+                    f"{topology.name} are on others.",
+                    f"{where}.variant_importance",
+                    "use provider local, or container without the key ssh; or leave it out.",
                     ("workloads",),
                 )
+            executors(topology)
 
     @property
     def needs_of_workers(self) -> tuple[str, ...]:
@@ -208,7 +185,8 @@ class PipelineSetting(Setting):
 
     @property
     def needs_stacks(self) -> tuple[str, ...]:
-        return ("gatk",) if self.gatk_stages else ()
+        loader = ("ycsb",) if self.variant_load else ()
+        return (*loader, *(("gatk",) if self.gatk_stages else ()))
 
     def raw_files(self, client: ClientFiles) -> Iterator[tuple[str, str]]:
         yield "pipeline-stages", f"raw/{client.name}.csv"

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from density_study.cluster.clients.client_commands import java_command
 from density_study.cluster.model.cluster import Cluster
+from density_study.cluster.model.topology import Node
 from density_study.cluster.model.transport import Command
 from density_study.cluster.stack import classpath, ensure
 from density_study.workloads.base.workload import TrialContext
@@ -35,21 +36,20 @@ def create_table(context: TrialContext, bases: int) -> None:
     tables.remember(TABLE, "there")
 
 
-def load_command(cluster: Cluster) -> Command:
-    """Loads a node's variants, at the durability of the study's store. Measured: its JVM has the flags of
+def load_command(cluster: Cluster, node: Node) -> Command:
+    """Loads the node's variants, at the durability of the study's store. Measured: its JVM has the flags of
     YCSB's clients."""
     level = binding_of(cluster).properties(cluster).get("durability")
     durability = ("--durability", level) if level else ()
-    return _command(cluster, "load-variants", *_NAMED, "--vcf", DISTINCT_CALLS, *durability)
+    return _command(cluster, node, "load-variants", *_NAMED, "--vcf", DISTINCT_CALLS, *durability)
 
 
-def dump_command(cluster: Cluster, samples: Sequence[str]) -> Command:
-    """Reads the rows of a node's genomes back."""
-    return _command(
-        cluster, "dump-variants", *_NAMED, "--samples", ",".join(samples), "--output", STORED
-    )
+def dump_command(cluster: Cluster, node: Node, samples: Sequence[str]) -> Command:
+    """Reads the rows of the node's genomes back."""
+    named = ("--samples", ",".join(samples), "--output", STORED)
+    return _command(cluster, node, "dump-variants", *_NAMED, *named)
 
 
-def _command(cluster: Cluster, *words: str) -> Command:
+def _command(cluster: Cluster, node: Node, *words: str) -> Command:
     path = classpath(ensure("ycsb", cluster.client_versions))
-    return java_command(cluster, words[0], path, MAIN, words)
+    return java_command(cluster, words[0], path, MAIN, words, node=node)

@@ -13,7 +13,7 @@ from pathlib import PurePath
 from density_study.cluster.clients.cold_reads import EVICTION, evict_blocks, flush_dirty_pages
 from density_study.cluster.model.topology import Node
 from density_study.cluster.model.transport import Command
-from density_study.cluster.providers.provider import node_paths
+from density_study.cluster.providers.provider import node_paths, remote_path
 from density_study.cluster.stack import ensure, stack_home
 from density_study.workloads.base.client_run import require_success, run_clients
 from density_study.workloads.base.values import ClientRun, ColdProof
@@ -37,7 +37,7 @@ class PipelineWorkload:
             "--coverage", str(setting.coverage), "--seed", str(setting.seed),
         ]  # fmt: skip
         for stack in setting.needs_stacks:
-            ensure(stack)
+            ensure(stack, context.cluster.client_versions)
         for run in _on_workers(context, setting, "make", made, folder="logs"):
             require_success(context, run, "making the genomes")
         if setting.importance:
@@ -55,17 +55,22 @@ class PipelineWorkload:
         stages = ["run", "--threads", str(setting.threads), "--concurrent", str(setting.concurrent)]
         if setting.gatk_stages:
             java = context.cluster.client_java_home / "bin" / "java"
-            home = stack_home("gatk")
+            home = remote_path(context.cluster.topology, stack_home("gatk"))
             stages += [
                 "--java",
                 str(java),
                 "--gatk-home",
-                str(home),
+                home,
                 "--gatk",
                 *setting.gatk_stages,
             ]
         runs = _on_workers(
-            context, setting, "", stages, "", store=lambda _: load_command(context.cluster)
+            context,
+            setting,
+            "",
+            stages,
+            "",
+            store=lambda node, _: load_command(context.cluster, node),
         )
         if setting.importance is None or any(run.exit_code != 0 for run in runs):
             return runs
@@ -84,7 +89,7 @@ class PipelineWorkload:
             return Collected(faults=faults)
         compared = _on_workers(
             context, setting, "compare", ["compare"], "-answers",
-            store=lambda samples: dump_command(context.cluster, samples),
+            store=lambda node, samples: dump_command(context.cluster, node, samples),
         )  # fmt: skip
         for run in compared:
             require_success(context, run, "comparing the variants with those that were planted")
@@ -98,10 +103,10 @@ def _on_workers(
     arguments: Sequence[str],
     output: str | None = None,
     folder: str = "raw",
-    store: Callable[[Sequence[str]], Command] | None = None,
+    store: Callable[[Node, Sequence[str]], Command] | None = None,
 ) -> tuple[ClientRun, ...]:
     """Run the agent on all worker nodes at once. output: how the name of its file goes on. store: what the
-    agent does with the variant store, by the node's samples."""
+    agent does with the variant store, by the node and its samples."""
     commands = []
     for node, numbers in setting.numbers(context.cluster.topology):
         client = _client(node)
@@ -115,7 +120,7 @@ def _on_workers(
             argv += ["--output", str(context.at(path, node))]
         env: Mapping[str, str] = {}
         if store is not None and setting.variant_load:
-            program = store([sample(number) for number in numbers])
+            program = store(node, [sample(number) for number in numbers])
             argv += ["--store", *program.argv]
             env = program.env
         name = f"{client}-{act}" if act else client

@@ -244,6 +244,7 @@ def _topologies(study: Study, hosts: Sequence[Host]) -> tuple[Topology, ...]:
         isolation=_ISOLATION[study.provider],
         replication=study.stack.replication,
         base_port=study.stack.base_port,
+        worker_stacks=tuple(dict.fromkeys(s for one in study.settings() for s in one.needs_stacks)),
     )
     return place(hosts, arms, layout)
 

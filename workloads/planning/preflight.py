@@ -30,6 +30,7 @@ from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.render.cassandra import COMMIT_LOG_LEAST_MIB
 from density_study.cluster.render.kudu import least_disk_mib
 from density_study.cluster.stack import ensure
+from density_study.cluster.stack.recipe import TOOLS
 from density_study.cluster.stack.store_software import ensure_store
 from density_study.workloads.planning.arm_checks import (
     check_jvm_flags,
@@ -164,8 +165,9 @@ def _acts(
     for versions in dict.fromkeys(topology.versions for topology in topologies):
         name = "Java, Hadoop, HBase and YCSB" if versions == study.stack.versions else str(versions)
         yield name, partial(ensure_software, versions)
-    for stack in dict.fromkeys(one for s in study.settings() for one in s.needs_stacks):
-        yield stack, partial(ensure, stack)
+    for stack in dict.fromkeys(one for topology in topologies for one in topology.worker_stacks):
+        if stack in TOOLS:  # the others are already there
+            yield stack, partial(ensure, stack)
     for name, topology in plan.topologies.items():
         if topology.configuration != PLAIN:
             yield f"configuration of {name}", partial(check_configuration, topology)

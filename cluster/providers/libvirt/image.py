@@ -31,9 +31,9 @@ from density_study.cluster.stack.archive import class_list, has_archive
 from density_study.cluster.stack.cache import cache_root
 from density_study.cluster.state import atomic
 
-FORMAT = 1
+FORMAT = 2
 BUILD_TIMEOUT_S = 1800
-ROOT_MIB = 2048
+ROOT_MIB = 3072
 ROOT_LABEL = "study-root"
 STACKS = PurePosixPath("/opt/density-study")
 USER = "study"

@@ -77,7 +77,7 @@ class LibvirtProvider(Provider, Paths, Preflight, Guests):
 
     def remote_path(self, topology: Topology, path: PurePath | str) -> str:
         """A stack of the controller is in the golden image, by the name of its folder."""
-        homes = [stack_home(name, topology.versions) for name in stacks_in_guests(topology.store)]
+        homes = [stack_home(name, topology.versions) for name in _stacks_of(topology)]
         return moved(path, {home: STACKS_IN_GUEST / home.name for home in homes})
 
     def install_dirs(self, topology: Topology, stacks: Stacks) -> InstallDirs:
@@ -182,8 +182,12 @@ def stacks_in_guests(store: Store) -> tuple[str, ...]:
     return (*stacks_of_nodes(store), *stacks_of_clients(store))
 
 
+def _stacks_of(topology: Topology) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*stacks_in_guests(topology.store), *topology.worker_stacks)))
+
+
 def _image(topology: Topology) -> Path:
-    return ensure_image(ensure_all(stacks_in_guests(topology.store), topology.versions))
+    return ensure_image(ensure_all(_stacks_of(topology), topology.versions))
 
 
 def _used(topology: Topology) -> list[Host]:

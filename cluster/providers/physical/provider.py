@@ -67,7 +67,7 @@ class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases, WorkerCheck
         return NodePaths(folder / "conf", folder / "logs", data, more, cache)
 
     def remote_path(self, topology: Topology, path: PurePath | str) -> str:
-        copies = (*_of_nodes(topology), *_of_clients(topology))
+        copies = (*_of_nodes(topology), *_of_clients(topology), *_of_workers(topology))
         return moved(path, {copy.stack.home: copy.home for copy in copies})
 
     def install_dirs(self, topology: Topology, stacks: Stacks) -> InstallDirs:
@@ -154,9 +154,7 @@ class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases, WorkerCheck
         for node in topology.nodes:
             reach = NodeReach(tag=site.tag, node=node.name, target=targets[node.host])
             journal.record(reach)
-        nodes, further = _of_nodes(topology), _of_clients(topology)
-        clients = {client.host for client in topology.clients}
-        copies = {host: (*nodes, *further) if host in clients else nodes for host in targets}
+        copies = {host: _of_host(topology, host) for host in targets}
         data = self.node_paths(site, topology).all_data(topology.nodes)
         build = SshBuild.known(site, journal)
         build.create(data, copies)
@@ -207,6 +205,22 @@ def _of_nodes(topology: Topology) -> tuple[StackCopy, ...]:
 @cache
 def _of_clients(topology: Topology) -> tuple[StackCopy, ...]:
     return _copies(topology, stacks_of_clients(topology.store), client=True)
+
+
+@cache
+def _of_workers(topology: Topology) -> tuple[StackCopy, ...]:
+    return _copies(topology, topology.worker_stacks, client=True)
+
+
+def _of_host(topology: Topology, host: str) -> tuple[StackCopy, ...]:
+    copies = [*_of_nodes(topology)]
+    for nodes, further in (
+        (topology.clients, _of_clients),
+        (topology.workers, _of_workers),
+    ):
+        if any(node.host == host for node in nodes):
+            copies += further(topology)
+    return tuple({copy.home: copy for copy in copies}.values())
 
 
 def _copies(topology: Topology, names: tuple[str, ...], client: bool) -> tuple[StackCopy, ...]:

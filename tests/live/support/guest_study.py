@@ -28,11 +28,13 @@ HOSTS = TEMPLATE.partition("factors:")[0]
 
 
 @contextmanager
-def daemon_for(folder: Path, stores: Sequence[Store] = (HBASE,)) -> Iterator[Libvirtd]:
+def daemon_for(
+    folder: Path, stores: Sequence[Store] = (HBASE,), more: Sequence[str] = ()
+) -> Iterator[Libvirtd]:
     """A libvirtd whose namespace this process is in, with a lease of its own; images of the stores are made
-    before, since the namespace has no access to the archive."""
+    before, with `more` stacks, since the namespace has no access to the archive."""
     for store in stores:
-        ensure_image(ensure_all(stacks_in_guests(store)))
+        ensure_image(ensure_all((*stacks_in_guests(store), *more)))
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("DENSITY_STUDY_RUNTIME", str(folder / "runtime"))
         with libvirtd(folder / "h1", "h1") as running, inside(running.namespace):

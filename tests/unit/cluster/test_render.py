@@ -115,6 +115,23 @@ def test_a_client_on_the_masters_node_gets_no_daemon_settings() -> None:
     assert "dfs.namenode.name.dir" not in client
 
 
+def test_clients_on_workers_get_no_daemon_settings() -> None:
+    placed = physical()
+    assert not any(path.startswith("clients/") for path in render(blueprint(placed)).files)
+    made = blueprint(replace(placed, worker_stacks=("ycsb",)))
+    rendered = render(made)
+    first, other = (
+        settings(rendered, f"{path}/hbase-site.xml") for path in ("client", "clients/h1")
+    )
+    assert {key for key in first if first[key] != other[key]} == {"hbase.tmp.dir"}
+    assert first.keys() == other.keys()
+    for worker in made.topology.workers:
+        assert owner(f"clients/{worker.name}/hbase-site.xml", made.topology) == worker
+        folder = made.places.client_conf_of(made.topology, worker)
+        assert folder == made.places.conf / "clients" / worker.name
+        assert f"clients/{worker.name}/log4j.properties" in rendered.files
+
+
 @pytest.mark.parametrize("topology", [local(), physical()])
 def test_a_client_learns_within_seconds_that_there_is_no_history_server(
     topology: Topology,

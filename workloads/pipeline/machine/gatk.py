@@ -36,6 +36,7 @@ class Gatk:
             self.java,
             f"-Xmx{HEAP_MIB}m",
             "-XX:+UseSerialGC",  # as many threads as the study gives it, and no others
+            "-XX:-UsePerfData",  # else it leaves a folder in /tmp
             f"-Djava.io.tmpdir={self.scratch}",
             *_LAUNCHERS,
             *(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _SPARKS),

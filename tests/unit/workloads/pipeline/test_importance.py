@@ -176,5 +176,5 @@ def test_it_needs_this_machines_spark_and_room_in_yarn() -> None:
     setting().check_topology(replace(room, nodes=nodes))
     with pytest.raises(InputError, match="YARN has 512 MiB per node; Spark needs 1536 MiB"):
         setting().check_topology(room)
-    with pytest.raises(InputError, match="the Spark of its driver on this machine"):
+    with pytest.raises(InputError, match="needs the Spark of this machine"):
         setting().check_topology(replace(physical(), isolation="host"))

@@ -51,6 +51,9 @@ def test_every_shipped_study_is_in_the_table() -> None:
 def test_a_shipped_study_plans_the_same_builds_and_trials(name: str) -> None:
     plan = planned(name)
     assert (len(plan.builds), len(plan.trials), steps(plan)) == PLANNED[name]
+    loads = name == "genomics-pipeline"
+    for topology in plan.topologies.values():
+        assert topology.worker_stacks == (("ycsb",) if loads else ())
 
 
 @pytest.mark.parametrize(
