@@ -13,7 +13,8 @@ from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import Disk, Host, VcpuPolicy, VmHost
 from density_study.cluster.model.memory import GUEST_OS_MIB, worker_minimum_mib
-from density_study.cluster.model.placement import Layout, place, workers_mib
+from density_study.cluster.model.memory_shares import workers_mib
+from density_study.cluster.model.placement import Layout, place
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.providers.libvirt.guests import vcpus
 

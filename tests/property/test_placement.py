@@ -17,7 +17,8 @@ from density_study.cluster.model.memory import (
     daemon_heaps,
     worker_minimum_mib,
 )
-from density_study.cluster.model.placement import Layout, place, workers_mib
+from density_study.cluster.model.memory_shares import workers_mib
+from density_study.cluster.model.placement import Layout, place
 from density_study.cluster.model.topology import Topology
 
 JSON = TypeAdapter(Topology)
