@@ -1,16 +1,11 @@
 package org.densitystudy.stores;
 
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
-import java.security.KeyStore;
-import java.security.cert.Certificate;
-import java.security.cert.CertificateFactory;
 import java.util.Properties;
 import javax.net.ssl.SSLContext;
-import javax.net.ssl.TrustManagerFactory;
+import org.densitystudy.ycsb.Authorities;
 import site.ycsb.DBException;
 
 /**
@@ -27,28 +22,9 @@ public final class Tls {
       return null;
     }
     try {
-      SSLContext context = SSLContext.getInstance("TLS");
-      context.init(null, trusting(Path.of(file)).getTrustManagers(), null);
-      return context;
+      return Authorities.trusting(Path.of(file));
     } catch (IOException | GeneralSecurityException failure) {
       throw new DBException("no authorities in the file " + file + ": " + failure, failure);
     }
-  }
-
-  private static TrustManagerFactory trusting(Path file)
-      throws IOException, GeneralSecurityException {
-    KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());
-    store.load(null, null);
-    try (InputStream pem = Files.newInputStream(file)) {
-      for (Certificate one : CertificateFactory.getInstance("X.509").generateCertificates(pem)) {
-        store.setCertificateEntry("ca" + store.size(), one);
-      }
-    }
-    if (store.size() == 0) {
-      throw new IOException("it has no certificate");
-    }
-    var factory = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-    factory.init(store);
-    return factory;
   }
 }
