@@ -36,7 +36,7 @@ from density_study.cluster.machine.medium import check_disk, probe, read_rate
 from density_study.cluster.machine.processes import stop_all
 from density_study.cluster.machine.sockets import check_free, is_taken, listener
 from density_study.cluster.model.transport import ProcessId
-from density_study.cluster.stack.java import find_java
+from density_study.cluster.stack.java import find_java, refusal
 from density_study.cluster.stack.redis_server import find_redis
 from density_study.cluster.state.tags import tagged
 
@@ -140,6 +140,7 @@ HOST_COMMANDS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "free-mib": disk_free_mib,
         "io-bytes": page_cache.io_bytes,
         "java": _java,
+        "jvm-refusal": refusal,
         "is-cut": network_cut.is_cut,
         "kill": lambda processes: stop_all([ProcessId(*one) for one in processes], 0.0),
         "listening": _listening,

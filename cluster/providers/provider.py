@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePath
 from pkgutil import resolve_name
 from typing import Any, Protocol, runtime_checkable
@@ -20,7 +21,7 @@ from density_study.cluster.model.transport import Transport
 from density_study.cluster.model.versions import Versions
 from density_study.cluster.providers.stacks import Stacks
 from density_study.cluster.render.blueprint import InstallDirs, NodePaths
-from density_study.cluster.stack import redis_server
+from density_study.cluster.stack.machine_software import MachineSoftware, ThisMachine
 from density_study.cluster.state.journal import Journal
 
 GRACE_S = 2.0
@@ -99,14 +100,11 @@ class Paths(Protocol):
     def node_paths(self, site: Site, topology: Topology) -> NodePaths:
         """Where the nodes' files will be. Pure."""
 
-    def install_dirs(self, topology: Topology, stacks: Stacks) -> InstallDirs:
-        """Where Java and the stacks are on every node."""
-
     def remote_path(self, topology: Topology, path: PurePath | str) -> str:
         """The nodes' path of a file of the controller's stacks. Pure."""
 
-    def find_redis(self, topology: Topology, since: int) -> Mapping[str, str]:
-        """The Redis server of the workers' machines, as `cluster.stack.redis_server` describes it."""
+    def software(self, topology: Topology) -> MachineSoftware:
+        """Java and Redis of the nodes' machines."""
 
 
 @runtime_checkable
@@ -252,10 +250,7 @@ def folders_of(topology: Topology, host: Host) -> list[str]:
 
 def install_dirs(topology: Topology, stacks: Stacks) -> InstallDirs:
     """Where Java and the stacks are on every node."""
-    provider = provider_of(topology.provider)
-    if isinstance(provider, Paths):
-        return provider.install_dirs(topology, stacks)
-    return stacks.install_dirs()
+    return stacks.install_dirs(partial(remote_path, topology))
 
 
 def remote_path(topology: Topology, path: PurePath | str) -> str:
@@ -264,9 +259,7 @@ def remote_path(topology: Topology, path: PurePath | str) -> str:
     return provider.remote_path(topology, path) if isinstance(provider, Paths) else str(path)
 
 
-def find_redis(topology: Topology, since: int) -> Mapping[str, str]:
-    """The Redis server of the machines that the workers are on. InputError if there is none."""
+def software_of(topology: Topology) -> MachineSoftware:
+    """What the machines of the topology's nodes have."""
     provider = provider_of(topology.provider)
-    if isinstance(provider, Paths):
-        return provider.find_redis(topology, since)
-    return redis_server.find_redis(since)
+    return provider.software(topology) if isinstance(provider, Paths) else ThisMachine()

@@ -10,21 +10,17 @@ from typing import Any
 from density_study.cluster.model.store import HBASE, Store
 from density_study.cluster.model.versions import VERSIONS, Versions
 from density_study.cluster.render.blueprint import InstallDirs
-from density_study.cluster.stack import Java, Stack, classpath, ensure_all, find_java
+from density_study.cluster.stack import Java, Stack, classpath, ensure_all
 from density_study.cluster.stack.archive import ensure_archives
+from density_study.cluster.stack.machine_software import MachineSoftware, ThisMachine
 from density_study.cluster.stack.recipe import TOOLS
-from density_study.cluster.stack.redis_server import find_redis
-from density_study.cluster.stack.store_software import (
-    CLIENTS,
-    FindRedis,
-    StoreSoftware,
-    ensure_store,
-)
+from density_study.cluster.stack.store_software import CLIENTS, StoreSoftware, ensure_store
 
 
 @dataclass(frozen=True)
 class Stacks:
-    """Java and the two trees every node of a cluster uses. `client_java`: of HBase's clients.
+    """Java, as the nodes' machines have it, and the two trees that every node of a cluster uses.
+    `client_java`: of HBase's clients.
     `store`: of a cluster with another store than HBase. `on_hadoop`: whether its nodes use the two trees."""
 
     java: Java
@@ -34,20 +30,15 @@ class Stacks:
     store: StoreSoftware | None = None
     on_hadoop: bool = True
 
-    def install_dirs(
-        self,
-        java: PurePath | None = None,
-        client_java: PurePath | None = None,
-        place: Callable[[PurePath | str], str] = str,
-    ) -> InstallDirs:
-        """Where they are on every node; by default, where they are on the controller. `place`: the nodes'
-        path of a file of the controller's stacks."""
+    def install_dirs(self, place: Callable[[PurePath | str], str] = str) -> InstallDirs:
+        """Where they are on every node. `place`: the nodes' path of a file of the controller's stacks; by
+        default the same."""
         program, servers = (
             (None, ()) if self.store is None else (self.store.program, self.store.classpath)
         )
         return InstallDirs(
-            java=java or self.daemon_java.home,
-            client_java=client_java or self.client_java.home,
+            java=self.daemon_java.home,
+            client_java=self.client_java.home,
             hadoop=PurePath(place(self.hadoop.home)),
             hbase=PurePath(place(self.hbase.home)),
             hadoop_classpath=tuple(map(place, classpath(self.hadoop))),
@@ -73,18 +64,20 @@ class Stacks:
 
 
 def ensure_stacks(
-    versions: Versions = VERSIONS, store: Store = HBASE, redis: FindRedis = find_redis
+    versions: Versions = VERSIONS, store: Store = HBASE, machine: MachineSoftware | None = None
 ) -> Stacks:
-    """Java, the stacks and their class-data archives (YCSB's too), made if not in the cache; and what
-    another store needs, with `redis` as for `ensure_store`.
+    """The stacks, made if not in the cache; Java and what another store needs, as `machine` has them, where
+    the nodes are. By default that is here: then class-data archives are made, too (YCSB's among them).
 
-    InputError if one cannot be made.
+    InputError if one is missing or cannot be made.
     """
-    java, client_java = find_java(feature=versions.java), find_java()
+    found = machine or ThisMachine()
+    java, client_java = found.java(versions.java), found.java()
     hadoop, hbase, ycsb = ensure_all(("hadoop", "hbase", "ycsb"), versions)
-    ensure_archives((hadoop, hbase), java, versions.java)
-    ensure_archives((ycsb,), client_java)
-    software = None if store.is_hbase else ensure_store(store, redis)
+    if isinstance(found, ThisMachine):
+        ensure_archives((hadoop, hbase), java, versions.java)
+        ensure_archives((ycsb,), client_java)
+    software = None if store.is_hbase else ensure_store(store, found)
     return Stacks(java, client_java, hadoop, hbase, software, store.on_hadoop)
 
 

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +23,7 @@ WITHOUT_SECURITY_MANAGER = "3.5.0"
 """From Java 24 on there is no SecurityManager, and from this Hadoop on nobody needs it (HADOOP-19212)."""
 INSTALLED = Path("/usr/lib/jvm")
 """Where Debian, Red Hat and Adoptium's packages install JDKs, a folder each."""
+_START_TIMEOUT_S = 60
 _REMEDY = (
     f"install a JDK {JDK} (Debian 12 and 13: apt install default-jdk-headless) "
     "and point JAVA_HOME at it."
@@ -67,6 +68,20 @@ def find_java(environ: Mapping[str, str] | None = None, feature: int | None = No
     if java.feature not in FEATURES:
         raise InputError(f"{home} holds Java {java.version}, not {JDK}.", where, _REMEDY)
     return java
+
+
+def refusal(flags: Sequence[str], feature: int | None = None) -> str:
+    """What this machine's Java says of JVM flags that it refuses: 'Java 17.0.15 refuses -Xmx1z: Invalid ...'.
+    Empty if it takes them. `feature` as for `find_java`."""
+    java = find_java(feature=feature)
+    done = subprocess.run(
+        [str(java.command), *flags, "-version"],
+        capture_output=True, text=True, timeout=_START_TIMEOUT_S, check=False,
+    )  # fmt: skip
+    if done.returncode == 0:
+        return ""
+    said = " ".join((done.stderr or done.stdout).split())
+    return f"Java {java.version} refuses {' '.join(flags)}: {said[:300]}"
 
 
 def fault_of(feature: int, hadoop: str) -> str:

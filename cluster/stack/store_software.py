@@ -5,17 +5,16 @@ from __future__ import annotations
 import platform
 import re
 import shutil
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from zipfile import ZipFile
 
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.store import Store
-from density_study.cluster.stack.java import Java, find_java
+from density_study.cluster.stack.java import Java
 from density_study.cluster.stack.lock import read_lock
+from density_study.cluster.stack.machine_software import MachineSoftware, ThisMachine
 from density_study.cluster.stack.recipe import recipe_of
-from density_study.cluster.stack.redis_server import find_redis
 from density_study.cluster.stack.stack import Stack, classpath, ensure, locked, stack_home
 
 CLIENTS = "ycsb-stores"
@@ -24,8 +23,6 @@ UNPACKED = "unpacked"
 """Of a stack's tree: the folder with programs that its jar holds."""
 _CLUSTER_PORT_SINCE = 7
 """The first version of Redis, and of Valkey, with the option cluster-port."""
-FindRedis = Callable[[int], Mapping[str, str]]
-"""As `find_redis`."""
 
 
 @dataclass(frozen=True)
@@ -41,14 +38,15 @@ class StoreSoftware:
     classpath: tuple[str, ...] = ()
 
 
-def ensure_store(store: Store, redis: FindRedis = find_redis) -> StoreSoftware:
-    """The store's software, and its client's jars in the cache. InputError if a part is missing. `redis`
-    finds the server's program where the nodes are."""
+def ensure_store(store: Store, machine: MachineSoftware | None = None) -> StoreSoftware:
+    """The store's software, and its client's jars in the cache. InputError if a part is missing. `machine`:
+    where the nodes are, by default here."""
+    machine = machine or ThisMachine()
     if store.name == "kudu":
         _check_kudu_runs_here()
     ensure(CLIENTS)
     if store.name in ("redis", "redis-cluster"):
-        found = redis(_CLUSTER_PORT_SINCE if store.name == "redis-cluster" else 0)
+        found = machine.redis(_CLUSTER_PORT_SINCE if store.name == "redis-cluster" else 0)
         return StoreSoftware(
             found["name"], found["version"], found["sha256"], Path(found["program"])
         )
@@ -56,12 +54,12 @@ def ensure_store(store: Store, redis: FindRedis = find_redis) -> StoreSoftware:
         return _kudu()
     if store.name == "rocksdb":
         return _library("RocksDB", "rocksdbjni")
-    return _servers(store)
+    return _servers(store, machine)
 
 
-def _servers(store: Store) -> StoreSoftware:
+def _servers(store: Store, machine: MachineSoftware) -> StoreSoftware:
     """Those of a stack with the store's name."""
-    java, stack = find_java(feature=store.facts.java), ensure(store.name)
+    java, stack = machine.java(store.facts.java), ensure(store.name)
     return StoreSoftware(
         store.facts.title, stack.version, stack.jars_sha256, java=java, classpath=classpath(stack)
     )

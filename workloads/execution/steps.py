@@ -8,7 +8,6 @@ removes whatever else of the run still stands: at most one cluster of a run exis
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
 from density_study.cluster.lifecycle.bring_up import bring_up
 from density_study.cluster.lifecycle.join import join
@@ -16,7 +15,7 @@ from density_study.cluster.lifecycle.tear_down import release_hosts, tear_down
 from density_study.cluster.model.cluster import Cluster, read_cluster
 from density_study.cluster.model.errors import HostLostError, StudyError
 from density_study.cluster.model.transport import Transport
-from density_study.cluster.providers.provider import Given, find_redis, provider_of
+from density_study.cluster.providers.provider import Given, provider_of, software_of
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.state import lease
 from density_study.cluster.state.events import KeepAsked, TrialState
@@ -201,7 +200,7 @@ def _up(run: Run, acts: Acts, step: Step) -> StepOutcome:
         bring_up(
             site,
             topology,
-            ensure_stacks(topology.versions, topology.store, partial(find_redis, topology)),
+            ensure_stacks(topology.versions, topology.store, software_of(topology)),
             run.journal,
             final_check=check,
         )

@@ -3,7 +3,6 @@ takes its flags. Starts nothing but `java -version`."""
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 
@@ -11,12 +10,12 @@ from density_study.cluster.model.configuration import Configuration
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.model.versions import HBASE, Versions
+from density_study.cluster.providers.provider import software_of
 from density_study.cluster.render.jvm import collector_flag
-from density_study.cluster.stack import find_java, stack_home
+from density_study.cluster.stack import stack_home
 from density_study.cluster.stack.property_names import PROPERTIES, read_names
 from density_study.cluster.stack.recipe import recipe_of
 
-_TIMEOUT_S = 60
 _KEY = ("factors", "configuration")
 
 
@@ -66,16 +65,11 @@ def check_properties(topology: Topology) -> None:
 
 def check_jvm_flags(topology: Topology) -> None:
     """InputError for flags that the arm's Java refuses."""
-    java = find_java(feature=topology.versions.java)
+    machine = software_of(topology)
     for kind, argv in _flags(topology.configuration):
-        done = subprocess.run(
-            [str(java.command), *argv, "-version"],
-            capture_output=True, text=True, timeout=_TIMEOUT_S, check=False,
-        )  # fmt: skip
-        if done.returncode != 0:
-            said = " ".join((done.stderr or done.stdout).split())
+        if refused := machine.refusal(argv, topology.versions.java):
             raise InputError(
-                f"Java {java.version} refuses {' '.join(argv)}: {said[:300]}",
+                refused,
                 f"configuration {topology.levels['configuration']}, jvm.{kind}",
                 "correct the flags, or name another JDK by `java` in the stack.",
                 (*_KEY, topology.levels["configuration"], "jvm", kind),

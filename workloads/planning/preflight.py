@@ -20,16 +20,17 @@ from density_study.cluster.providers.provider import (
     Capacity,
     FreeResources,
     Given,
+    Paths,
     Preflight,
     WorkerChecks,
-    find_redis,
     provider_of,
+    software_of,
 )
 from density_study.cluster.providers.ssh.channel import channel
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.render.cassandra import COMMIT_LOG_LEAST_MIB
 from density_study.cluster.render.kudu import least_disk_mib
-from density_study.cluster.stack import ensure
+from density_study.cluster.stack import ensure, ensure_all
 from density_study.cluster.stack.recipe import TOOLS
 from density_study.cluster.stack.store_software import ensure_store
 from density_study.workloads.planning.arm_checks import (
@@ -160,11 +161,11 @@ def _acts(
     topologies = plan.topologies.values()
     for topology in {topology.store: topology for topology in topologies}.values():
         if not topology.store.is_hbase:
-            redis = partial(find_redis, topology)
-            yield topology.store.facts.title, partial(ensure_store, topology.store, redis)
+            machine = software_of(topology)
+            yield topology.store.facts.title, partial(ensure_store, topology.store, machine)
     for versions in dict.fromkeys(topology.versions for topology in topologies):
         name = "Java, Hadoop, HBase and YCSB" if versions == study.stack.versions else str(versions)
-        yield name, partial(ensure_software, versions)
+        yield name, partial(ensure_software, versions, here=not isinstance(provider, Paths))
     for stack in dict.fromkeys(one for topology in topologies for one in topology.worker_stacks):
         if stack in TOOLS:  # the others are already there
             yield stack, partial(ensure, stack)
@@ -215,10 +216,14 @@ def _check_room(provider: Capacity, topology: Topology, runs: Path, need_mib: in
             _check_disks(host, disks_mib, need_mib)
 
 
-def ensure_software(versions: Versions) -> None:
-    """Java and the three stacks, assembled unless they are in the cache. InputError if one is missing."""
+def ensure_software(versions: Versions, here: bool = True) -> None:
+    """The three stacks, assembled unless they are in the cache; where nodes are `here`, Java, too. InputError
+    if one is missing."""
     check_versions([versions])
-    ensure_stacks(versions)
+    if here:
+        ensure_stacks(versions)
+    else:
+        ensure_all(("hadoop", "hbase", "ycsb"), versions)
 
 
 def check_configuration(topology: Topology) -> None:

@@ -42,7 +42,9 @@ DATA = "/study"
 """Where a guest's data disk is mounted; it holds everything a build writes."""
 JAVA_HOME = "/usr/lib/jvm/java-17-openjdk-amd64"
 FILES = {"root": "root.raw", "kernel": "vmlinuz", "initrd": "initrd"}
-"""What a host needs of an image; packages.txt beside them lists Debian's versions."""
+"""What a host needs of an image."""
+PACKAGES = "packages.txt"
+"""Beside them: Debian's packages with their versions."""
 REDIS = "redis.json"
 """Beside them: Debian's server, as `cluster.stack.redis_server` describes it."""
 
@@ -69,6 +71,13 @@ def image_key(stacks: Sequence[Stack]) -> str:
         "hook": Path(customize.__file__).read_text(),
     }
     return hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def java_version(image: Path) -> str:
+    """Of its JDK, as its vendor writes it: 17.0.15 of Debian's 17.0.15+6-1~deb12u1."""
+    lines = (image / PACKAGES).read_text().splitlines()
+    versions = dict(line.split(" ", 1) for line in lines)
+    return versions["openjdk-17-jre-headless"].partition("+")[0]
 
 
 def ensure_image(stacks: Sequence[Stack]) -> Path:
@@ -111,7 +120,7 @@ def _build(stacks: Sequence[Stack], key: str, folder: Path) -> None:
 def _plan(stacks: Sequence[Stack], aside: Path) -> dict[str, Any]:
     return {
         "to": str(aside),
-        "packages_to": str(aside / "packages.txt"),
+        "packages_to": str(aside / PACKAGES),
         "redis_to": str(aside / REDIS),
         "root_mib": ROOT_MIB,
         "label": ROOT_LABEL,
@@ -172,7 +181,7 @@ def _run(argv: Sequence[str], aside: Path) -> None:
             timeout=BUILD_TIMEOUT_S,
             check=False,
         ).returncode
-    missing = [name for name in (*FILES.values(), "packages.txt") if not (aside / name).exists()]
+    missing = [name for name in (*FILES.values(), PACKAGES) if not (aside / name).exists()]
     if code != 0 or missing:
         tail = log.read_text(errors="replace").strip()[-1500:]
         raise StudyError(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path, PurePath, PurePosixPath
 from typing import Any
 
@@ -28,6 +28,7 @@ from density_study.cluster.providers.libvirt.image import (
     REDIS,
     USER,
     ensure_image,
+    java_version,
 )
 from density_study.cluster.providers.libvirt.image import STACKS as STACKS_IN_GUEST
 from density_study.cluster.providers.libvirt.keys import Keys, keys_of, make_keys
@@ -50,13 +51,13 @@ from density_study.cluster.providers.ssh.build import SshBuild
 from density_study.cluster.providers.ssh.channel import channel, close_channels
 from density_study.cluster.providers.ssh.transport import SshTransport
 from density_study.cluster.providers.stacks import (
-    Stacks,
     moved,
     stacks_of_clients,
     stacks_of_nodes,
 )
-from density_study.cluster.render.blueprint import InstallDirs, NodePaths
-from density_study.cluster.stack import ensure_all, stack_home
+from density_study.cluster.render.blueprint import NodePaths
+from density_study.cluster.stack import Java, ensure_all, stack_home
+from density_study.cluster.stack.machine_software import ThisMachine
 from density_study.cluster.state.events import Accel, DiskEmulated, GuestsUp, HostReach, NodeReach
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.tags import tagged
@@ -64,6 +65,25 @@ from density_study.cluster.state.timeout_scale import acceleration, timeout_scal
 
 WORK = PurePosixPath(DATA)
 """The program's folder in each guest: its data disk."""
+
+
+@dataclass(frozen=True)
+class ImageSoftware:
+    """What the topology's image has: Debian's packages. It is built first, if the cache has none."""
+
+    topology: Topology
+
+    def java(self, feature: int | None = None) -> Java:
+        """The only one, of which studies cannot choose another release."""
+        return Java(Path(JAVA_HOME), java_version(_image(self.topology)))
+
+    def refusal(self, flags: Sequence[str], feature: int | None = None) -> str:
+        """By this machine's Java: that of guests cannot be asked before there are guests."""
+        return ThisMachine().refusal(flags, feature)
+
+    def redis(self, since: int) -> Mapping[str, str]:
+        found: dict[str, str] = json.loads((_image(self.topology) / REDIS).read_text())
+        return found
 
 
 class LibvirtProvider(Provider, Paths, Preflight, Guests):
@@ -80,14 +100,8 @@ class LibvirtProvider(Provider, Paths, Preflight, Guests):
         homes = [stack_home(name, topology.versions) for name in _stacks_of(topology)]
         return moved(path, {home: STACKS_IN_GUEST / home.name for home in homes})
 
-    def install_dirs(self, topology: Topology, stacks: Stacks) -> InstallDirs:
-        java = PurePosixPath(JAVA_HOME)
-        return stacks.install_dirs(java, java, partial(self.remote_path, topology))
-
-    def find_redis(self, topology: Topology, since: int) -> Mapping[str, str]:
-        """That of the image: Debian's."""
-        found: dict[str, str] = json.loads((_image(topology) / REDIS).read_text())
-        return found
+    def software(self, topology: Topology) -> ImageSoftware:
+        return ImageSoftware(topology)
 
     def preflight(self, topology: Topology, tag: str) -> None:
         """Every libvirt answers, else StudyError; and guests have the CPUs of their network, else

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache, partial
-from pathlib import PurePath
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path, PurePath
 from typing import Any
 
 from density_study.cluster.machine import directories
@@ -33,16 +34,37 @@ from density_study.cluster.providers.ssh.stack_copies import StackCopy
 from density_study.cluster.providers.ssh.transport import SshTransport
 from density_study.cluster.providers.ssh.units import run_argv, unit_name
 from density_study.cluster.providers.stacks import (
-    Stacks,
     moved,
     stacks_of_clients,
     stacks_of_nodes,
 )
-from density_study.cluster.render.blueprint import InstallDirs, NodePaths
-from density_study.cluster.stack import Stack, ensure_all
+from density_study.cluster.render.blueprint import NodePaths
+from density_study.cluster.stack import Java, Stack, ensure_all
 from density_study.cluster.stack.archive import archive_name, has_archive
 from density_study.cluster.state.events import NodeReach
 from density_study.cluster.state.journal import Journal
+
+
+@dataclass(frozen=True)
+class HostSoftware:
+    """What a topology's hosts have."""
+
+    topology: Topology
+
+    def java(self, feature: int | None = None) -> Java:
+        home, version = _java(self.topology, feature)
+        return Java(Path(home), version)
+
+    def refusal(self, flags: Sequence[str], feature: int | None = None) -> str:
+        """Of one host: all have the same Java."""
+        target = next(iter(targets_of(self.topology).values()))
+        return str(channel(target).act("jvm-refusal", list(flags), feature))
+
+    def redis(self, since: int) -> Mapping[str, str]:
+        """Of the workers' hosts."""
+        workers = {worker.host for worker in self.topology.workers}
+        targets = {host: one for host, one in targets_of(self.topology).items() if host in workers}
+        return same_redis(targets, since)
 
 
 class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases, WorkerChecks):
@@ -70,15 +92,8 @@ class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases, WorkerCheck
         copies = (*_of_nodes(topology), *_of_clients(topology), *_of_workers(topology))
         return moved(path, {copy.stack.home: copy.home for copy in copies})
 
-    def install_dirs(self, topology: Topology, stacks: Stacks) -> InstallDirs:
-        java, client_java = (PurePath(_java(topology, own)[0]) for own in (False, True))
-        return stacks.install_dirs(java, client_java, partial(self.remote_path, topology))
-
-    def find_redis(self, topology: Topology, since: int) -> Mapping[str, str]:
-        """That of the workers."""
-        workers = {worker.host for worker in topology.workers}
-        targets = {host: one for host, one in targets_of(topology).items() if host in workers}
-        return same_redis(targets, since)
+    def software(self, topology: Topology) -> HostSoftware:
+        return HostSoftware(topology)
 
     def check_leases(self, topology: Topology, tag: str) -> None:
         targets = targets_of(topology)
@@ -107,7 +122,7 @@ class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases, WorkerCheck
             play(
                 "preflight",
                 {targets[host]: {"systemd": found["systemd"]} for host, found in described.items()},
-                {"java": _java(topology, client=False)[0], "unit_command": list(unit[2:])},
+                {"java": _java(topology, _feature(topology))[0], "unit_command": list(unit[2:])},
                 tag=tag,
                 work=str(topology.hosts[0].target.work),
             )
@@ -230,7 +245,7 @@ def _copies(topology: Topology, names: tuple[str, ...], client: bool) -> tuple[S
 
 def _copy(topology: Topology, stack: Stack, client: bool) -> StackCopy:
     """`client`: with the clients' Java, not with that of the arm."""
-    java, version = _java(topology, client)
+    java, version = _java(topology, None if client else _feature(topology))
     name = f"{stack.home.name}-java{version}"
     known = archive_name(None if client else topology.versions.java)
     archive = known if has_archive(stack) else ""
@@ -238,17 +253,17 @@ def _copy(topology: Topology, stack: Stack, client: bool) -> StackCopy:
 
 
 @cache
-def _java(topology: Topology, client: bool) -> tuple[str, str]:
-    """(home, version) of the daemons' Java, or of the clients' one, which is the hosts' own. From the plan;
+def _java(topology: Topology, feature: int | None) -> tuple[str, str]:
+    """(home, version) of the hosts' own Java, which their clients use, or of another release. From the plan;
     from the hosts where it was made without them, or for another Java than their own."""
-    login, feature = topology.hosts[0].login, None if client else _feature(topology)
+    login = topology.hosts[0].login
     if login and login.java_home and feature is None:
         return login.java_home, login.java_version
     return same_java(targets_of(topology), feature)
 
 
 def _feature(topology: Topology) -> int | None:
-    """The release of Java that the daemons need; None if the hosts' own will do."""
+    """The release of Java that daemons need; None if the hosts' own will do."""
     return topology.store.facts.java or topology.versions.java
 
 

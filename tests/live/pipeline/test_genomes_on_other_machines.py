@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from density_study.cluster.providers.libvirt.provider import LibvirtProvider
+from density_study.cluster.providers.provider import software_of
 from density_study.jobs.first_look.look import first_look
 from density_study.workloads.execution.run import Run
 from density_study.workloads.pipeline.machine.files import ALIGN, CALL, JOINT, LOAD
@@ -84,6 +85,10 @@ def test_on_hosts_over_ssh(tmp_path: Path) -> None:
                 for client in manifest.clients:
                     ours = [word for word in client.argv if "/stacks/" in word]
                     assert ours and all("/var/tmp/density-study-study/" in one for one in ours)
+                machine = software_of(manifest.topology)
+                assert manifest.disclosure["stacks"]["java"] == machine.java().version
+                assert machine.refusal(["-XX:+NoSuchFlagAtAll"]).startswith("Java ")
+                assert machine.refusal(["-Xmx64m"]) == ""
                 looked = first_look(run.records / manifest.trial)
                 assert looked.verdict == "valid", looked
             left = [one for name in hosts.names for one in left_on(hosts, name)]
@@ -105,5 +110,7 @@ def test_in_guests(daemon: Libvirtd) -> None:
     (manifest,) = closed_records(run.records).values()
     check(run, manifest, ("w1",))
     assert manifest.isolation == "vm"
+    image = software_of(manifest.topology).java().version
+    assert manifest.disclosure["stacks"]["java"] == image and image.startswith("17.")
     for build in run.plan.builds:
         assert not LibvirtProvider().leftovers(run.site(build), run.journal)

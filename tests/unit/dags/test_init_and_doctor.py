@@ -85,7 +85,7 @@ def test_densities_that_are_none_are_refused(bad: str) -> None:
 
 
 def test_a_sound_study_has_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(preflight, "ensure_software", lambda _versions: None)
+    monkeypatch.setattr(preflight, "ensure_software", lambda *_, **_here: None)
     call("init", "x.yaml", *FLAGS)
     done = call("doctor", "x.yaml")
     assert done.exit_code == 0 and done.output.endswith("checks, no faults\n")
@@ -93,7 +93,7 @@ def test_a_sound_study_has_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_fault_is_named_with_its_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(_versions: object) -> None:
+    def missing(_versions: object, here: bool) -> None:
         raise InputError("there is no Java.", "PATH", "install a JDK.")
 
     monkeypatch.setattr(preflight, "ensure_software", missing)

@@ -30,6 +30,7 @@ from density_study.cluster.providers.libvirt.xml import (
     tag_in,
     volume_xml,
 )
+from density_study.cluster.providers.provider import software_of
 from density_study.cluster.providers.ssh.build import SshBuild
 from density_study.cluster.state.journal import Journal
 from tests.live.support.guests import topology, vm_host
@@ -194,6 +195,16 @@ def test_the_network_of_guests_is_checked_and_set_in_each_of_them(
         ("set-network", "ens2", settings),
         ("close",),
     ]
+
+
+def test_the_java_of_guests_is_that_of_their_image(
+    layout: Topology, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    packages = "openjdk-17-jre 17.0.9-1\nopenjdk-17-jre-headless 17.0.21.1+2-1~deb12u1\n"
+    (tmp_path / "packages.txt").write_text(packages)
+    monkeypatch.setattr(provider, "_image", lambda _: tmp_path)
+    found = software_of(dataclasses.replace(layout, provider="libvirt")).java()
+    assert (found.home.name, found.version) == ("java-17-openjdk-amd64", "17.0.21.1")
 
 
 def test_a_cpu_that_guests_do_not_have_is_refused_before_they_are_made(layout: Topology) -> None:

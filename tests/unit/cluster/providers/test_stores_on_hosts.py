@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import tarfile
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path, PurePath
 
@@ -14,7 +15,8 @@ from density_study.cluster.lifecycle.disclosed import listens_on_all
 from density_study.cluster.machine.host_commands import HOST_COMMANDS
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import Target
-from density_study.cluster.model.store import STORES, Store, StoreName
+from density_study.cluster.model.store import HBASE, STORES, Store, StoreName
+from density_study.cluster.providers import stacks
 from density_study.cluster.providers.ssh import build
 from density_study.cluster.providers.ssh.stack_copies import StackCopy
 from density_study.cluster.providers.stacks import stacks_of_clients, stacks_of_nodes
@@ -22,7 +24,7 @@ from density_study.cluster.render.blueprint import Blueprint
 from density_study.cluster.render.cassandra import cassandra_files
 from density_study.cluster.render.kudu import kudu_argv
 from density_study.cluster.render.store_daemons import rendered_store
-from density_study.cluster.stack import Stack
+from density_study.cluster.stack import Java, Stack, store_software
 from tests.support.topologies import blueprint, local, physical
 
 OF_NODES: dict[StoreName, tuple[str, ...]] = {
@@ -75,6 +77,42 @@ def test_hosts_with_unequal_servers_are_refused(monkeypatch: pytest.MonkeyPatch)
     ) as caught:
         build.same_redis(targets, 7)
     assert caught.value.where == "host 'h2'"
+
+
+class Hosts:
+    """Machines whose Java is not the controller's."""
+
+    def java(self, feature: int | None = None) -> Java:
+        return Java(Path(f"/hosts/jdk-{feature or 21}"), f"{feature or 21}.0.99")
+
+    def refusal(self, flags: Sequence[str], feature: int | None = None) -> str:
+        raise AssertionError("no flags are given")
+
+    def redis(self, since: int) -> Mapping[str, str]:
+        raise AssertionError("no Redis is wanted")
+
+
+@pytest.mark.parametrize(
+    ("store", "java"), [(HBASE, "21.0.99"), (Store("cassandra", "synced"), "17.0.99")]
+)
+def test_the_java_of_the_hosts_is_used_and_disclosed(
+    store: Store, java: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def made(name: str, *_: object) -> Stack:
+        return Stack(name, "1", Path("/cache") / name, "f" * 64)
+
+    monkeypatch.setattr(stacks, "ensure_all", lambda names, _: tuple(map(made, names)))
+    monkeypatch.setattr(stacks, "ensure_archives", None)  # those of hosts are made there
+    monkeypatch.setattr(stacks, "classpath", lambda _: ())
+    monkeypatch.setattr(store_software, "ensure", made)
+    monkeypatch.setattr(store_software, "classpath", lambda _: ())
+    found = stacks.ensure_stacks(store=store, machine=Hosts())
+    assert (found.disclose()["java"], found.disclose()["client_java"]) == (java, "21.0.99")
+    dirs = found.install_dirs()
+    assert (dirs.java, dirs.client_java) == (
+        Path(f"/hosts/jdk-{java[:2]}"),
+        Path("/hosts/jdk-21"),
+    )
 
 
 def on_hosts(name: StoreName) -> Blueprint:

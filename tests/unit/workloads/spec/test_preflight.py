@@ -22,7 +22,7 @@ Usage = namedtuple("Usage", "total used free")
 
 @pytest.fixture(autouse=True)
 def no_stacks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checked, "ensure_software", lambda _versions: None)
+    monkeypatch.setattr(checked, "ensure_software", lambda *_, **_here: None)
 
 
 def planned(tmp_path: Path, **overrides: object) -> tuple[Study, Plan]:

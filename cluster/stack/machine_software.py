@@ -1,0 +1,35 @@
+"""`MachineSoftware`: what no stack brings and the nodes' machines must have: Java, and Redis's server."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from density_study.cluster.stack.java import Java, find_java, refusal
+from density_study.cluster.stack.redis_server import find_redis
+
+
+class MachineSoftware(Protocol):
+    """The same on all machines of a cluster. InputError if it is missing, or differs between them."""
+
+    def java(self, feature: int | None = None) -> Java:
+        """As `find_java`."""
+
+    def refusal(self, flags: Sequence[str], feature: int | None = None) -> str:
+        """Of JVM flags, as `java.refusal`."""
+
+    def redis(self, since: int) -> Mapping[str, str]:
+        """As `find_redis`."""
+
+
+class ThisMachine:
+    """Of the controller, where nodes are on it."""
+
+    def java(self, feature: int | None = None) -> Java:
+        return find_java(feature=feature)
+
+    def refusal(self, flags: Sequence[str], feature: int | None = None) -> str:
+        return refusal(flags, feature)
+
+    def redis(self, since: int) -> Mapping[str, str]:
+        return find_redis(since)
