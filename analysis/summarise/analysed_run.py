@@ -102,7 +102,10 @@ class AnalysedRun:
         }
         return unexpected_differences(
             chosen,
-            {build: {"topology": t.name, **self.arms[t.name]} for build, t in of_build.items()},
+            {
+                build: {"topology": t.name, "isolation": t.isolation, **self.arms[t.name]}
+                for build, t in of_build.items()
+            },
         )
 
     @cached_property

@@ -43,7 +43,8 @@ _FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "machines": _HOST,
     "given": ("cluster",),  # what given clusters say of themselves
     "clients": ("cluster",),
-    "stacks.java": ("stack.java", "store"),
+    "stacks.java": ("stack.java", "store", "isolation"),  # guests have that of their image
+    "stacks.client_java": ("isolation",),
     "stacks.hadoop": ("stack.hadoop", "store"),
     "stacks.hbase": ("stack.hbase", "stack.hadoop", "store"),  # its HDFS client is Hadoop's
     "stacks.hbase.version": ("stack.hbase", "store"),
@@ -100,7 +101,7 @@ def unexpected_differences(
     disclosures: Mapping[str, Mapping[str, Any]], declared: Mapping[str, Mapping[str, str]]
 ) -> tuple[Difference, ...]:
     """Differences that no factor explains, by key. `disclosures` by build; `declared` by build: what its
-    study declares, and the name of its topology at the key `topology`."""
+    study declares, the name of its topology at the key `topology`, and what its nodes are at `isolation`."""
     plain = {build: dict(leaves(value, build)) for build, value in disclosures.items()}
     found: dict[str, Difference] = {}
     for key in sorted({key for own in plain.values() for key in own}):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -172,6 +172,10 @@ def _acts(
     for name, topology in plan.topologies.items():
         if topology.configuration != PLAIN:
             yield f"configuration of {name}", partial(check_configuration, topology)
+    by_provider = {topology.provider: topology for topology in topologies}
+    if len(by_provider) > 1:
+        check = partial(check_one_java, tuple(by_provider.values()))
+        yield "one release of Java, divided or not", check
     if isinstance(provider, WorkerChecks):
         settings = study.settings()
         for name, topology in plan.topologies.items():
@@ -230,6 +234,20 @@ def check_configuration(topology: Topology) -> None:
     """InputError for a property or a JVM flag that the arm's software does not know."""
     check_properties(topology)
     check_jvm_flags(topology)
+
+
+def check_one_java(topologies: Sequence[Topology]) -> None:
+    """InputError if the bare host and its guests have different releases of Java: that would be a second
+    factor."""
+    found = {one.name: software_of(one).java() for one in topologies}
+    if len({java.feature for java in found.values()}) > 1:
+        raise InputError(
+            "the bare host and its VMs have different releases of Java: "
+            f"{', '.join(f'{java.version} ({name})' for name, java in found.items())}.",
+            "factors, key vms_per_host",
+            "let JAVA_HOME or `java` of the hosts be the VMs' release, or remove 0 from vms_per_host.",
+            ("factors", "vms_per_host"),
+        )
 
 
 def _check_memory(host: Host, room: FreeResources) -> None:

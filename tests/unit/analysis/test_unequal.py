@@ -171,6 +171,9 @@ def _versions(**declared: str) -> dict[str, dict[str, str]]:
         ({"stack.hadoop": "3.4.1"}, "java", False),
         ({"stack.hbase": "2.5.13-hadoop3"}, "hadoop", False),
         ({"stack.java": "21"}, "java", True),
+        ({"vms_per_host": "2"}, "java", False),
+        ({"isolation": "host"}, "java", True),  # the bare host's, not that of the VMs' image
+        ({"isolation": "host"}, "hadoop", False),
         ({"configuration.jvm.regionserver.collector": "ZGC"}, "hadoop", False),
         ({"configuration.jvm.regionserver.collector": "ZGC"}, "java", False),
     ],

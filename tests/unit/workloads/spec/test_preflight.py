@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections import namedtuple
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -11,11 +12,15 @@ import pytest
 
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import Disk, Host
+from density_study.cluster.model.topology import Topology
+from density_study.cluster.stack import Java
+from density_study.cluster.stack.machine_software import ThisMachine
 from density_study.workloads.planning import preflight as checked
 from density_study.workloads.planning.plan import Plan, make_plan
-from density_study.workloads.planning.preflight import disk_need_mib, preflight
+from density_study.workloads.planning.preflight import check_one_java, disk_need_mib, preflight
 from density_study.workloads.spec.study import Study
 from tests.support.drafts import study
+from tests.support.topologies import physical
 
 Usage = namedtuple("Usage", "total used free")
 
@@ -86,3 +91,25 @@ def test_a_kernel_without_pressure_stall_information_is_rejected(
     with pytest.raises(InputError, match="psi=1") as caught:
         preflight(*asking, tmp_path, "s/r")
     assert "Operation not supported" in str(caught.value)
+
+
+@pytest.mark.parametrize(("guests", "fits"), [("17.0.21", True), ("21.0.5", False)])
+def test_guests_have_the_bare_hosts_release_of_java(
+    guests: str, fits: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    versions = {"physical": "17.0.15", "libvirt": guests}
+
+    class Found(ThisMachine):
+        def __init__(self, topology: Topology) -> None:
+            self.version = versions[topology.provider]
+
+        def java(self, feature: int | None = None) -> Java:
+            return Java(Path("/jdk"), self.version)
+
+    monkeypatch.setattr(checked, "software_of", Found)
+    both = replace(physical(), name="v0-flash"), replace(physical(), provider="libvirt")
+    if fits:
+        check_one_java(both)
+        return
+    with pytest.raises(InputError, match=r"different releases of Java: 17\.0\.15 .*, 21\.0\.5"):
+        check_one_java(both)
