@@ -24,6 +24,8 @@ WITHOUT_SECURITY_MANAGER = "3.5.0"
 INSTALLED = Path("/usr/lib/jvm")
 """Where Debian, Red Hat and Adoptium's packages install JDKs, a folder each."""
 _START_TIMEOUT_S = 60
+_NO_FILES = "-XX:-UsePerfData"
+"""Else the JVM leaves a folder in /tmp."""
 _REMEDY = (
     f"install a JDK {JDK} (Debian 12 and 13: apt install default-jdk-headless) "
     "and point JAVA_HOME at it."
@@ -75,7 +77,7 @@ def refusal(flags: Sequence[str], feature: int | None = None) -> str:
     Empty if it takes them. `feature` as for `find_java`."""
     java = find_java(feature=feature)
     done = subprocess.run(
-        [str(java.command), *flags, "-version"],
+        [str(java.command), _NO_FILES, *flags, "-version"],
         capture_output=True, text=True, timeout=_START_TIMEOUT_S, check=False,
     )  # fmt: skip
     if done.returncode == 0:
@@ -147,7 +149,7 @@ def _version(home: Path, where: str) -> str:
     if release.is_file():
         text, pattern = release.read_text(errors="replace"), r'^JAVA_VERSION="(\d[^"]*)"'
     else:
-        argv, pattern = [str(home / "bin" / "java"), "-version"], r'version "(\d[^"]*)"'
+        argv, pattern = [str(home / "bin" / "java"), _NO_FILES, "-version"], r'version "(\d[^"]*)"'
         done = subprocess.run(argv, capture_output=True, text=True, timeout=30, check=False)
         text = done.stderr
     found = re.search(pattern, text, re.MULTILINE)
