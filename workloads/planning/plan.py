@@ -16,6 +16,7 @@ from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.host import Host
 from density_study.cluster.model.placement import Layout, given_topology, place
+from density_study.cluster.model.store import Store
 from density_study.cluster.model.topology import Isolation, Topology
 from density_study.cluster.state.atomic import write_text
 from density_study.workloads.base.search import stretch_after
@@ -38,6 +39,7 @@ FORMAT: Literal[1] = 1
 StepKind = Literal["up", "trial", "down"]
 MAX_TRIALS = 10_000  # maximum of a run: more than a week, at one or two minutes per trial
 UP_ESTIMATE_S = 35.0
+STORE_UP_ESTIMATE_S = 15.0  # without Hadoop
 DOWN_ESTIMATE_S = 5.0
 _ISOLATION: dict[str, Isolation] = {
     "local": "process",
@@ -211,7 +213,7 @@ def _with_repetitions(
             possible = tuple(setting for setting in settings if not setting.obstacle(topology))
             regular = trials_of(random_order(possible, rng))
             trials = sorted((*regular, *paired), key=lambda trial: trial.setting.breaks_cluster)
-            _append_build(steps, repetition, build, trials)
+            _append_build(steps, repetition, build, trials, topology.store)
     return plan.model_copy(
         update={
             "repetitions": plan.repetitions + repetitions,
@@ -250,7 +252,7 @@ def _topologies(study: Study, hosts: Sequence[Host]) -> tuple[Topology, ...]:
 
 
 def _append_build(
-    steps: list[Step], repetition: int, build: str, trials: Sequence[PlannedTrial]
+    steps: list[Step], repetition: int, build: str, trials: Sequence[PlannedTrial], store: Store
 ) -> None:
     def append(kind: StepKind, label: str, estimate_s: float, **trial: Any) -> None:
         steps.append(
@@ -258,14 +260,15 @@ def _append_build(
                  label=f"{kind} {label}", estimate_s=estimate_s, **trial)
         )  # fmt: skip
 
-    append("up", build, UP_ESTIMATE_S)
+    append("up", build, UP_ESTIMATE_S if store.on_hadoop else STORE_UP_ESTIMATE_S)
+    is_warmed_up = store.is_hbase or store.facts.compiled
     warmed: set[Hashable] = set()
     before = sum(step.kind == "trial" for step in steps)
     for order, trial in enumerate(trials, start=before):
         append(
             "trial",
             f"{build} {trial.name}",
-            _trial_s(trial) + _warm_up_s(trial.setting, warmed),
+            _trial_s(trial) + (_warm_up_s(trial.setting, warmed) if is_warmed_up else 0.0),
             trial=f"{build}-{order:03d}-{trial.name}",
             order=order,
             setting=trial.setting,

@@ -53,6 +53,26 @@ def planned(tmp_path: Path, more: str, workloads: str = YCSB) -> Plan:
     return plan_study(tmp_path / "s.yaml", runs=tmp_path / "runs").plan
 
 
+def test_estimates_of_a_store_are_without_what_it_does_not_need(tmp_path: Path) -> None:
+    synced = "{name: cassandra, durability: synced}"
+    plan = planned(tmp_path, f"factors: {{vms_per_host: [1], store: [hbase, redis, {synced}]}}\n")
+    steps = {
+        (
+            plan.topologies[plan.builds[step.build]].store.name,
+            step.kind,
+            step.order,
+        ): step.estimate_s
+        for step in plan.steps
+    }
+    ups = {name: estimate_s for (name, kind, _), estimate_s in steps.items() if kind == "up"}
+    assert ups["hbase"] > ups["redis"] == ups["cassandra"] > 0
+    trials = {
+        name: sum(s for (store, kind, _), s in steps.items() if (store, kind) == (name, "trial"))
+        for name in ups
+    }
+    assert trials["hbase"] == trials["cassandra"] > trials["redis"] + 60, "a JVM is warmed up"
+
+
 def test_a_store_is_hbase_unless_the_study_says_otherwise(tmp_path: Path) -> None:
     plain = planned(tmp_path, "factors: {vms_per_host: [1]}\n")
     (topology,) = plain.topologies.values()
