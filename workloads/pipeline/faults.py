@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from signal import SIGKILL
 from typing import TypeVar
 
 from density_study.workloads.base.parsing import Parsed, ParseError
@@ -16,6 +17,8 @@ from density_study.workloads.pipeline.output.stages import parse_stages
 from density_study.workloads.pipeline.setting import PipelineSetting
 
 Row = TypeVar("Row")
+KILLED = 128 + SIGKILL
+"""As a shell gives it, and the pipeline's agent."""
 
 
 def stage_faults(raw: Path, setting: PipelineSetting, clients: Sequence[str]) -> tuple[str, ...]:
@@ -25,7 +28,7 @@ def stage_faults(raw: Path, setting: PipelineSetting, clients: Sequence[str]) ->
     for client in clients:
         rows = _rows(raw / f"{client}.csv", parse_stages, faults)
         failed = [row for row in rows if row.exit_code]
-        faults += [f"{row.stage} of {row.genome} exited with {row.exit_code}" for row in failed]
+        faults += [f"{row.stage} of {row.genome} {_ended(row.exit_code)}" for row in failed]
         done = [row.stage for row in rows if not row.exit_code]
         genomes += done.count(CALL)
         if done.count(JOINT) != 1:
@@ -57,7 +60,7 @@ def importance_faults(raw: Path, client: str) -> tuple[str, ...]:
     """Empty if the forest ended with 0, and its most important variants are those that were planted."""
     faults: list[str] = []
     rows = _rows(raw / f"{client}.csv", parse_stages, faults)
-    faults += [f"{row.stage} exited with {row.exit_code}" for row in rows if row.exit_code]
+    faults += [f"{row.stage} {_ended(row.exit_code)}" for row in rows if row.exit_code]
     if faults:
         return tuple(faults)
     answers = _rows(raw / f"{client}-answers.csv", parse_answers, faults)
@@ -70,6 +73,12 @@ def importance_faults(raw: Path, client: str) -> tuple[str, ...]:
                 f"{one.called} most important ones"
             )
     return tuple(faults)
+
+
+def _ended(exit_code: int) -> str:
+    if exit_code != KILLED:
+        return f"exited with {exit_code}"
+    return f"exited with {exit_code}: killed, as by a kernel that is out of memory"
 
 
 def _rows(

@@ -56,7 +56,10 @@ def test_wrong_variants_are_a_fault(
 def test_a_failed_stage_and_its_genome_are_named(factory: RunFactory) -> None:
     truth = factory.pipeline(BUILD)
     truth.stages[1].exit_code = 137
-    assert "sort-markdup of g001 exited with 137" in faults(raw_of(factory, truth), truth)
+    (fault, *_) = faults(raw_of(factory, truth), truth)
+    assert fault == (
+        "sort-markdup of g001 exited with 137: killed, as by a kernel that is out of memory"
+    )
 
 
 def test_missing_genomes_files_and_torn_rows_are_faults(factory: RunFactory) -> None:
