@@ -51,19 +51,23 @@ def headline(
     evidence: Evidence, trials: int, findings: Sequence[Finding] = (), is_given: bool = False
 ) -> Headline:
     """The best density if there is one; otherwise the highest density compared with the lowest, or where
-    there is one density, the first other factor with several levels; and whether that is a claim. Of the one
-    cluster that was given (`is_given`), the rate of every workload."""
+    there is one density, the first other factor with several levels; and whether that is a claim. Arms that
+    are not comparable come last, with the reason and without a ratio. Of the one cluster that was given
+    (`is_given`), the rate of every workload."""
     for finding in findings:
         if finding.family == "best-density" and finding.verdict == "reproduced":
             p = finding.p_adjusted
             sure = finding.why if p is None else f"p = {p:.1g} against every other density"
             return Headline(f"{finding.statement}: {sure}.", _fastest(evidence.settings, finding))
+    refused = None
     for factor in FACTORS:
         found = [pair for pair in pairs(evidence.settings, factor) if _rate_ratio(pair) is not None]
-        if found:
-            preferred = min(found, key=lambda pair: _place(pair[0]))
-            sentence = _compared(evidence, factor, preferred, findings)
-            return Headline(sentence, preferred[0].setting)
+        for pair in sorted(found, key=lambda pair: _place(pair[0])):
+            if not evidence.differences(*pair):
+                return Headline(_compared(evidence, factor, pair, findings), pair[0].setting)
+            refused = refused or Headline(_refused(evidence, factor, pair), pair[0].setting)
+    if refused:
+        return refused
     alone = [entry for entry in evidence.settings if rate(entry) is not None]
     if not alone:
         if not any(entry.n_builds for entry in evidence.settings):
@@ -120,6 +124,14 @@ def _compared(evidence: Evidence, factor: Factor, pair: Pair, findings: Sequence
     if first is None or later is None:
         return sentence + "."
     return f"{sentence}, and the host's CPU was {later:.0f} % busy instead of {first:.0f} %."
+
+
+def _refused(evidence: Evidence, factor: Factor, pair: Pair) -> str:
+    """'No comparison with Cassandra, synced instead of Redis, page cache: the arms differ in
+    store.durability: page_cache and synced.'"""
+    first, *more = evidence.differences(*pair)
+    others_too = f", and in {len(more)} more" if more else ""
+    return f"No comparison {_with(evidence, factor, pair)}: the arms differ in {first}{others_too}."
 
 
 def _found(evidence: Evidence, factor: Factor, one: SettingSummary) -> str:

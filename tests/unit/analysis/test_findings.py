@@ -3,6 +3,8 @@ numbers."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from density_study.analysis.findings import Evidence, effects
@@ -119,6 +121,24 @@ def test_the_headline_is_one_sentence_with_the_numbers() -> None:
     assert headline(Evidence((ONE, TWO), 1, "process"), 2).text == (
         "No claim (1 repetition): with 2 workers per host instead of 1 and equal total memory, short "
         "scans ran at 1.12x the operations per second, and the host's CPU was 74 % busy instead of 61 %."
+    )
+
+
+def test_the_headline_has_no_ratio_of_arms_that_are_not_comparable() -> None:
+    reads = [_setting(d, 100.0, setting="ycsb-c-r1-t8", label="YCSB c") for d in (1, 2)]
+
+    def differences(first: SettingSummary, _: SettingSummary) -> tuple[str, ...]:
+        return (
+            ("machine.kernel: a, b", "native_hadoop: c, d") if first.setting == ONE.setting else ()
+        )
+
+    some = Evidence((*reads, ONE, TWO), 1, "process", differences=differences)
+    assert headline(some, 4).setting == reads[0].setting
+    none = headline(replace(some, settings=(ONE, TWO)), 2)
+    assert none.setting == ONE.setting
+    assert none.text == (
+        "No comparison with 2 workers per host instead of 1: the arms differ in machine.kernel: a, b, "
+        "and in 1 more."
     )
 
 
