@@ -92,6 +92,11 @@ def warnings_of(plan: Plan) -> Iterator[str]:
         yield "nodes are containers, not VMs; the results may support claims about containers only"
     if any(is_emulated(one.levels.get("tier", "")) for one in plan.topologies.values()):
         yield "persistent memory is emulated (tmpfs); its arms support no claim"
+    stores = dict.fromkeys(topology.store for topology in plan.topologies.values())
+    if len({store.durability for store in stores}) > 1:
+        yield (
+            f"stores with unequal durability are not compared: {'; '.join(one.words for one in stores)}"
+        )
     yield from cautions(topology.store for topology in plan.topologies.values())
     for topology in plan.topologies.values():
         used, most = _drives(topology, plan)

@@ -25,6 +25,7 @@ from density_study.cluster.render.accumulo import tserver_heap_mib
 from density_study.cluster.render.cassandra import OVERHEAD_MIB, heap_mib, tokens
 from density_study.cluster.render.redis_cluster import slots
 from density_study.cluster.render.store_daemons import redis_data_mib
+from density_study.dags.cli.display import warnings_of
 from density_study.workloads.planning.plan import Plan
 from density_study.workloads.planning.planned_study import plan_study
 from density_study.workloads.planning.preflight import LOGS_MIB, disk_need_mib
@@ -51,6 +52,18 @@ def study(more: str, workloads: str = YCSB) -> Study:
 def planned(tmp_path: Path, more: str, workloads: str = YCSB) -> Plan:
     (tmp_path / "s.yaml").write_text(BASE + workloads + more)
     return plan_study(tmp_path / "s.yaml", runs=tmp_path / "runs").plan
+
+
+def test_a_plan_warns_of_arms_that_will_not_be_compared(tmp_path: Path) -> None:
+    factors = "factors: {{vms_per_host: [1], store: [redis, {{name: rocksdb, durability: {}}}]}}\n"
+    warned = [
+        [one for one in warnings_of(planned(tmp_path, factors.format(level))) if "unequal" in one]
+        for level in ("page_cache", "synced")
+    ]
+    assert warned == [
+        [],
+        ["stores with unequal durability are not compared: Redis, page cache; RocksDB, synced"],
+    ]
 
 
 def test_estimates_of_a_store_are_without_what_it_does_not_need(tmp_path: Path) -> None:
