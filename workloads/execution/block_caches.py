@@ -61,8 +61,9 @@ def read_caches(cluster: Cluster, fetch: Fetch | None = None) -> CachesReading:
             pools = ask(f"http://{address}/jmx?qry={_POOLS}")["beans"]
             conf = ask(f"http://{address}/conf?format=json")["properties"]
             counters[name] = {ours: int(server[its]) for ours, its in _COUNTERS.items()}
-            used_mib += int(server["l2CacheSize" if cache else "l1CacheSize"]) / MIB
+            # first: of another engine than the declared one, the size may not be shown
             engines[name] = _engine(conf, pools, cache.size_mib if cache else 0)
+            used_mib += int(server["l2CacheSize" if cache else "l1CacheSize"]) / MIB
         except (OSError, http.client.HTTPException, LookupError, ValueError, TypeError) as error:
             faults.append(f"{name} does not show its block cache: {error!r}")
     return CachesReading(counters, engines, used_mib, tuple(faults))

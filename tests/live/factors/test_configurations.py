@@ -90,14 +90,15 @@ def test_a_killed_build_leaves_no_cache_file_and_touches_nothing_else(tmp_path: 
     (tmp_path / "fast").mkdir()
     canary = tmp_path / "fast" / "canary"
     canary.write_text("foreign")
-    dead = subprocess.Popen(["true"])
-    dead.wait()
+    owner = subprocess.Popen(["sleep", "900"])
     placed = on_another_disk(tmp_path)
-    site, journal = open_build(tmp_path, dead.pid)
+    site, journal = open_build(tmp_path, owner.pid)
     cluster = bring_up(site, placed, ensure_stacks(), journal, deadline_s=400)
     assert list((tmp_path / "fast").rglob("block-cache-*"))
     for process in cluster.processes:
         os.kill(process.pid, 9)
+    owner.kill()
+    owner.wait()
     reap(tmp_path / "runs")
     assert [path.name for path in (tmp_path / "fast").rglob("*")] == ["canary"]
     assert canary.read_text() == "foreign"

@@ -82,6 +82,21 @@ def test_a_server_that_does_not_answer_makes_the_numbers_unknown() -> None:
     assert "w2/regionserver-1 does not show" in found.faults[0]
 
 
+def test_a_wrong_engine_is_known_where_the_size_is_not_shown() -> None:
+    plain = cluster(Configuration())
+
+    def server(url: str) -> Any:
+        answer = Server("offheap")(url)
+        for bean in answer.get("beans", ()):
+            bean.pop("l1CacheSize", None)
+        return answer
+
+    before = read_caches(plain, server)
+    found = caches_between(plain, before, read_caches(plain, server))
+    assert found.declared == "heap" and set(found.engines.values()) == {"offheap"}
+    assert found.used_mib is None and "l1CacheSize" in found.faults[0]
+
+
 def test_a_server_that_restarted_makes_the_numbers_unknown() -> None:
     server, one = Server(), cluster()
     before = read_caches(one, server)
