@@ -7,8 +7,10 @@ The counters prove that a trial used the tier that its arm declares. The engine 
 from __future__ import annotations
 
 import http.client
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from density_study.cluster.lifecycle.readiness import Fetch, fetch_json
 from density_study.cluster.model.cluster import Cluster
@@ -33,6 +35,7 @@ repeats the first (since HBASE-28189). Without such a cache, and for hits, each 
 of a full cache are half of these misses: each miss puts a block in, and another one out."""
 _POOL_OF = {"offheap": "direct", "mmap": "mapped", "pmem": "mapped"}
 _TIMEOUT_S = 10.0  # /conf is large
+_LOOKS, _BETWEEN_LOOKS_S = 8, 0.25
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,7 @@ def read_caches(cluster: Cluster, fetch: Fetch | None = None) -> CachesReading:
     counters, engines, used_mib, faults = {}, {}, 0.0, []
     for name, address in cluster.endpoints.regionserver_http.items():
         try:
-            (server,) = ask(f"http://{address}/jmx?qry={_SERVER}")["beans"]
+            server = _server(ask, address)
             pools = ask(f"http://{address}/jmx?qry={_POOLS}")["beans"]
             conf = ask(f"http://{address}/conf?format=json")["properties"]
             counters[name] = {ours: int(server[its]) for ours, its in _COUNTERS.items()}
@@ -67,6 +70,18 @@ def read_caches(cluster: Cluster, fetch: Fetch | None = None) -> CachesReading:
         except (OSError, http.client.HTTPException, LookupError, ValueError, TypeError) as error:
             faults.append(f"{name} does not show its block cache: {error!r}")
     return CachesReading(counters, engines, used_mib, tuple(faults))
+
+
+def _server(ask: Fetch, address: str) -> Mapping[str, Any]:
+    """The bean with the counters. After regions were opened or closed, HBase stops its metrics for half a
+    second (JmxCacheBuster), and has none meanwhile."""
+    for look in range(_LOOKS):
+        if look:
+            time.sleep(_BETWEEN_LOOKS_S)
+        if beans := ask(f"http://{address}/jmx?qry={_SERVER}")["beans"]:
+            (server,) = beans
+            return dict(server)
+    raise LookupError(f"no {_SERVER} after {_LOOKS} looks")
 
 
 def caches_between(cluster: Cluster, before: CachesReading, after: CachesReading) -> CacheUse:

@@ -11,6 +11,7 @@ import pytest
 
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.configuration import BlockCache, Configuration
+from density_study.workloads.execution import block_caches
 from density_study.workloads.execution.block_caches import (
     CachesReading,
     caches_between,
@@ -95,6 +96,24 @@ def test_a_wrong_engine_is_known_where_the_size_is_not_shown() -> None:
     found = caches_between(plain, before, read_caches(plain, server))
     assert found.declared == "heap" and set(found.engines.values()) == {"offheap"}
     assert found.used_mib is None and "l1CacheSize" in found.faults[0]
+
+
+@pytest.mark.parametrize(("without", "known"), [(2, True), (20, False)])
+def test_metrics_that_stop_for_a_moment_are_looked_for_again(
+    without: int, known: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left, slept = [without], []
+    monkeypatch.setattr(block_caches.time, "sleep", slept.append)
+
+    def server(url: str) -> Any:
+        if "sub=Server" in url and "a:1" in url and left[0]:
+            left[0] -= 1
+            return {"beans": []}
+        return Server()(url)
+
+    found = read_caches(cluster(), server)
+    assert ("w1/regionserver-1" in found.engines) is known
+    assert len(found.faults) == (not known) and len(slept) == (2 if known else 7)
 
 
 def test_a_server_that_restarted_makes_the_numbers_unknown() -> None:
