@@ -63,9 +63,11 @@ def headline(
     for factor in FACTORS:
         found = [pair for pair in pairs(evidence.settings, factor) if _rate_ratio(pair) is not None]
         for pair in sorted(found, key=lambda pair: _place(pair[0])):
-            if not evidence.differences(*pair):
+            different = evidence.differences(*pair)
+            if not different:
                 return Headline(_compared(evidence, factor, pair, findings), pair[0].setting)
-            refused = refused or Headline(_refused(evidence, factor, pair), pair[0].setting)
+            words = f"No comparison {_with(evidence, factor, pair)}: {_refused(different)}"
+            refused = refused or Headline(words, pair[0].setting)
     if refused:
         return refused
     alone = [entry for entry in evidence.settings if rate(entry) is not None]
@@ -126,12 +128,10 @@ def _compared(evidence: Evidence, factor: Factor, pair: Pair, findings: Sequence
     return f"{sentence}, and the host's CPU was {later:.0f} % busy instead of {first:.0f} %."
 
 
-def _refused(evidence: Evidence, factor: Factor, pair: Pair) -> str:
-    """'No comparison with Cassandra, synced instead of Redis, page cache: the arms differ in
-    store.durability: page_cache and synced.'"""
-    first, *more = evidence.differences(*pair)
-    others_too = f", and in {len(more)} more" if more else ""
-    return f"No comparison {_with(evidence, factor, pair)}: the arms differ in {first}{others_too}."
+def _refused(differences: Sequence[str]) -> str:
+    """'the arms differ in store.durability: page_cache and synced, and in 1 more.'"""
+    first, *more = differences
+    return f"the arms differ in {first}{f', and in {len(more)} more' if more else ''}."
 
 
 def _found(evidence: Evidence, factor: Factor, one: SettingSummary) -> str:

@@ -21,7 +21,7 @@ from density_study.cluster.model.transport import Transport
 from density_study.cluster.model.versions import Versions
 from density_study.cluster.providers.stacks import Stacks
 from density_study.cluster.render.blueprint import InstallDirs, NodePaths
-from density_study.cluster.stack.machine_software import MachineSoftware, ThisMachine
+from density_study.cluster.stack.machine_software import THIS_MACHINE, MachineSoftware
 from density_study.cluster.state.journal import Journal
 
 GRACE_S = 2.0
@@ -262,4 +262,4 @@ def remote_path(topology: Topology, path: PurePath | str) -> str:
 def software_of(topology: Topology) -> MachineSoftware:
     """What the machines of the topology's nodes have."""
     provider = provider_of(topology.provider)
-    return provider.software(topology) if isinstance(provider, Paths) else ThisMachine()
+    return provider.software(topology) if isinstance(provider, Paths) else THIS_MACHINE

@@ -12,7 +12,7 @@ from density_study.cluster.model.versions import VERSIONS, Versions
 from density_study.cluster.render.blueprint import InstallDirs
 from density_study.cluster.stack import Java, Stack, classpath, ensure_all
 from density_study.cluster.stack.archive import ensure_archives
-from density_study.cluster.stack.machine_software import MachineSoftware, ThisMachine
+from density_study.cluster.stack.machine_software import THIS_MACHINE, MachineSoftware
 from density_study.cluster.stack.recipe import TOOLS
 from density_study.cluster.stack.store_software import CLIENTS, StoreSoftware, ensure_store
 
@@ -64,20 +64,19 @@ class Stacks:
 
 
 def ensure_stacks(
-    versions: Versions = VERSIONS, store: Store = HBASE, machine: MachineSoftware | None = None
+    versions: Versions = VERSIONS, store: Store = HBASE, machine: MachineSoftware = THIS_MACHINE
 ) -> Stacks:
     """The stacks, made if not in the cache; Java and what another store needs, as `machine` has them, where
     the nodes are. By default that is here: then class-data archives are made, too (YCSB's among them).
 
     InputError if one is missing or cannot be made.
     """
-    found = machine or ThisMachine()
-    java, client_java = found.java(versions.java), found.java()
+    java, client_java = machine.java(versions.java), machine.java()
     hadoop, hbase, ycsb = ensure_all(("hadoop", "hbase", "ycsb"), versions)
-    if isinstance(found, ThisMachine):
+    if machine is THIS_MACHINE:
         ensure_archives((hadoop, hbase), java, versions.java)
         ensure_archives((ycsb,), client_java)
-    software = None if store.is_hbase else ensure_store(store, found)
+    software = None if store.is_hbase else ensure_store(store, machine)
     return Stacks(java, client_java, hadoop, hbase, software, store.on_hadoop)
 
 

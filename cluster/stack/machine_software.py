@@ -33,3 +33,6 @@ class ThisMachine:
 
     def redis(self, since: int) -> Mapping[str, str]:
         return find_redis(since)
+
+
+THIS_MACHINE = ThisMachine()

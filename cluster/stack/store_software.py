@@ -13,7 +13,7 @@ from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.store import Store
 from density_study.cluster.stack.java import Java
 from density_study.cluster.stack.lock import read_lock
-from density_study.cluster.stack.machine_software import MachineSoftware, ThisMachine
+from density_study.cluster.stack.machine_software import THIS_MACHINE, MachineSoftware
 from density_study.cluster.stack.recipe import recipe_of
 from density_study.cluster.stack.stack import Stack, classpath, ensure, locked, stack_home
 
@@ -38,10 +38,9 @@ class StoreSoftware:
     classpath: tuple[str, ...] = ()
 
 
-def ensure_store(store: Store, machine: MachineSoftware | None = None) -> StoreSoftware:
+def ensure_store(store: Store, machine: MachineSoftware = THIS_MACHINE) -> StoreSoftware:
     """The store's software, and its client's jars in the cache. InputError if a part is missing. `machine`:
     where the nodes are, by default here."""
-    machine = machine or ThisMachine()
     if store.name == "kudu":
         _check_kudu_runs_here()
     ensure(CLIENTS)

@@ -185,8 +185,8 @@ class PipelineSetting(Setting):
 
     @property
     def needs_stacks(self) -> tuple[str, ...]:
-        loader = ("ycsb",) if self.variant_load else ()
-        return (*loader, *(("gatk",) if self.gatk_stages else ()))
+        needed = {"ycsb": self.variant_load, "gatk": bool(self.gatk_stages)}
+        return tuple(stack for stack, is_needed in needed.items() if is_needed)
 
     def raw_files(self, client: ClientFiles) -> Iterator[tuple[str, str]]:
         yield "pipeline-stages", f"raw/{client.name}.csv"

@@ -57,7 +57,7 @@ from density_study.cluster.providers.stacks import (
 )
 from density_study.cluster.render.blueprint import NodePaths
 from density_study.cluster.stack import Java, ensure_all, stack_home
-from density_study.cluster.stack.machine_software import ThisMachine
+from density_study.cluster.stack.machine_software import THIS_MACHINE
 from density_study.cluster.state.events import Accel, DiskEmulated, GuestsUp, HostReach, NodeReach
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.tags import tagged
@@ -79,7 +79,7 @@ class ImageSoftware:
 
     def refusal(self, flags: Sequence[str], feature: int | None = None) -> str:
         """By this machine's Java: that of guests cannot be asked before there are guests."""
-        return ThisMachine().refusal(flags, feature)
+        return THIS_MACHINE.refusal(flags, feature)
 
     def redis(self, since: int) -> Mapping[str, str]:
         found: dict[str, str] = json.loads((_image(self.topology) / REDIS).read_text())

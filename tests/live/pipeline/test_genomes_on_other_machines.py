@@ -24,7 +24,7 @@ from density_study.workloads.record.record import closed_records
 from tests.live.support.guest_study import HOSTS, carried_out, daemon_for, open_guests
 from tests.live.support.libvirtd import Libvirtd
 from tests.live.support.measured import measured
-from tests.live.support.over_ssh import controlling, lab, left_on
+from tests.live.support.over_ssh import controlling, lab, left_on, physical_spec
 
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="only root makes network namespaces")
 PIPELINE = """
@@ -37,9 +37,7 @@ PHYSICAL = """
 study: live-physical-genomes
 provider: physical
 hosts:
-  - {name: m1, address: M1, memory: 2600 MiB, disks: [{path: /mnt}], roles: [master, client]}
-  - {name: h1, address: H1, memory: 2200 MiB, disks: [{path: /mnt}], roles: [worker]}
-  - {name: h2, address: H2, memory: 2200 MiB, disks: [{path: /mnt}], roles: [worker]}
+HOSTS
 ssh: {user: study, known_hosts: KNOWN_HOSTS}
 stack: {base_port: 27900}
 factors: {vms_per_host: [0]}
@@ -73,10 +71,7 @@ def check(run: Run, manifest: Manifest, workers: tuple[str, ...]) -> Mapping[str
 def test_on_hosts_over_ssh(tmp_path: Path) -> None:
     with lab(tmp_path, ["m1", "h1", "h2"]) as hosts:
         text = PHYSICAL + PIPELINE.replace("GENOMES", "4")
-        for name, address in hosts.addresses.items():
-            text = text.replace(f"address: {name.upper()}", f"address: {address}")
-        spec = tmp_path / "genomes.yaml"
-        spec.write_text(text.replace("KNOWN_HOSTS", str(hosts.known_hosts)))
+        spec = physical_spec(hosts, text, tmp_path / "genomes.yaml")
         with controlling(hosts, tmp_path):
             with measured(spec, tmp_path / "runs") as (run, manifests):
                 (manifest,) = manifests.values()
