@@ -64,7 +64,7 @@ def read_caches(cluster: Cluster, fetch: Fetch | None = None) -> CachesReading:
             pools = ask(f"http://{address}/jmx?qry={_POOLS}")["beans"]
             conf = ask(f"http://{address}/conf?format=json")["properties"]
             counters[name] = {ours: int(server[its]) for ours, its in _COUNTERS.items()}
-            # first: of another engine than the declared one, the size may not be shown
+            # before the size: which engine it is decides about the trial
             engines[name] = _engine(conf, pools, cache.size_mib if cache else 0)
             used_mib += int(server["l2CacheSize" if cache else "l1CacheSize"]) / MIB
         except (OSError, http.client.HTTPException, LookupError, ValueError, TypeError) as error:

@@ -78,7 +78,7 @@ def importance_faults(raw: Path, client: str) -> tuple[str, ...]:
 def _ended(exit_code: int) -> str:
     if exit_code != KILLED:
         return f"exited with {exit_code}"
-    return f"exited with {exit_code}: killed, as by a kernel that is out of memory"
+    return f"exited with {exit_code}: it was killed, perhaps because the node ran out of memory"
 
 
 def _rows(

@@ -17,6 +17,7 @@ from density_study.cluster.model.topology import Topology
 from density_study.cluster.providers.stacks import ensure_stacks
 from tests.live.factors.one_build import Build, arm, built
 from tests.live.support.builds import open_build
+from tests.live.support.java_client import MORTAL
 
 pytestmark = pytest.mark.timeout(900)
 SHORT_CIRCUIT = {
@@ -90,7 +91,7 @@ def test_a_killed_build_leaves_no_cache_file_and_touches_nothing_else(tmp_path: 
     (tmp_path / "fast").mkdir()
     canary = tmp_path / "fast" / "canary"
     canary.write_text("foreign")
-    owner = subprocess.Popen(["sleep", "900"])
+    owner = subprocess.Popen([*MORTAL, "sleep", "900"])
     placed = on_another_disk(tmp_path)
     site, journal = open_build(tmp_path, owner.pid)
     cluster = bring_up(site, placed, ensure_stacks(), journal, deadline_s=400)

@@ -58,7 +58,7 @@ def test_a_failed_stage_and_its_genome_are_named(factory: RunFactory) -> None:
     truth.stages[1].exit_code = 137
     (fault, *_) = faults(raw_of(factory, truth), truth)
     assert fault == (
-        "sort-markdup of g001 exited with 137: killed, as by a kernel that is out of memory"
+        "sort-markdup of g001 exited with 137: it was killed, perhaps because the node ran out of memory"
     )
 
 
