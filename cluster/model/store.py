@@ -28,8 +28,7 @@ class StoreFacts:
     process, so that there is one client. ordered: whether it can scan in the order of keys. compiled: whether
     its servers have JIT compilers, and so are warmed up. java: the feature release that its servers need;
     None: any, or none. given: whether servers that stand already can be measured. built: whether a study can
-    build it. thread_ops_s: more than a synchronous client thread can do in a second. caution: what stands
-    beside its numbers in plans and reports."""
+    build it. caution: what stands beside its numbers in plans and reports."""
 
     title: str
     acknowledged: Mapping[Durability, str]
@@ -44,7 +43,6 @@ class StoreFacts:
     java: int | None = None
     given: bool = False
     built: bool = True
-    thread_ops_s: int = 5000
     caution: str = ""
 
 
@@ -84,7 +82,6 @@ FACTS: Mapping[StoreName, StoreFacts] = {
         services=("redis",),
         workers=1,
         given=True,
-        thread_ops_s=30_000,
     ),
     "redis-cluster": StoreFacts(
         "Redis Cluster",
@@ -92,7 +89,6 @@ FACTS: Mapping[StoreName, StoreFacts] = {
         services=("redis", "redis.bus"),
         ordered=False,
         given=True,
-        thread_ops_s=30_000,
     ),
     "rocksdb": StoreFacts(
         "RocksDB",
@@ -103,7 +99,6 @@ FACTS: Mapping[StoreName, StoreFacts] = {
         },
         workers=1,
         embedded=True,
-        thread_ops_s=100_000,
     ),
     "cassandra": StoreFacts(
         "Cassandra",
@@ -119,7 +114,6 @@ FACTS: Mapping[StoreName, StoreFacts] = {
         compiled=True,
         java=17,
         given=True,
-        thread_ops_s=10_000,
     ),
     "kudu": StoreFacts(
         "Kudu",
@@ -130,7 +124,6 @@ FACTS: Mapping[StoreName, StoreFacts] = {
         without="every write goes through its log, which replicas agree on",
         services=("kudu-tserver.rpc", "kudu-tserver.http"),
         master_services=("kudu-master.rpc", "kudu-master.http"),
-        thread_ops_s=10_000,
         caution="Kudu's servers are a build that its publishers call testing only, never for production: "
         "its numbers are not those of a supported release",
     ),
@@ -145,7 +138,6 @@ FACTS: Mapping[StoreName, StoreFacts] = {
         ordered=False,
         given=True,
         built=False,
-        thread_ops_s=30_000,
         caution="Aerospike's binding is untried: no server was available, and it ran only against a "
         "server of its protocol that the tests bring",
     ),

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from density_study.cluster.model.store import HBASE, Store
 from density_study.workloads.base.parsing import ParseError
 from density_study.workloads.ycsb.output.summary import (
     OperationCount,
@@ -17,20 +16,18 @@ from density_study.workloads.ycsb.properties import client_name, loaded_rows, op
 from density_study.workloads.ycsb.setting import YcsbSetting
 
 
-def faults_of_all(folder: Path, setting: YcsbSetting, store: Store = HBASE) -> tuple[str, ...]:
+def faults_of_all(folder: Path, setting: YcsbSetting) -> tuple[str, ...]:
     """The faults of all clients of the trial. With several clients, each fault names its client."""
     if setting.clients == 1:
-        return faults_of(folder, client_name(1), setting, store=store)
+        return faults_of(folder, client_name(1), setting)
     return tuple(
         f"{client_name(number)}: {fault}"
         for number in range(1, setting.clients + 1)
-        for fault in faults_of(folder, client_name(number), setting, number, store)
+        for fault in faults_of(folder, client_name(number), setting, number)
     )
 
 
-def faults_of(
-    folder: Path, client: str, setting: YcsbSetting, number: int = 1, store: Store = HBASE
-) -> tuple[str, ...]:
+def faults_of(folder: Path, client: str, setting: YcsbSetting, number: int = 1) -> tuple[str, ...]:
     """Faults as sentences; empty if client `number` completed every requested operation successfully.
 
     A read that finds no row is a fault, too: the table was fully loaded.
@@ -42,7 +39,7 @@ def faults_of(
         return (str(error),)
     if overall(rows) is None:
         return (f"{path.name}: no [OVERALL] lines: the client did not finish",)
-    counts, at_most = operation_counts(rows), operations_at_most(setting, store)
+    counts, at_most = operation_counts(rows), operations_at_most(setting)
     faults = [_failures(count) for count in counts.values() if count.failed]
     if setting.fault is not None:
         faults = []  # what it looks for: a result, not a fault of the trial

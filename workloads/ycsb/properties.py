@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import ceil
 
 from density_study.cluster.model.cluster import Cluster
-from density_study.cluster.model.store import HBASE, Store
 from density_study.workloads.ycsb.setting import INT_MAX, YcsbSetting
 
 FAMILY = "f"
@@ -15,14 +13,10 @@ MAIN = "org.densitystudy.ycsb.WarmClient"
 DB = "org.densitystudy.ycsb.HBaseClient"
 # Wraps DB in closed loops, including loads: measures the client's own time between two operations.
 THINK_TIMED = "org.densitystudy.ycsb.ThinkTimed"
-CORE = "site.ycsb.workloads.CoreWorkload"
-INTERLEAVED = "org.densitystudy.ycsb.InterleavedWorkload"
+# CoreWorkload, whose keys depend on the loaded rows alone.
+CORE = "org.densitystudy.ycsb.StudyWorkload"
 # Wraps another workload, and does its operations at a rate that changes with time.
 SCHEDULED = "org.densitystudy.ycsb.ScheduledWorkload"
-# A timed run needs a number of operations, too. It must not be reached, and must not be far too large: YCSB
-# draws keys from the loaded ones plus all that the run might insert, discards those that do not exist yet,
-# and stores a drawn key in an int. With two billion operations, half of the keys were negative, and drawing
-# keys took longer than reading rows.
 KEY_DIGITS = len(str(INT_MAX))
 """Of keys in order: with leading zeros, their order as text is that of the records."""
 INSERTS = "inserts.txt"
@@ -48,19 +42,10 @@ def table_on(cluster: Cluster, setting: YcsbSetting) -> str:
     return f"{given.namespace}:{table_of(setting)}"
 
 
-def operations_at_most(setting: YcsbSetting, store: Store = HBASE) -> int:
-    """Maximum operations of one client: all records of a load; more than a timed run can do."""
-    if setting.duration_s is None:
-        return setting.records
-    threads = ceil(setting.threads / setting.clients)
-    wanted = setting.duration_s * threads * store.facts.thread_ops_s
-    if setting.phase is not None and setting.target_ops_s is not None:
-        asked = setting.phase.operations(setting.target_ops_s, setting.warm_up_s)
-        wanted = 2 * asked / setting.clients + 1000  # hours at full speed would be too many by far
-    insert_share = setting.mix_facts.shares["insert"]
-    # CoreWorkload draws keys, as ints, from recordcount + 2 * operationcount * share of inserts
-    drawable = (INT_MAX - setting.records) / max(2 * insert_share, 1)
-    return int(min(wanted, drawable))
+def operations_at_most(setting: YcsbSetting) -> int:
+    """Operations of one client: all records of a load. A timed run ends by its time, so it gets as many as
+    YCSB can count; no key depends on them."""
+    return setting.records if setting.duration_s is None else INT_MAX
 
 
 def client_name(number: int) -> str:
@@ -124,9 +109,7 @@ def client_arguments(
     properties |= {**_properties(setting, hdr_prefix), **_of_several(setting, number)}
     properties |= {"table": table or table_of(setting), **(of_store or {})}
     if setting.fault is not None and shares is None:
-        number_of = {"client.number": str(number - 1), "client.count": str(setting.clients)}
-        log = {"workload": INTERLEAVED, "inserts.log": f"{hdr_prefix}{INSERTS}"}
-        properties |= {**number_of, **log}
+        properties["inserts.log"] = f"{hdr_prefix}{INSERTS}"
     if setting.phase is not None:
         properties |= _scheduled(setting, hdr_prefix, properties["workload"])
     if setting.clients > 1:
@@ -155,15 +138,14 @@ def _of_several(setting: YcsbSetting, number: int) -> dict[str, str]:
     """Properties that keep the clients of one trial from overwriting each other's rows (method 12).
 
     A load is divided into ranges. All runs would insert from `recordcount` on: instead each client inserts
-    every n-th key, and reads only loaded rows and its own, so that no read waits for another client.
+    every n-th key, and never reads those of another client, which may not have been written yet.
     """
     if setting.clients == 1:
         return {}
     if setting.is_load:
         start, count = loaded_rows(setting, number)
         return {"insertstart": str(start), "insertcount": str(count)}
-    several = {"client.number": str(number - 1), "client.count": str(setting.clients)}
-    return several if setting.variants is not None else {**several, "workload": INTERLEAVED}
+    return {"client.number": str(number - 1), "client.count": str(setting.clients)}
 
 
 def _properties(setting: YcsbSetting, hdr_prefix: str) -> dict[str, str]:

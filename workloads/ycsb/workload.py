@@ -36,7 +36,6 @@ from density_study.workloads.ycsb.properties import (
     MAIN,
     client_arguments,
     client_name,
-    operations_at_most,
     table_of,
     table_on,
 )
@@ -83,8 +82,7 @@ class YcsbWorkload:
         if not context.cluster.topology.store.is_hbase:
             before = (prepared.state or {}).get("store", {})
             state, missing = store_tool.rows_after(context, setting, before)
-            store = context.cluster.topology.store
-            faults = (*faults_of_all(context.record.raw, setting, store), *missing)
+            faults = (*faults_of_all(context.record.raw, setting), *missing)
             return Collected(faults=faults, state={"store": state})
         facts = table_tool(context, "table-after", ("state", *_table(context, setting)))
         faults = faults_of_all(context.record.raw, setting)
@@ -259,10 +257,7 @@ def _arguments(
     table: str | None = None,
 ) -> tuple[str, ...]:
     binding = binding_of(context.cluster)
-    properties = dict(binding.properties(context.cluster))
-    store = context.cluster.topology.store
-    if not store.is_hbase:
-        properties["operationcount"] = str(operations_at_most(setting, store))
+    properties = binding.properties(context.cluster)
     return client_arguments(setting, prefix, number, shares, table, binding.db, properties)
 
 

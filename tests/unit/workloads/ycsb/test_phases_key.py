@@ -91,7 +91,7 @@ def test_clients_share_the_rates() -> None:
     for number in (1, 2, 3):
         found = properties(setting, number)
         assert found["schedule.pieces"].endswith("60:333.333:333.333")
-        assert found["schedule.workload"].endswith(".InterleavedWorkload")
+        assert found["schedule.workload"].endswith(".StudyWorkload")
 
 
 def test_hours_are_parts_of_a_soak_and_the_operations_suffice() -> None:

@@ -167,7 +167,7 @@ def test_each_of_several_clients_gets_its_index() -> None:
     for number in (1, 2, 3):
         words = client_arguments(setting, "/r/", number)
         assert f"client.number={number - 1}" in words and "client.count=3" in words
-        assert "workload=org.densitystudy.ycsb.InterleavedWorkload" in words
+        assert "workload=org.densitystudy.ycsb.StudyWorkload" in words
         assert "recordcount=12600" in words
     load = client_arguments(setting.model_copy(update={"mix": "load"}), "/r/", 2)
     assert "insertstart=4200" in load and "insertcount=4200" in load

@@ -16,7 +16,7 @@ class InsertLogTest {
 
   @Test
   void onlyAcknowledgedInsertsAreLogged() throws Exception {
-    InterleavedWorkload workload = workload();
+    StudyWorkload workload = workload();
     for (int number = 1_000; number < 1_010; number++) {
       String key = workload.buildKeyName(number);
       if (number != 1_003 && number != 1_007) {
@@ -33,7 +33,7 @@ class InsertLogTest {
 
   @Test
   void anInsertWithoutANumberIsAnError() throws Exception {
-    InterleavedWorkload workload = workload();
+    StudyWorkload workload = workload();
     workload.buildKeyName(1_000);
     assertThrows(IllegalStateException.class, () -> InsertLog.acknowledged("user1"));
     String loaded = workload.buildKeyName(3);
@@ -43,7 +43,7 @@ class InsertLogTest {
     assertEquals("", Files.readString(folder.resolve("inserts")));
   }
 
-  private InterleavedWorkload workload() throws Exception {
+  private StudyWorkload workload() throws Exception {
     Properties properties = new Properties();
     properties.setProperty("recordcount", "1000");
     properties.setProperty("operationcount", "1000");
@@ -51,7 +51,7 @@ class InsertLogTest {
     properties.setProperty("client.count", "2");
     properties.setProperty("inserts.log", folder.resolve("inserts").toString());
     Measurements.setProperties(properties);
-    InterleavedWorkload workload = new InterleavedWorkload();
+    StudyWorkload workload = new StudyWorkload();
     workload.init(properties);
     return workload;
   }

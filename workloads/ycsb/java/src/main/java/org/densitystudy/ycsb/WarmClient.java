@@ -140,7 +140,7 @@ public final class WarmClient {
     return Class.forName(name).asSubclass(kind).getDeclaredConstructor().newInstance();
   }
 
-  private static Properties unmeasured(Properties trial) {
+  static Properties unmeasured(Properties trial) {
     Properties properties = new Properties();
     properties.putAll(trial);
     double writes = share(trial, "updateproportion") + share(trial, "insertproportion");
@@ -151,7 +151,7 @@ public final class WarmClient {
     if (scheduled != null) { // at full speed
       properties.setProperty(Client.WORKLOAD_PROPERTY, scheduled);
     }
-    properties.remove(InterleavedWorkload.INSERTS_LOG);
+    properties.remove(StudyWorkload.INSERTS_LOG);
     return properties;
   }
 
@@ -170,7 +170,7 @@ public final class WarmClient {
     return ManagementFactory.getCompilationMXBean().getTotalCompilationTime();
   }
 
-  private static Properties parsed(String[] arguments) throws ReflectiveOperationException {
+  static Properties parsed(String[] arguments) throws ReflectiveOperationException {
     Method parse = Client.class.getDeclaredMethod("parseArguments", String[].class);
     parse.setAccessible(true);
     return (Properties) parse.invoke(null, (Object) arguments);

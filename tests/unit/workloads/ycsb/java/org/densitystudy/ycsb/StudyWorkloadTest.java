@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import site.ycsb.WorkloadException;
 import site.ycsb.measurements.Measurements;
 
-class InterleavedWorkloadTest {
+class StudyWorkloadTest {
   private static final int LOADED = 1_000;
 
   @Test
@@ -32,23 +32,23 @@ class InterleavedWorkloadTest {
   @Test
   void aClientNumberOutOfRangeIsRefused() {
     assertThrows(WorkloadException.class, () -> workload(3, 3));
-    assertThrows(WorkloadException.class, () -> new InterleavedWorkload().init(new Properties()));
+    assertThrows(WorkloadException.class, () -> new StudyWorkload().init(new Properties()));
   }
 
-  private static Set<String> keys(InterleavedWorkload workload, long from, long to) {
+  private static Set<String> keys(StudyWorkload workload, long from, long to) {
     Set<String> keys = new HashSet<>();
     LongStream.range(from, to).mapToObj(workload::buildKeyName).forEach(keys::add);
     return keys;
   }
 
-  private static InterleavedWorkload workload(int client, int clients) throws WorkloadException {
+  private static StudyWorkload workload(int client, int clients) throws WorkloadException {
     Properties properties = new Properties();
     properties.setProperty("recordcount", Integer.toString(LOADED));
     properties.setProperty("operationcount", "1000");
     properties.setProperty("client.number", Integer.toString(client));
     properties.setProperty("client.count", Integer.toString(clients));
     Measurements.setProperties(properties); // CoreWorkload's constructor reads them
-    InterleavedWorkload workload = new InterleavedWorkload();
+    StudyWorkload workload = new StudyWorkload();
     workload.init(properties);
     return workload;
   }
