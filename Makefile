@@ -4,7 +4,7 @@ SHELL := /bin/bash
 VENV := .venv
 UV   := .uv/bin/uv
 BIN  := $(VENV)/bin
-FAST := tests/unit tests/property tests/golden tests/security
+FAST := tests/unit tests/property tests/golden tests/security tests/known_answers
 # A busy machine makes trials invalid.
 ALONE := tests/live/test_study.py
 # Where byte code is forbidden, each of our processes would compile some 3,000 modules anew.

@@ -124,6 +124,7 @@ def _of_manifests(inputs: Inputs) -> DataFrame:
         "physical_read_bytes",
         (F.col("compactions") + F.col("splits")).alias("background_work"),
         "compiling_share",
+        "busiest_server",
     )
 
 

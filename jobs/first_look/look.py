@@ -22,8 +22,8 @@ _SAMPLES = ("dool", "nodecpu")
 _NO_NUMBERS = ("ycsb-status",)  # other lines of a client's standard error are messages of its JVM
 
 
-_OF_TRIAL = ("state", "workload", "monitored", "compiling_share", "given", "others_requests_s",
-             "others_vcores", "regionservers_gone", "tier", "tiers_in_use", "foreign_tiers",
+_OF_TRIAL = ("state", "workload", "monitored", "compiling_share", "busiest_server", "given",
+             "others_requests_s", "others_vcores", "regionservers_gone", "tier", "tiers_in_use", "foreign_tiers",
              "reads_tier", "network", "network_broken", "network_seen")  # fmt: skip
 
 

@@ -18,7 +18,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class KnownAnswer:
-    """A measurement by name. `about`: the question, in a sentence. `quick`: seconds, and part of the tests."""
+    """A measurement by name. `about`: the question it answers. `quick`: seconds, and part of the tests."""
 
     name: str
     about: str

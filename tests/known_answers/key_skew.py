@@ -118,7 +118,9 @@ def shipped(studies: Iterable[str] | None = None) -> dict[str, YcsbSetting]:
     for name in sorted(studies or shipped_studies()):
         for setting in read_study(shipped_studies()[name]).study.settings():
             if isinstance(setting, YcsbSetting) and not setting.is_load and not setting.variants:
-                rate = setting.at_rate(1000.0) if setting.phase or setting.target_percent else setting
+                rate = (
+                    setting.at_rate(1000.0) if setting.phase or setting.target_percent else setting
+                )
                 found[f"{name} {setting.id}"] = rate
     return found
 
@@ -144,7 +146,9 @@ def skew(studies: Iterable[str] | None = None) -> list[Answer]:
 def overlap() -> list[Answer]:
     """Of the trial's hottest rows, those that are among the warm-up's. Enough draws for the last of them."""
     draws = 20_000_000
-    studies = {f"{s.records} {s.mix}": s for s in shipped(["talk-2013"]).values() if s.is_saturation}
+    studies = {
+        f"{s.records} {s.mix}": s for s in shipped(["talk-2013"]).values() if s.is_saturation
+    }
     trials = drawn(studies, draws)
     pairs = zip(trials, drawn(studies, draws, "warm-up"), strict=True)
     found = {trial.name: shared(trial, warm) for trial, warm in pairs}
@@ -165,7 +169,9 @@ def shared(one: Draw, other: Draw) -> float:
 
 
 KNOWN = (
-    KnownAnswer("key-skew", "Are keys as skewed as the study says, at any number of threads?", skew),
+    KnownAnswer(
+        "key-skew", "Are keys as skewed as the study says, at any number of threads?", skew
+    ),
     KnownAnswer(
         "warm-up-keys", "Does the warm-up read the rows that the trial reads?", overlap, quick=False
     ),

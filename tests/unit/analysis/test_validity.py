@@ -30,7 +30,7 @@ SOUND: dict[str, Any] = {
     "failed_operations": 0, "work_share": 1.0, "monitor_coverage": 1.0, "monitor_worst": "dool on h1",
     "clock_periods": 0.1, "cpu_sum_error": 0.01, "cold_share": 1.0, "client_cpu_share": 0.3,
     "cpu_excess": -3.0, "foreign_cpu": 3.0, "target_share": 1.0, "drift": 1.0,
-    "background_work": 0, "compiling_share": 0.01,
+    "background_work": 0, "compiling_share": 0.01, "busiest_server": 1.1,
     "result_lines_quarantined": 0,
     "sample_lines_quarantined": 0, "rate_error": 0.0, "histogram_error": 0.0,
     "rates_unknown": 0, "numbers_out_of_range": 0, "access_spread": 0.05,

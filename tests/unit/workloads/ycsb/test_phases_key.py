@@ -11,7 +11,7 @@ from density_study.workloads.planning.plan import make_plan
 from density_study.workloads.planning.trial_order import overhead_trials
 from density_study.workloads.spec.study import Study
 from density_study.workloads.spec.study_file import parse_study
-from density_study.workloads.ycsb.properties import client_arguments, operations_at_most
+from density_study.workloads.ycsb.properties import client_arguments
 from density_study.workloads.ycsb.setting import YcsbSetting
 from tests.support.drafts import QUICKSTART, host
 
@@ -78,7 +78,7 @@ def test_a_percentage_becomes_a_rate_when_the_saturation_is_known() -> None:
 def test_the_client_has_a_schedule_instead_of_a_target() -> None:
     found = properties(settings(study())["staircase"])
     assert found["workload"].endswith(".ScheduledWorkload")
-    assert found["schedule.workload"] == "site.ycsb.workloads.CoreWorkload"
+    assert found["schedule.workload"] == "org.densitystudy.ycsb.StudyWorkload"
     assert found["measurement.interval"] == "both"
     assert found["schedule.log"] == "/r/ycsb-1-schedule.csv"
     assert "-target" not in client_arguments(settings(study())["staircase"], "/r/ycsb-1-")
@@ -94,13 +94,10 @@ def test_clients_share_the_rates() -> None:
         assert found["schedule.workload"].endswith(".StudyWorkload")
 
 
-def test_hours_are_parts_of_a_soak_and_the_operations_suffice() -> None:
+def test_hours_are_parts_of_a_soak() -> None:
     soak = settings(study())["soak"]
     assert soak.phase is not None
     assert [p["name"] for p in soak.phase.parts()] == ["hour 1", "hour 2", "hour 3", "hour 4"]
-    known = soak.at_rate(500.0)
-    asked = 500 * (soak.duration_s or 0)
-    assert asked < operations_at_most(known) < 3 * asked
     short = settings(study("[{soak: {rate: 50%, duration: 30 min}}]"))["soak"]
     assert short.phase is not None and len(short.phase.parts()) == 10
 

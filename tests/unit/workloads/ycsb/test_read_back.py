@@ -108,8 +108,7 @@ def test_only_clients_of_a_fault_log_their_inserts() -> None:
         words = client_arguments(SETTING, "/r/ycsb-", number)
         assert "inserts.log=/r/ycsb-inserts.txt" in words
         assert f"client.number={number - 1}" in words
-        assert "workload=org.densitystudy.ycsb.StudyWorkload" in words
     alone = SETTING.model_copy(update={"clients": 1})
-    assert "client.count=1" in client_arguments(alone, "/r/ycsb-")
+    assert "inserts.log=/r/ycsb-inserts.txt" in client_arguments(alone, "/r/ycsb-")
     usual = alone.model_copy(update={"fault": None})
     assert not [word for word in client_arguments(usual, "/r/ycsb-") if "client." in word]

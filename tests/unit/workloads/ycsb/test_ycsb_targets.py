@@ -172,7 +172,7 @@ def test_each_of_several_clients_gets_its_index() -> None:
     load = client_arguments(setting.model_copy(update={"mix": "load"}), "/r/", 2)
     assert "insertstart=4200" in load and "insertcount=4200" in load
     alone = client_arguments(HALF, "/r/")
-    assert "workload=site.ycsb.workloads.CoreWorkload" in alone
+    assert "workload=org.densitystudy.ycsb.StudyWorkload" in alone
     assert not any(word.startswith(("client.", "insertstart")) for word in alone)
     assert client_name(2) == "ycsb-2"
 

@@ -1,0 +1,73 @@
+"""How evenly a trial's requests were spread over servers and regions, as a part of its row of `trials`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from density_study.analysis.validity.provisional import judge
+from density_study.jobs.raw.manifest_rows import request_row
+from density_study.workloads.base.fault import InjectedFault
+from density_study.workloads.record.manifest import Manifest
+
+EMPTY = {"busiest_server": None, "busiest_region_share": None}
+
+
+def state(*requests: int, spare: bool = False) -> dict[str, Any]:
+    """One region per server, half of whose requests are writes."""
+    halves = [{"read_requests": n // 2, "write_requests": n - n // 2} for n in requests]
+    servers = [{"name": f"s{n}", "regions": 1, **half} for n, half in enumerate(halves)]
+    if spare:
+        servers.append({"name": "spare", "regions": 0, "read_requests": 0, "write_requests": 0})
+    return {"hbase": {"servers": servers, "regions": [{"name": s["name"], **h} for s, h in
+                                                      zip(servers, halves, strict=False)]}}  # fmt: skip
+
+
+def row(before: dict[str, Any], after: dict[str, Any], fault: Any = None) -> dict[str, Any]:
+    states = {"state_before": before, "state_after": after}
+    return request_row(Manifest.model_construct(**states, fault=fault))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "busiest", "share"),
+    [
+        ((0, 0), (1000, 1000), 1.0, 0.5),
+        ((0, 0, 0, 0), (4000, 1000, 1000, 2000), 2.0, 0.5),
+        ((5000, 0), (5500, 1500), 1.5, 0.75),  # what came before the window does not count
+    ],
+)
+def test_the_busiest_is_compared_with_the_mean(
+    before: tuple[int, ...], after: tuple[int, ...], busiest: float, share: float
+) -> None:
+    found = {"busiest_server": busiest, "busiest_region_share": share}
+    assert row(state(*before), state(*after)) == found
+
+
+def test_a_server_without_regions_of_the_table_gets_no_requests() -> None:
+    found = row(state(0, 0, spare=True), state(600, 600, spare=True))
+    assert found["busiest_server"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ((0, 0), (120, 60)),  # too few
+        ((900, 0), (0, 5000)),  # counters were reset
+        ((0, 0), (500, 500, 500)),  # another server
+    ],
+)
+def test_what_cannot_be_known_is_null(before: tuple[int, ...], after: tuple[int, ...]) -> None:
+    assert row(state(*before), state(*after)) == EMPTY
+
+
+def test_a_fault_and_another_store_have_none() -> None:
+    fault = InjectedFault.model_construct()
+    assert row(state(0, 0), state(900, 900), fault) == EMPTY
+    assert row({"store": {}}, {"store": {}}) == EMPTY
+
+
+@pytest.mark.parametrize(("busiest", "flagged"), [(1.49, 0), (1.51, 1), (None, 0)])
+def test_a_hot_server_is_a_flag(busiest: float | None, flagged: int) -> None:
+    judged = judge({"busiest_server": busiest})
+    assert sum("hot server" in flag for flag in judged.flags) == flagged
