@@ -23,8 +23,8 @@ _NO_NUMBERS = ("ycsb-status",)  # other lines of a client's standard error are m
 
 
 _OF_TRIAL = ("state", "workload", "monitored", "compiling_share", "busiest_server", "given",
-             "others_requests_s", "others_vcores", "regionservers_gone", "tier", "tiers_in_use", "foreign_tiers",
-             "reads_tier", "network", "network_broken", "network_seen")  # fmt: skip
+             "others_requests_s", "others_vcores", "regionservers_gone", "tier", "tiers_in_use",
+             "foreign_tiers", "reads_tier", "network", "network_broken", "network_seen")  # fmt: skip
 
 
 @dataclass(frozen=True)

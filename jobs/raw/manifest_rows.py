@@ -152,8 +152,8 @@ def cache_row(manifest: Manifest) -> Row:
 
 
 def request_row(manifest: Manifest) -> Row:
-    """The part of a row of `trials` that says how evenly requests were spread over HBase's servers and regions,
-    by the increase of their counters over the window."""
+    """The part of a row of `trials` that says how evenly requests were spread over HBase's servers and
+    regions, by the increase of their counters over the window."""
     before, after = (
         state.get("hbase", {}) for state in (manifest.state_before, manifest.state_after)
     )
