@@ -43,6 +43,8 @@ class Rule:
 
 _DECLARED = Path(__file__).with_name("rules.toml").read_text(encoding="utf-8")
 RULES = tuple(Rule(**declared) for declared in tomllib.loads(_DECLARED)["rules"])
+GC_BEARABLE = next(rule.high or 0.0 for rule in RULES if rule.check == "client_gc_share")
+"""Share of its time that a client may stand still for garbage collection."""
 _TARGET = [rule for rule in RULES if rule.check == "target_share"]
 TARGET_HELD = (max(rule.low or 0.0 for rule in _TARGET), max(rule.high or 0.0 for rule in _TARGET))
 """Achieved rate over target rate: within this range the latency is that of the target rate."""

@@ -16,6 +16,11 @@ from density_study.cluster.stack.archive import archive_flag
 from density_study.cluster.state.timeout_scale import timeout_scale_of
 
 
+def serial(heap_mib: int) -> tuple[str, ...]:
+    """Memory flags of a client that measures nothing itself."""
+    return (*heap_flags(heap_mib), "-XX:+UseSerialGC")
+
+
 def hadoop_command(
     cluster: Cluster, name: str, main_class: str, args: Sequence[str], jvm_flags: Sequence[str] = ()
 ) -> Command:
@@ -27,7 +32,7 @@ def hadoop_command(
     conf = node_paths(cluster.site, cluster.topology).client_conf
     archive = archive_flag(cluster.hadoop_home, cluster.topology.versions.java)
     program = (archive, *jvm_flags, classpath_flag(conf, "hadoop"), main_class, *args)
-    return _java(cluster, node, cluster.java_home, name, CLIENT_HEAP_MIB, program)
+    return _java(cluster, node, cluster.java_home, name, serial(CLIENT_HEAP_MIB), program)
 
 
 def java_command(
@@ -36,15 +41,16 @@ def java_command(
     classpath: Sequence[str],
     main_class: str,
     args: Sequence[str],
-    heap_mib: int = CLIENT_HEAP_MIB,
+    memory: Sequence[str],
     jvm_flags: Sequence[str] = (),
     node: Node | None = None,
 ) -> Command:
     """A Java program on `classpath`, to which the conf folder of `node` (default: the first client) is
     appended last.
 
-    `classpath` is the class path of a stack (`cluster.stack.classpath`): jars, then the stack's home. It
-    is passed in the environment (CLASSPATH) to keep the command line short. Its Java is the machine's own,
+    `memory` are the flags of heap and collector, as of `serial`. `classpath` is the class path of a stack
+    (`cluster.stack.classpath`): jars, then the stack's home. It is passed in the environment (CLASSPATH) to
+    keep the command line short. Its Java is the machine's own,
     which is the same in all arms.
     """
     node = node or cluster.topology.client
@@ -52,7 +58,7 @@ def java_command(
     entries = [remote_path(cluster.topology, entry) for entry in classpath]
     program = (archive_flag(entries[-1]), *NETTY, *jvm_flags, main_class, *args)
     env = {"CLASSPATH": ":".join((*entries, str(conf)))}
-    return _java(cluster, node, cluster.client_java_home, name, heap_mib, program, env)
+    return _java(cluster, node, cluster.client_java_home, name, memory, program, env)
 
 
 def _java(
@@ -60,7 +66,7 @@ def _java(
     node: Node,
     java_home: Path,
     name: str,
-    heap_mib: int,
+    memory: Sequence[str],
     program: Sequence[str],
     env: Mapping[str, str] | None = None,
 ) -> Command:
@@ -69,8 +75,7 @@ def _java(
     directory = str(places.data[node.name])
     argv = (
         f"{java_home}/bin/java",
-        *heap_flags(heap_mib),
-        "-XX:+UseSerialGC",
+        *memory,
         *jit_flags(timeout_scale_of(cluster.disclosure.get("acceleration", {}))),
         *common_flags(f"{directory}/tmp"),
         *log_flags(str(places.client_conf_of(cluster.topology, node))),

@@ -13,9 +13,9 @@ from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import Host
 from density_study.cluster.model.memory import (
-    CLIENT_RESERVE_MIB,
     CONTAINER_MIB,
     GUEST_OS_MIB,
+    client_reserve_mib,
     master_reserve_mib,
     worker_minimum_mib,
 )
@@ -34,7 +34,7 @@ def workers_mib(host: Host, arms: Sequence[Arm]) -> int:
 def reserved_mib(host: Host, arms: Sequence[Arm]) -> int:
     """Memory of a host that workers cannot use: the host's own, the master's and the client's."""
     reserve = master_mib(arms) * ("master" in host.roles)
-    reserve += CLIENT_RESERVE_MIB * ("client" in host.roles)
+    reserve += client_reserve_mib(host.memory_mib) * ("client" in host.roles)
     if host.divided is None:
         return reserve
     guests = sum(role in host.roles for role in ("master", "client"))

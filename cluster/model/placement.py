@@ -22,7 +22,7 @@ from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.given import GivenCluster
 from density_study.cluster.model.host import Disk, Host, Medium, MemoryFolder, Role
-from density_study.cluster.model.memory import CLIENT_RESERVE_MIB
+from density_study.cluster.model.memory import client_reserve_mib
 from density_study.cluster.model.memory_shares import (
     host_container_mib,
     master_mib,
@@ -58,7 +58,8 @@ def given_topology(
     given: GivenCluster, client: Host, order: int = 0, store: Store = HBASE
 ) -> Topology:
     """The topology of a cluster that stands already: the client alone, on this machine."""
-    node = Node("c1", client.name, client.address, ("client",), CLIENT_RESERVE_MIB, client.cores)
+    memory_mib = client_reserve_mib(client.memory_mib)
+    node = Node("c1", client.name, client.address, ("client",), memory_mib, client.cores)
     levels = {"store": store.level} if given.endpoint else {}
     if given.name:
         levels = {"cluster": given.name}
@@ -172,10 +173,10 @@ def _singles(
     ]
     if isolation == "vm" and master in clients:
         clients.remove(master)
-        memory_mib = master_mib(arms) + CLIENT_RESERVE_MIB
+        memory_mib = master_mib(arms) + client_reserve_mib(master.memory_mib)
         singles = [(master, "m1", ("master", "client"), memory_mib)]
     singles += [
-        (host, f"c{number}", ("client",), CLIENT_RESERVE_MIB)
+        (host, f"c{number}", ("client",), client_reserve_mib(host.memory_mib))
         for number, host in enumerate(clients, 1)
     ]
     nodes = []

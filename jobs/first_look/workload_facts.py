@@ -6,11 +6,12 @@ from math import fsum
 from typing import Any
 
 from density_study.analysis import tables
+from density_study.analysis.validity.rules import GC_BEARABLE
 from density_study.jobs.first_look.record_rows import RecordRows, if_all, over
 from density_study.jobs.raw.manifest_rows import Row
 from density_study.workloads.pipeline.machine.files import CALL
 from density_study.workloads.ycsb.output.measurement import CLEANUP, READ_MODIFY_WRITE
-from density_study.workloads.ycsb.output.summary import RETURN, SUCCESSES
+from density_study.workloads.ycsb.output.summary import GC_MEASURE, GC_TIME, RETURN, SUCCESSES
 
 MIB = 2.0**20
 _READ_MODES = ("read", "random", "backward", "skip")
@@ -35,6 +36,7 @@ def ycsb_facts(rows: RecordRows) -> dict[str, Any]:
         "work_share": None if done is None else min(1.0, *done),
         "has_target": target is not None,
         "target_share": over(rate, target),
+        **_collections(runs),
         **_clients_facts(rows),
     }
 
@@ -76,6 +78,13 @@ def _clients_facts(rows: RecordRows) -> dict[str, Any]:
     }
 
 
+def _collections(runs: list[Row]) -> dict[str, float | None]:
+    """client_gc_share and client_gc_noted, as `jobs.checks.ycsb_facts`."""
+    share = _most(*(run["gc_share"] for run in runs))
+    noted = share if share is not None and share <= GC_BEARABLE else None
+    return {"client_gc_share": share, "client_gc_noted": noted}
+
+
 def _most(*shares: float | None) -> float | None:
     """A run ends by count or by time: the larger share that is known."""
     return max((share for share in shares if share is not None), default=None)
@@ -115,8 +124,15 @@ def _whole_run(rows: RecordRows, client: Row) -> Row:
         for row in summary
         if row["measure"].startswith(RETURN) and row["operation"] != CLEANUP
     ]
+    gc_ms = next((row["value"] for row in summary
+                  if (row["operation"], row["measure"]) == (GC_TIME, GC_MEASURE)), None)  # fmt: skip
+    # YCSB counts from the start of the JVM
+    client_ms = (
+        None if run_ms is None else run_ms + 1000.0 * (rows.trial["warm_up_client_s"] or 0.0)
+    )
     run = {
         "client": client["client"],
+        "gc_share": over(gc_ms, client_ms),
         "asked": client["operations_asked"],
         "run_s": over(run_ms, 1000.0),
         **dict.fromkeys(("operations", "succeeded", "failed")),

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from density_study.cluster.clients.client_commands import java_command
+from density_study.cluster.clients.client_commands import java_command, serial
 from density_study.cluster.model.cluster import Cluster
+from density_study.cluster.model.memory import CLIENT_HEAP_MIB
 from density_study.cluster.model.topology import Node
 from density_study.cluster.model.transport import Command
 from density_study.cluster.stack import classpath, ensure
@@ -52,4 +53,4 @@ def dump_command(cluster: Cluster, node: Node, samples: Sequence[str]) -> Comman
 
 def _command(cluster: Cluster, node: Node, *words: str) -> Command:
     path = classpath(ensure("ycsb", cluster.client_versions))
-    return java_command(cluster, words[0], path, MAIN, words, node=node)
+    return java_command(cluster, words[0], path, MAIN, words, serial(CLIENT_HEAP_MIB), node=node)

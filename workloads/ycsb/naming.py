@@ -93,6 +93,7 @@ def unnamed_knobs(setting: YcsbSetting) -> dict[str, str | float]:
         "warm_up_daemons": "steady" if setting.until_steady else setting.warm_up_daemons_s,
         "regions_per_server": setting.regions_per_server,
         "seed": None if setting.variants is None else setting.variants.seed,
+        **setting.client.knobs,
     }
     if setting.own_mix is not None:
         shares = setting.mix_facts.shares.items()

@@ -167,6 +167,8 @@ def _properties(setting: YcsbSetting, hdr_prefix: str) -> dict[str, str]:
         "status.interval": "1",
         **(setting.variants.properties() if setting.variants is not None else {}),
     }
+    if setting.client.connections != 1:
+        properties["hbase.connections"] = str(setting.client.connections)
     if setting.min_scan_length != 1:
         properties["minscanlength"] = str(setting.min_scan_length)
     if setting.insert_order == "ordered":

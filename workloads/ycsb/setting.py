@@ -15,6 +15,7 @@ from density_study.workloads.base.search import Probe, Search
 from density_study.workloads.base.setting import Setting
 from density_study.workloads.base.values import ClientFiles
 from density_study.workloads.ycsb import naming
+from density_study.workloads.ycsb.client_spec import Client
 from density_study.workloads.ycsb.distribution import ZIPFIAN, KeyDistribution, Keys
 from density_study.workloads.ycsb.fault_under_load.victims import cannot_recover
 from density_study.workloads.ycsb.knobs import STEADY_ESTIMATE_S
@@ -36,6 +37,7 @@ COPIES_ON_DISK = 3
 _NO_COLUMNS = frozenset(
     {
         "own_mix",
+        "client",
         "row",
         "search",
         "fault",
@@ -45,7 +47,6 @@ _NO_COLUMNS = frozenset(
         "insert_order",
         "regions_per_server",
         "warm_up_daemons_s",
-        "warm_up_client_s",
         "until_steady",
         "variants",
     }
@@ -68,6 +69,7 @@ class YcsbSetting(Setting):
     row: Row = Field(Row(), description="fields of a row; a variant store has rows of its own")
     threads: int = Field(gt=0, description="threads of all clients together")
     clients: int = Field(1, gt=0, description="client processes on all client nodes")
+    client: Client = Field(Client(), description="JVM and connections of a client process")
     duration_s: float | None = Field(None, description="length of the run in s; null: a load")
     warm_up_s: float = Field(0.0, description="ramp-up in s, excluded from every metric")
     warm_up_client_s: float = Field(

@@ -14,6 +14,7 @@ from density_study.workloads.base.checked import FaultyKeyError, at_most
 from density_study.workloads.base.quantity import Seconds
 from density_study.workloads.base.setting import WorkloadSpec
 from density_study.workloads.base.values import Frozen
+from density_study.workloads.ycsb.client_spec import Client
 from density_study.workloads.ycsb.distribution import ZIPFIAN, Keys
 from density_study.workloads.ycsb.fault_under_load.spec import RECOVERY_S, FaultSpec
 from density_study.workloads.ycsb.knobs import (
@@ -73,6 +74,9 @@ class RunsSpec(WorkloadSpec):
     )
     clients: Annotated[int, Field(strict=True, ge=1, le=64)] = Field(
         1, description="client processes per host with the role client; all share the load"
+    )
+    client: Client = Field(
+        Client(), description="the JVM and the connections of each client process"
     )
     latency_at: tuple[LatencyTarget, ...] = Field(
         (), description="target rates of latency trials: 70% of the measured saturation, or 2000/s"
@@ -173,6 +177,7 @@ class RunsSpec(WorkloadSpec):
             own_mix=mix if isinstance(mix, OwnMix) else None,
             threads=threads,
             clients=self.clients,
+            client=self.client,
             duration_s=self.duration if timed else None,
             warm_up_s=self.warm_up if timed else 0.0,
             warm_up_client_s=self.warm_up_client if timed else 0.0,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from density_study.cluster.clients.client_commands import java_command
+from density_study.cluster.clients.client_commands import java_command, serial
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.java_tools import TOOL_HEAP_MIB, results_of
 from density_study.cluster.model.transport import Command
@@ -21,9 +21,7 @@ def tool_command(cluster: Cluster, name: str, *verbs: tuple[str, ...]) -> Comman
     """The command that runs `verbs` in order."""
     chain = [word for verb in verbs for word in ("+", *verb)][1:]
     path = classpath(ensure("ycsb"))
-    return java_command(
-        cluster, name, path, MAIN, tuple(chain), heap_mib=TOOL_HEAP_MIB, jvm_flags=FAST_START
-    )
+    return java_command(cluster, name, path, MAIN, tuple(chain), serial(TOOL_HEAP_MIB), FAST_START)
 
 
 def table_tool(

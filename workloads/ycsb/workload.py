@@ -206,7 +206,8 @@ def _warm_up_client(
 ) -> Command:
     node = context.cluster.topology.client
     prefix, table = _prefix(context, node, "logs", name), table_on(context.cluster, work)
-    return _command(context, node, name, _arguments(context, work, prefix, 1, shares, table))
+    arguments = _arguments(context, work, prefix, 1, shares, table)
+    return _command(context, work, node, name, arguments)
 
 
 def _run_all(
@@ -234,7 +235,7 @@ def client_commands(
         node, name = nodes[(number - 1) % len(nodes)], client_name(number)
         prefix, table = _prefix(context, node, folder, name), table_on(context.cluster, setting)
         arguments = _arguments(context, setting, prefix, number, table=table)
-        commands.append((node, _command(context, node, name, arguments)))
+        commands.append((node, _command(context, setting, node, name, arguments)))
     return commands
 
 
@@ -242,10 +243,13 @@ def _prefix(context: TrialContext, node: Node, folder: str, name: str) -> str:
     return str(context.at(context.record.root / folder / f"{name}-", node))
 
 
-def _command(context: TrialContext, node: Node, name: str, arguments: tuple[str, ...]) -> Command:
+def _command(
+    context: TrialContext, setting: YcsbSetting, node: Node, name: str, arguments: tuple[str, ...]
+) -> Command:
     stack = binding_of(context.cluster).stack
     path = classpath(ensure(stack, context.cluster.client_versions))
-    return java_command(context.cluster, name, path, MAIN, arguments, node=node)
+    memory = setting.client.memory_flags(context.cluster.topology, node, setting.clients)
+    return java_command(context.cluster, name, path, MAIN, arguments, memory, node=node)
 
 
 def _arguments(

@@ -17,6 +17,8 @@ _UNIT = re.compile(r"(.+?)\(([^()]+)\)")
 _SERIES = re.compile(r">?[0-9]+")
 _JAVA_DOUBLE = re.compile(r"[0-9]+\.0|[0-9]\.[0-9]+E[0-9]{1,2}")
 RETURN = "Return="
+GC_TIME, GC_MEASURE = "TOTAL_GC_TIME", "Time"
+"""Name and measure of the time, in ms, in which the client's JVM stood still to collect garbage."""
 SUCCESSES = frozenset({"OK", "BATCHED_OK", "0"})  # 0: releases before 0.2 returned numbers
 
 

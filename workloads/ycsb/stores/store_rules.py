@@ -22,6 +22,8 @@ def check_store(setting: YcsbSetting, topology: Topology) -> None:
     if store.is_hbase:
         return
     title = store.facts.title
+    if setting.client.connections != 1:
+        raise _refused(setting, f"only HBase's client shares connections, not {title}'s", "client")
     if setting.variants is not None:
         raise _refused(setting, f"the variant store is of HBase alone, not of {title}", "genomics")
     if store.facts.embedded and setting.clients > 1:

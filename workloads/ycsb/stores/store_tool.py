@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from math import sqrt
 from typing import Any
 
-from density_study.cluster.clients.client_commands import java_command
+from density_study.cluster.clients.client_commands import java_command, serial
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.java_tools import TOOL_HEAP_MIB, results_of
@@ -41,7 +41,7 @@ def store_command(
     path = classpath(ensure(binding.stack))
     arguments = (*pairs, "+", *commands)
     return java_command(
-        cluster, name, path, STORE_TOOL, arguments, heap_mib=TOOL_HEAP_MIB, jvm_flags=FAST_START
+        cluster, name, path, STORE_TOOL, arguments, serial(TOOL_HEAP_MIB), FAST_START
     )
 
 

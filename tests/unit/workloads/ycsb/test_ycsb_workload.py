@@ -80,7 +80,7 @@ def setting(mix: Mix, **knobs: Any) -> YcsbSetting:
 def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     world = World(tmp_path)
 
-    def command(_: Any, __: Any, name: str, arguments: tuple[str, ...]) -> Any:
+    def command(_: Any, __: Any, ___: Any, name: str, arguments: tuple[str, ...]) -> Any:
         return SimpleNamespace(name=name, arguments=arguments)
 
     def run_clients(_: Any, commands: Any, *__: Any, **___: Any) -> tuple[Any, ...]:

@@ -16,7 +16,8 @@ record ClientOptions(
     int scanCaching,
     int rpcTimeoutMs,
     int operationTimeoutMs,
-    int retries) {
+    int retries,
+    int connections) {
 
   static ClientOptions of(Properties properties) throws DBException {
     String family = properties.getProperty("columnfamily", "");
@@ -33,16 +34,18 @@ record ClientOptions(
         number(properties, "hbase.scan.caching", 0),
         number(properties, "hbase.rpc.timeout.ms", 20_000),
         number(properties, "hbase.operation.timeout.ms", 60_000),
-        number(properties, "hbase.retries", 8));
+        number(properties, "hbase.retries", 8),
+        number(properties, "hbase.connections", 1));
   }
 
-  /** Bounds every wait, so that a lost server causes an error and not a hung thread. */
+  /** Bounds every wait, so that a lost server causes an error and not a hung thread; and connections. */
   void applyTo(Configuration configuration) {
     configuration.setInt("hbase.rpc.timeout", rpcTimeoutMs);
     configuration.setInt("hbase.client.operation.timeout", operationTimeoutMs);
     configuration.setInt("hbase.client.meta.operation.timeout", operationTimeoutMs);
     configuration.setInt("hbase.client.scanner.timeout.period", operationTimeoutMs);
     configuration.setInt("hbase.client.retries.number", retries);
+    configuration.setInt("hbase.client.ipc.pool.size", connections);
   }
 
   private static Durability durability(String name) throws DBException {

@@ -1,0 +1,78 @@
+"""The key `client`: heap, collector and connections of a load generator."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.memory import client_heap_mib
+from density_study.workloads.planning.plan import make_plan
+from density_study.workloads.spec.study_file import parse_study, read_study
+from density_study.workloads.ycsb.client_spec import Client
+from density_study.workloads.ycsb.properties import client_arguments
+from density_study.workloads.ycsb.setting import YcsbSetting
+from tests.support.drafts import QUICKSTART, host
+
+TOPOLOGY = make_plan(read_study(QUICKSTART).study, [host()]).topologies["v1-flash"]
+SETTING = YcsbSetting(mix="c", records=1000, threads=8, duration_s=10.0)
+
+
+@pytest.mark.parametrize(
+    ("host_gib", "heap_mib"), [(6, 512), (8, 512), (24, 1536), (128, 8192), (512, 8192)]
+)
+def test_the_heap_follows_the_hosts_memory(host_gib: int, heap_mib: int) -> None:
+    assert client_heap_mib(1024 * host_gib) == heap_mib
+
+
+def heap(client: Client, clients: int, host_gib: int = 256) -> int:
+    topology = replace(
+        TOPOLOGY, hosts=tuple(replace(one, memory_mib=1024 * host_gib) for one in TOPOLOGY.hosts)
+    )
+    return client.heap_mib(topology, topology.client, clients)
+
+
+def test_clients_of_one_host_share_it() -> None:
+    assert heap(Client(), 1) == 8192
+    assert heap(Client(), 4) == (8192 - 3 * 160) // 4
+    assert heap(Client(), 64) == 128  # each needs some
+    assert heap(Client(heap="2 GiB"), 4) == 2048  # type: ignore[arg-type]
+
+
+def test_the_heap_has_a_fixed_size_and_a_collector_for_all_cores() -> None:
+    flags = Client().memory_flags(TOPOLOGY, TOPOLOGY.client, 1)
+    assert flags == ("-Xms512m", "-Xmx512m", "-XX:+UseParallelGC")
+    zgc = Client(collector="ZGC").memory_flags(TOPOLOGY, TOPOLOGY.client, 1)
+    assert zgc[-1] == "-XX:+UseZGC"
+
+
+def test_only_what_differs_from_the_defaults_is_a_knob() -> None:
+    assert "client.heap" not in SETTING.unnamed_knobs()
+    own = SETTING.model_copy(update={"client": Client(heap="1 GiB", connections=4)})  # type: ignore[arg-type]
+    assert (
+        own.unnamed_knobs() | {"client.heap": 1024, "client.connections": 4} == own.unnamed_knobs()
+    )
+
+
+def test_connections_are_given_to_hbases_client() -> None:
+    own = SETTING.model_copy(update={"client": Client(connections=4)})
+    assert "hbase.connections=4" in client_arguments(own, "/r/")
+    assert not [word for word in client_arguments(SETTING, "/r/") if "hbase.connections" in word]
+
+
+def study(more: str) -> Any:
+    text = QUICKSTART.read_text().replace("threads: [8]", f"threads: [8]\n      client: {more}")
+    return parse_study(text, "q").study
+
+
+def test_a_study_names_it() -> None:
+    (setting, *_) = [s for s in study("{heap: 2 GiB}").settings() if isinstance(s, YcsbSetting)]
+    assert setting.client == Client(heap="2 GiB")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("more", ["{heap: much}", "{collector: Epsilon}", "{connections: 0}", "4"])
+def test_what_cannot_be_is_refused(more: str) -> None:
+    with pytest.raises(InputError, match="client"):
+        study(more)
