@@ -28,10 +28,10 @@ from great_expectations.data_context.types.base import ProgressBarsConfig
 from great_expectations.expectations.row_conditions import Column
 
 from density_study.analysis.tables import CHECKS
+from density_study.analysis.validity.provisional import SEVERITY
 from density_study.analysis.validity.rules import RULES, Rule
 
 _SITE = "data_docs"
-SEVERITY = ("valid", "unknown", "invalid")  # a verdict outranks those before it
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from typing import Any
 
 from airflow.sdk import DAG, Asset, TaskGroup, TriggerRule
 
+from density_study.cluster.state.timeout_scale import EMULATED
 from density_study.dags.notify.late import deadline
 from density_study.dags.run_status.progress import ANALYSIS_ESTIMATE_S
 from density_study.dags.stages.outline import BuildOutline, Outline, TrialOutline
@@ -30,8 +31,6 @@ from density_study.dags.tasks.params import study_params
 from density_study.dags.tasks.ssh_key import use_ssh_connection
 from density_study.dags.tasks.study_tasks import ROOT
 
-EMULATED = 12.0
-"""Guests may turn out to be emulated (cluster/state/timeout_scale.py), and a plan does not know."""
 SLACK = 5.0
 LEAST = timedelta(minutes=30)
 """A task is stopped after SLACK times its estimate plus this: long after its own timeouts."""

@@ -18,16 +18,13 @@ from density_study.jobs.checks.pipeline_facts import pipeline_facts
 from density_study.jobs.checks.ycsb_facts import drift, ycsb_facts
 from density_study.jobs.metrics.throughput import MIB
 from density_study.jobs.metrics.window import window_s
+from density_study.jobs.raw.file_kinds import SAMPLES, WITHOUT_NUMBERS
 from density_study.jobs.spark.columns import exact_sum, of_all
 from density_study.jobs.spark.run_tables import Inputs
-from density_study.workloads.monitors import DEVICES
+from density_study.workloads.testdfsio.setting import READS
 
 TABLE = tables.CHECKS
 SHARE_TOLERANCE = 1.0  # points
-READ_MODES = ("read", "random", "backward", "skip")
-SAMPLE_KINDS = ("dool", "sar", "nodecpu", *DEVICES)
-# Files without metrics: a client's standard error contains arbitrary messages of its JVM.
-NO_NUMBER_KINDS = ("ycsb-status",)
 
 
 def transform(inputs: Inputs) -> DataFrame:
@@ -80,7 +77,7 @@ def _rates_unknown() -> Column:
 
 def _of_manifests(inputs: Inputs) -> DataFrame:
     trials = inputs[tables.TRIALS]
-    cold = (F.col("workload") == "testdfsio") & F.col("mode").isin(*READ_MODES)
+    cold = (F.col("workload") == "testdfsio") & F.col("mode").isin(*READS)
     return trials.select(
         "trial",
         "workload",
@@ -175,8 +172,8 @@ def _cold_share() -> Column:
 
 def _quarantined(inputs: Inputs) -> DataFrame:
     kind = F.col("kind")
-    sample = kind.isin(*SAMPLE_KINDS)
-    result = ~kind.isin(*SAMPLE_KINDS, *NO_NUMBER_KINDS)
+    sample = kind.isin(*SAMPLES)
+    result = ~kind.isin(*SAMPLES, *WITHOUT_NUMBERS)
     fault = F.concat_ws(" ", "kind", F.lit("line"), "line", "reason")
     return (
         inputs[tables.QUARANTINE]

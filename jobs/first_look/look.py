@@ -13,14 +13,11 @@ from density_study.analysis.validity.provisional import judge
 from density_study.cluster.model.errors import StudyError
 from density_study.jobs.first_look.record_rows import RecordRows, if_all
 from density_study.jobs.first_look.workload_facts import dfsio_facts, pipeline_facts, ycsb_facts
+from density_study.jobs.raw.file_kinds import SAMPLES, WITHOUT_NUMBERS
 from density_study.jobs.raw.manifest_rows import monitor_rows
 from density_study.workloads.base.search import Probe
 from density_study.workloads.record.record import read_manifest
 from density_study.workloads.spec.registry import kind_of
-
-_SAMPLES = ("dool", "nodecpu")
-_NO_NUMBERS = ("ycsb-status",)  # other lines of a client's standard error are messages of its JVM
-
 
 _OF_TRIAL = ("state", "workload", "monitored", "compiling_share", "busiest_server", "given",
              "others_requests_s", "others_vcores", "regionservers_gone", "tier", "tiers_in_use",
@@ -114,13 +111,13 @@ def facts(rows: RecordRows) -> dict[str, Any]:
 
 def _quarantined(rows: RecordRows) -> dict[str, Any]:
     lines = list(rows.of(tables.QUARANTINE))
-    results = [row for row in lines if row["kind"] not in (*_SAMPLES, *_NO_NUMBERS)]
+    results = [row for row in lines if row["kind"] not in (*SAMPLES, *WITHOUT_NUMBERS)]
     return {
         "result_lines_quarantined": len(results),
         "result_quarantine": min(
             (f"{row['kind']} line {row['line']} {row['reason']}" for row in results), default=""
         ),
-        "sample_lines_quarantined": sum(row["kind"] in _SAMPLES for row in lines),
+        "sample_lines_quarantined": sum(row["kind"] in SAMPLES for row in lines),
     }
 
 

@@ -10,11 +10,11 @@ from density_study.analysis.validity.rules import GC_BEARABLE
 from density_study.jobs.first_look.record_rows import RecordRows, if_all, over
 from density_study.jobs.raw.manifest_rows import Row
 from density_study.workloads.pipeline.machine.files import CALL
+from density_study.workloads.testdfsio.setting import READS
 from density_study.workloads.ycsb.output.measurement import CLEANUP, READ_MODIFY_WRITE
 from density_study.workloads.ycsb.output.summary import GC_MEASURE, GC_TIME, RETURN, SUCCESSES
 
 MIB = 2.0**20
-_READ_MODES = ("read", "random", "backward", "skip")
 
 
 def ycsb_facts(rows: RecordRows) -> dict[str, Any]:
@@ -162,7 +162,7 @@ def dfsio_facts(rows: RecordRows) -> dict[str, Any]:
     return {
         "rate": over(moved / MIB, _map_phase_s(rows)) if parts else None,
         "work_share": min(1.0, *done) if parts and done else None,
-        "must_be_cold": trial["mode"] in _READ_MODES and trial["distinct_bytes_asked"] != 0,
+        "must_be_cold": trial["mode"] in READS and trial["distinct_bytes_asked"] != 0,
         "cold_share": over(_physical_read_bytes(rows), trial["distinct_bytes_asked"]),
     }
 

@@ -15,11 +15,11 @@ from pyspark.sql import functions as F  # noqa: N812
 from density_study.analysis import tables
 from density_study.jobs.metrics.metric_rows import metric_rows
 from density_study.jobs.spark.run_tables import Inputs
+from density_study.workloads.ycsb.output.latency import MIN_SLOWER
 from density_study.workloads.ycsb.output.measurement import NOT_OF_USERS
 
 TABLE = tables.METRICS
 PERCENTILES = ("50", "90", "95", "99", "99.9")
-MIN_SLOWER = 10  # operations slower than a percentile, below which it is not known
 _PRINTED = "^([0-9.]+)(?:th)?PercentileLatency$"
 
 

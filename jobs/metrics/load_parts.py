@@ -16,10 +16,10 @@ from density_study.analysis import tables
 from density_study.jobs.metrics.metric_rows import metric_rows
 from density_study.jobs.spark.columns import exact_sum
 from density_study.jobs.spark.run_tables import Inputs
+from density_study.workloads.ycsb.output.latency import MIN_SLOWER
 
 TABLE = tables.METRICS
 PERCENTILES = (50.0, 99.0)
-MIN_SLOWER = 10  # operations slower than a percentile, below which it is not known (method 11)
 _PART = ("trial", "scope")
 
 

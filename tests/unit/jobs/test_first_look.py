@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
-from density_study.jobs.first_look.look import FirstLook, first_look
+from density_study.jobs.first_look.look import FirstLook, facts, first_look
+from density_study.jobs.first_look.record_rows import RecordRows
+from density_study.workloads.record.record import read_manifest
 from tests.support.records.factory import RUN, RunFactory
 from tests.support.truth import Truth
 
@@ -69,3 +72,19 @@ def test_a_damaged_record_is_unknown_with_its_reason(
     seen = first_look(manifest.parent)
     assert (seen.verdict, seen.rate) == ("unknown", None)
     assert seen.reasons[0].startswith("the record cannot be read: ")
+
+
+@pytest.mark.parametrize("kind", ["pressure", "disks", "gc"])
+def test_a_bad_line_of_a_device_is_a_missing_sample(factory: RunFactory, kind: str) -> None:
+    """As in the analysis: else the rule that ends the repetitions would see other trials than the report."""
+    truth = factory.ycsb(BUILD)
+    record = factory.close() / "records" / truth.trial
+    path = record / "manifest.json"
+    manifest = json.loads(path.read_text())
+    dool = next(one for one in manifest["monitors"] if one["kind"] == "dool")
+    manifest["monitors"].append({**dool, "kind": kind, "file": f"monitor/here.{kind}.csv"})
+    path.write_text(json.dumps(manifest))
+    device = (record / dool["file"]).with_name(f"here.{kind}.csv")
+    device.write_text("epoch_s,no,line\n1,2\n")
+    seen = facts(RecordRows(read_manifest(record), record))
+    assert (seen["result_lines_quarantined"], seen["sample_lines_quarantined"]) == (0, 1)

@@ -1,0 +1,11 @@
+"""Kinds of raw files by what a bad line in them means, for the first look and for the analysis alike."""
+
+from __future__ import annotations
+
+from density_study.workloads.monitors import DEVICES
+
+SAMPLES = ("dool", "sar", "nodecpu", *DEVICES)
+"""A bad line is a missing sample."""
+WITHOUT_NUMBERS = ("ycsb-status",)
+"""A bad line means nothing: a client's standard error has messages of its JVM, too. In all other files it
+may be a missing result."""
