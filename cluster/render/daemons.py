@@ -16,6 +16,7 @@ from density_study.cluster.render.jvm import (
     collector_flag,
     common_flags,
     direct_memory_flags,
+    g1_flags,
     heap_flags,
     jit_flags,
 )
@@ -107,11 +108,14 @@ def _java(blueprint: Blueprint, node: Node, kind: str, name: str) -> tuple[str, 
     configuration = blueprint.topology.configuration
     heap_mib, jvm = daemon_heaps(node, configuration)[kind], configuration.of(kind)
     direct_mib = configuration.direct_mib if kind == "regionserver" else 0
+    collector = collector_flag(kind, jvm)
+    host_mib = max(host.memory_mib for host in blueprint.topology.hosts)
     return (
         f"{homes.java}/bin/java",
         *heap_flags(heap_mib),
         *direct_memory_flags(heap_mib, direct_mib),
-        collector_flag(kind, jvm),
+        collector,
+        *(g1_flags(host_mib, heap_mib, collector, jvm.flags) if kind == "regionserver" else ()),
         *(FAST_START if name == PREPARE else jit_flags(blueprint.timeout_scale)),
         *common_flags(f"{blueprint.data(node)}/tmp"),
         *(NETTY if kind in _OF_HBASE else ()),

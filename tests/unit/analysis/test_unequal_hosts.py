@@ -1,0 +1,47 @@
+"""What two arms use unequally of their hosts stands in the way of a claim about density or disks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from density_study.analysis.summarise.analysed_run import unequal_hosts
+from density_study.cluster.model.topology import Topology
+from density_study.workloads.planning.plan import make_plan
+from density_study.workloads.spec.study_file import read_study
+from tests.support.drafts import QUICKSTART, host
+
+PLAN = make_plan(read_study(QUICKSTART).study, [host()])
+ONE, TWO = (PLAN.topologies[f"v{n}-flash"] for n in (1, 2))
+
+
+def with_memory(topology: Topology, mib: int) -> Topology:
+    return replace(
+        topology,
+        nodes=tuple(
+            replace(n, memory_mib=mib) if "worker" in n.roles else n for n in topology.nodes
+        ),
+    )
+
+
+def test_equal_drives_and_heaps_are_no_obstacle() -> None:
+    assert unequal_hosts(ONE, TWO) == ()
+
+
+def test_more_drives_are_an_obstacle() -> None:
+    def second(topology: Topology) -> Topology:
+        nodes = []
+        for node in topology.nodes:
+            disk = replace(node.disk, path="/data/2") if node.disk else None
+            nodes.append(replace(node, more_disks=(disk,) if disk else ()))
+        return replace(topology, nodes=tuple(nodes))
+
+    assert unequal_hosts(ONE, second(TWO)) == ("1 and 2 drive(s) of the hosts",)
+    assert unequal_hosts(second(ONE), second(TWO)) == ()
+    other = replace(second(TWO), medium="hdd")  # disks are what these arms are compared for
+    assert unequal_hosts(ONE, other) == ()
+
+
+def test_heaps_on_both_sides_of_compressed_pointers_are_an_obstacle() -> None:
+    (found,) = unequal_hosts(with_memory(ONE, 60_000), with_memory(TWO, 30_000))
+    assert "only one is below 32 GiB" in found
+    assert unequal_hosts(with_memory(ONE, 90_000), with_memory(TWO, 60_000)) == ()
