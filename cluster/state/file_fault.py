@@ -19,6 +19,8 @@ from density_study.cluster.model.errors import StudyError
 _MIB = 2**20
 _FULL_BELOW_MIB = 16
 _AGAIN = "then run the same command again"
+_UNNAMED = Path("/dev/stdout")
+"""What a write without a path goes to, as all files are named."""
 
 _Words = Callable[[Path], tuple[str, str]]
 """What happened at a path, and the remedy."""
@@ -103,8 +105,11 @@ def file_fault(error: BaseException | None) -> StudyError | None:
     while error is not None:
         words = _WORDS.get(error.errno or 0) if isinstance(error, OSError) else None
         if isinstance(error, OSError) and words:
-            what, remedy = words(_path(error))
-            return StudyError(what, str(_path(error)), remedy)
+            path = _path(error)
+            if path is None and error.errno == errno.ENOSPC and (found := full_disk(Path.cwd())):
+                return found
+            what, remedy = words(path or _UNNAMED)
+            return StudyError(what, str(path or "standard output"), remedy)
         error = error.__cause__
     return None
 
@@ -131,11 +136,11 @@ def full_disk(*folders: Path) -> StudyError | None:
     return None
 
 
-def _path(error: OSError) -> Path:
+def _path(error: OSError) -> Path | None:
     # A rename fails for its target's folder more often than for its source.
     name = error.filename2 or error.filename
     if name is None or isinstance(name, int):
-        return Path.cwd()
+        return None
     return Path(os.fsdecode(name)).absolute()
 
 

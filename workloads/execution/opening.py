@@ -22,6 +22,7 @@ from density_study.cluster.state.atomic import write_text
 from density_study.cluster.state.events import RunOpened, TrialsCleared
 from density_study.cluster.state.journal import JOURNAL, Journal, run_folders
 from density_study.cluster.state.owner import Owner
+from density_study.cluster.state.run_id import next_run_id
 from density_study.cluster.state.run_state import busy, run_state
 from density_study.workloads.execution.run import Run, has_ended, import_of, load_run
 from density_study.workloads.planning.plan import Extension, Plan, extended, make_plan, write_plan
@@ -99,7 +100,7 @@ def open_run(
             try:
                 run, plan = _run_and_plan(runs, file.study, request)
                 # Before the plan is made, because another study may be measuring the disks.
-                root = run.root if run else runs / file.study.study / _new_id()
+                root = run.root if run else runs / file.study.study / next_run_id(runs)
                 tag = f"{file.study.study}/{root.name}"
                 lease.check_free(tag, owner)
                 plan = plan or new_plan()
@@ -186,6 +187,12 @@ def _taken_over(run: Run, owner: Owner) -> Iterator[None]:
     """
     with presence.alone(run.root) as locked:
         state = run_state(run.root, lock_free=locked)
+        if not presence.is_writable(run.root):
+            raise InputError(
+                "the run cannot be resumed: its folder is read-only for this user.",
+                str(run.root),
+                "resume it as the user who owns it, or start a new run with --fresh.",
+            )
         if not locked and state:
             raise busy(run.root, replace(state, state="alive"))
         if state and state.state in ("alive", "unknown") and state.owner != owner:
@@ -238,8 +245,3 @@ def _begin(root: Path, file: StudyFile, plan: Plan) -> Run:
     write_text(root / "study.yaml", file.text)
     write_plan(plan, root / "plan.json")
     return Run(root, file.study, plan, Journal(root / JOURNAL))
-
-
-def _new_id() -> str:
-    """The time in seconds, which is unique: the host's lease prevents two runs from starting at once."""
-    return time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())

@@ -19,6 +19,7 @@ from density_study.cluster.providers.provider import Given, provider_of, softwar
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.state import lease
 from density_study.cluster.state.events import KeepAsked, TrialState
+from density_study.cluster.state.file_fault import file_fault
 from density_study.workloads.base.search import Ended, Probe
 from density_study.workloads.base.values import TargetRate
 from density_study.workloads.execution.acts import Acts, Outcome, began, ended
@@ -179,7 +180,7 @@ def _execute(run: Run, acts: Acts, step: Step) -> StepOutcome:
     except StudyError as error:
         return StepOutcome(step, "failed", str(error))
     except OSError as error:
-        return StepOutcome(step, "failed", f"{error}. {OS_REMEDY}")
+        return StepOutcome(step, "failed", str(file_fault(error) or f"{error}. {OS_REMEDY}"))
 
 
 def _up(run: Run, acts: Acts, step: Step) -> StepOutcome:
