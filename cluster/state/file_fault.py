@@ -19,8 +19,6 @@ from density_study.cluster.model.errors import StudyError
 _MIB = 2**20
 _FULL_BELOW_MIB = 16
 _AGAIN = "then run the same command again"
-_UNNAMED = Path("/dev/stdout")
-"""What a write without a path goes to, as all files are named."""
 
 _Words = Callable[[Path], tuple[str, str]]
 """What happened at a path, and the remedy."""
@@ -28,8 +26,9 @@ _Words = Callable[[Path], tuple[str, str]]
 
 def _full(path: Path) -> tuple[str, str]:
     disk = _mount(path)
+    free = os.statvfs(disk)  # a disk with too many files has space left
     return (
-        f"the disk of {disk} is full ({_free_mib(disk):,} MiB free).",
+        f"the disk of {disk} is full ({_free_mib(disk):,} MiB and {free.f_favail:,} inodes free).",
         f"free some space on it, {_AGAIN}.",
     )
 
@@ -108,7 +107,7 @@ def file_fault(error: BaseException | None) -> StudyError | None:
             path = _path(error)
             if path is None and error.errno == errno.ENOSPC and (found := full_disk(Path.cwd())):
                 return found
-            what, remedy = words(path or _UNNAMED)
+            what, remedy = words(path or _output())
             return StudyError(what, str(path or "standard output"), remedy)
         error = error.__cause__
     return None
@@ -142,6 +141,14 @@ def _path(error: OSError) -> Path | None:
     if name is None or isinstance(name, int):
         return None
     return Path(os.fsdecode(name)).absolute()
+
+
+def _output() -> Path:
+    """Where standard output goes: what a write without a path goes to, as all files are named."""
+    try:
+        return Path("/proc/self/fd/1").readlink()
+    except OSError:
+        return Path("/dev/stdout")
 
 
 def _existing(path: Path) -> Path:

@@ -18,6 +18,7 @@ from density_study.cluster.model.transport import Transport
 from density_study.cluster.providers.provider import Given, provider_of, software_of
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.state import lease
+from density_study.cluster.state.atomic import naming
 from density_study.cluster.state.events import KeepAsked, TrialState
 from density_study.cluster.state.file_fault import file_fault
 from density_study.workloads.base.search import Ended, Probe
@@ -172,11 +173,12 @@ def _not_due(run: Run, acts: Acts, step: Step) -> StepOutcome | None:
 
 def _execute(run: Run, acts: Acts, step: Step) -> StepOutcome:
     try:
-        if step.kind == "up":
-            return _up(run, acts, step)
-        if step.kind == "trial":
-            return _trial(run, acts, step)
-        return _down(run, step)
+        with naming(run.root):
+            if step.kind == "up":
+                return _up(run, acts, step)
+            if step.kind == "trial":
+                return _trial(run, acts, step)
+            return _down(run, step)
     except StudyError as error:
         return StepOutcome(step, "failed", str(error))
     except OSError as error:

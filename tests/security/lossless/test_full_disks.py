@@ -176,7 +176,7 @@ def test_every_write_of_ingest(theirs: Path, runs: Path, unanalysed: None) -> No
         fresh()
         with (
             watched(Writes(root, errno.ENOSPC, first)),
-            pytest.raises(StudyError, match=r"is full .* MiB free"),
+            pytest.raises(StudyError, match=r"is full \(.* MiB and .* inodes free"),
         ):
             pipeline.run_stage("ingest", root)
         assert tree(root / "records") == records
