@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from tests.support.failing_writes import Writes, watched
 
 pytestmark = [pytest.mark.spark, pytest.mark.thorough]
 SAMPLES = Path(__file__).parents[1] / "samples"
-POINTS = 4
+POINTS = 3
 """Writes of each stage that fail, over its whole length."""
 
 
@@ -54,7 +55,9 @@ def fresh(saved: Path, folder: Path) -> Path:
 def tables(root: Path) -> dict[str, Any]:
     folders = (path for path in (root / "tables").glob("*") if path.is_dir())
     return {
-        folder.name: pq.read_table(folder).sort_by([(name, "ascending") for name in sortable(folder)])
+        folder.name: pq.read_table(folder).sort_by(
+            [(name, "ascending") for name in sortable(folder)]
+        )
         for folder in folders
         if not folder.name.startswith(".")
     }
@@ -78,9 +81,7 @@ def records(root: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("stage", pipeline.STAGES)
-def test_writes_of_a_stage_that_fail(
-    stage: str, before: dict[str, Path], tmp_path: Path
-) -> None:
+def test_writes_of_a_stage_that_fail(stage: str, before: dict[str, Path], tmp_path: Path) -> None:
     place = tmp_path / "runs"
     root = fresh(before[stage], place)
     with watched(Writes(place)) as writes:
@@ -117,14 +118,10 @@ def test_a_disk_that_is_full_indeed(stage: str, before: dict[str, Path], tmp_pat
         root = fresh(before[stage], disk / "runs")
         held = records(root)
         filler = disk / "filler"
-        with filler.open("wb") as stream:
-            try:
-                while True:
-                    stream.write(b"x" * 4096)
-                    stream.flush()
-            except OSError:
-                pass
-        os.truncate(filler, filler.stat().st_size - 8192)
+        with filler.open("wb", buffering=0) as stream, suppress(OSError):
+            while True:
+                stream.write(b"x" * 4096)
+        os.truncate(filler, filler.stat().st_size - 4096)
         with pytest.raises(StudyError, match="is full") as caught:
             pipeline.run_stage(stage, root)
         assert str(disk) in str(caught.value)

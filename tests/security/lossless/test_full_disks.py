@@ -20,10 +20,14 @@ from density_study.analysis.tables import TABLES, TRIALS
 from density_study.analysis.tables.store import write_rows
 from density_study.cluster.state.file_fault import file_fault
 from density_study.dags.cli import main as cli
+from density_study.workloads.planning.plan import write_plan
+from tests.support.drafts import QUICKSTART, plan
 from tests.support.failing_writes import Writes, watched
+from tests.unit.analysis.test_compare import _id, _summary, _write
 
 pytestmark = pytest.mark.usefixtures("runtime")
 
+EXAMPLES = Path(__file__).parents[3] / "analysis/capacity/inputs/examples"
 ERRORS = {
     errno.ENOSPC: "is full",
     errno.EDQUOT: "quota",
@@ -133,6 +137,7 @@ def test_every_write_of_an_import(
     fail_each(command, runs.parent, capsys, emptied(runs.parent), errors, every)
 
 
+@pytest.mark.thorough
 def test_every_write_of_a_draft(
     theirs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -144,6 +149,7 @@ def test_every_write_of_a_draft(
         fail_each(lambda: run(*arguments), place, capsys, emptied(place), TWO, 9)  # noqa: B023
 
 
+@pytest.mark.thorough
 def test_every_write_of_an_export(
     tmp_path: Path, runs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -154,6 +160,49 @@ def test_every_write_of_an_export(
     place = tmp_path / "place"
     command = lambda: run("export", root, "--to", place / "out")  # noqa: E731
     fail_each(command, place, capsys, emptied(place), FEW, 29, parts=True)
+
+
+@pytest.mark.thorough
+def test_every_write_of_a_capacity_model(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place, points = tmp_path / "place", EXAMPLES / "points.csv"
+    command = lambda: run("capacity", "fit", "--points", points, "-o", place / "model.json")  # noqa: E731
+    fail_each(command, place, capsys, emptied(place), FEW)
+
+
+@pytest.mark.thorough
+def test_every_write_of_a_comparison(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place, runs = tmp_path / "place", tmp_path / "runs"
+    for number in (1, 2):
+        root = _write(runs, _summary(number, 100.0))
+        shutil.copy(QUICKSTART, root / "study.yaml")
+        write_plan(plan(), root / "plan.json")
+    command = lambda: run(  # noqa: E731
+        "compare",
+        runs / "nightly" / _id(1),
+        runs / "nightly" / _id(2),
+        "--html",
+        place / "pair.html",
+    )
+    fail_each(command, place, capsys, emptied(place), FEW)
+
+
+@pytest.mark.thorough
+def test_a_hub_that_cannot_be_written_is_reported_and_the_old_one_stays(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    from density_study.analysis.hub.page import rebuild
+
+    _write(tmp_path, _summary(1, 100.0))
+    rebuild(tmp_path)
+    before = (tmp_path / "index.html").read_bytes()
+    for first in range(3):
+        caplog.clear()
+        with watched(Writes(tmp_path, errno.ENOSPC, first)):
+            rebuild(tmp_path)
+        assert "no results hub" in caplog.text
+        assert (tmp_path / "index.html").read_bytes() == before
 
 
 def test_every_write_of_ingest(theirs: Path, runs: Path, unanalysed: None) -> None:
