@@ -71,7 +71,8 @@ def opened(asked: Asked) -> str | None:
 def _reap_lost(runs: Path, study: str, ended: Container[str]) -> None:
     """Take down what an ended DAG run left, if its run or its lease of this machine is in the way. The worker
     of its task `conclude` was killed: the journal has no end, and nothing else tells from here."""
-    sweep_lost_run(False, ended)
+    if lost := sweep_lost_run(False, ended):
+        log.warning("%s", lost)
     held = lease.holder()
     roots = [*run_folders(runs, study)[-1:], *([held.root] if held else [])]
     for root in roots:

@@ -108,8 +108,10 @@ def test_writes_of_a_stage_that_fail(stage: str, before: dict[str, Path], tmp_pa
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="mounts a small disk")
-@pytest.mark.parametrize("stage", ["metrics", "series", "report"])
-def test_a_disk_that_is_full_indeed(stage: str, before: dict[str, Path], tmp_path: Path) -> None:
+@pytest.mark.parametrize(("stage", "free"), [("metrics", 0), ("series", 4096), ("report", 4096)])
+def test_a_disk_that_is_full_indeed(
+    stage: str, free: int, before: dict[str, Path], tmp_path: Path
+) -> None:
     """Also for writes of Spark's JVM, which no hook of Python sees."""
     disk = tmp_path / "disk"
     disk.mkdir()
@@ -121,7 +123,7 @@ def test_a_disk_that_is_full_indeed(stage: str, before: dict[str, Path], tmp_pat
         with filler.open("wb", buffering=0) as stream, suppress(OSError):
             while True:
                 stream.write(b"x" * 4096)
-        os.truncate(filler, filler.stat().st_size - 4096)
+        os.truncate(filler, filler.stat().st_size - free)
         with pytest.raises(StudyError, match="is full") as caught:
             pipeline.run_stage(stage, root)
         assert str(disk) in str(caught.value)

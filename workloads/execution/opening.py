@@ -18,7 +18,7 @@ from density_study.cluster.lifecycle.reap import clear
 from density_study.cluster.model.errors import HostBusyError, InputError
 from density_study.cluster.providers.provider import Leases, provider_of
 from density_study.cluster.state import lease, presence
-from density_study.cluster.state.atomic import write_text
+from density_study.cluster.state.atomic import naming, write_text
 from density_study.cluster.state.events import RunOpened, TrialsCleared
 from density_study.cluster.state.journal import JOURNAL, Journal, run_folders
 from density_study.cluster.state.owner import Owner
@@ -84,7 +84,7 @@ def open_run(
     file = read_study(spec, overrides)
     runs = runs.absolute()
     owner = owner or Owner.of_process(os.getpid())
-    with file.placing_faults():
+    with file.placing_faults(), naming(runs):
         check_runs(runs)
         if file.study.provider == "libvirt":
             check_guest_hosts(file.study, runs)  # planning contacts no host

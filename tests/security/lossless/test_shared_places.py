@@ -6,8 +6,9 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Barrier, Thread
 
 import pytest
@@ -49,14 +50,12 @@ def as_nobody(act: Callable[[], None]) -> str:
 
 
 @pytest.fixture
-def disk(tmp_path: Path) -> Path:
-    for folder in (tmp_path, *tmp_path.parents):
-        if folder.stat().st_uid == os.getuid() and folder.is_relative_to("/tmp/"):
-            folder.chmod(folder.stat().st_mode | 0o055)
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    disk.chmod(0o1777)
-    return disk
+def disk() -> Iterator[Path]:
+    """A folder that every user may write to. Not below tmp_path, which only its owner may enter."""
+    with TemporaryDirectory(prefix="shared-disk-") as folder:
+        disk = Path(folder)
+        disk.chmod(0o1777)
+        yield disk
 
 
 @needs_root
