@@ -7,6 +7,7 @@ An open run holds this machine and the hosts of its study: one study at a time o
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -108,8 +109,11 @@ def open_run(
                     fits(file.study, plan)
                 with _held(root, tag, file.study, plan, run, owner, report):
                     if run is None:
-                        run = _begin(root, file, plan)
-                    elif plan != run.plan:
+                        with _made(root):
+                            run = _begin(root, file, plan)
+                            _journal_opening(run, owner, dag_run)
+                        return run
+                    if plan != run.plan:
                         run = replace(run, plan=plan)
                         write_plan(plan, root / "plan.json")
                     _journal_opening(run, owner, dag_run)
@@ -235,13 +239,23 @@ def _matches(plan: Plan, request: RunRequest) -> bool:
     return not request.add_repetitions and plan.only == request.only
 
 
-def _begin(root: Path, file: StudyFile, plan: Plan) -> Run:
+@contextmanager
+def _made(root: Path) -> Iterator[None]:
+    """Make the folder of a new run; without a whole opening in it, it is removed again."""
     try:
         root.mkdir(parents=True)
     except FileExistsError as error:
         raise HostBusyError(
             "another run of this study started in the same second.", str(root), "try again."
         ) from error
+    try:
+        yield
+    except BaseException:
+        shutil.rmtree(root, ignore_errors=True)
+        raise
+
+
+def _begin(root: Path, file: StudyFile, plan: Plan) -> Run:
     write_text(root / "study.yaml", file.text)
     write_plan(plan, root / "plan.json")
     return Run(root, file.study, plan, Journal(root / JOURNAL))
