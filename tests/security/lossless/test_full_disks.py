@@ -21,8 +21,8 @@ from density_study.analysis.tables.store import write_rows
 from density_study.cluster.state.file_fault import file_fault
 from density_study.dags.cli import main as cli
 from density_study.workloads.planning.plan import write_plan
+from tests.security.failing_writes import Writes, watched
 from tests.support.drafts import QUICKSTART, plan
-from tests.support.failing_writes import Writes, watched
 from tests.unit.analysis.test_compare import _id, _summary, _write
 
 pytestmark = pytest.mark.usefixtures("runtime")
