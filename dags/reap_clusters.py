@@ -61,7 +61,8 @@ def reap_clusters() -> None:
         runs = base_folder() / params["runs"]
         swept = study_stages.reap(runs, params["dry_run"], EndedDagRuns())
         for killed in () if params["dry_run"] else swept.reaped:
-            tell(str(runs / killed.tag), "the run was killed", get_current_context())
+            if (runs / killed.tag).is_dir():  # else its study says nothing about receivers
+                tell(str(runs / killed.tag), "the run was killed", get_current_context())
         return [str(run) for run in (*swept.reaped, *swept.left_alone)]
 
     reap()

@@ -9,9 +9,9 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -20,6 +20,7 @@ from types import MappingProxyType
 from typing import Protocol
 
 import pyarrow as pa
+from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 from pyspark.sql import DataFrame, SparkSession
 
 from density_study.analysis import tables
@@ -28,8 +29,11 @@ from density_study.analysis.tables import Table
 from density_study.analysis.tables.storage import is_local, place
 from density_study.analysis.tables.store import read_table, write_arrow, write_table
 from density_study.cluster.model.errors import StudyError
+from density_study.cluster.state.atomic import naming
 from density_study.cluster.state.events import AnalysisEnded, AnalysisStarted
+from density_study.cluster.state.file_fault import file_fault, full_disk
 from density_study.cluster.state.journal import Journal
+from density_study.jobs.analysis_lock import analysing
 from density_study.jobs.checks import trial_checks
 from density_study.jobs.ingest import ingest as ingesting
 from density_study.jobs.metrics import (
@@ -46,7 +50,7 @@ from density_study.jobs.metrics import (
 from density_study.jobs.run_folder import page_of, point_to_newest, require_inside
 from density_study.jobs.series import bring_up_times, rate_series, steadiness
 from density_study.jobs.spark.run_tables import Inputs, RunTables, conform, describe, write
-from density_study.jobs.spark.session import spark_session, start_spark, tune
+from density_study.jobs.spark.session import cause_of, spark_session, start_spark, tune
 
 log = logging.getLogger(__name__)
 
@@ -71,6 +75,8 @@ SERIES_JOBS: tuple[tuple[Job, ...], ...] = (
 )
 # Concurrent jobs: Spark plans one table while it computes another. Tasks still run one per core.
 AT_ONCE = 2
+_FULL = "No space left on device"
+"""What Java reports, mostly without a path."""
 
 
 def analyse(run_root: Path, data: Path | None = None, stages: Sequence[str] | None = None) -> None:
@@ -80,8 +86,10 @@ def analyse(run_root: Path, data: Path | None = None, stages: Sequence[str] | No
     the report stay in the run's folder.
     """
     prepare()
-    for name in STAGES if stages is None else stages:
-        run_stage(name, run_root, data)
+    # Whole: another analysis between two stages could bring records without metrics.
+    with _explained(run_root, data or run_root), analysing(run_root):
+        for name in STAGES if stages is None else stages:
+            _run_stage(name, run_root, data)
 
 
 def prepare() -> None:
@@ -103,7 +111,29 @@ def import_libraries() -> None:
 
 
 def run_stage(name: str, run_root: Path, data: Path | None = None) -> None:
-    """Run one of STAGES. StudyError if its input is missing."""
+    """Run one of STAGES, when no other process analyses the run. StudyError if its input is missing, or if
+    its output cannot be written."""
+    with _explained(run_root, data or run_root), analysing(run_root):
+        _run_stage(name, run_root, data)
+
+
+@contextmanager
+def _explained(run_root: Path, data: Path) -> Iterator[None]:
+    """StudyError for a failed file operation, here, in a task of Spark or in its JVM."""
+    try:
+        with naming(run_root):
+            yield
+    except (OSError, Py4JJavaError) as error:
+        log.debug("the stage failed", exc_info=error)
+        fault = file_fault(error) or (full_disk(run_root) if _FULL in str(error) else None)
+        raise fault or StudyError(
+            f"the analysis stopped: {cause_of(error)}.",
+            str(data),
+            "run it again: study report RUN; no data is lost.",
+        ) from error
+
+
+def _run_stage(name: str, run_root: Path, data: Path | None) -> None:
     require_inside(run_root)
     journal = Journal(run_root / "journal.jsonl") if is_local(run_root) else None
     if journal:

@@ -12,7 +12,8 @@ from density_study.cluster.model.errors import StudyError
 from density_study.cluster.state.journal import run_folders
 
 MAX_MANIFEST_BYTES = 2**26
-_OURS = ("records", "tables", "report", "journal.jsonl", "plan.json", "study.yaml")
+_OURS = ("records", "tables", "report", "journal.jsonl", "plan.json", "study.yaml",
+    "analysis.lock")  # fmt: skip
 _BELOW = ("records/*", "records/*/manifest.json", "tables/*", "report/*")
 
 

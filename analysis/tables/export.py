@@ -21,6 +21,7 @@ from density_study.analysis.tables.arrow import arrow_schema
 from density_study.analysis.tables.store import dataset, require
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.state.atomic import replacing
+from density_study.cluster.state.file_fault import file_fault, full_disk
 
 if TYPE_CHECKING:
     import duckdb
@@ -122,7 +123,7 @@ def to_parquet(runs: Sequence[Source], folder: Path) -> tuple[Exported, ...]:
             for run in runs
         )
     except (OSError, pa.ArrowException) as error:
-        raise StudyError(
+        raise file_fault(error) or StudyError(
             f"the export stopped: {error}",
             str(folder),
             "name a folder that you can write to. Write a damaged table again: study report RUN.",
@@ -162,6 +163,8 @@ def to_duckdb(runs: Sequence[Source], path: Path) -> tuple[Exported, ...]:
             path.unlink(missing_ok=True)
         if not isinstance(error, duckdb.Error):
             raise
+        if full := full_disk(path.parent):
+            raise full from error
         raise InputError(
             f"DuckDB cannot write this database: {str(error).splitlines()[0]}",
             str(path),

@@ -129,7 +129,7 @@ def _sweep(
         found = run_state(root, lock_free=locked)
         if found is None or _is_alive(found):
             return None
-        if why := _doubt(found, locked, dead):
+        if why := _doubt(root, found, locked, dead):
             return LeftAlone(found.tag, why)
         removed = _describe(root, found.tag)
         if not dry_run:
@@ -146,15 +146,15 @@ def _is_alive(found: RunState | None) -> bool:
     return found is None or found.state == "alive"
 
 
-def _doubt(found: RunState, locked: bool, dead: Container[str]) -> str:
+def _doubt(root: Path, found: RunState, locked: bool, dead: Container[str]) -> str:
     """Why the run may still be running; empty if it is over. `locked`: the caller alone holds its lock."""
     if not locked:
         over = "has ended" if found.state == "ended" else f"lost its owner {found.owner_name}"
-        return f"it {over}, but a process is still working on it."
+        return f"it {over}, but {presence.why_not_alone(root)}."
     if found.state == "unknown" and found.owner_name not in dead:
         return (
-            f"its owner {found.owner_name} cannot be seen from here, and has been silent for "
-            f"{found.silent_s:.0f} s. If you are sure that it is dead, run: "
+            f"its owner {found.owner_name} cannot be seen from here, and {found.silence}. "
+            "If you are sure that it is dead, run: "
             f"study reap --force {found.owner_name}"
         )
     return ""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import pwd
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -65,12 +67,41 @@ def make_at(path: Path, tag: str) -> None:
             str(path),
             "run `study reap`; if it is still there, it is not the study's: move it away.",
         ) from error
+    except PermissionError as error:
+        there = next(folder for folder in path.parents if folder.exists())
+        raise _of_another_user(there, path) from error
     except OSError as error:
         raise InputError(
             f"cannot be created: {error.strerror}.",
             str(path),
             "give the host a disk path that you can write to.",
         ) from error
+
+
+def check_own(disk: Path) -> None:
+    """InputError if the folder of studies on this disk belongs to another user, who could replace what is in
+    it. Writes nothing."""
+    place = disk / FOLDER
+    if place.exists() and place.stat().st_uid != os.geteuid():
+        raise _of_another_user(place, disk)
+
+
+def _of_another_user(place: Path, where: Path) -> InputError:
+    owner, me = _user(place.stat().st_uid), _user(os.geteuid())
+    disk = place.parent if place.name == FOLDER else place
+    return InputError(
+        f"{place} belongs to user {owner}, and this study runs as {me}.",
+        str(where),
+        f"make a folder of {me}'s own on that disk, for example {disk}/{me}, and name it as the disk's "
+        f"path. If no study of {owner} uses the disk, {owner} can remove the folder with `study reap`.",
+    )
+
+
+def _user(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return str(uid)
 
 
 def made(site: Site, journal: Journal) -> list[Path]:

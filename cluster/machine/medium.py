@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from density_study.cluster.machine.directories import check_own
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import MIB, Medium
 
@@ -46,7 +47,8 @@ class Probe:
 
 
 def check_disk(folder: Path) -> None:
-    """InputError unless `folder` exists, or its parent is a mount point. Writes nothing.
+    """InputError unless `folder` exists, or its parent is a mount point, or if another user's studies lie in
+    it. Writes nothing.
 
     Any other missing folder is misspelt, or its disk is not mounted: created, it would lie on another disk.
     The same holds for a folder in the root.
@@ -56,6 +58,7 @@ def check_disk(folder: Path) -> None:
     if is_missing and parent != Path("/") and os.path.ismount(parent):
         return
     if os.path.isdir(folder):  # noqa: PTH112  Path's raises where it may not look
+        check_own(folder)
         return
     raise InputError(
         "the folder does not exist, and no disk is mounted on its parent."

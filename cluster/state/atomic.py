@@ -1,28 +1,52 @@
 """Atomic writes: temporary file, fsync, rename. Readers see the old file or the new one, never a part.
 
-Locks: one process at a time. Standard library only, because it runs on hosts too.
+Locks: one process at a time. No link is followed to a lock or a temporary file. Standard library only,
+because it runs on hosts too.
 """
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
+import secrets
+import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+_OURS = os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """An OSError that names no path (a full disk) gets this one. The innermost path counts."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None and error.errno is not None:
+            error.filename = str(path)
+        raise
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside `path`. It replaces `path` if the block succeeds, and is removed if not.
     Creates the folder. No fsync: use it for files that can be made again."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        yield aside
-        aside.rename(path)
-    finally:
-        aside.unlink(missing_ok=True)
+    aside = _aside(path)
+    with naming(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            yield aside
+            aside.rename(path)
+        finally:
+            with suppress(OSError):  # the error of the block counts
+                aside.unlink(missing_ok=True)
+
+
+def _aside(path: Path) -> Path:
+    """Unique, because threads, PID namespaces and hosts that share a folder have equal process numbers."""
+    return path.with_name(f".{path.name}.{secrets.token_hex(4)}.{os.getpid()}")
 
 
 def left_aside(folder: Path, pattern: str) -> Iterator[Path]:
@@ -36,12 +60,30 @@ def left_aside(folder: Path, pattern: str) -> Iterator[Path]:
 def write_text(path: Path, text: str, mode: int = 0o644) -> None:
     """Write UTF-8 `text` to `path` atomically. Creates the folder."""
     with replacing(path) as aside:
-        descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
+        _write(aside, text, mode)
     sync_folder(path.parent)
+
+
+def create_text(path: Path, text: str) -> None:
+    """Write UTF-8 `text` to the new file `path`, atomically. FileExistsError for anything of that name, also
+    for a link that leads nowhere. Creates no folder."""
+    aside = _aside(path)
+    with naming(path):
+        try:
+            _write(aside, text, 0o644)
+            os.link(aside, path, follow_symlinks=False)
+        finally:
+            with suppress(OSError):
+                aside.unlink(missing_ok=True)
+    sync_folder(path.parent)
+
+
+def _write(path: Path, text: str, mode: int) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _OURS, mode)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+        stream.write(text)
+        stream.flush()
+        os.fsync(stream.fileno())
 
 
 def sync_folder(folder: Path) -> None:
@@ -53,10 +95,48 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
+def open_lock(path: Path) -> int:
+    """Descriptor of the lock file `path`, which is created if necessary, and which no child inherits.
+    OSError (ELOOP, EISDIR, EINVAL) for anything but a regular file."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | _OURS, 0o644)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+    return descriptor
+
+
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Hold the lock file `path` alone, until the block is left or the process ends. Creates the folder."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+    while True:
+        descriptor = open_lock(path)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            if _is_at(descriptor, path):
+                yield
+                return
+        finally:
+            os.close(descriptor)
+
+
+def _is_at(descriptor: int, path: Path) -> bool:
+    """Whether `path` still is this file. A clean-up of /tmp may have deleted it during the wait; the lock of
+    a deleted file keeps nobody out."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat(follow_symlinks=False))
+    except FileNotFoundError:
+        return False
+
+
+def read_regular(path: Path, limit_bytes: int) -> bytes:
+    """The bytes of a small regular file. Follows no link, and never waits for the writer of a pipe.
+    FileNotFoundError if there is none; OSError (EINVAL, EFBIG) for another kind of file, or a larger one."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | _OURS)
+    with os.fdopen(descriptor, "rb") as stream:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
+        data = stream.read(limit_bytes + 1)
+    if len(data) > limit_bytes:
+        raise OSError(errno.EFBIG, f"larger than {limit_bytes} bytes", str(path))
+    return data

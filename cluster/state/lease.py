@@ -7,24 +7,32 @@ lease of a dead owner once no process of that owner's run is left.
 
 from __future__ import annotations
 
+import errno
 import json
+import logging
 import time
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.state import atomic, presence
-from density_study.cluster.state.events import RunEnded
+from density_study.cluster.state.events import Event, RunEnded, RunOpened
 from density_study.cluster.state.journal import JOURNAL, Journal
 from density_study.cluster.state.owner import SILENT_AFTER_S, Owner, State, judge
 from density_study.cluster.state.run_state import ONE_STUDY, RunState, busy
-from density_study.cluster.state.runtime import runtime_dir
+from density_study.cluster.state.runtime import LEASE, LEASE_LOCK, runtime_dir
 from density_study.cluster.state.tags import tagged
 
 FORMAT = 2
+_MAX_BYTES = 2**16
+_MAX_PID = 2**22  # of Linux
+log = logging.getLogger(__name__)
+E = TypeVar("E", bound=Event)
 
 
 @dataclass(frozen=True)
@@ -51,17 +59,34 @@ class Lease:
     def is_over(self) -> bool:
         """Abandoned, or the run has ended since. Airflow may have executed its last task on another machine,
         which cannot release the lease on this one."""
-        ends = Journal(self.root / JOURNAL).since_opening(RunEnded)
+        ends = self._since_opening(RunEnded)
         return self.abandoned or any(ended.t > self.since for ended in ends)
 
     @property
-    def silent_s(self) -> float:
+    def is_lost(self) -> bool:
+        """No journal shows that the run was opened: its folder is gone, or damaged."""
+        return not self._since_opening(RunOpened)
+
+    def _since_opening(self, kind: type[E]) -> list[E]:
+        try:
+            return Journal(self.root / JOURNAL).since_opening(kind)
+        except (StudyError, OSError):  # damaged: it does not show anything
+            return []
+
+    @property
+    def silent_s(self) -> float | None:
         return presence.silent_s(self.root)
 
     @property
     def is_silent(self) -> bool:
-        """No process is known to work on the run, and its last sign of life is long ago."""
-        return presence.is_free(self.root) is not False and self.silent_s >= SILENT_AFTER_S
+        """No process is known to work on the run, and it has no recent sign of life."""
+        if presence.is_free(self.root) is False:
+            return False
+        return self.silent_s is None or self.silent_s >= SILENT_AFTER_S
+
+    def as_run_state(self) -> RunState:
+        """For a run whose journal does not tell."""
+        return RunState(self.tag, self.owner, self.state, self.since, self.silent_s)
 
 
 _ADAPTER = TypeAdapter(Lease)
@@ -79,6 +104,11 @@ def acquire(tag: str, root: Path, owner: Owner) -> Lease:
             return held
         if held is not None:
             _check_free(held, tag, owner)
+            if held.is_lost and held.tag != tag:
+                log.warning(
+                    "the lease of run %s is released: %s has no journal of it, and its owner %s has ended",
+                    held.tag, held.root, held.owner.name,
+                )  # fmt: skip
         lease = Lease(tag, root.absolute(), owner, time.time())
         _write(lease)
         return lease
@@ -111,18 +141,33 @@ def release(tag: str) -> bool:
 
 def holder() -> Lease | None:
     """The lease on this host, whether its owner is alive or not; None if there is no lease."""
-    path = _path()
     try:
-        entry = json.loads(path.read_text(encoding="utf-8"))
+        text = atomic.read_regular(_path(), _MAX_BYTES)
     except FileNotFoundError:
         return None
-    if entry.pop("format") != FORMAT:
-        raise StudyError(
-            f"the lease has another format; this version reads format {FORMAT}.",
-            str(path),
-            "end the study of the other program version, then remove the file.",
-        )
-    return _ADAPTER.validate_python(entry)
+    except OSError as error:
+        raise _unusable(LEASE, f"it cannot be read: {error.strerror}") from error
+    try:
+        entry = json.loads(text)
+        if isinstance(entry, dict) and entry.pop("format", FORMAT) != FORMAT:
+            raise _unusable(LEASE, f"it has another format; this version reads format {FORMAT}")
+        found = _ADAPTER.validate_python(entry)
+    except (ValueError, RecursionError) as error:
+        why = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
+        raise _unusable(LEASE, f"it is damaged: {why}") from error
+    if found.owner.pid is not None and not 0 < found.owner.pid <= _MAX_PID:
+        raise _unusable(LEASE, f"it is damaged: {str(found.owner.pid)[:20]} is not a process")
+    return found
+
+
+def _unusable(name: str, what: str) -> StudyError:
+    path = runtime_dir() / name
+    remove = "rm -r" if path.is_dir() and not path.is_symlink() else "rm"
+    return StudyError(
+        f"the lease of this machine cannot be used: {what}.",
+        str(path),
+        f"make sure that no study runs on this machine (`study list`), then run `{remove} {path}`.",
+    )
 
 
 def _check_free(held: Lease, tag: str, owner: Owner) -> None:
@@ -131,7 +176,7 @@ def _check_free(held: Lease, tag: str, owner: Owner) -> None:
     # two tasks for this long was stopped without being ended.
     stopped = held.owner == owner and held.tag != tag and held.is_silent
     if state != "dead" and not stopped:
-        raise busy(held.root, RunState(held.tag, held.owner, state, held.since, held.silent_s))
+        raise busy(held.root, held.as_run_state())
     # The same run may be resumed: it takes down what it left before it builds.
     if held.tag != tag and tagged(held.tag):
         study, _, run = held.tag.partition("/")
@@ -142,12 +187,20 @@ def _check_free(held: Lease, tag: str, owner: Owner) -> None:
         )
 
 
-def _locked() -> AbstractContextManager[None]:
-    return atomic.locked(runtime_dir() / "lease.lock")
+@contextmanager
+def _locked() -> Iterator[None]:
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(atomic.locked(runtime_dir() / LEASE_LOCK))
+        except OSError as error:
+            if error.errno not in (errno.ELOOP, errno.EISDIR, errno.EINVAL):
+                raise
+            raise _unusable(LEASE_LOCK, f"it cannot be locked: {error.strerror}") from error
+        yield
 
 
 def _path() -> Path:
-    return runtime_dir() / "lease.json"
+    return runtime_dir() / LEASE
 
 
 def _write(lease: Lease) -> None:

@@ -15,12 +15,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from density_study.cluster.model.errors import StudyError
-from density_study.cluster.state.tags import start_ticks
+from density_study.cluster.state.tags import pid_inside, start_ticks
 
 State = Literal["alive", "dead", "unknown"]
 
 SILENT_AFTER_S = 60.0
 """A heartbeat older than this no longer shows that the owner is alive. Owners beat every 5 s."""
+_INITIAL_PID_NAMESPACE = 0xEFFFFFFC
+"""The inode of a kernel's first PID namespace, whose /proc shows the processes of all others, too."""
 
 
 @dataclass(frozen=True)
@@ -88,17 +90,17 @@ def here() -> Place:
     return Place(socket.gethostname(), boot_id, Path("/proc/self/ns/pid").stat().st_ino)
 
 
-def judge(owner: Owner, lock_free: bool | None, silent_s: float) -> State:
+def judge(owner: Owner, lock_free: bool | None, silent_s: float | None) -> State:
     """Whether `owner` is alive, as far as it can be known from here.
 
     lock_free: whether the run's lock is free; None if that cannot be determined from here.
-    silent_s: seconds since the run's last heartbeat. Clocks differ between hosts and can be set, so
-    silence alone never makes an owner dead.
+    silent_s: seconds since the run's last heartbeat; None if that is unknown. Clocks differ between hosts
+    and can be set, so silence alone never makes an owner dead.
     """
     at = here()
     if owner.pid is not None and owner.place == at:
         return "alive" if start_ticks(owner.pid) == owner.start_ticks else "dead"
-    if lock_free is False or silent_s < SILENT_AFTER_S:
+    if lock_free is False or (silent_s is not None and silent_s < SILENT_AFTER_S):
         return "alive"
     if owner.pid is not None and _is_over(owner, at, lock_free):
         return "dead"
@@ -108,5 +110,26 @@ def judge(owner: Owner, lock_free: bool | None, silent_s: float) -> State:
 def _is_over(owner: Owner, at: Place, lock_free: bool | None) -> bool:
     """Evidence, besides silence, that a process in another PID namespace has ended."""
     if owner.place.boot_id == at.boot_id:  # same kernel: it releases the lock when the process ends
-        return owner.holds_lock and lock_free is True
+        return (owner.holds_lock and lock_free is True) or _is_nowhere(owner, at)
     return owner.place.host == at.host  # this host has been rebooted since
+
+
+def _is_nowhere(owner: Owner, at: Place) -> bool:
+    """Whether no PID namespace of this kernel has the process. False where /proc does not show all of them:
+    in another namespace than the first, or where it hides the processes of other users."""
+    if at.pid_namespace != _INITIAL_PID_NAMESPACE or start_ticks(1) is None:
+        return False
+    pids = (int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdecimal())
+    return not any(_may_be(pid, owner) for pid in pids)
+
+
+def _may_be(pid: int, owner: Owner) -> bool:
+    """Whether the process that is `pid` here is the owner, as far as this user can see."""
+    ticks = start_ticks(pid)
+    if ticks is None or pid_inside(pid) != owner.pid:
+        return False
+    try:
+        namespace = Path(f"/proc/{pid}/ns/pid").stat().st_ino
+    except OSError:
+        namespace = owner.place.pid_namespace  # of another user: perhaps the same
+    return ticks == owner.start_ticks or namespace == owner.place.pid_namespace

@@ -12,14 +12,20 @@ import os
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.state.atomic import open_lock
+from density_study.cluster.state.runtime import keep_from_sweeps
 
 LOCK = "owner.lock"
 OPENING = "opening.lock"
 BEAT_EVERY_S = 5.0
 _DYING_S = 2.0
 """A process that was just killed keeps its locks for a moment."""
+_CLOCKS_DIFFER_S = 60.0
+"""Of hosts that share a folder of runs."""
 
 _staying: list[ExitStack] = []
 
@@ -34,7 +40,9 @@ def present(root: Path) -> Iterator[None]:
 
         def beat() -> None:
             while not ended.wait(BEAT_EVERY_S):
-                os.utime(descriptor)
+                with suppress(OSError, StudyError):  # a disk that fails for a moment; the next beat
+                    os.utime(descriptor)
+                    keep_from_sweeps()
 
         os.utime(descriptor)
         thread = threading.Thread(target=beat, name="heartbeat", daemon=True)
@@ -60,7 +68,7 @@ def alone(root: Path) -> Iterator[bool]:
 
     Also False if another process is doing so at this moment, or if this user lacks permission.
     """
-    if not os.access(root, os.W_OK):
+    if not is_writable(root):
         yield False
         return
     with _opened(root / OPENING) as descriptor:
@@ -70,6 +78,18 @@ def alone(root: Path) -> Iterator[bool]:
                 break
             time.sleep(0.05)
         yield free
+
+
+def is_writable(root: Path) -> bool:
+    """Whether this user may change the folder of the run."""
+    return os.access(root, os.W_OK | os.X_OK)
+
+
+def why_not_alone(root: Path) -> str:
+    """The reason why `alone` yielded False, as a clause."""
+    if is_writable(root):
+        return "a process is still working on it"
+    return "its folder is read-only for this user"
 
 
 def is_free(root: Path) -> bool | None:
@@ -83,17 +103,22 @@ def is_free(root: Path) -> bool | None:
         return None
 
 
-def silent_s(root: Path) -> float:
-    """Seconds since the run in `root` showed a sign of life: a heartbeat or a line of its journal."""
+def silent_s(root: Path) -> float | None:
+    """Seconds since the run in `root` showed a sign of life: a heartbeat or a line of its journal.
+
+    None if it is unknown: there is no sign, or it is from a time to come, because a clock was set.
+    """
     signs = [root / LOCK, root / "journal.jsonl"]
-    newest = max((path.stat().st_mtime for path in signs if path.exists()), default=0.0)
+    newest = max((path.stat().st_mtime for path in signs if path.exists()), default=None)
+    if newest is None or newest - time.time() > _CLOCKS_DIFFER_S:
+        return None
     return max(0.0, time.time() - newest)
 
 
 @contextmanager
 def _opened(path: Path) -> Iterator[int]:
     # Not inherited by any child: a daemon must not hold the lock of a dead owner.
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    descriptor = open_lock(path)
     try:
         yield descriptor
     finally:

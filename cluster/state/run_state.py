@@ -35,7 +35,7 @@ class RunState:
     owner: Owner | None
     state: State | Literal["ended"]
     opened_t: float
-    silent_s: float
+    silent_s: float | None
     outcome: Literal["ok", "failed"] | None = None
 
     @property
@@ -43,6 +43,13 @@ class RunState:
         """running, interrupted (the owner died before the run ended), unknown (the owner cannot be checked
         from here), ok or failed."""
         return self.outcome or _IN_WORDS[self.state]
+
+    @property
+    def silence(self) -> str:
+        """How long the owner has been silent, as a clause."""
+        if self.silent_s is None:
+            return "its last sign of life is unknown"
+        return f"it has been silent for {self.silent_s:.0f} s"
 
     @property
     def owner_name(self) -> str:
@@ -92,12 +99,15 @@ def busy(root: Path, found: RunState) -> HostBusyError:
             ONE_STUDY,
             f"wait until it ends, or stop it: {_how_to_stop(found.owner)}.",
         )
+    there = (root / JOURNAL).exists()
+    where = f"--runs {root.parents[1]} " if there else ""
+    lost = "" if there else f" {root} has no journal of it."
     return HostBusyError(
         f"study {study!r} may be running (run {run}): its owner {found.owner_name} cannot be seen "
-        f"from here, and has been silent for {found.silent_s:.0f} s.",
+        f"from here, and {found.silence}.{lost}",
         ONE_STUDY,
         f"find that owner; if you are sure that it is dead, run: "
-        f"study reap --runs {root.parents[1]} --force {found.owner_name}.",
+        f"study reap {where}--force {found.owner_name}.",
     )
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 from density_study.cluster.model.errors import InputError
 
 VARIABLE = "DENSITY_STUDY_RUNTIME"
+LEASE, LEASE_LOCK = "lease.json", "lease.lock"
 
 
 def runtime_dir() -> Path:
@@ -19,9 +21,21 @@ def runtime_dir() -> Path:
     """
     given = os.environ.get(VARIABLE)
     path = Path(given).absolute() if given else Path(f"/tmp/density-study-{os.getuid()}")
-    path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with suppress(FileExistsError):  # a file, or a link that leads nowhere
+        path.mkdir(parents=True, exist_ok=True, mode=0o700)
     check_own(path)
+    if path.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise InputError("other users may write to it.", str(path), f"run: chmod 700 {path}.")
     return path
+
+
+def keep_from_sweeps() -> None:
+    """Renew the times of the lease, so that systemd-tmpfiles, which deletes what is older than 10 days from
+    /tmp, lets it outlive a longer study."""
+    folder = runtime_dir()
+    for path in (folder / LEASE, folder / LEASE_LOCK, folder):
+        with suppress(FileNotFoundError):
+            os.utime(path, follow_symlinks=False)
 
 
 def check_own(path: Path) -> None:

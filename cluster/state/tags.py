@@ -38,6 +38,16 @@ def child_start_ticks(pid: int) -> int:
     return _state_threads_ticks(_read(pid, "stat"))[2]
 
 
+def pid_inside(pid: int) -> int | None:
+    """The number of the process `pid` in its own PID namespace, below this one; None if it is in this one, or
+    gone."""
+    for line in _read(pid, "status").splitlines():
+        if line.startswith(b"NSpid:"):
+            _, _, *nested = line.split()
+            return int(nested[-1]) if nested else None
+    return None
+
+
 def is_alive(process: ProcessId) -> bool:
     """Whether this process still runs; a later one with its pid has another start time."""
     return start_ticks(process.pid) == process.start_ticks

@@ -192,10 +192,16 @@ def status_page(status: Status) -> RenderableType:
     if status.stopped:
         rows.append(("next", "study run SPEC resumes it"))
     if status.state == "unknown":
-        owner, silent = status.owner, clock(status.silent_s)
+        owner = status.owner
+        silent_s = status.silent_s
+        last = (
+            "its last sign of life is unknown"
+            if silent_s is None
+            else f"last seen {clock(silent_s)} ago"
+        )
         remedy = f"if you know that the owner is dead: study reap --force {owner}"
         rows += [
-            ("owner", f"{owner}, last seen {silent} ago; it cannot be checked from this machine"),
+            ("owner", f"{owner}, {last}; it cannot be checked from this machine"),
             ("next", remedy),
         ]
     if status.state == "interrupted":

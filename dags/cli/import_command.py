@@ -87,6 +87,7 @@ def import_records(
 def _init(folder: Path, path: Path, as_json: bool) -> None:
     import re
 
+    from density_study.cluster.state.atomic import create_text
     from density_study.workloads.imports.draft_map import draft_map
     from density_study.workloads.imports.recognise import recognise_all
 
@@ -96,7 +97,7 @@ def _init(folder: Path, path: Path, as_json: bool) -> None:
         )
     recognised = recognise_all(folder)
     name = re.sub(r"[^a-z0-9]+", "-", folder.absolute().name.lower()).strip("-")[:48].strip("-")
-    path.write_text(draft_map(name or "imported", recognised), encoding="utf-8")
+    create_text(path, draft_map(name or "imported", recognised))
     _show(recognised, None, as_json)
     if not as_json:
         out.print(f"map      {path}", markup=False, soft_wrap=True)
@@ -112,9 +113,10 @@ def _imported(
 ) -> tuple[Mapping[str, Recognised], tuple[ImportedTrial, ...], Path]:
     """What was recognised, the trials, and the run's folder, which a dry run does not write."""
     from density_study.analysis.validity.rules import RULES
+    from density_study.cluster.state.run_id import next_run_id
     from density_study.workloads.imports.map_file import read_map
     from density_study.workloads.imports.recognise import recognise_all
-    from density_study.workloads.imports.run_folder import new_run_id, write_run
+    from density_study.workloads.imports.run_folder import reserved_run, write_run
     from density_study.workloads.imports.trials import assemble
 
     checks = {rule.check for rule in RULES if rule.null == "unknown"}
@@ -126,10 +128,12 @@ def _imported(
         if entry.time_zone
     }
     recognised = recognise_all(folder, file.map.time_zone or "", zones)
-    trials = assemble(file, recognised, new_run_id())
-    root = runs / file.map.study / trials[0].manifest.run
-    if not dry_run:
-        write_run(folder, file, recognised, trials, runs)
+    if dry_run:
+        trials = assemble(file, recognised, next_run_id(runs))
+        return recognised, trials, (runs / file.map.study / trials[0].manifest.run).absolute()
+    with reserved_run(runs, file.map.study) as root:
+        trials = assemble(file, recognised, root.name)
+        write_run(folder, file, recognised, trials, root)
     return recognised, trials, root.absolute()
 
 

@@ -84,6 +84,7 @@ def init(
 
     An existing file is not overwritten.
     """
+    from density_study.cluster.state.atomic import create_text
     from density_study.workloads.planning.planned_study import plan_study
 
     if output.exists():
@@ -92,7 +93,7 @@ def init(
     if provider not in ON_THIS_MACHINE:
         user = user or typer.prompt("SSH user on the hosts", default="study")
     text = _text(output, provider, addresses, user, _densities(densities), memory_gib, repetitions)
-    output.write_text(text, encoding="utf-8")
+    create_text(output, text)
     out.print(f"study    {output}", markup=False, soft_wrap=True)
     if provider in ON_THIS_MACHINE:
         planned = plan_study(output).plan

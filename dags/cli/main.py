@@ -13,6 +13,7 @@ import typer
 
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.extras import missing_extra
+from density_study.cluster.state.file_fault import file_fault
 from density_study.dags.cli import (
     airflow_commands,
     compare_command,
@@ -226,7 +227,9 @@ def main() -> None:
     from density_study.dags.airflow_home.interrupt import Interrupted
 
     try:
-        sys.exit(app(standalone_mode=False))
+        code = app(standalone_mode=False)
+        sys.stdout.flush()  # a full disk behind it is an error like all others
+        sys.exit(code)
     except StudyError as error:
         print_error(error)
         sys.exit(error.exit_code)
@@ -236,11 +239,11 @@ def main() -> None:
     except typer.Abort:  # a question that was left unanswered
         sys.exit(130)
     except ModuleNotFoundError as error:
-        fault = missing_extra(error)
-        if fault is None:
+        missing = missing_extra(error)
+        if missing is None:
             raise
-        print_error(fault)
-        sys.exit(fault.exit_code)
+        print_error(missing)
+        sys.exit(missing.exit_code)
     except Interrupted as interrupted:
         err.print(
             f"Stopped by {interrupted}. No process of the run is left. An unfinished trial is recorded "
@@ -249,6 +252,12 @@ def main() -> None:
             soft_wrap=True,
         )
         sys.exit(interrupted.exit_code)
+    except Exception as error:
+        fault = file_fault(error)
+        if fault is None:
+            raise
+        print_error(fault)
+        sys.exit(fault.exit_code)
 
 
 if __name__ == "__main__":

@@ -21,13 +21,14 @@ from density_study.workloads.execution.run import Run, import_of, load_run
 class Status:
     """`state`: running, interrupted (the owner died before the run ended), unknown (the owner cannot be
     checked from this machine), ok or failed. `owner` names the executing process, `silent_s` is the time
-    since its last sign of life. `stopped`: the run failed with steps or leftovers, and can be resumed.
+    since its last sign of life, None if that is unknown. `stopped`: the run failed with steps or leftovers,
+    and can be resumed.
     """
 
     run: Run
     state: str
     owner: str
-    silent_s: float
+    silent_s: float | None
     progress: Progress
     failures: Sequence[str]
 
@@ -67,7 +68,7 @@ def status_of(run: Run) -> Status:
         run,
         state,
         found.owner_name if found else "",
-        found.silent_s if found else 0.0,
+        found.silent_s if found else None,
         seen,
         _failures(run, seen),
     )

@@ -8,6 +8,7 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from density_study.cluster.lifecycle.lost_run import sweep_lost_run
 from density_study.cluster.model.errors import HostBusyError, InputError
 from density_study.cluster.state import lease, presence
 from density_study.cluster.state.journal import run_folders
@@ -70,6 +71,8 @@ def opened(asked: Asked) -> str | None:
 def _reap_lost(runs: Path, study: str, ended: Container[str]) -> None:
     """Take down what an ended DAG run left, if its run or its lease of this machine is in the way. The worker
     of its task `conclude` was killed: the journal has no end, and nothing else tells from here."""
+    if lost := sweep_lost_run(False, ended):
+        log.warning("%s", lost)
     held = lease.holder()
     roots = [*run_folders(runs, study)[-1:], *([held.root] if held else [])]
     for root in roots:

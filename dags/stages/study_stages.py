@@ -9,13 +9,16 @@ import logging
 import os
 from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from density_study.cluster.lifecycle.reap import Swept
+from density_study.cluster.lifecycle.lost_run import sweep_lost_run
+from density_study.cluster.lifecycle.reap import Reaped, Swept
 from density_study.cluster.lifecycle.reap import reap as reap_clusters
 from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.state.atomic import naming
 from density_study.cluster.state.events import RunOpened, TornDown
 from density_study.cluster.state.owner import here
 from density_study.cluster.state.presence import present
@@ -149,10 +152,16 @@ def tear_down(root: str, reason: str = "the run was stopped before the trial end
 def reap(runs: Path, dry_run: bool, dead: Container[str] = ()) -> Swept:
     """Remove the leftovers of ended and killed runs below `runs` and verify that they are gone.
 
-    Their open records are closed as `incomplete`. `dead`: names of owners that are known
-    to be dead.
+    Their open records are closed as `incomplete`. A run whose folder is gone no longer holds this machine,
+    wherever its folder was. `dead`: names of owners that are known to be dead.
     """
-    return reap_clusters(runs, dry_run, _close_records, dead)
+    # First: no fault of another run may keep the machine blocked.
+    lost = sweep_lost_run(dry_run, dead)
+    with naming(runs):
+        swept = reap_clusters(runs, dry_run, _close_records, dead)
+    if isinstance(lost, Reaped):
+        return replace(swept, reaped=(lost, *swept.reaped))
+    return replace(swept, left_alone=(lost, *swept.left_alone)) if lost else swept
 
 
 def _close_records(root: Path, dry_run: bool) -> tuple[str, ...]:

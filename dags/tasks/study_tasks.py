@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from airflow.sdk import Asset, PokeReturnValue, TriggerRule, get_current_context, task
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
+from density_study.cluster.state.file_fault import as_study_errors
 from density_study.dags.notify.tell import could_not_open, tell
 from density_study.dags.stages.task_names import ANALYSIS, DOWN, FINISHED, OPEN, UP, build_group
 from density_study.dags.tasks.ended_dag_runs import EndedDagRuns
@@ -43,6 +44,7 @@ RETRY_DELAY = timedelta(seconds=30)
 @task.sensor(
     task_id=OPEN, mode="reschedule", timeout=WAIT_FOR_HOST_S, on_failure_callback=could_not_open
 )
+@as_study_errors()
 def open_run(spec: str, runs: str, steps: str, run: str = "") -> PokeReturnValue:
     """Check the study and its hosts, write the plan and the journal, and take the hosts for the run.
 
@@ -62,6 +64,7 @@ def open_run(spec: str, runs: str, steps: str, run: str = "") -> PokeReturnValue
 
 
 @task.sensor(task_id=UP, mode="reschedule")
+@as_study_errors()
 def up(root: str, build: str) -> bool:
     """Start the cluster of this build, and wait until a row can be written and read.
 
@@ -80,6 +83,7 @@ def up(root: str, build: str) -> bool:
 
 
 @task
+@as_study_errors()
 def trial(root: str, trial: str) -> None:
     """One trial: prepare, measure, and close its record. Never retried.
 
@@ -92,6 +96,7 @@ def trial(root: str, trial: str) -> None:
 
 
 @task(task_id=DOWN)
+@as_study_errors()
 def down(root: str, build: str) -> None:
     """Take the cluster of this build down, and verify that it is gone."""
     from density_study.dags.stages import study_stages
@@ -102,30 +107,35 @@ def down(root: str, build: str) -> None:
 
 
 @task(trigger_rule=TriggerRule.ALL_DONE, retries=RETRIES, retry_delay=RETRY_DELAY)
+@as_study_errors()
 def ingest(root: str) -> None:
     """Convert the records to typed tables, failed trials included, so that the report shows them."""
     _analyse(root, "ingest")
 
 
 @task(retries=RETRIES, retry_delay=RETRY_DELAY)
+@as_study_errors()
 def metrics(root: str) -> None:
     """Compute the metrics of every trial."""
     _analyse(root, "metrics")
 
 
 @task(retries=RETRIES, retry_delay=RETRY_DELAY)
+@as_study_errors()
 def verdicts(root: str) -> None:
     """Decide whether each trial is valid."""
     _analyse(root, "verdicts")
 
 
 @task(retries=RETRIES, retry_delay=RETRY_DELAY)
+@as_study_errors()
 def series(root: str) -> None:
     """Compute time series within each trial, and the metrics of each setting over its valid trials."""
     _analyse(root, "series")
 
 
 @task(outlets=[TABLES], retries=RETRIES, retry_delay=RETRY_DELAY)
+@as_study_errors()
 def report(root: str, outlet_events: Any = None) -> None:
     """Write report/index.html and report/summary.json, and trigger `capacity_plan`."""
     _analyse(root, "report")
@@ -134,6 +144,7 @@ def report(root: str, outlet_events: Any = None) -> None:
 
 
 @task
+@as_study_errors()
 def regression(root: str) -> None:
     """Fail on a regression beyond the study's tolerance; skipped without an earlier run.
 
@@ -145,6 +156,7 @@ def regression(root: str) -> None:
 
 
 @task
+@as_study_errors()
 def conclude(root: str) -> None:
     """End the run: verify that nothing of it stands, release its hosts, and fail if a step failed or is left.
 

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 from pyspark.sql import SparkSession
 
 from density_study.analysis import tables
@@ -28,7 +27,6 @@ from density_study.analysis.tables.store import (
     write_parquet,
     write_rows,
 )
-from density_study.cluster.model.errors import StudyError
 from density_study.jobs.arrays.arrow_tables import with_codes, writer_of
 from density_study.jobs.ingest import ingest_state
 from density_study.jobs.ingest.parse_task import FROM_FILES, parse_files
@@ -43,7 +41,6 @@ from density_study.jobs.raw.manifest_rows import (
 )
 from density_study.jobs.raw.raw_files import RawFile, raw_files_of
 from density_study.jobs.spark.run_tables import describe
-from density_study.jobs.spark.session import cause_of
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.searches import answers
 
@@ -78,15 +75,7 @@ def ingest(session: Callable[[], SparkSession], run_root: Path) -> None:
         return
     ingest_state.forget(run_root)
     new = [file for trial, found in files.items() if trial not in kept for file in found]
-    try:
-        ingest_files(session, run_root, new, kept)
-    except (OSError, Py4JJavaError) as error:
-        log.error("Cannot write the tables", exc_info=error)
-        raise StudyError(
-            f"cannot write the tables: {cause_of(error)}.",
-            str(run_root / "tables"),
-            "check the free disk space, then run study report RUN again; no data is lost.",
-        ) from error
+    ingest_files(session, run_root, new, kept)
     ingest_state.remember(run_root, digests)
 
 

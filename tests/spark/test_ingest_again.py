@@ -14,6 +14,7 @@ import pytest
 from density_study.analysis.tables import TABLES
 from density_study.analysis.tables.store import read_table
 from density_study.cluster.model.errors import StudyError
+from density_study.jobs import pipeline
 from density_study.jobs.ingest import file_tables, ingest, ingest_state, parse_task
 from density_study.jobs.raw.raw_files import RawFile
 from tests.support.records.factory import RUN, RunFactory
@@ -153,8 +154,9 @@ def test_a_full_disk_is_named_and_loses_nothing(
 
     with monkeypatch.context() as patched:
         patched.setattr(parse_task._Part, "flush", full)
-        with pytest.raises(StudyError, match="No space left on device"):
-            again(root)
+        with pytest.raises(StudyError, match="is full") as caught:
+            pipeline.run_stage("ingest", root)
+        assert caught.value.where == str(root)
     again(root)
     first = tables(root)
     shutil.rmtree(root / "tables")

@@ -7,6 +7,7 @@ An open run holds this machine and the hosts of its study: one study at a time o
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -18,10 +19,11 @@ from density_study.cluster.lifecycle.reap import clear
 from density_study.cluster.model.errors import HostBusyError, InputError
 from density_study.cluster.providers.provider import Leases, provider_of
 from density_study.cluster.state import lease, presence
-from density_study.cluster.state.atomic import write_text
+from density_study.cluster.state.atomic import naming, write_text
 from density_study.cluster.state.events import RunOpened, TrialsCleared
 from density_study.cluster.state.journal import JOURNAL, Journal, run_folders
 from density_study.cluster.state.owner import Owner
+from density_study.cluster.state.run_id import next_run_id
 from density_study.cluster.state.run_state import busy, run_state
 from density_study.workloads.execution.run import Run, has_ended, import_of, load_run
 from density_study.workloads.planning.plan import Extension, Plan, extended, make_plan, write_plan
@@ -83,7 +85,7 @@ def open_run(
     file = read_study(spec, overrides)
     runs = runs.absolute()
     owner = owner or Owner.of_process(os.getpid())
-    with file.placing_faults():
+    with file.placing_faults(), naming(runs):
         check_runs(runs)
         if file.study.provider == "libvirt":
             check_guest_hosts(file.study, runs)  # planning contacts no host
@@ -99,7 +101,7 @@ def open_run(
             try:
                 run, plan = _run_and_plan(runs, file.study, request)
                 # Before the plan is made, because another study may be measuring the disks.
-                root = run.root if run else runs / file.study.study / _new_id()
+                root = run.root if run else runs / file.study.study / next_run_id(runs)
                 tag = f"{file.study.study}/{root.name}"
                 lease.check_free(tag, owner)
                 plan = plan or new_plan()
@@ -107,8 +109,11 @@ def open_run(
                     fits(file.study, plan)
                 with _held(root, tag, file.study, plan, run, owner, report):
                     if run is None:
-                        run = _begin(root, file, plan)
-                    elif plan != run.plan:
+                        with _made(root):
+                            run = _begin(root, file, plan)
+                            _journal_opening(run, owner, dag_run)
+                        return run
+                    if plan != run.plan:
                         run = replace(run, plan=plan)
                         write_plan(plan, root / "plan.json")
                     _journal_opening(run, owner, dag_run)
@@ -186,6 +191,12 @@ def _taken_over(run: Run, owner: Owner) -> Iterator[None]:
     """
     with presence.alone(run.root) as locked:
         state = run_state(run.root, lock_free=locked)
+        if not presence.is_writable(run.root):
+            raise InputError(
+                "the run cannot be resumed: its folder is read-only for this user.",
+                str(run.root),
+                "resume it as the user who owns it, or start a new run with --fresh.",
+            )
         if not locked and state:
             raise busy(run.root, replace(state, state="alive"))
         if state and state.state in ("alive", "unknown") and state.owner != owner:
@@ -228,18 +239,23 @@ def _matches(plan: Plan, request: RunRequest) -> bool:
     return not request.add_repetitions and plan.only == request.only
 
 
-def _begin(root: Path, file: StudyFile, plan: Plan) -> Run:
+@contextmanager
+def _made(root: Path) -> Iterator[None]:
+    """Make the folder of a new run; without a whole opening in it, it is removed again."""
     try:
         root.mkdir(parents=True)
     except FileExistsError as error:
         raise HostBusyError(
             "another run of this study started in the same second.", str(root), "try again."
         ) from error
+    try:
+        yield
+    except BaseException:
+        shutil.rmtree(root, ignore_errors=True)
+        raise
+
+
+def _begin(root: Path, file: StudyFile, plan: Plan) -> Run:
     write_text(root / "study.yaml", file.text)
     write_plan(plan, root / "plan.json")
     return Run(root, file.study, plan, Journal(root / JOURNAL))
-
-
-def _new_id() -> str:
-    """The time in seconds, which is unique: the host's lease prevents two runs from starting at once."""
-    return time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())

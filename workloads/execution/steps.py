@@ -18,7 +18,9 @@ from density_study.cluster.model.transport import Transport
 from density_study.cluster.providers.provider import Given, provider_of, software_of
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.state import lease
+from density_study.cluster.state.atomic import naming
 from density_study.cluster.state.events import KeepAsked, TrialState
+from density_study.cluster.state.file_fault import file_fault
 from density_study.workloads.base.search import Ended, Probe
 from density_study.workloads.base.values import TargetRate
 from density_study.workloads.execution.acts import Acts, Outcome, began, ended
@@ -171,15 +173,16 @@ def _not_due(run: Run, acts: Acts, step: Step) -> StepOutcome | None:
 
 def _execute(run: Run, acts: Acts, step: Step) -> StepOutcome:
     try:
-        if step.kind == "up":
-            return _up(run, acts, step)
-        if step.kind == "trial":
-            return _trial(run, acts, step)
-        return _down(run, step)
+        with naming(run.root):
+            if step.kind == "up":
+                return _up(run, acts, step)
+            if step.kind == "trial":
+                return _trial(run, acts, step)
+            return _down(run, step)
     except StudyError as error:
         return StepOutcome(step, "failed", str(error))
     except OSError as error:
-        return StepOutcome(step, "failed", f"{error}. {OS_REMEDY}")
+        return StepOutcome(step, "failed", str(file_fault(error) or f"{error}. {OS_REMEDY}"))
 
 
 def _up(run: Run, acts: Acts, step: Step) -> StepOutcome:

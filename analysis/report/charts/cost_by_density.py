@@ -12,6 +12,7 @@ import vl_convert
 from density_study.analysis.capacity.sizing.size import WhatIf
 from density_study.analysis.report.charts.figure import vega_lite
 from density_study.analysis.report.charts.palette import config
+from density_study.cluster.state.atomic import write_text
 
 LINES = 8  # maximum number of lines; the cheapest host types
 
@@ -47,4 +48,4 @@ def chart(rows: Sequence[WhatIf]) -> dict[str, Any]:
 def write_chart(rows: Sequence[WhatIf], path: Path) -> None:
     """Write the chart to `path` as SVG."""
     svg = vl_convert.vegalite_to_svg(chart(rows), vl_version=vega_lite(), config=config())
-    path.write_text(svg, encoding="utf-8")
+    write_text(path, svg)

@@ -13,10 +13,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from density_study.cluster.model.errors import StudyError
 from density_study.cluster.state import atomic
 from density_study.cluster.state.runtime import check_own
 from density_study.cluster.state.tags import tagged
 
+_MAX_BYTES = 2**16
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 EXPIRES_S = 24 * 3600.0
 """After its last renewal; every build renews it."""
@@ -80,7 +82,18 @@ def _locked(work: str) -> Iterator[Path]:
 
 def _read(path: Path) -> dict[str, Any] | None:
     try:
-        value: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        held = json.loads(atomic.read_regular(path, _MAX_BYTES))
+        if not isinstance(held["tag"], str) or not isinstance(held["owner"], dict):
+            raise TypeError("tag or owner")
+        _has_expired(held)
+        time.localtime(held["since"])
     except FileNotFoundError:
         return None
-    return value
+    except (OSError, ValueError, LookupError, TypeError, RecursionError, OverflowError) as error:
+        raise StudyError(
+            f"the lease of the host is damaged: {type(error).__name__}: {error}.",
+            str(path),
+            f"make sure that no study uses the host, then run there: `rm {path}`.",
+        ) from error
+    lease: dict[str, Any] = held
+    return lease

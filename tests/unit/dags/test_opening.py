@@ -37,7 +37,7 @@ def nothing_real(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[No
     monkeypatch.setattr(workloads_opening, "preflight", lambda *_: None)
     monkeypatch.setattr(workloads_opening, "resolve_hosts", lambda *_: [host()])
     ids = (f"2026112{n}T000000Z" for n in range(10))
-    monkeypatch.setattr(workloads_opening, "_new_id", lambda: next(ids))
+    monkeypatch.setattr(workloads_opening, "next_run_id", lambda _: next(ids))
     for name in ("tear_down", "release_hosts"):
         monkeypatch.setattr(steps, name, lambda *_: None)
     yield

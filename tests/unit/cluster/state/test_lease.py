@@ -151,7 +151,7 @@ def test_an_owner_of_unknown_state_keeps_the_lease_and_is_named(root: Path) -> N
     with pytest.raises(HostBusyError) as caught:
         acquire("second/r2", root, this())
     assert there.name in caught.value.what
-    assert "silent" in caught.value.what
+    assert "last sign of life is unknown" in caught.value.what
     assert f"--force {there.name}" in caught.value.remedy
 
 

@@ -294,7 +294,8 @@ def test_a_system_error_is_an_outcome_with_a_remedy(run: Run, world: World) -> N
     world.fail_up = lambda _: OSError(28, "No space left on device")
     ended = carry_out(run, run.plan.steps[0])
     assert ended.outcome == "failed"
-    assert "No space left" in ended.message and "Remedy: " in ended.message
+    assert str(run.root) in ended.message and "is full" in ended.message
+    assert "Remedy: " in ended.message
     assert ended.step.label not in ended.message  # the caller that shows the outcome names its step
 
 

@@ -66,7 +66,7 @@ def test_a_task_killed_while_writing_is_harmless(tmp_path: Path) -> None:
     script.write_text(SCRIPT)
     process = subprocess.run(
         [sys.executable, str(script), str(root)],
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}, capture_output=True, text=True,
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])}, capture_output=True, text=True,
     )  # fmt: skip
     assert process.returncode == 0, process.stderr[-3000:]
     assert (root / "killed").exists()

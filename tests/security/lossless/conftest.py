@@ -1,0 +1,30 @@
+"""A runtime folder of the test's own, and a small run that others recorded, to import."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+SAMPLES = Path(__file__).parents[2] / "samples"
+MAP = """
+study: theirs
+hosts: [{name: h1, cores: 4, memory: 8 GiB}]
+arms: {a1: {nodes: [{name: w1, host: h1}]}}
+"""
+
+
+@pytest.fixture
+def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Locks and leases of this test only, never the user's."""
+    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
+
+
+@pytest.fixture
+def theirs(tmp_path: Path) -> Path:
+    """A folder with one output of YCSB."""
+    folder = tmp_path / "theirs"
+    folder.mkdir()
+    shutil.copy(SAMPLES / "ycsb-0.17.0_both.out", folder / "out.txt")
+    return folder

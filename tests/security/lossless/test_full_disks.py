@@ -1,0 +1,293 @@
+"""Every write of a command fails once: a message, exit code 1, nothing half-written, and the next run of the
+command gives the same as if nothing had happened."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import resource
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from density_study.analysis.tables import TABLES, TRIALS
+from density_study.analysis.tables.store import write_rows
+from density_study.cluster.state.file_fault import file_fault
+from density_study.dags.cli import main as cli
+from density_study.workloads.planning.plan import write_plan
+from tests.security.failing_writes import Writes, watched
+from tests.support.drafts import QUICKSTART, plan
+from tests.unit.analysis.test_compare import _id, _summary, _write
+
+pytestmark = pytest.mark.usefixtures("runtime")
+
+EXAMPLES = Path(__file__).parents[3] / "analysis/capacity/inputs/examples"
+ERRORS = {
+    errno.ENOSPC: "is full",
+    errno.EDQUOT: "quota",
+    errno.EROFS: "is read-only",
+    errno.EACCES: "no permission",
+    errno.EMFILE: "ulimit -n",
+}
+FEW = {errno.ENOSPC: "is full"}
+TWO = {errno.EACCES: "no permission", errno.ENOSPC: "is full"}
+INIT = ("--provider", "local", "--densities", "1,2", "--memory-gib", "8", "--repetitions", "2")
+
+
+def run(*arguments: object) -> int:
+    """The exit code of `study ...`, in this process."""
+    before = sys.argv
+    sys.argv = ["study", *map(str, arguments)]
+    try:
+        cli.main()
+    except SystemExit as end:
+        return int(end.code or 0)
+    finally:
+        sys.argv = before
+    return 0
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    """Every visible file below the folder, by a name without the id of its run."""
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    named = {path.relative_to(folder).as_posix(): path for path in files}
+    return {
+        re.sub(r"\d{8}T\d{6}Z", "RUN", name): _timeless(path)
+        for name, path in named.items()
+        if not any(part.startswith(".") for part in Path(name).parts)
+    }
+
+
+def _timeless(path: Path) -> bytes:
+    if path.suffix == ".parquet" or path.suffix == ".csv":
+        return path.read_bytes()
+    return re.sub(rb"\d{8}T\d{6}Z|\d+\.\d+(?=,)|[\dT:.-]+Z\b|[0-9a-f]{64}", b"#", path.read_bytes())
+
+
+def fail_each(
+    command: Callable[[], int],
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    fresh: Callable[[], None],
+    errors: dict[int, str] = ERRORS,
+    every: int = 1,
+    parts: bool = False,
+) -> None:
+    """Run `command` with each of its writes below `folder` failing (or one of `every`), and again without.
+    A failure leaves nothing; with `parts`, whole files at most."""
+    fresh()
+    before = tree(folder)
+    with watched(Writes(folder)) as writes:
+        assert command() == 0
+    undisturbed, count = tree(folder), len(writes.seen)
+    assert count > 0
+    for number, words in errors.items():
+        steps = range(0, count, every) if number == errno.ENOSPC else {0, count // 2, count - 1}
+        for first in steps:
+            fresh()
+            capsys.readouterr()
+            where = f"{errno.errorcode[number]} at {writes.seen[first]}"
+            with watched(Writes(folder, number, first, removals=number == errno.EROFS)):
+                code = command()
+            text = capsys.readouterr().err
+            assert code == 1, (where, text)
+            assert words in " ".join(text.split()), (where, text)
+            assert "remedy:" in text and "Traceback" not in text, (where, text)
+            left = tree(folder)
+            assert left == before or (parts and left.items() <= undisturbed.items()), where
+            assert command() == 0, where
+            assert tree(folder) == undisturbed, where
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    return tmp_path / "place" / "runs"
+
+
+def emptied(folder: Path) -> Callable[[], None]:
+    def fresh() -> None:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+
+    return fresh
+
+
+@pytest.fixture
+def unanalysed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`study import` without the analysis, which has tests of its own."""
+    import density_study.jobs.pipeline as pipeline
+
+    monkeypatch.setattr(pipeline, "analyse", lambda _: None)
+
+
+@pytest.mark.usefixtures("unanalysed")
+@pytest.mark.parametrize("every", [13, pytest.param(1, marks=pytest.mark.thorough)])
+def test_every_write_of_an_import(
+    every: int, theirs: Path, runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("import", theirs, "--init") == 0
+    command = lambda: run("import", theirs, "--runs", runs)  # noqa: E731
+    errors = ERRORS if every == 1 else FEW
+    fail_each(command, runs.parent, capsys, emptied(runs.parent), errors, every)
+
+
+@pytest.mark.thorough
+def test_every_write_of_a_draft(
+    theirs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = tmp_path / "place"
+    for arguments in (
+        ("import", theirs, "--init", "--map", place / "map.yaml"),
+        ("init", place / "study.yaml", *INIT),
+    ):
+        fail_each(lambda: run(*arguments), place, capsys, emptied(place), TWO, 9)  # noqa: B023
+
+
+@pytest.mark.thorough
+def test_every_write_of_an_export(
+    tmp_path: Path, runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = tmp_path / "analysed"
+    for table in TABLES.values():
+        write_rows(root, table, [])
+    write_rows(root, TRIALS, [{"study": "theirs", "run": "r1", "trial": "t"}])
+    place = tmp_path / "place"
+    command = lambda: run("export", root, "--to", place / "out")  # noqa: E731
+    fail_each(command, place, capsys, emptied(place), FEW, 29, parts=True)
+
+
+@pytest.mark.thorough
+def test_every_write_of_a_capacity_model(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place, points = tmp_path / "place", EXAMPLES / "points.csv"
+    command = lambda: run("capacity", "fit", "--points", points, "-o", place / "model.json")  # noqa: E731
+    fail_each(command, place, capsys, emptied(place), FEW)
+
+
+@pytest.mark.thorough
+def test_every_write_of_a_comparison(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place, runs = tmp_path / "place", tmp_path / "runs"
+    for number in (1, 2):
+        root = _write(runs, _summary(number, 100.0))
+        shutil.copy(QUICKSTART, root / "study.yaml")
+        write_plan(plan(), root / "plan.json")
+    command = lambda: run(  # noqa: E731
+        "compare",
+        runs / "nightly" / _id(1),
+        runs / "nightly" / _id(2),
+        "--html",
+        place / "pair.html",
+    )
+    fail_each(command, place, capsys, emptied(place), FEW)
+
+
+@pytest.mark.thorough
+def test_a_hub_that_cannot_be_written_is_reported_and_the_old_one_stays(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    from density_study.analysis.hub.page import rebuild
+
+    _write(tmp_path, _summary(1, 100.0))
+    rebuild(tmp_path)
+    before = (tmp_path / "index.html").read_bytes()
+    for first in range(3):
+        caplog.clear()
+        with watched(Writes(tmp_path, errno.ENOSPC, first)):
+            rebuild(tmp_path)
+        assert "no results hub" in caplog.text
+        assert (tmp_path / "index.html").read_bytes() == before
+
+
+def test_every_write_of_ingest(theirs: Path, runs: Path, unanalysed: None) -> None:
+    from density_study.cluster.model.errors import StudyError
+    from density_study.jobs import pipeline
+
+    assert run("import", theirs, "--init") == 0
+    assert run("import", theirs, "--runs", runs) == 0
+    (root,) = (runs / "theirs").glob("2*Z")
+    records = tree(root / "records")
+
+    def fresh() -> None:
+        shutil.rmtree(root / "tables", ignore_errors=True)
+
+    with watched(Writes(root)) as writes:
+        pipeline.run_stage("ingest", root)
+    undisturbed = tree(root / "tables")
+    steps = range(0, len(writes.seen), max(1, len(writes.seen) // 5))
+    for first in steps:
+        fresh()
+        with (
+            watched(Writes(root, errno.ENOSPC, first)),
+            pytest.raises(StudyError, match=r"is full \(.* MiB and .* inodes free"),
+        ):
+            pipeline.run_stage("ingest", root)
+        assert tree(root / "records") == records
+        pipeline.run_stage("ingest", root)
+        assert tree(root / "tables").keys() == undisturbed.keys(), writes.seen[first]
+        assert tree(root / "tables") == undisturbed, writes.seen[first]
+
+
+@contextmanager
+def small_disk(folder: Path, kib: int) -> Iterator[Path]:
+    folder.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={kib}k", "tmpfs", str(folder)], check=True)
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+needs_root = pytest.mark.skipif(os.getuid() != 0, reason="mounts a small disk")
+
+
+@needs_root
+@pytest.mark.usefixtures("unanalysed")
+def test_an_import_on_disks_of_all_sizes(
+    theirs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A disk that takes the file's first bytes and no more: the kernel's own error, which names no path."""
+    assert run("import", theirs, "--init") == 0
+    results = []
+    for kib in range(4, 80, 8):
+        with small_disk(tmp_path / f"disk{kib}", kib) as disk:
+            capsys.readouterr()
+            results.append(run("import", theirs, "--runs", disk / "runs"))
+            text = capsys.readouterr().err
+            if results[-1]:
+                assert "is full" in text and str(disk) in text, text
+                assert tree(disk) == {}
+    assert set(results[:2]) == {1} and results[-1] == 0, results
+
+
+def test_a_limit_for_files_is_named(
+    theirs: Path, runs: Path, capsys: pytest.CaptureFixture[str], unanalysed: None
+) -> None:
+    assert run("import", theirs, "--init") == 0
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (512, before[1]))
+    try:
+        assert run("import", theirs, "--runs", runs) == 1
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert "ulimit -f" in capsys.readouterr().err
+
+
+def test_a_bug_is_no_full_disk() -> None:
+    for error in (OSError("without a number"), ConnectionRefusedError(errno.ECONNREFUSED, "x"),
+                  KeyError("x"), FileNotFoundError(errno.ENOENT, "x", "y")):  # fmt: skip
+        assert file_fault(error) is None
+
+
+def test_a_cause_counts_and_a_context_does_not() -> None:
+    full = OSError(errno.ENOSPC, "x", "/tmp/x")
+    caused, beside = ValueError("x"), ValueError("x")
+    caused.__cause__, beside.__context__ = full, full
+    assert file_fault(caused) is not None
+    assert file_fault(beside) is None

@@ -1,0 +1,1 @@
+"""An analysis that is killed, or that cannot write."""
