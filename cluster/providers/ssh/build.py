@@ -5,24 +5,23 @@ Everything works from the journal (`of`): the process that made the build is not
 
 from __future__ import annotations
 
-import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import chain
 from pathlib import Path, PurePath
 from typing import Any
 
 from density_study.cluster.model.cluster import Site
-from density_study.cluster.model.errors import HostLostError, InputError, StudyError
+from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.host import Target
 from density_study.cluster.model.transport import ProcessId
 from density_study.cluster.providers.provider import GRACE_S, Leftovers
-from density_study.cluster.providers.ssh.ansible import play
 from density_study.cluster.providers.ssh.channel import channel, on_all, try_all
+from density_study.cluster.providers.ssh.fetching import fetch_folder
 from density_study.cluster.providers.ssh.host_leases import take_leases
-from density_study.cluster.providers.ssh.stack_copies import README, SUMS, StackCopy
+from density_study.cluster.providers.ssh.host_stacks import SENT, SUMS
+from density_study.cluster.providers.ssh.stack_copies import README, StackCopy
 from density_study.cluster.providers.ssh.toolkit import TOOLKIT, toolkit
 from density_study.cluster.providers.ssh.transport import Place
 from density_study.cluster.state.events import HostReach, NodeReach
@@ -30,6 +29,7 @@ from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.runtime import runtime_dir
 
 _STOP_TIMEOUT_S = 90.0
+_STACK_TIMEOUT_S = 900.0
 
 
 @dataclass(frozen=True)
@@ -92,12 +92,13 @@ class SshBuild:
 
     def make_folders(self, data: Iterable[tuple[str, PurePath]] = ()) -> None:
         """The build's folder on each host, the toolkit, and `data`: (node, folder) of what nodes write."""
+        on_all(self.hosts, self._own_folder)
         for host in self.hosts:
             self._make_dir(host, self.folder)
         for node, path in data:
             self._make_dir(self.reach[node].host, path)
         at = str(self.folder / TOOLKIT)
-        on_all(self.hosts, lambda _, target: channel(target).call("put", at, toolkit()))
+        on_all(self.hosts, lambda _, target: channel(target).put(at, toolkit()))
 
     def set_network(self, settings: Mapping[str, Any]) -> None:
         """Change the interface of each host that carries its address. What it was is in the journal first."""
@@ -198,43 +199,58 @@ class SshBuild:
         for copy in self.journal.intents("copy-stack", tag):
             if copy.host == host:
                 there.call("remove_tree", copy.aside, str(self.work / "stacks"))
-        there.call("remove_tree", str(self.work / "builds" / ".ansible"), str(self.work))
+
+    def _own_folder(self, host: str, target: Target) -> None:
+        """InputError if another user of the host could write to the program's folder there."""
+        channel(target).call("own_folder", str(self.work))
 
     def _provision(self, copies: Mapping[str, Sequence[StackCopy]]) -> None:
+        """The stacks: copied where they are missing, verified every time, archived for the host's Java."""
         with tempfile.TemporaryDirectory(prefix="stacks-", dir=runtime_dir()) as folder:
-            tar_of = cache(lambda stack: stack.write_tar(Path(folder)))
-            of_host: dict[str, dict[str, Any]] = {}
-            for host, wanted in copies.items():
-                lacking = [copy for copy in wanted if not _is_there(self.hosts[host], copy)]
-                missing = [copy.to_vars(self.site.tag, tar_of(copy)) for copy in lacking]
-                stacks = [copy.to_vars(self.site.tag) for copy in wanted]
-                of_host[host] = {"stacks": stacks, "missing": missing}
-                for copy in missing:
-                    where = {"host": host, "path": copy["home"], "aside": copy["aside"]}
-                    self.journal.intend("copy-stack", self.site.tag, **where)
-            self._play("provision", {"readme": README}, of_host)
+            tars = {
+                copy.stack: copy.write_tar(Path(folder))
+                for host, wanted in copies.items()
+                for copy in wanted
+                if not _is_there(self.hosts[host], copy)
+            }
+
+            def provide(host: str, target: Target) -> None:
+                channel(target).put(str(self.work / "README"), README.encode())
+                for copy in copies.get(host, ()):
+                    if not _is_there(target, copy):
+                        self._copy(host, target, copy, tars[copy.stack])
+                    self._prepare(target, copy)
+
+            on_all(self.hosts, provide)
+
+    def _copy(self, host: str, target: Target, copy: StackCopy, tar: Path) -> None:
+        aside = copy.aside(self.site.tag)
+        self.journal.intend(
+            "copy-stack", self.site.tag, host=host, path=str(copy.home), aside=str(aside)
+        )
+        there = channel(target)
+        there.call("remove_tree", str(aside), str(self.work / "stacks"))  # of a copy cut short
+        there.act("make-folder", str(aside))
+        there.send(tar, str(aside / SENT))
+        there.call("install_stack", str(aside), str(copy.home), timeout_s=_STACK_TIMEOUT_S)
+
+    def _prepare(self, target: Target, copy: StackCopy) -> None:
+        there, home = channel(target), str(copy.home)
+        there.call("verify_stack", home, timeout_s=_STACK_TIMEOUT_S)
+        if copy.archive:
+            archiving = (self.site.tag, home, copy.java, copy.archive, copy.jars)
+            there.call("archive_classes", *archiving, timeout_s=_STACK_TIMEOUT_S)
 
     def _fetch_logs(self, hosts: Iterable[str]) -> None:
-        """Copy logs, if there are any, to the build's logs folder, where `local` writes them directly."""
-        logs = str(self.folder / "logs")
-        found = [host for host in hosts if channel(self.hosts[host]).call("files", logs)]
-        if not found:
-            return
-        with tempfile.TemporaryDirectory(prefix="logs-", dir=runtime_dir()) as folder:
-            variables = {"folder": str(self.folder), "into": folder}
-            try:
-                self._play("collect", variables, {host: {} for host in found})
-            except HostLostError:
-                return  # `leftovers` lists the host
-            self.site.root.mkdir(parents=True, exist_ok=True)
-            for packed in Path(folder).glob("*.tar.gz"):
-                _unpack(packed, self.site.root)
+        """Copy logs, if there are any, to the build's logs folder, where `local` writes them directly. A host
+        has logs of its own nodes only. `leftovers` lists hosts that do not answer."""
+        there, here = self.folder / "logs", self.site.root / "logs"
 
-    def _play(
-        self, playbook: str, variables: Mapping[str, Any], of_host: Mapping[str, Any]
-    ) -> None:
-        hosts = {self.hosts[host]: given for host, given in of_host.items()}
-        play(playbook, hosts, variables, tag=self.site.tag, work=str(self.work))
+        def fetched(host: str, target: Target) -> None:
+            nodes = {node for node, target in self.reach.items() if target.host == host}
+            fetch_folder(target, there, here, lambda name: name.partition("/")[0] in nodes)
+
+        try_all({host: self.hosts[host] for host in hosts}, fetched)
 
     def _intended_dirs(self, host: str) -> list[str]:
         """In the order in which they were made."""
@@ -245,10 +261,9 @@ class SshBuild:
 def _is_there(target: Target, copy: StackCopy) -> bool:
     """Whether the host has the stack, with the same checksums."""
     try:
-        sums: bytes = channel(target).call("read", str(copy.home / SUMS), 0, 2**20)
+        return channel(target).read(str(copy.home / SUMS)) == copy.sums.encode()
     except FileNotFoundError:
         return False
-    return sums.decode() == copy.sums
 
 
 def same_java(targets: Mapping[str, Target], feature: int | None = None) -> tuple[str, str]:
@@ -280,15 +295,3 @@ def same_redis(targets: Mapping[str, Target], since: int) -> Mapping[str, str]:
                 "install the same package on all hosts.",
             )
     return first
-
-
-def _unpack(packed: Path, to: Path) -> None:
-    """Uses GNU tar: Debian 12's Python 3.11.2 lacks the safe extraction filter."""
-    argv = ["tar", "--no-same-owner", "-xzf", str(packed), "-C", str(to)]
-    ended = subprocess.run(argv, capture_output=True, text=True, check=False)
-    if ended.returncode:
-        raise StudyError(
-            f"the logs of a host cannot be unpacked: {ended.stderr.strip()}.",
-            str(to),
-            "free space on that disk, then run the same command again.",
-        )

@@ -129,7 +129,7 @@ def test_an_own_network_is_isolated_and_a_configured_bridge_is_only_referenced(
 def test_a_clone_references_its_image_and_a_seed_is_readable_by_its_owner_only() -> None:
     clone = ET.fromstring(volume_xml("w1.root", 2**31, "qcow2", PurePosixPath("/images/root")))
     assert clone.findtext("backingStore/path") == "/images/root"
-    seed = ET.fromstring(volume_xml("w1.seed", 10240, secret=True))
+    seed = ET.fromstring(volume_xml("w1.seed", 10240))
     assert seed.findtext("target/permissions/mode") == "0600"
 
 
