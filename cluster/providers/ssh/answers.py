@@ -11,7 +11,7 @@ import binascii
 from base64 import b64decode
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import AfterValidator, BeforeValidator, Field, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
@@ -156,7 +156,8 @@ class Leased(TypedDict):
     running: NotRequired[Count]
 
 
-Found = Annotated[dict[Text, Texts], Field(max_length=100)]
+ContainerPart = Literal["container", "cgroup", "network namespace", "network interface", "route"]
+Found = dict[ContainerPart, Texts]
 VERBS: Mapping[str, Any] = {
     "alive": Annotated[list[bool], Field(max_length=100_000)],
     "append": Nothing,
