@@ -96,7 +96,7 @@ class Virsh:
             raise StudyError(
                 f"virsh {args[0]} printed more than {MAX_OUTPUT_BYTES // 2**20} MiB.",
                 f"libvirt {self.uri}",
-                "look at that host: no study needs so many guests, and no guest prints so much.",
+                "look at that host: no study makes that much output.",
             ) from error
 
 
