@@ -13,7 +13,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from density_study.cluster.model.cluster import Site
-from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.model.errors import HostLostError, InputError, StudyError
 from density_study.cluster.model.host import Target
 from density_study.cluster.model.transport import ProcessId
 from density_study.cluster.providers.provider import GRACE_S, Leftovers
@@ -112,14 +112,24 @@ class SshBuild:
 
     def destroy(self, remove: Callable[[str, Target], object] | None = None) -> Leftovers:
         """Stop processes, fetch logs, `remove` what else was made on a host, remove folders. The result lists
-        hosts that do not answer."""
-        try_all(self._changed_networks, self._restore_network)
-        self.stop_and_fetch_logs()
-        if remove is not None:
-            try_all(self.hosts, remove)
-        try_all(self._cut_hosts, lambda _, target: channel(target).act("mend", self.site.tag))
-        try_all(self.hosts, self._remove_dirs)
-        return self.leftovers()
+        hosts that do not answer. What fails on one host does not keep the others from being cleaned up: the
+        first error is raised at the end."""
+        errors = []
+        for clean_up in (
+            lambda: try_all(self._changed_networks, self._restore_network),
+            self.stop_and_fetch_logs,
+            lambda: try_all(self.hosts, remove) if remove else None,
+            lambda: try_all(self._cut_hosts, self._mend),
+            lambda: try_all(self.hosts, self._remove_dirs),
+        ):
+            try:
+                clean_up()
+            except StudyError as error:
+                errors.append(error)
+        left = self.leftovers()
+        if errors:
+            raise errors[0]
+        return left
 
     def stop_and_fetch_logs(self) -> None:
         """Stop the processes and fetch the logs of the hosts that answer."""
@@ -184,6 +194,9 @@ class SshBuild:
         cut = {intent.host for intent in self.journal.intents("cut", self.site.tag)}
         return {host: target for host, target in self.hosts.items() if host in cut}
 
+    def _mend(self, host: str, target: Target) -> None:
+        channel(target).act("mend", self.site.tag)
+
     def _make_dir(self, host: str, path: PurePath) -> None:
         fields = {"tag": self.site.tag, "host": host, "path": str(path)}
         self.journal.intend("make-dir", **fields)
@@ -247,8 +260,13 @@ class SshBuild:
         there, here = self.folder / "logs", self.site.root / "logs"
 
         def fetched(host: str, target: Target) -> None:
-            nodes = {node for node, target in self.reach.items() if target.host == host}
-            fetch_folder(target, there, here, lambda name: name.partition("/")[0] in nodes)
+            nodes = {node for node, its in self.reach.items() if its.host == host}
+            try:
+                fetch_folder(target, there, here, lambda name: name.partition("/")[0] in nodes)
+            except HostLostError:
+                raise
+            except (StudyError, FileNotFoundError) as error:  # must not prevent the removal
+                self.journal.write("logs-lost", tag=self.site.tag, host=host, message=str(error))
 
         try_all({host: self.hosts[host] for host in hosts}, fetched)
 

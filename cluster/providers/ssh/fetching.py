@@ -17,7 +17,9 @@ from density_study.cluster.providers.ssh.channel import CHUNK_BYTES, channel
 from density_study.cluster.state import atomic
 
 MAX_MIB = 4096
-"""Of one folder of a host, or one file: more than a trial writes, less than what fills a disk unseen."""
+"""Of one folder of a host: more than a trial writes, less than what fills a disk unseen."""
+MAX_FILE_MIB = 512
+"""Of one file, which its reader may hold in memory. The analysis reads none above 256 MiB."""
 MAX_S = 1800.0
 
 
@@ -29,9 +31,11 @@ class Allowance:
     bytes: int = MAX_MIB * MIB
     until_s: float = field(default_factory=lambda: time.monotonic() + MAX_S)
 
-    def take(self, count: int, path: PurePath | str) -> None:
-        """StudyError if it is used up."""
+    def take(self, count: int, size: int, path: PurePath | str) -> None:
+        """`count` more bytes of a file, of which there are now `size`. StudyError if that is too much."""
         self.bytes -= count
+        if size > MAX_FILE_MIB * MIB:
+            self._refuse(f"it sends a file of more than {MAX_FILE_MIB} MiB", path)
         if self.bytes < 0:
             self._refuse(f"it sends more than {MAX_MIB} MiB", path)
         if time.monotonic() > self.until_s:
@@ -48,11 +52,11 @@ def fetch(target: Target, path: PurePath | str, to: Path, left: Allowance | None
     try:
         with atomic.replacing(to) as aside, aside.open("wb") as stream:
             stream.write(chunk)
-            left.take(len(chunk), path)
+            left.take(len(chunk), stream.tell(), path)
             while len(chunk) == CHUNK_BYTES:
                 chunk = channel(target).read(str(path), stream.tell())
                 stream.write(chunk)
-                left.take(len(chunk), path)
+                left.take(len(chunk), stream.tell(), path)
     except FileNotFoundError:  # of the host: it is gone meanwhile
         raise
     except OSError as error:

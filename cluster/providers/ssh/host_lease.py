@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from density_study.cluster.model.errors import StudyError
 from density_study.cluster.providers.ssh.work_folder import own_folder
 from density_study.cluster.state import atomic
 from density_study.cluster.state.tags import tagged
@@ -80,6 +81,12 @@ def _locked(work: str) -> Iterator[Path]:
 def _read(path: Path) -> dict[str, Any] | None:
     try:
         value: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return {**value, "tag": value["tag"], "renewed": value["renewed"]}
     except FileNotFoundError:
         return None
-    return value
+    except (ValueError, KeyError, TypeError) as error:
+        raise StudyError(
+            "the lease of the host is damaged.",
+            str(path),
+            "remove the file if no study runs there.",
+        ) from error

@@ -149,6 +149,45 @@ def test_a_slow_file_is_cut_off(told: Tell, tmp_path: Path) -> None:
         fetching.fetch(TARGET, "/log", tmp_path / "log", fetching.Allowance(TARGET, until_s=0.0))
 
 
+def test_a_file_may_not_be_large(
+    told: Tell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetching, "MAX_FILE_MIB", 4)
+    told({"read": {"file": True}})
+    with pytest.raises(StudyError, match="a file of more than 4 MiB"):
+        fetching.fetch(TARGET, "/log", tmp_path / "log")
+
+
+def test_logs_without_an_end_do_not_prevent_the_removal(
+    told: Tell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetching, "MAX_FILE_MIB", 4)
+    build = build_on(tmp_path)
+    told({**HONEST, "files": say(["w1/datanode.log"]), "read": {"file": True}})
+    assert build.destroy() == ()
+    lines = [line for line in build.journal.read() if line["event"] == "logs-lost"]
+    assert "'h1'" in lines[0]["message"] and everything(build.site.root) in (
+        [],
+        ["logs", "logs/w1"],
+    )
+
+
+def test_an_error_of_one_host_does_not_keep_others_from_being_cleaned_up(
+    told: Tell, tmp_path: Path
+) -> None:
+    build = build_on(tmp_path)
+    failed = {"say": {"error": "StudyError", "what": "no.", "where": "here", "remedy": "none."}}
+    told({**HONEST, "stop-tagged": failed})
+    with pytest.raises(StudyError, match="no"):
+        build.destroy()
+    removed = [line for line in build.journal.read() if line["event"] == "dir-removed"]
+    assert [line["host"] for line in removed] == ["h1"]
+
+
+HONEST = {"stop-tagged": say([]), "files": say([]), "remove-dir": say(True), "tagged": say([]),
+          "dirs-there": say([]), "listening": say([]), "units": say([])}  # fmt: skip
+
+
 def test_the_logs_of_a_host_are_those_of_its_own_nodes(told: Tell, tmp_path: Path) -> None:
     build = build_on(tmp_path)
     names = ["w1/datanode.log", "m1/namenode.log", "conf.log", "w1/deep/er.log"]
@@ -171,9 +210,7 @@ def test_tear_down_goes_on_past_a_host_that_lies(
     lies: dict[str, Any], told: Tell, tmp_path: Path
 ) -> None:
     build = build_on(tmp_path)
-    honest_rest = {"stop-tagged": say([]), "files": say([]), "remove-dir": say(True), "tagged": say([]),
-                   "dirs-there": say([]), "listening": say([]), "units": say([])}  # fmt: skip
-    told({**honest_rest, **lies})
+    told({**HONEST, **lies})
     left = build.destroy()
     assert left == () or left == ("host h1 (does not answer)",)
     assert everything(build.site.root) == []

@@ -10,7 +10,7 @@ import pytest
 
 from density_study.cluster.machine import directories
 from density_study.cluster.model.cluster import Site
-from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.given import GivenCluster
 from density_study.cluster.model.host import Host, Login, Target
 from density_study.cluster.providers.existing import watched
@@ -139,6 +139,15 @@ def test_the_lease_of_a_host_is_in_the_folder_of_all_its_controllers(folder: Pat
     assert host_lease.take(str(folder), "s/r1", owner) is None
     held = host_lease.take(str(folder), "s/r2", owner)
     assert held is not None and held["tag"] == "s/r1"
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"tag": "s/r"}'])
+def test_a_damaged_lease_is_named(text: str, folder: Path) -> None:
+    own_folder(str(folder))
+    (folder / "host-lease.json").write_text(text)
+    for ask in (host_lease.holder, lambda work: host_lease.take(work, "s/r", {})):
+        with pytest.raises(StudyError, match="is damaged"):
+            ask(str(folder))
 
 
 def test_a_setting_names_another_folder() -> None:
