@@ -5,11 +5,10 @@ Everything works from the journal (`of`): the process that made the build is not
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Any
 
 from density_study.cluster.model.cluster import Site
@@ -20,16 +19,14 @@ from density_study.cluster.providers.provider import GRACE_S, Leftovers
 from density_study.cluster.providers.ssh.channel import channel, on_all, try_all
 from density_study.cluster.providers.ssh.fetching import fetch_folder
 from density_study.cluster.providers.ssh.host_leases import take_leases
-from density_study.cluster.providers.ssh.host_stacks import SENT, SUMS
-from density_study.cluster.providers.ssh.stack_copies import README, StackCopy
+from density_study.cluster.providers.ssh.provisioning import provide_stacks
+from density_study.cluster.providers.ssh.stack_copies import StackCopy
 from density_study.cluster.providers.ssh.toolkit import TOOLKIT, toolkit
 from density_study.cluster.providers.ssh.transport import Place
 from density_study.cluster.state.events import HostReach, NodeReach
 from density_study.cluster.state.journal import Journal
-from density_study.cluster.state.runtime import runtime_dir
 
 _STOP_TIMEOUT_S = 90.0
-_STACK_TIMEOUT_S = 900.0
 
 
 @dataclass(frozen=True)
@@ -88,7 +85,7 @@ class SshBuild:
         """Lease the hosts, create the folders, copy and verify toolkit and stacks. `copies`: by host."""
         take_leases(self.hosts, self.site.tag.rpartition("/")[0], self.journal)
         self.make_folders(data)
-        self._provision(copies)
+        provide_stacks(self.hosts, self.work, copies, self.site.tag, self.journal)
 
     def make_folders(self, data: Iterable[tuple[str, PurePath]] = ()) -> None:
         """The build's folder on each host, the toolkit, and `data`: (node, folder) of what nodes write."""
@@ -217,43 +214,6 @@ class SshBuild:
         """InputError if another user of the host could write to the program's folder there."""
         channel(target).call("own_folder", str(self.work))
 
-    def _provision(self, copies: Mapping[str, Sequence[StackCopy]]) -> None:
-        """The stacks: copied where they are missing, verified every time, archived for the host's Java."""
-        with tempfile.TemporaryDirectory(prefix="stacks-", dir=runtime_dir()) as folder:
-            tars = {
-                copy.stack: copy.write_tar(Path(folder))
-                for host, wanted in copies.items()
-                for copy in wanted
-                if not _is_there(self.hosts[host], copy)
-            }
-
-            def provide(host: str, target: Target) -> None:
-                channel(target).put(str(self.work / "README"), README.encode())
-                for copy in copies.get(host, ()):
-                    if not _is_there(target, copy):
-                        self._copy(host, target, copy, tars[copy.stack])
-                    self._prepare(target, copy)
-
-            on_all(self.hosts, provide)
-
-    def _copy(self, host: str, target: Target, copy: StackCopy, tar: Path) -> None:
-        aside = copy.aside(self.site.tag)
-        self.journal.intend(
-            "copy-stack", self.site.tag, host=host, path=str(copy.home), aside=str(aside)
-        )
-        there = channel(target)
-        there.call("remove_tree", str(aside), str(self.work / "stacks"))  # of a copy cut short
-        there.act("make-folder", str(aside))
-        there.send(tar, str(aside / SENT))
-        there.call("install_stack", str(aside), str(copy.home), timeout_s=_STACK_TIMEOUT_S)
-
-    def _prepare(self, target: Target, copy: StackCopy) -> None:
-        there, home = channel(target), str(copy.home)
-        there.call("verify_stack", home, timeout_s=_STACK_TIMEOUT_S)
-        if copy.archive:
-            archiving = (self.site.tag, home, copy.java, copy.archive, copy.jars)
-            there.call("archive_classes", *archiving, timeout_s=_STACK_TIMEOUT_S)
-
     def _fetch_logs(self, hosts: Iterable[str]) -> None:
         """Copy logs, if there are any, to the build's logs folder, where `local` writes them directly. A host
         has logs of its own nodes only. `leftovers` lists hosts that do not answer."""
@@ -274,14 +234,6 @@ class SshBuild:
         """In the order in which they were made."""
         intents = self.journal.intents("make-dir", self.site.tag)
         return list(dict.fromkeys(intent.path for intent in intents if intent.host == host))
-
-
-def _is_there(target: Target, copy: StackCopy) -> bool:
-    """Whether the host has the stack, with the same checksums."""
-    try:
-        return channel(target).read(str(copy.home / SUMS)) == copy.sums.encode()
-    except FileNotFoundError:
-        return False
 
 
 def same_java(targets: Mapping[str, Target], feature: int | None = None) -> tuple[str, str]:

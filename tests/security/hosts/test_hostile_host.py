@@ -89,15 +89,11 @@ def test_a_host_that_lies_from_the_beginning(told: Tell) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", [*VERBS, *ACTS])
-@pytest.mark.parametrize(
-    "lie", [LIES["10 GB declared"][0], say(1.5), say("{{ 7*7 }}" * 10_000)], ids=str
-)
-def test_each_request_is_safe_from_lies(lie: dict[str, Any], name: str, told: Tell) -> None:
-    told({name: lie})
-    if name in ("clock", "wait") and lie == say(1.5):
-        return  # that is an answer
-    with at_most(64), pytest.raises(HostLostError, match="'h1'"):
+def test_each_request_is_safe_from_a_lie(name: str, told: Tell) -> None:
+    told({name: say("{{ 7*7 }}" * 10_000)})
+    with at_most(64), pytest.raises(HostLostError, match=f"{name}.*") as caught:
         ask(channel(TARGET), name)
+    assert "'h1'" in caught.value.where
 
 
 def ask(there: Channel, name: str) -> Any:
