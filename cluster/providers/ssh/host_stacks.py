@@ -61,7 +61,8 @@ def archive_classes(tag: str, home: str, java: str, archive: str, jars: str) -> 
     )  # fmt: skip
     if ended.returncode:
         raise StudyError(
-            f"its classes cannot be archived: {(ended.stderr or ended.stdout).strip()[-500:]}.",
+            f"its classes cannot be archived; java exited with {ended.returncode}: "
+            f"{(ended.stderr or ended.stdout).strip()[-500:]}.",
             home,
             "check the Java of that host.",
         )
