@@ -6,6 +6,7 @@ import contextlib
 import os
 import pwd
 import shutil
+import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,9 +57,12 @@ def make_folder(path: Path, site: Site, journal: Journal) -> None:
 
 
 def make_at(path: Path, tag: str) -> None:
-    """Create the tagged directory `path` with a `tmp` in it. InputError as in `make`."""
+    """Create the tagged directory `path`, which only this user can enter, with a `tmp` in it. InputError as
+    in `make`, and if another user could put a directory of his own in its place."""
     try:
-        path.mkdir(parents=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _check_parents(path, tag)
+        path.mkdir(mode=0o700)
         (path / "tmp").mkdir()
         atomic.write_text(path / TAG_FILE, tag + "\n")
     except FileExistsError as error:
@@ -102,6 +106,23 @@ def _user(uid: int) -> str:
         return pwd.getpwuid(uid).pw_name
     except KeyError:
         return str(uid)
+
+
+def _check_parents(path: Path, tag: str) -> None:
+    """The folders that `data_on` adds to the disk's are this user's or root's, also where a link leads to
+    them. Nobody else can replace what is in them, or in the disk's own folder."""
+    *added, disk = list(path.parents)[: len(Path(tag).parts) + 2]
+    for parent in added:
+        if {parent.lstat().st_uid, parent.stat().st_uid} - {0, os.getuid()}:
+            raise _of_another_user(parent, path)
+    for parent in (*added, disk):
+        mode = parent.stat().st_mode
+        if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
+            raise InputError(
+                f"every user can replace what is in it (mode {stat.S_IMODE(mode):04o}).",
+                str(parent),
+                "run chmod o-w, or chmod +t, on it.",
+            )
 
 
 def made(site: Site, journal: Journal) -> list[Path]:

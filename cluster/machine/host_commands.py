@@ -36,7 +36,7 @@ from density_study.cluster.machine.medium import check_disk, probe, read_rate
 from density_study.cluster.machine.processes import stop_all
 from density_study.cluster.machine.sockets import check_free, is_taken, listener
 from density_study.cluster.model.transport import ProcessId
-from density_study.cluster.stack.java import find_java, refusal
+from density_study.cluster.stack.java import check_home, find_java, refusal
 from density_study.cluster.stack.redis_server import find_redis
 from density_study.cluster.state.tags import tagged
 
@@ -119,6 +119,7 @@ HOST_COMMANDS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "check-genomics": genomics.check_programs,
         "check-containers": container_needs.check_machine,
         "check-disk": lambda folder: check_disk(Path(folder)),
+        "check-java": check_home,
         "check-network": network_link.check,
         "check-network-kernel": network_link.check_kernel,
         "check-routes": container_needs.check_routes,

@@ -99,13 +99,15 @@ class ContainerHost:
 
 @dataclass(frozen=True)
 class Login:
-    """SSH login of a host, and the Java found there. Contains no secrets."""
+    """SSH login of a host, the Java found there, and the program's folder if it is not the usual one. No
+    secrets."""
 
     user: str
     port: int
     known_hosts: str
     java_home: str = ""
     java_version: str = ""
+    folder: str = ""
 
 
 @dataclass(frozen=True)
@@ -124,11 +126,13 @@ class Target:
     known_hosts: str
     identity: str = ""
     timeout_scale: int = 1
+    folder: str = ""
 
     @property
     def work(self) -> PurePosixPath:
-        """The program's folder on the host; the user's alone."""
-        return PurePosixPath(f"/var/tmp/density-study-{self.user}")
+        """The program's folder on the host. It is checked there that it is the user's alone, before it is
+        used: another user may have made it first."""
+        return PurePosixPath(self.folder or f"/var/tmp/density-study-{self.user}")
 
     def __str__(self) -> str:
         return f"host {self.host!r} ({self.user}@{self.address}:{self.port})"
@@ -164,4 +168,5 @@ class Host:
                 "add the key `ssh` to the study.",
             )
         login = self.login
-        return Target(self.name, self.address, login.port, login.user, login.known_hosts)
+        place = (self.address, login.port, login.user, login.known_hosts)
+        return Target(self.name, *place, folder=login.folder)

@@ -64,6 +64,21 @@ def find_java(environ: Mapping[str, str] | None = None, feature: int | None = No
     if feature is not None:
         return _of_feature(feature, environ)
     home, where = _home(environ)
+    return _java_in(home, where)
+
+
+def check_home(home: str) -> None:
+    """InputError if it is not the home of a JDK 17 or 21 that starts."""
+    java = _java_in(Path(home), home)
+    done = subprocess.run(
+        [str(java.command), _NO_FILES, "-version"],
+        capture_output=True, text=True, timeout=_START_TIMEOUT_S, check=False,
+    )  # fmt: skip
+    if done.returncode:
+        raise InputError(f"it does not start: {done.stderr.strip()[-300:]}", home, _REMEDY)
+
+
+def _java_in(home: Path, where: str) -> Java:
     if not os.access(home / "bin" / "java", os.X_OK):
         raise InputError(f"{home} has no executable bin/java.", where, _REMEDY)
     java = Java(home, _version(home, where))

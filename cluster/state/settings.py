@@ -19,6 +19,7 @@ VARIABLES = {
     "cache": "DENSITY_STUDY_CACHE",
     "catalogue": "DENSITY_STUDY_CATALOGUE",
     "home": "DENSITY_STUDY_HOME",
+    "host_folder": "DENSITY_STUDY_HOST_FOLDER",
     "reports_url": "DENSITY_STUDY_REPORTS_URL",
     "runs": "DENSITY_STUDY_RUNS",
     "ssh_connection": "DENSITY_STUDY_SSH_CONNECTION",
@@ -26,7 +27,7 @@ VARIABLES = {
     "studies": "DENSITY_STUDY_STUDIES",
 }
 """Key in the file -> environment variable. docs/reference/environment.md says what each one means."""
-_NO_PATHS = ("reports_url", "ssh_connection")
+_NO_PATHS = ("host_folder", "reports_url", "ssh_connection")
 
 
 def setting(key: str, environ: Mapping[str, str] = os.environ) -> str | None:

@@ -97,7 +97,7 @@ def controller(hosts: Hosts, tmp_path: Path) -> Iterator[Path]:
         yield physical_spec(hosts, PHYSICAL, tmp_path / "spec.yaml")
 
 
-@pytest.mark.timeout(1800)  # some twenty builds, each with Ansible and a reap
+@pytest.mark.timeout(1800)  # some twenty builds, each with a reap
 def test_physical(hosts: Hosts, controller: Path, tmp_path: Path) -> None:
     hosts.on("h1", "mkdir", "-p", FOREIGN[-1])
     hosts.on("h1", "chown", "-R", USER, "/mnt/density-study")

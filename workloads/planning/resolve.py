@@ -23,7 +23,7 @@ from density_study.cluster.model.host import (
 from density_study.cluster.providers.libvirt import programs as guests_need
 from density_study.cluster.providers.ssh.build import same_java
 from density_study.cluster.providers.ssh.channel import channel, on_all
-from density_study.cluster.providers.ssh.options import write_known_hosts
+from density_study.cluster.providers.ssh.options import host_folder, write_known_hosts
 from density_study.cluster.providers.ssh.programs import (
     PHYSICAL,
     PYTHON,
@@ -160,7 +160,7 @@ def _machines(
     needs = (PYTHON,) if study.existing else PHYSICAL
     check_programs([Requirements(name, target, needs) for name, target in targets.items()])
     java = ("", "") if study.existing else same_java(targets)  # monitors need none
-    login = Login(ssh.user, ssh.port, str(known_hosts), *java)
+    login = Login(ssh.user, ssh.port, str(known_hosts), *java, folder=host_folder())
 
     def machine(_: str, target: Target) -> _Machine:
         def prober(folder: Path) -> Probe:
@@ -196,7 +196,9 @@ def check_guest_hosts(study: Study, runs: Path) -> None:
 
 def _targets(study: Study, ssh: SshSpec, known_hosts: Path) -> dict[str, Target]:
     return {
-        host.name: Target(host.name, host.address, ssh.port, ssh.user, str(known_hosts))
+        host.name: Target(
+            host.name, host.address, ssh.port, ssh.user, str(known_hosts), folder=host_folder()
+        )
         for host in _remote(study)
     }
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from density_study.cluster.model.host import Disk, Host, IoLimits, Login, VmHost
+from density_study.cluster.providers.ssh.options import host_folder
 
 if TYPE_CHECKING:
     from density_study.workloads.spec.hosts_spec import DiskSpec, HostSpec
@@ -60,7 +62,7 @@ def _host(study: Study, spec: HostSpec, runs: Path, addresses: Iterator[str]) ->
         disks=tuple(_disk(disk) for disk in spec.disks),
         roles=spec.roles,
         usd_per_hour=spec.usd_per_hour,
-        login=None if ssh is None else Login(ssh.user, ssh.port, known_hosts),
+        login=None if ssh is None else Login(ssh.user, ssh.port, known_hosts, folder=host_folder()),
         vms=_vm_host(study, spec, known_hosts, addresses),
     )
 
@@ -88,7 +90,7 @@ def _uri(study: Study, spec: HostSpec, known_hosts: str) -> str:
     assert study.ssh is not None  # validated with the study
     port = "" if study.ssh.port == 22 else f":{study.ssh.port}"
     place = f"{study.ssh.user}@{spec.address}{port}"
-    return f"qemu+ssh://{place}/system?known_hosts={known_hosts}"
+    return f"qemu+ssh://{place}/system?known_hosts={quote(known_hosts)}"
 
 
 def _disk(spec: DiskSpec) -> Disk:

@@ -117,9 +117,13 @@ class ContainerOverSshProvider(PhysicalProvider, Guests):
         return memory_mib(topology)
 
     def destroy(self, site: Site, journal: Journal) -> Leftovers:
-        if (build := SshBuild.of(site, journal)) is not None:
-            build.destroy(lambda host, target: removal.remove(_on(target), site.tag, journal, host))
-        removal.remove(act, site.tag, journal)
+        try:
+            if (build := SshBuild.of(site, journal)) is not None:
+                build.destroy(
+                    lambda host, target: removal.remove(_on(target), site.tag, journal, host)
+                )
+        finally:
+            removal.remove(act, site.tag, journal)
         return self.leftovers(site, journal)
 
     def leftovers(self, site: Site, journal: Journal) -> Leftovers:

@@ -67,7 +67,7 @@ class Maker:
         clone = volume_xml(guest.volume("root"), stored.root_bytes, "qcow2", stored.root)
         self._volume(guest, "root", clone)
         seed = seed_bytes(guest, keys)
-        self._volume(guest, "seed", volume_xml(guest.volume("seed"), len(seed), secret=True))
+        self._volume(guest, "seed", volume_xml(guest.volume("seed"), len(seed)))
         with tempfile.NamedTemporaryFile(dir=keys.folder) as file:  # 0600, in a folder of 0700
             file.write(seed)
             file.flush()

@@ -166,12 +166,14 @@ class LibvirtProvider(Provider, Paths, Preflight, Guests):
         if up and keys_of(site).folder.exists():  # else they are gone already
             _save_logs(site, journal)
         stop_all(tagged(site.tag), GRACE_S)
-        if (build := _on_hosts(site, journal)) is not None:
-            build.destroy()
-        close_channels()
-        for uri in removal.uris_of(site, journal):
-            removal.remove(Virsh(uri), site.tag, journal)
-        shutil.rmtree(keys_of(site).folder, ignore_errors=True)
+        try:
+            if (build := _on_hosts(site, journal)) is not None:
+                build.destroy()
+        finally:
+            close_channels()
+            for uri in removal.uris_of(site, journal):
+                removal.remove(Virsh(uri), site.tag, journal)
+            shutil.rmtree(keys_of(site).folder, ignore_errors=True)
         return self.leftovers(site, journal)
 
     def leftovers(self, site: Site, journal: Journal) -> Leftovers:

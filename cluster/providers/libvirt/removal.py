@@ -42,7 +42,7 @@ def remove(virsh: Virsh, tag: str, journal: Journal) -> None:
         journal.write("domain-removed", tag=tag, uri=virsh.uri, domain=name)
     for path in find(virsh, tag)["volume"]:  # a guest's end may write its console's file anew
         pool, _, volume = path.partition("/")
-        virsh.run("vol-delete", volume, "--pool", pool)
+        virsh.delete_volume(pool, volume)
     for pool in ours["pool"]:
         _remove_pool(virsh, pool)
         journal.write("pool-removed", tag=tag, uri=virsh.uri, pool=pool)

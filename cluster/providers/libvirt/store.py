@@ -64,7 +64,7 @@ def _ensure_pool(virsh: Virsh, target: PurePosixPath) -> None:
 
 def _upload(virsh: Virsh, name: str, file: Path, there: dict[str, str]) -> None:
     if name in there:  # of an upload that was cut short
-        virsh.run("vol-delete", name, "--pool", IMAGE_POOL)
-    xml = volume_xml(name, file.stat().st_size)
+        virsh.delete_volume(IMAGE_POOL, name)
+    xml = volume_xml(name, file.stat().st_size, public=True)
     virsh.run("vol-create", IMAGE_POOL, "/dev/stdin", stdin=xml)
     virsh.upload(IMAGE_POOL, name, file)

@@ -15,7 +15,7 @@ from density_study.cluster.providers.libvirt.virsh import Virsh
 from density_study.cluster.providers.provider import NodeTime
 
 _DOMAIN = re.compile(r"Domain: '(.+)'")
-_VCPU = re.compile(r"vcpu\.[0-9]+\.(time|delay)=([0-9]+)")
+_VCPU = re.compile(r"vcpu\.[0-9]+\.(time|delay)=([0-9]{1,20})")
 
 
 def guest_times(guests: Iterable[Guest]) -> dict[str, NodeTime]:

@@ -6,10 +6,14 @@ import subprocess
 from pathlib import Path
 
 from density_study.cluster.model.errors import StudyError
+from density_study.cluster.providers.libvirt.connection import connected
+from density_study.cluster.providers.ssh.bounded import TooMuchError, run_bounded
 from density_study.cluster.providers.ssh.options import find_program
 
 TIMEOUT_S = 120
 UPLOAD_TIMEOUT_S = 1800
+MAX_OUTPUT_BYTES = 32 * 2**20
+"""The output of a guest's console is the longest."""
 _ABSENT = ("failed to get domain", "failed to get network", "failed to get pool", "failed to get vol",
            "not found", "no domain with matching", "no storage vol")  # fmt: skip
 
@@ -19,6 +23,7 @@ class Virsh:
 
     def __init__(self, uri: str) -> None:
         self.uri = uri
+        self._connect = f"--connect={connected(uri)}"
         self._program = find_program("virsh", "libvirt-clients", "provider libvirt")
 
     def run(self, *args: str, stdin: str | None = None, timeout_s: float = TIMEOUT_S) -> str:
@@ -62,28 +67,36 @@ class Virsh:
         """Name -> path of the volumes of an active pool."""
         self.run("pool-refresh", pool)
         rows = self.run("vol-list", pool).splitlines()[2:]
-        pairs = (row.split(None, 1) for row in rows if row.strip())
-        return {name: path.strip() for name, path in pairs}
+        pairs = (row.split(None, 1) for row in rows)
+        return {pair[0]: pair[1].strip() for pair in pairs if len(pair) == 2}
+
+    def delete_volume(self, pool: str, volume: str) -> None:
+        """A name that libvirt listed is the host's: after `--` it is no option."""
+        self.run("vol-delete", "--pool", pool, "--", volume)
 
     def upload(self, pool: str, volume: str, file: Path) -> None:
-        self.run(
-            "vol-upload", volume, str(file), "--pool", pool, "--sparse", timeout_s=UPLOAD_TIMEOUT_S
-        )
+        options = ("--pool", pool, "--sparse")
+        names = (volume, str(file))
+        self.run("vol-upload", *options, "--", *names, timeout_s=UPLOAD_TIMEOUT_S)
 
     def _done(
         self, args: tuple[str, ...], stdin: str | None = None, timeout_s: float = TIMEOUT_S
     ) -> subprocess.CompletedProcess[str]:
-        argv = [self._program, "--connect", self.uri, *args]
+        argv = [self._program, self._connect, *args]
         given = stdin or ""  # never our own standard input
         try:
-            return subprocess.run(
-                argv, input=given, capture_output=True, text=True, check=False, timeout=timeout_s
-            )
+            return run_bounded(argv, timeout_s, given, MAX_OUTPUT_BYTES)
         except subprocess.TimeoutExpired as error:
             raise StudyError(
                 f"virsh {args[0]} did not answer within {timeout_s:.0f} s.",
                 f"libvirt {self.uri}",
                 "check that the host and its libvirtd are running.",
+            ) from error
+        except TooMuchError as error:
+            raise StudyError(
+                f"virsh {args[0]} printed more than {MAX_OUTPUT_BYTES // 2**20} MiB.",
+                f"libvirt {self.uri}",
+                "look at that host: no study makes that much output.",
             ) from error
 
 

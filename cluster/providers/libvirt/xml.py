@@ -54,11 +54,12 @@ def volume_xml(
     capacity_bytes: int,
     format: Literal["qcow2", "raw"] = "raw",
     backing: PurePath | None = None,
-    secret: bool = False,
+    public: bool = False,
 ) -> str:
-    """A sparse volume; a clone of the raw image `backing` if given."""
+    """A sparse volume; a clone of the raw image `backing` if given. A guest's disks hold its private key:
+    other users of the host can read a volume only if it is `public`, as an image is."""
     return _TEMPLATES.get_template("volume.xml").render(
-        name=name, capacity_bytes=capacity_bytes, format=format, backing=backing, secret=secret
+        name=name, capacity_bytes=capacity_bytes, format=format, backing=backing, public=public
     )
 
 

@@ -11,7 +11,6 @@ from typing import Any
 
 from density_study.cluster.machine import directories
 from density_study.cluster.model.cluster import Site
-from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.host import Target
 from density_study.cluster.model.ports import Ports
 from density_study.cluster.model.topology import Topology
@@ -26,13 +25,11 @@ from density_study.cluster.providers.provider import (
     WorkerChecks,
     folders_of,
 )
-from density_study.cluster.providers.ssh.ansible import play
 from density_study.cluster.providers.ssh.build import SshBuild, same_java, same_redis
 from density_study.cluster.providers.ssh.channel import channel, on_all
 from density_study.cluster.providers.ssh.host_leases import busy, lease_holder, release_leases
 from density_study.cluster.providers.ssh.stack_copies import StackCopy
 from density_study.cluster.providers.ssh.transport import SshTransport
-from density_study.cluster.providers.ssh.units import run_argv, unit_name
 from density_study.cluster.providers.stacks import (
     moved,
     stacks_of_clients,
@@ -113,21 +110,17 @@ class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases, WorkerCheck
         on_all(targets_of(topology), check)
 
     def preflight(self, topology: Topology, tag: str) -> None:
-        """Ansible, Java and, where systemd runs the host, the sudo rule. InputError names the host."""
-        targets = targets_of(topology)
-        described = _describe(topology)
-        user = topology.hosts[0].target.user
-        unit = run_argv(user, unit_name(tag, "node", "daemon"), tag, ("/bin/true",))
-        try:
-            play(
-                "preflight",
-                {targets[host]: {"systemd": found["systemd"]} for host, found in described.items()},
-                {"java": _java(topology, _feature(topology))[0], "unit_command": list(unit[2:])},
-                tag=tag,
-                work=str(topology.hosts[0].target.work),
-            )
-        except StudyError as error:
-            raise InputError(error.what, error.where, error.remedy) from error
+        """The program's folder, Java and, where systemd runs the host, the sudo rule. InputError names the
+        host."""
+        java = _java(topology, _feature(topology))[0]
+
+        def check(_: str, target: Target) -> None:
+            there = channel(target)
+            there.call("own_folder", str(target.work))
+            there.act("check-java", java)
+            there.call("check_units", tag)
+
+        on_all(targets_of(topology), check)
         self._check_network(topology)
 
     def _check_network(self, topology: Topology) -> None:

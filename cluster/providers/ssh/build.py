@@ -5,13 +5,10 @@ Everything works from the journal (`of`): the process that made the build is not
 
 from __future__ import annotations
 
-import subprocess
-import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import chain
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Any
 
 from density_study.cluster.model.cluster import Site
@@ -19,15 +16,15 @@ from density_study.cluster.model.errors import HostLostError, InputError, StudyE
 from density_study.cluster.model.host import Target
 from density_study.cluster.model.transport import ProcessId
 from density_study.cluster.providers.provider import GRACE_S, Leftovers
-from density_study.cluster.providers.ssh.ansible import play
 from density_study.cluster.providers.ssh.channel import channel, on_all, try_all
+from density_study.cluster.providers.ssh.fetching import fetch_folder
 from density_study.cluster.providers.ssh.host_leases import take_leases
-from density_study.cluster.providers.ssh.stack_copies import README, SUMS, StackCopy
+from density_study.cluster.providers.ssh.provisioning import provide_stacks
+from density_study.cluster.providers.ssh.stack_copies import StackCopy
 from density_study.cluster.providers.ssh.toolkit import TOOLKIT, toolkit
 from density_study.cluster.providers.ssh.transport import Place
 from density_study.cluster.state.events import HostReach, NodeReach
 from density_study.cluster.state.journal import Journal
-from density_study.cluster.state.runtime import runtime_dir
 
 _STOP_TIMEOUT_S = 90.0
 
@@ -88,16 +85,17 @@ class SshBuild:
         """Lease the hosts, create the folders, copy and verify toolkit and stacks. `copies`: by host."""
         take_leases(self.hosts, self.site.tag.rpartition("/")[0], self.journal)
         self.make_folders(data)
-        self._provision(copies)
+        provide_stacks(self.hosts, self.work, copies, self.site.tag, self.journal)
 
     def make_folders(self, data: Iterable[tuple[str, PurePath]] = ()) -> None:
         """The build's folder on each host, the toolkit, and `data`: (node, folder) of what nodes write."""
+        on_all(self.hosts, self._own_folder)
         for host in self.hosts:
             self._make_dir(host, self.folder)
         for node, path in data:
             self._make_dir(self.reach[node].host, path)
         at = str(self.folder / TOOLKIT)
-        on_all(self.hosts, lambda _, target: channel(target).call("put", at, toolkit()))
+        on_all(self.hosts, lambda _, target: channel(target).put(at, toolkit()))
 
     def set_network(self, settings: Mapping[str, Any]) -> None:
         """Change the interface of each host that carries its address. What it was is in the journal first."""
@@ -111,14 +109,24 @@ class SshBuild:
 
     def destroy(self, remove: Callable[[str, Target], object] | None = None) -> Leftovers:
         """Stop processes, fetch logs, `remove` what else was made on a host, remove folders. The result lists
-        hosts that do not answer."""
-        try_all(self._changed_networks, self._restore_network)
-        self.stop_and_fetch_logs()
-        if remove is not None:
-            try_all(self.hosts, remove)
-        try_all(self._cut_hosts, lambda _, target: channel(target).act("mend", self.site.tag))
-        try_all(self.hosts, self._remove_dirs)
-        return self.leftovers()
+        hosts that do not answer. What fails on one host does not keep the others from being cleaned up: the
+        first error is raised at the end."""
+        errors = []
+        for clean_up in (
+            lambda: try_all(self._changed_networks, self._restore_network),
+            self.stop_and_fetch_logs,
+            lambda: try_all(self.hosts, remove) if remove else None,
+            lambda: try_all(self._cut_hosts, self._mend),
+            lambda: try_all(self.hosts, self._remove_dirs),
+        ):
+            try:
+                clean_up()
+            except StudyError as error:
+                errors.append(error)
+        left = self.leftovers()
+        if errors:
+            raise errors[0]
+        return left
 
     def stop_and_fetch_logs(self) -> None:
         """Stop the processes and fetch the logs of the hosts that answer."""
@@ -183,6 +191,9 @@ class SshBuild:
         cut = {intent.host for intent in self.journal.intents("cut", self.site.tag)}
         return {host: target for host, target in self.hosts.items() if host in cut}
 
+    def _mend(self, host: str, target: Target) -> None:
+        channel(target).act("mend", self.site.tag)
+
     def _make_dir(self, host: str, path: PurePath) -> None:
         fields = {"tag": self.site.tag, "host": host, "path": str(path)}
         self.journal.intend("make-dir", **fields)
@@ -198,57 +209,31 @@ class SshBuild:
         for copy in self.journal.intents("copy-stack", tag):
             if copy.host == host:
                 there.call("remove_tree", copy.aside, str(self.work / "stacks"))
-        there.call("remove_tree", str(self.work / "builds" / ".ansible"), str(self.work))
 
-    def _provision(self, copies: Mapping[str, Sequence[StackCopy]]) -> None:
-        with tempfile.TemporaryDirectory(prefix="stacks-", dir=runtime_dir()) as folder:
-            tar_of = cache(lambda stack: stack.write_tar(Path(folder)))
-            of_host: dict[str, dict[str, Any]] = {}
-            for host, wanted in copies.items():
-                lacking = [copy for copy in wanted if not _is_there(self.hosts[host], copy)]
-                missing = [copy.to_vars(self.site.tag, tar_of(copy)) for copy in lacking]
-                stacks = [copy.to_vars(self.site.tag) for copy in wanted]
-                of_host[host] = {"stacks": stacks, "missing": missing}
-                for copy in missing:
-                    where = {"host": host, "path": copy["home"], "aside": copy["aside"]}
-                    self.journal.intend("copy-stack", self.site.tag, **where)
-            self._play("provision", {"readme": README}, of_host)
+    def _own_folder(self, host: str, target: Target) -> None:
+        """InputError if another user of the host could write to the program's folder there."""
+        channel(target).call("own_folder", str(self.work))
 
     def _fetch_logs(self, hosts: Iterable[str]) -> None:
-        """Copy logs, if there are any, to the build's logs folder, where `local` writes them directly."""
-        logs = str(self.folder / "logs")
-        found = [host for host in hosts if channel(self.hosts[host]).call("files", logs)]
-        if not found:
-            return
-        with tempfile.TemporaryDirectory(prefix="logs-", dir=runtime_dir()) as folder:
-            variables = {"folder": str(self.folder), "into": folder}
-            try:
-                self._play("collect", variables, {host: {} for host in found})
-            except HostLostError:
-                return  # `leftovers` lists the host
-            self.site.root.mkdir(parents=True, exist_ok=True)
-            for packed in Path(folder).glob("*.tar.gz"):
-                _unpack(packed, self.site.root)
+        """Copy logs, if there are any, to the build's logs folder, where `local` writes them directly. A host
+        has logs of its own nodes only. `leftovers` lists hosts that do not answer."""
+        there, here = self.folder / "logs", self.site.root / "logs"
 
-    def _play(
-        self, playbook: str, variables: Mapping[str, Any], of_host: Mapping[str, Any]
-    ) -> None:
-        hosts = {self.hosts[host]: given for host, given in of_host.items()}
-        play(playbook, hosts, variables, tag=self.site.tag, work=str(self.work))
+        def fetched(host: str, target: Target) -> None:
+            nodes = {node for node, its in self.reach.items() if its.host == host}
+            try:
+                fetch_folder(target, there, here, lambda name: name.partition("/")[0] in nodes)
+            except HostLostError:
+                raise
+            except (StudyError, FileNotFoundError) as error:  # must not prevent the removal
+                self.journal.write("logs-lost", tag=self.site.tag, host=host, message=str(error))
+
+        try_all({host: self.hosts[host] for host in hosts}, fetched)
 
     def _intended_dirs(self, host: str) -> list[str]:
         """In the order in which they were made."""
         intents = self.journal.intents("make-dir", self.site.tag)
         return list(dict.fromkeys(intent.path for intent in intents if intent.host == host))
-
-
-def _is_there(target: Target, copy: StackCopy) -> bool:
-    """Whether the host has the stack, with the same checksums."""
-    try:
-        sums: bytes = channel(target).call("read", str(copy.home / SUMS), 0, 2**20)
-    except FileNotFoundError:
-        return False
-    return sums.decode() == copy.sums
 
 
 def same_java(targets: Mapping[str, Target], feature: int | None = None) -> tuple[str, str]:
@@ -280,15 +265,3 @@ def same_redis(targets: Mapping[str, Target], since: int) -> Mapping[str, str]:
                 "install the same package on all hosts.",
             )
     return first
-
-
-def _unpack(packed: Path, to: Path) -> None:
-    """Uses GNU tar: Debian 12's Python 3.11.2 lacks the safe extraction filter."""
-    argv = ["tar", "--no-same-owner", "-xzf", str(packed), "-C", str(to)]
-    ended = subprocess.run(argv, capture_output=True, text=True, check=False)
-    if ended.returncode:
-        raise StudyError(
-            f"the logs of a host cannot be unpacked: {ended.stderr.strip()}.",
-            str(to),
-            "free space on that disk, then run the same command again.",
-        )

@@ -1,72 +1,62 @@
 """`Channel`: one SSH connection to a host, and the agent behind it.
 
 The agent's code goes with the connection into the host's memory; when the connection ends, so does the
-agent. The connection is also the master that Ansible's run through: a host needs one login.
+agent. What the host answers is not trusted: see `answers`.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
 import shlex
 import subprocess
 import threading
 import time
+from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from hashlib import sha256
+from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
 
-import execnet
-from execnet.gateway_base import Popen2IO, get_execmodel
-from execnet.gateway_bootstrap import bootstrap
-from execnet.gateway_io import Popen2IOMaster, popen_bootstrapline
-
 from density_study.cluster.model.errors import HostLostError, InputError, StudyError
 from density_study.cluster.model.host import Target
+from density_study.cluster.providers.ssh import wire
 from density_study.cluster.providers.ssh.agent import ERRORS
+from density_study.cluster.providers.ssh.answers import Failure, checked, checked_failure
 from density_study.cluster.providers.ssh.options import find_program, ssh_options
 from density_study.cluster.providers.ssh.toolkit import toolkit
-from density_study.cluster.state.runtime import check_own, runtime_dir
 
 T = TypeVar("T")
 CALL_TIMEOUT_S = 60.0
 READY_TIMEOUT_S = 40.0
-MAX_SOCKET_PATH = 90
+CHUNK_BYTES = 2 * 2**20
+"""Of a file's content in one message."""
+MAX_ANSWER_BYTES = 4 * 2**20
 PING_EVERY_S = 4.0
 SILENT_S = 20.0
 """An agent that hears nothing for this long ends, so that a request delivered later is not executed. Else
 a broken network that comes back would deliver requests to a host that was cleaned up meanwhile."""
 SERVE = """
 import os, sys
+requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+nothing = os.open(os.devnull, os.O_RDONLY)
+os.dup2(nothing, 0)
+os.dup2(2, 1)
+size, silent_s = requests.readline().split()
 toolkit = os.memfd_create("toolkit")
-os.write(toolkit, channel.receive())
+with os.fdopen(toolkit, "wb", closefd=False) as file:
+    file.write(requests.read(int(size)))
 sys.path.insert(0, f"/proc/self/fd/{toolkit}")
 from density_study.cluster.providers.ssh.agent import serve
-serve(channel, channel.receive())
+serve(requests, answers, float(silent_s))
 """
+"""The first program on the host. Its streams become the connection's alone: children inherit others."""
+_CLOSED_WITHIN_S = 2.0
+_MAX_ERROR_BYTES = 2**17
+"""More than a pipe holds: whoever wrote to it has ended."""
 _FATAL = ("Host key verification failed", "Permission denied", "REMOTE HOST IDENTIFICATION")
-_ENDED = (OSError, EOFError, AssertionError, execnet.RemoteError)
-"""What execnet raises where a connection or its other end is no more."""
-
-
-class _Ssh(Popen2IOMaster):
-    """`ssh` as execnet talks through it."""
-
-    def __init__(self, target: Target) -> None:
-        remote = shlex.join(["python3", "-I", "-c", popen_bootstrapline])
-        master = ("-o", "ControlMaster=yes", "-o", f"ControlPath={control_path(target)}")
-        options = (*ssh_options(target), *master, "-T", target.address)
-        control_path(target).unlink(missing_ok=True)  # of one that was killed
-        self.popen = subprocess.Popen(
-            (find_program("ssh"), *options, remote),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,  # Ctrl-C is for us: tear-down still needs the connection
-        )
-        Popen2IO.__init__(self, self.popen.stdin, self.popen.stdout, get_execmodel("thread"))
+_ENDED = (OSError, EOFError, ValueError, wire.WireError)
+"""What is raised where a connection is no more, or carries something else than answers."""
 
 
 class Channel:
@@ -75,38 +65,86 @@ class Channel:
     def __init__(self, target: Target) -> None:
         self.target = target
         self._lock = threading.Lock()
+        self._sending = threading.Lock()  # a ping may go while an answer is awaited
         self._closed = threading.Event()
-        self._io = _Ssh(target)
-        self._ssh = self._io.popen
+        self._numbers = count(1)
+        remote = shlex.join(["python3", "-I", "-c", SERVE])
+        self._ssh = subprocess.Popen(
+            (find_program("ssh"), *ssh_options(target), "-T", "--", target.address, remote),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,  # Ctrl-C is for us: tear-down still needs the connection
+        )
+        assert self._ssh.stdin and self._ssh.stdout and self._ssh.stderr
+        self._requests, self._answers = self._ssh.stdin, self._ssh.stdout
+        self._errors = self._ssh.stderr
         with self._within(READY_TIMEOUT_S):
-            gateway = bootstrap(self._io, execnet.XSpec("ssh//execmodel=thread"))
-            self._agent = gateway.remote_exec(SERVE)
-            self._agent.send(toolkit())
-            self._agent.send(SILENT_S * target.timeout_scale)
-            self._agent.receive()
+            self._requests.write(f"{len(toolkit())} {SILENT_S * target.timeout_scale}\n".encode())
+            self._requests.write(toolkit())
+            self._requests.flush()
+            try:
+                self._answer(0)
+            except wire.WireError as error:
+                raise wire.WireError(f"{error} (does a login script print something?)") from error
         threading.Thread(target=self._ping, daemon=True, name=f"ping {target.host}").start()
 
     def _ping(self) -> None:
         with contextlib.suppress(*_ENDED):
             while self.open and not self._closed.wait(PING_EVERY_S):
-                self._agent.send(None)
+                self._send([])
 
     @property
     def open(self) -> bool:
         return self._ssh.poll() is None
 
     def call(self, verb: str, *arguments: Any, timeout_s: float = CALL_TIMEOUT_S) -> Any:
-        """The agent's answer. HostLostError if the connection is gone or nothing comes in time."""
+        """The agent's answer, of the type that `answers` names. HostLostError if the connection is gone,
+        nothing comes in time, or something else comes."""
         with self._lock, self._within(timeout_s):
-            self._agent.send((verb, *arguments))
-            answer = self._agent.receive()
-        if "ok" not in answer:
-            raise_failure(answer, f"host {self.target.host!r}")
-        return answer["ok"]
+            number = next(self._numbers)
+            self._send([number, verb, *arguments])
+            answer = self._answer(number)
+            failure = None
+            if "ok" in answer:
+                value = checked(verb, arguments, answer["ok"])
+            else:
+                failure = checked_failure(answer)
+        if failure is not None:
+            raise_failure(failure, f"host {self.target.host!r}", verb)
+        return value
 
     def act(self, name: str, *arguments: Any) -> Any:
         """The result of one of `cluster.machine.host_commands` on the host."""
         return self.call("act", name, list(arguments))
+
+    def put(self, path: str, content: bytes) -> None:
+        """Write a small file at once: readers see the old one or the new one."""
+        self.call("put", path, b64encode(content).decode())
+
+    def send(self, file: Path, path: str) -> None:
+        """Copy a file of any size."""
+        with file.open("rb") as stream:
+            for offset in count(step=CHUNK_BYTES):
+                part = stream.read(CHUNK_BYTES)
+                if not part and offset:
+                    break
+                self.call("append", path, offset, b64encode(part).decode())
+
+    def read(self, path: str, offset: int = 0) -> bytes:
+        """At most `CHUNK_BYTES` of a file; less at its end. FileNotFoundError if there is none."""
+        content: bytes = self.call("read", path, offset, CHUNK_BYTES)
+        return content[:CHUNK_BYTES]
+
+    def _send(self, request: list[Any]) -> None:
+        with self._sending:
+            wire.send(self._requests, request)
+
+    def _answer(self, number: int) -> dict[str, Any]:
+        answer = wire.receive(self._answers, MAX_ANSWER_BYTES)
+        if not isinstance(answer, dict) or answer.get("number") != number:
+            raise wire.WireError("not the answer to the request")
+        return answer
 
     @contextlib.contextmanager
     def _within(self, timeout_s: float) -> Iterator[None]:
@@ -124,10 +162,8 @@ class Channel:
             reason = "the connection ended"
             if time.monotonic() >= deadline:
                 reason = f"no answer within {limit_s:.0f} s"
-            elif isinstance(error, execnet.RemoteError):
-                reason = f"the agent ended: {str(error).splitlines()[-1]}"
-            elif isinstance(error, AssertionError):
-                reason = "what answered is not Python (does a login script print something?)"
+            elif isinstance(error, wire.WireError):
+                reason = f"what it answers is not understood: {error}"
             raise self._lost(reason) from error
         finally:
             limit.cancel()
@@ -135,17 +171,16 @@ class Channel:
     def close(self) -> None:
         """End the connection, and the agent with it. Again: nothing."""
         self._closed.set()
-        with contextlib.suppress(BrokenPipeError):
-            self._io.close_write()
-        try:
-            self._ssh.wait(2.0)
-        except subprocess.TimeoutExpired:
-            self._ssh.kill()
-            self._ssh.wait()
+        limit = threading.Timer(_CLOSED_WITHIN_S, self._ssh.kill)
+        limit.start()
+        with contextlib.suppress(OSError):
+            self._requests.close()
+        self._ssh.wait()
+        limit.cancel()
 
     def _lost(self, reason: str) -> HostLostError | InputError:
         """With the output of ssh; a refused key or an unknown host is bad input."""
-        error = self._ssh.stderr.read().decode(errors="replace").strip()[-500:]
+        error = self._errors.read(_MAX_ERROR_BYTES).decode(errors="replace").strip()[-500:]
         if any(fatal in error for fatal in _FATAL):
             return InputError(
                 f"SSH was refused: {error.splitlines()[-1]}.",
@@ -159,29 +194,17 @@ class Channel:
         )
 
 
-def raise_failure(answer: Mapping[str, Any], host: str) -> None:
-    """Raise the exception that an agent's answer describes, with the host where it happened."""
+def raise_failure(answer: Failure, host: str, verb: str = "") -> None:
+    """Raise the exception that an agent's answer to `verb` describes, with the host where it happened."""
     kind, what = answer["error"], answer["what"]
     if kind in ERRORS:
-        raise ERRORS[kind](what, f"{host}, {answer['where']}", answer["remedy"])
-    if kind == "FileNotFoundError":
+        where, remedy = answer.get("where", ""), answer.get("remedy", "")
+        raise ERRORS[kind](what, f"{host}, {where}", remedy)
+    if (verb, kind) == ("read", "FileNotFoundError"):
         raise FileNotFoundError(2, "no such file", f"{host}:{what}")
-    if kind == "TimeoutError":
+    if (verb, kind) == ("wait", "TimeoutError"):
         raise TimeoutError(what)
     raise StudyError(f"{what}.", host, "read the host's own logs, and try again.")
-
-
-def control_path(target: Target) -> Path:
-    """One per process: it dies with its master. Where the runtime folder's path is too long for a socket
-    (108 bytes, and ssh appends 17 while it makes one), it is in a folder of this user's below /tmp."""
-    key = sha256(f"{os.getpid()} {target}".encode()).hexdigest()[:16]
-    path = runtime_dir() / f"ssh-{key}"
-    if len(str(path)) < MAX_SOCKET_PATH:
-        return path
-    folder = Path(f"/tmp/density-study-{os.getuid()}")
-    folder.mkdir(mode=0o700, exist_ok=True)
-    check_own(folder)
-    return folder / path.name
 
 
 _open: dict[Target, Channel] = {}

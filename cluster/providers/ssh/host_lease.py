@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from density_study.cluster.model.errors import StudyError
+from density_study.cluster.providers.ssh.work_folder import own_folder
 from density_study.cluster.state import atomic
-from density_study.cluster.state.runtime import check_own
 from density_study.cluster.state.tags import tagged
 
 _MAX_BYTES = 2**16
@@ -74,8 +74,7 @@ def holder(work: str) -> dict[str, Any] | None:
 @contextmanager
 def _locked(work: str) -> Iterator[Path]:
     folder = Path(work)
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    check_own(folder)
+    own_folder(work)
     with atomic.locked(folder / "host-lease.lock"):
         yield folder / "host-lease.json"
 

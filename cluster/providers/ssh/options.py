@@ -7,6 +7,7 @@ added.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -20,6 +21,8 @@ from density_study.cluster.state.settings import setting
 
 IDENTITY = "DENSITY_STUDY_SSH_IDENTITY"
 """Names the file of the private key; without it the keys of the user's SSH agent are offered."""
+HOST_FOLDER = "DENSITY_STUDY_HOST_FOLDER"
+_PLAIN_PATH = re.compile(r"(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+")
 CONNECT_TIMEOUT_S = 10
 ALIVE_EVERY_S, ALIVE_MISSED = 5, 3
 
@@ -35,11 +38,25 @@ def find_program(name: str, package: str = "openssh-client", where: str = "contr
 
 
 def ssh_options(target: Target, environ: Mapping[str, str] = os.environ) -> tuple[str, ...]:
-    """As `ssh` takes them. InputError if the identity is missing or open to other users."""
+    """As `ssh` takes them; the address follows after `--`. InputError if the identity is missing or open to
+    other users."""
+    identity = identity_file({IDENTITY: target.identity} if target.identity else environ)
+    return (
+        *strict_options(target.known_hosts, identity, target.timeout_scale),
+        *("-o", f"Port={target.port}"),
+        *("-o", f"User={target.user}"),
+    )
+
+
+def strict_options(
+    known_hosts: str, identity: Path | None, timeout_scale: int = 1
+) -> tuple[str, ...]:
+    """Those that every connection has. `known_hosts` is the only source of trusted host keys; without an
+    `identity`, the keys of the SSH agent are offered. InputError for a path that ssh cannot be told."""
     pairs = {
         "BatchMode": "yes",
         "StrictHostKeyChecking": "yes",
-        "UserKnownHostsFile": target.known_hosts,
+        "UserKnownHostsFile": _quoted(known_hosts),
         "GlobalKnownHostsFile": "/dev/null",
         "UpdateHostKeys": "no",
         "HashKnownHosts": "no",
@@ -47,18 +64,27 @@ def ssh_options(target: Target, environ: Mapping[str, str] = os.environ) -> tupl
         "ForwardAgent": "no",
         "ForwardX11": "no",
         "PermitLocalCommand": "no",
-        "ConnectTimeout": str(CONNECT_TIMEOUT_S * target.timeout_scale),
+        "ConnectTimeout": str(CONNECT_TIMEOUT_S * timeout_scale),
         "ServerAliveInterval": str(ALIVE_EVERY_S),
-        "ServerAliveCountMax": str(ALIVE_MISSED * target.timeout_scale),
+        "ServerAliveCountMax": str(ALIVE_MISSED * timeout_scale),
         "LogLevel": "ERROR",
-        "Port": str(target.port),
-        "User": target.user,
     }
-    options = [part for key, value in pairs.items() for part in ("-o", f"{key}={value}")]
-    identity = identity_file({IDENTITY: target.identity} if target.identity else environ)
     if identity is not None:
-        options += ["-o", "IdentitiesOnly=yes", "-i", str(identity)]
+        pairs |= {"IdentitiesOnly": "yes", "IdentityFile": _quoted(str(identity))}
+    options = (part for key, value in pairs.items() for part in ("-o", f"{key}={value}"))
     return ("-F", "/dev/null", *options)
+
+
+def _quoted(path: str) -> str:
+    """A path as ssh reads it from an option: spaces separate words, and % begins a token. InputError for the
+    characters that it cannot be told in every version."""
+    if any(letter in path for letter in '"\\$\n\r\0'):
+        raise InputError(
+            "ssh takes no path with a quotation mark, a backslash, a dollar sign or a line break.",
+            path,
+            "use another folder.",
+        )
+    return f'"{path.replace("%", "%%")}"'
 
 
 def identity_file(environ: Mapping[str, str] = os.environ) -> Path | None:
@@ -82,6 +108,19 @@ def identity_file(environ: Mapping[str, str] = os.environ) -> Path | None:
             "run chmod 600 on the file.",
         )
     return path.absolute()
+
+
+def host_folder(environ: Mapping[str, str] = os.environ) -> str:
+    """The program's folder on hosts, by the setting `host_folder`; empty for the usual one. InputError if it
+    is not a plain absolute path."""
+    named = setting("host_folder", environ) or ""
+    if named and not _PLAIN_PATH.fullmatch(named):
+        raise InputError(
+            "it is not an absolute path of letters, digits and ._-.",
+            HOST_FOLDER,
+            "name a folder on the hosts, like /srv/density-study.",
+        )
+    return named
 
 
 def write_known_hosts(source: Path, addresses: Sequence[tuple[str, int]], to: Path) -> None:

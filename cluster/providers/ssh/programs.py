@@ -11,11 +11,13 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.errors import HostLostError, InputError
 from density_study.cluster.model.host import Target
+from density_study.cluster.providers.ssh.bounded import TooMuchError, run_bounded
 from density_study.cluster.providers.ssh.options import find_program, ssh_options
 
 TIMEOUT_S = 60.0
+_MAX_OUTPUT_BYTES = 2**16
 HERE = "this machine"
 
 
@@ -86,17 +88,17 @@ def _missing(machine: Requirements) -> list[Need]:
     shell = ["sh", "-c", script]
     if machine.target is not None:
         options = ssh_options(machine.target)
-        shell = [find_program("ssh"), *options, "-T", machine.target.address, shlex.join(shell)]
+        address = ("-T", "--", machine.target.address)
+        shell = [find_program("ssh"), *options, *address, shlex.join(shell)]
     try:
-        done = subprocess.run(
-            shell,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT_S,
-            check=False,
-        )
+        done = run_bounded(shell, TIMEOUT_S, limit_bytes=_MAX_OUTPUT_BYTES)
     except subprocess.TimeoutExpired:
         return []
+    except TooMuchError as error:
+        raise HostLostError(
+            "it does not answer which programs it has, but prints without end.",
+            str(machine.target),
+            "see what its login scripts print.",
+        ) from error
     names = done.stdout.splitlines()
     return [need for need in machine.needs if need.program in names]

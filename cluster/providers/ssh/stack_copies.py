@@ -1,4 +1,4 @@
-"""Stacks on hosts: their folders, and the variables with which the playbook copies and verifies them."""
+"""Stacks on hosts: their folders there, and the archives that the controller sends."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ import json
 import tarfile
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import Any
 
+from density_study.cluster.providers.ssh.host_stacks import CLASS_LIST, SUMS
 from density_study.cluster.stack import Stack, classpath
 from density_study.cluster.stack.archive import class_list
 from density_study.cluster.stack.store_software import UNPACKED
 
-SUMS = "SHA256SUMS"
-CLASS_LIST = "classes.txt"
 _COPIED = ("lib/", f"{UNPACKED}/", "webapps/", "hbase-webapps/")
 README = """\
 density-study: Hadoop, HBase, other stores and YCSB, copied here so that the next study need not do it again.
@@ -46,18 +44,14 @@ class StackCopy:
                 lines.append(f"{sha256}  {path.relative_to(home)}")
         return "".join(f"{line}\n" for line in sorted(lines))
 
-    def to_vars(self, tag: str, tar: Path | None = None) -> dict[str, Any]:
-        """For the playbook; `aside` is where it is unpacked first."""
-        aside = self.home.with_name(f".{self.home.name}.{tag.replace('/', '-')}")
-        return {
-            "name": self.stack.name,
-            "home": str(self.home),
-            "aside": str(aside),
-            "java": self.java,
-            "archive": self.archive,
-            "jars": ":".join(classpath(self.stack, self.home)[:-1]),
-            "tar": str(tar or ""),
-        }
+    @property
+    def jars(self) -> str:
+        """The class path of its class-data archive."""
+        return ":".join(classpath(self.stack, self.home)[:-1])
+
+    def aside(self, tag: str) -> PurePath:
+        """Where the build unpacks it first."""
+        return self.home.with_name(f".{self.home.name}.{tag.replace('/', '-')}")
 
     def write_tar(self, to: Path) -> Path:
         """Jars, programs, empty web folders, class list, sums. Times are kept: class archives check them."""

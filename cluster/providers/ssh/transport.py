@@ -14,10 +14,10 @@ from density_study.cluster.model.host import Target
 from density_study.cluster.model.topology import Node
 from density_study.cluster.model.transport import Command, ProcessId
 from density_study.cluster.providers.ssh.channel import CALL_TIMEOUT_S, channel
+from density_study.cluster.providers.ssh.fetching import fetch, fetch_folder
 from density_study.cluster.providers.ssh.toolkit import TOOLKIT
 from density_study.cluster.state.journal import Journal
 
-CHUNK_BYTES = 4 * 2**20
 _STOP_MARGIN_S = 30.0
 
 
@@ -75,15 +75,13 @@ class SshTransport:
         self.journal.write("process-stopped", pid=process.pid, start_ticks=process.start_ticks)
 
     def put(self, node: Node, text: str, path: Path) -> None:
-        self._call(node.name, "put", str(self.at(node, path)), text.encode())
+        channel(self._target(node.name)).put(str(self.at(node, path)), text.encode())
 
     def fetch(self, node: Node, path: Path, to: Path) -> None:
-        self._fetch(node, str(self.at(node, path)), to)
+        fetch(self._target(node.name), self.at(node, path), to)
 
     def collect(self, node: Node, folder: Path) -> None:
-        there = self.at(node, folder)
-        for name in self._call(node.name, "files", str(there)):
-            self._fetch(node, str(there / name), folder / name)
+        fetch_folder(self._target(node.name), self.at(node, folder), folder)
 
     def at(self, node: Node, path: Path) -> PurePath:
         """Paths in the run's folder map to <folder>/run on the host; other paths are unchanged."""
@@ -112,15 +110,6 @@ class SshTransport:
     def _placed(self, node: Node, command: Command) -> Command:
         """The command line that runs the command where the node is."""
         return command
-
-    def _fetch(self, node: Node, path: str, to: Path) -> None:
-        """Copy the file up to its current end: a log may still grow."""
-        content = chunk = self._call(node.name, "read", path, 0, CHUNK_BYTES)
-        while len(chunk) == CHUNK_BYTES:
-            chunk = self._call(node.name, "read", path, len(content), CHUNK_BYTES)
-            content += chunk
-        to.parent.mkdir(parents=True, exist_ok=True)
-        to.write_bytes(content)
 
     def _call(
         self, node: str, verb: str, *arguments: Any, timeout_s: float = CALL_TIMEOUT_S

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from density_study.cluster.machine.processes import environment
-from density_study.cluster.model.errors import StudyError
+from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.transport import Command
 from density_study.cluster.state import atomic
 from density_study.cluster.state.tags import is_below, start_ticks
@@ -83,6 +83,22 @@ def become(spec: str) -> None:
     if given["cwd"]:
         os.chdir(given["cwd"])
     os.execve(given["argv"][0], given["argv"], given["env"])
+
+
+def check(tag: str) -> None:
+    """InputError if systemd runs this host, and sudo does not let the user start units. Starts nothing."""
+    if not usable():
+        return
+    user = getpass.getuser()
+    argv = run_argv(user, unit_name(tag, "node", "daemon"), tag, ("/bin/true",))
+    listed = ("sudo", "-n", "-l", "--", *argv[2:])
+    done = subprocess.run(listed, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise InputError(
+            f"the sudo rule for systemd units is not there: {done.stderr.strip()[-300:]}",
+            f"user {user}",
+            "add the rule of docs/providers.md (physical).",
+        )
 
 
 def of(tag: str) -> list[str]:

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.providers.ssh.options import HOST_FOLDER
 from density_study.workloads.execution.opening import open_run
 from density_study.workloads.execution.steps import carry_out, close_run, steps_left
 from tests.hosts.fixture import Hosts
@@ -84,6 +85,31 @@ def _hidden(hosts: Hosts, name: str, program: str) -> Iterator[None]:
         yield
     finally:
         hosts.on(name, "umount", place)
+
+
+@pytest.mark.usefixtures("controller")
+def test_a_folder_that_another_user_took_is_refused_and_another_one_will_do(
+    hosts: Hosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec, taken = (
+        physical_spec(hosts, SMALL, tmp_path / "spec.yaml"),
+        "/var/tmp/density-study-study",
+    )
+    aside = f"{taken}.aside"
+    hosts.on("h1", "sh", "-c", f"[ ! -e {taken} ] || mv {taken} {aside}")
+    hosts.on("h1", "mkdir", "-m", "777", taken)
+    hosts.on("h1", "chown", "nobody", taken)
+    try:
+        with pytest.raises(InputError, match="it belongs to another user") as caught:
+            open_run(spec, tmp_path / "runs")
+        assert "'h1'" in caught.value.where and HOST_FOLDER in caught.value.remedy
+        assert hosts.on("h1", "ls", taken) == ""
+        monkeypatch.setenv(HOST_FOLDER, "/home/study/density-study")
+        close_run(open_run(spec, tmp_path / "runs"))
+        assert "700 study" in hosts.on("h1", "stat", "-c", "%a %U", "/home/study/density-study")
+    finally:
+        hosts.on("h1", "rm", "-rf", taken)
+        hosts.on("h1", "sh", "-c", f"[ ! -e {aside} ] || mv {aside} {taken}")
 
 
 @pytest.mark.usefixtures("controller")

@@ -7,7 +7,7 @@ import io
 import tarfile
 import xml.etree.ElementTree as ET
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -17,12 +17,14 @@ from density_study.cluster.model.host import IoLimits, Target
 from density_study.cluster.model.memory import GUEST_OS_MIB
 from density_study.cluster.model.network import Network
 from density_study.cluster.model.topology import Topology
-from density_study.cluster.providers.libvirt import provider
+from density_study.cluster.providers.libvirt import making, provider
 from density_study.cluster.providers.libvirt.accel import probe_xml
 from density_study.cluster.providers.libvirt.guests import Vcpus, guests, networks, vcpus
+from density_study.cluster.providers.libvirt.image import FILES
 from density_study.cluster.providers.libvirt.keys import Keys
 from density_study.cluster.providers.libvirt.making import SECTOR_BYTES, seed_bytes
 from density_study.cluster.providers.libvirt.names import METADATA_URI
+from density_study.cluster.providers.libvirt.store import store
 from density_study.cluster.providers.libvirt.xml import (
     KERNEL_ARGUMENTS,
     network_xml,
@@ -126,11 +128,52 @@ def test_an_own_network_is_isolated_and_a_configured_bridge_is_only_referenced(
     assert bridged.find("ip") is None
 
 
-def test_a_clone_references_its_image_and_a_seed_is_readable_by_its_owner_only() -> None:
+def test_a_clone_references_its_image() -> None:
     clone = ET.fromstring(volume_xml("w1.root", 2**31, "qcow2", PurePosixPath("/images/root")))
     assert clone.findtext("backingStore/path") == "/images/root"
-    seed = ET.fromstring(volume_xml("w1.seed", 10240, secret=True))
-    assert seed.findtext("target/permissions/mode") == "0600"
+
+
+def test_only_images_are_readable_by_other_users_of_the_host(
+    layout: Topology, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A guest's seed holds its private host key, which is unpacked into its clone."""
+    created: list[str] = []
+
+    class Recorded:
+        uri = "qemu:///system"
+
+        def run(self, *args: str, stdin: str = "", **_: object) -> str:
+            if args[0] == "vol-create":
+                created.append(stdin)
+            return ""
+
+        def upload(self, *_: object) -> None: ...
+
+        def volumes(self, _: str) -> dict[str, str]:
+            return {}
+
+        def names(self, _: str) -> list[str]:
+            return []
+
+        def active(self, *_: str) -> bool:
+            return False
+
+    monkeypatch.setattr(making, "seed_bytes", lambda *_: b"secret")
+    image = tmp_path / "0123"
+    image.mkdir()
+    for name in FILES.values():
+        (image / name).write_bytes(b"x")
+    journal, virsh = Journal(tmp_path / "journal.jsonl"), cast(Any, Recorded())
+    stored = store(virsh, "/images", image, journal, SITE.tag)
+    images, created[:] = list(created), []
+    making.Maker(virsh, SITE, journal).volumes(guests(SITE, layout)[1], stored, Keys(tmp_path))
+    assert (len(images), len(created)) == (4, 3)
+    assert {mode_of(xml) for xml in images} == {"0644"}
+    assert {mode_of(xml) for xml in created} == {"0600"}
+
+
+def mode_of(volume: str) -> str | None:
+    return ET.fromstring(volume).findtext("target/permissions/mode")
 
 
 def test_the_tag_is_read_back_from_libvirt_metadata() -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from density_study.cluster.providers.libvirt.names import domain_name, prefix, uuid_of
 from density_study.cluster.providers.libvirt.removal import find, remove
+from density_study.cluster.providers.libvirt.virsh import Virsh
 from density_study.cluster.state.journal import Journal
 
 TAG = "s/r/b1"
@@ -54,8 +55,11 @@ class FakeVirsh:
         if args[0] in kind:
             self.there[kind[args[0]]].discard(args[1])
         elif args[0] == "vol-delete":
-            del self.files[args[1]]
+            del self.files[args[-1]]
         return ""
+
+    def delete_volume(self, pool: str, volume: str) -> None:
+        Virsh.delete_volume(self, pool, volume)  # type: ignore[arg-type]
 
 
 def test_only_resources_with_the_builds_tag_are_found() -> None:
@@ -73,7 +77,7 @@ def test_resources_are_removed_once_in_dependency_order(tmp_path: Path) -> None:
     assert virsh.commands == [
         ("destroy", DOMAIN),
         ("undefine", DOMAIN),
-        ("vol-delete", "w1.root", "--pool", POOL),
+        ("vol-delete", "--pool", POOL, "--", "w1.root"),
         ("pool-destroy", POOL),
         ("pool-delete", POOL),
         ("pool-undefine", POOL),

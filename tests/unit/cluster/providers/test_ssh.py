@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import subprocess
 import sys
@@ -13,15 +12,14 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import execnet
 import pytest
 
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.host import Target
-from density_study.cluster.providers.ssh import units
+from density_study.cluster.providers.ssh import units, wire
 from density_study.cluster.providers.ssh.agent import failure
-from density_study.cluster.providers.ssh.ansible import _judge
-from density_study.cluster.providers.ssh.channel import SERVE, control_path, raise_failure
+from density_study.cluster.providers.ssh.answers import checked_failure
+from density_study.cluster.providers.ssh.channel import SERVE, raise_failure
 from density_study.cluster.providers.ssh.options import (
     IDENTITY,
     identity_file,
@@ -42,7 +40,7 @@ def test_host_keys_are_strict_and_only_from_the_studys_file() -> None:
     options = ssh_options(TARGET, {})
     assert {
         "StrictHostKeyChecking=yes",
-        "UserKnownHostsFile=/runs/s/known_hosts",
+        'UserKnownHostsFile="/runs/s/known_hosts"',
         "GlobalKnownHostsFile=/dev/null",
         "BatchMode=yes",
         "ForwardAgent=no",
@@ -118,52 +116,45 @@ def test_the_agent_needs_only_the_standard_library(tmp_path: Path) -> None:
     own = f"test/{os.getpid()}-{tmp_path.name}"
     command = {"name": "d", "argv": ["/bin/sh", "-c", "exit 3"], "env": {}, "cwd": None}
     out = str(tmp_path / "out")
-    group = execnet.Group()
-    agent = group.makegateway(f"popen//python={sys.executable} -I -S").remote_exec(SERVE)
-    agent.send(toolkit())
-    agent.send(60.0)
-    assert agent.receive() == "ready"
+    argv = [sys.executable, "-I", "-S", "-c", SERVE]
+    agent = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert agent.stdin and agent.stdout
+    requests, answers = agent.stdin, agent.stdout
+    requests.write(f"{len(toolkit())} 60\n".encode() + toolkit())
+    requests.flush()
+    assert wire.receive(answers, 1000) == {"number": 0, "ok": None}
 
     def answer(*request: Any) -> Any:
-        agent.send(request)
-        return agent.receive()
+        wire.send(requests, [1, *request])
+        return wire.receive(answers, 1000)
 
     try:
         assert answer("act", "clock", [])["ok"] > 1e9
         assert len(answer("start", own, "w1", command, out, out)["ok"]) == 2
         assert answer("read", str(tmp_path / "none"), 0, 10)["error"] == "FileNotFoundError"
         assert answer("act", "no-such-act", [])["error"] == "other"
-        assert answer("act", "check-free", [[["127.0.0.1", 65535]]]) == {"ok": None}
+        assert answer("act", "check-free", [[["127.0.0.1", 65535]]])["ok"] is None
     finally:
-        group.terminate(5.0)
+        requests.close()
+        assert agent.wait(10) == 0
+        answers.close()
     assert tagged(own) == []
 
 
 def test_errors_keep_their_fields_over_the_wire() -> None:
     with pytest.raises(InputError) as caught:
-        raise_failure(failure(InputError("taken.", "port 1", "free it.")), "host 'h1'")
+        _raised(InputError("taken.", "port 1", "free it."), "start")
     assert caught.value.where == "host 'h1', port 1"
     with pytest.raises(TimeoutError):
-        raise_failure(failure(TimeoutError("late")), "h1")
+        _raised(TimeoutError("late"), "wait")
+    with pytest.raises(
+        StudyError, match="late"
+    ):  # whoever asks for anything else does not expect it
+        _raised(TimeoutError("late"), "start")
 
 
-def test_a_socket_path_is_short_enough_for_any_runtime_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / ("long" * 30)))
-    assert len(str(control_path(TARGET))) + 17 < 108
-
-
-def test_a_play_names_every_failed_host() -> None:
-    results = [("h1", "ok", ""), ("h2", "failed", "no rule"), ("h3", "failed", "no rule")]
-    output = "\n".join(
-        json.dumps({"host": host, "task": "sudo", "state": state, "message": message})
-        for host, state, message in results
-    )
-    with pytest.raises(StudyError) as caught:
-        _judge("preflight", 2, output)
-    assert caught.value.what == "sudo: no rule."
-    assert caught.value.where == "host 'h2', 'h3', playbook preflight"
+def _raised(error: Exception, verb: str) -> None:
+    raise_failure(checked_failure(failure(error)), "host 'h1'", verb)
 
 
 def test_a_units_command_matches_the_sudo_rule() -> None:

@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 
 from density_study.cluster.model.cluster import Site
-from density_study.cluster.model.errors import HostLostError, InputError
+from density_study.cluster.model.errors import HostLostError, InputError, StudyError
 from density_study.cluster.model.host import Target
 from density_study.cluster.providers.ssh import channel as module
 from density_study.cluster.providers.ssh.build import SshBuild
 from density_study.cluster.providers.ssh.channel import Channel, close_channels
+from density_study.cluster.providers.ssh.fetching import fetch
 from density_study.cluster.state.events import NodeReach
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.owner import Owner
@@ -50,11 +51,12 @@ def write(program: Path, script: str) -> None:
 
 
 def test_bytes_are_transferred_both_ways(host: Channel, tmp_path: Path) -> None:
-    content = bytes(range(256)) * 2**14
-    host.call("put", str(tmp_path / "there"), content)
-    assert host.call("read", str(tmp_path / "there"), 0, len(content)) == content
+    content = bytes(range(256)) * 2**12
+    host.put(str(tmp_path / "there"), content)
+    assert host.read(str(tmp_path / "there")) == content
+    assert host.read(str(tmp_path / "there"), 2**19) == content[2**19 :]
     with pytest.raises(FileNotFoundError, match="h1"):
-        host.call("read", str(tmp_path / "none"), 0, 1)
+        host.read(str(tmp_path / "none"))
     assert host.call("files", str(tmp_path / "bin")) == ["ssh"]
     assert host.act("clock") > 1e9
 
@@ -79,7 +81,7 @@ def test_a_request_after_a_long_silence_is_not_executed(
     cut_off = Channel(TARGET)
     time.sleep(1.5)
     with pytest.raises(HostLostError, match="the connection ended"):
-        cut_off.call("put", str(tmp_path / "late"), b"")
+        cut_off.put(str(tmp_path / "late"), b"")
     assert not (tmp_path / "late").exists()
 
 
@@ -102,7 +104,7 @@ def test_a_host_that_reads_nothing_is_abandoned(host: Channel, tmp_path: Path) -
     """More data than a pipe holds: sending already blocks."""
     os.kill(host._ssh.pid, signal.SIGSTOP)
     with pytest.raises(HostLostError, match="no answer within 0 s"):
-        host.call("put", str(tmp_path / "there"), bytes(2**22), timeout_s=0.2)
+        host.call("put", str(tmp_path / "there"), "A" * 2**22, timeout_s=0.2)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +113,7 @@ def test_a_host_that_reads_nothing_is_abandoned(host: Channel, tmp_path: Path) -
         ("echo 'study@h1: Permission denied (publickey).' >&2; exit 255", InputError, "Permission denied"),
         ("echo 'Host key verification failed.' >&2; exit 255", InputError, "SSH was refused"),
         ("echo 'python3: not found' >&2; exit 127", HostLostError, "python3: not found"),
-        ("echo welcome; exec cat >/dev/null", HostLostError, "not Python"),
+        ("echo welcome; exec cat >/dev/null", HostLostError, "does a login script print something"),
     ],
 )  # fmt: skip
 def test_the_error_explains_why_no_agent_answers(
@@ -131,9 +133,32 @@ def test_a_program_that_says_nothing_is_no_agent(
         Channel(TARGET)
 
 
-def test_a_failing_agent_reports_why(host: Channel) -> None:
-    with pytest.raises(HostLostError, match=r"the agent ended: .*can't serialize"):
-        host.call("__class__")  # an answer that is no plain value
+def test_an_answer_that_is_no_plain_value_is_an_error(host: Channel) -> None:
+    with pytest.raises(StudyError, match="not JSON serializable"):
+        host.call("__class__")
+    assert host.act("clock") > 1e9
+
+
+def test_a_large_file_is_sent_in_parts(host: Channel, tmp_path: Path) -> None:
+    content = os.urandom(2 * module.CHUNK_BYTES + 5)
+    (tmp_path / "large").write_bytes(content)
+    host.send(tmp_path / "large", str(tmp_path / "there"))
+    assert (tmp_path / "there").read_bytes() == content
+    fetch(TARGET, tmp_path / "there", tmp_path / "back")
+    assert (tmp_path / "back").read_bytes() == content
+    close_channels()
+
+
+def test_an_agent_ends_with_its_connection_whatever_it_does(host: Channel, tmp_path: Path) -> None:
+    sleeping = {"name": "d", "argv": ["/bin/sleep", "60"], "env": {}, "cwd": None}
+    out = str(tmp_path / "out")
+    started = host.call("start", f"test/{tmp_path.name}", "n", sleeping, out, out)
+    try:
+        with pytest.raises(HostLostError, match="no answer within 0 s"):
+            host.call("wait", ["n", "d", *started], 60.0, timeout_s=0.2)
+        assert not host.open
+    finally:
+        os.kill(started[0], signal.SIGKILL)
 
 
 @pytest.mark.thorough
