@@ -111,7 +111,7 @@ class ExistingProvider(Provider, Given, Watched):
         answers = ask(configuration, access)
         homes = ensure_stacks(Versions(hadoop=answers.hadoop)).install_dirs()
         for name, text in given_client_files(homes, conf, configuration.folder).items():
-            atomic.write_text(conf / name, text)
+            atomic.write_text(conf / name, text, mode=0o600)
         folder = HdfsFolder(answers.namenode, given.folder, access)
         folder.check_free()  # before the intent: what was there is not ours to remove
         journal.intend(FOLDER, site.tag, path=given.folder)
