@@ -55,11 +55,11 @@ _REFUSED: tuple[tuple[str, str], ...] = (
     (r"File|Path|Dir(?!ect)|Folder|Dump|Dumps|Coredump|CrashOn|AllocateHeapAt|PerfData|Replay|LogVMOutput"
      r"|LogCompilation|LogTouched|LogEvents|LoadedClassList|ErrorLog",
      "it reads or writes files of the host"),
-    (r"Shared(?!Mutex)|Archive|CDS|AOT", "the project chooses the archive of classes"),
+    (r"Shared(?!Mem)|Archive|CDS|AOT", "the project chooses the archive of classes"),
     (r"Flight|JFR|Attach|Agent|Management|JMX|Jdwp|JDWP|Debugger|Remote|Socket|Port(?![a-z])|Server(?!Class|Comp)"
      r"|DTrace|JVMTI|StartFlight",
      "it opens the process to others"),
-    (r"Options|Flags|IgnoreUnrecognized", "a study names each flag, and the JVM must know it"),
+    (r"(?<!VM)Options|Flags|IgnoreUnrecognized", "a study names each flag, and the JVM must know it"),
     (r"JVMCI|JITServer|Graal|Truffle|WhiteBox|NativeLibrary|Library|ClassLoader|Redefinition"
      r"|BytecodeVerification|RelaxAccess|Instrument|Module",
      "it changes which code runs, or what code may do"),
