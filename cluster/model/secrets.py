@@ -38,7 +38,7 @@ searches in the name of a property before it shows a value."""
 _MORE = (
     r"secret|passw|passphrase|passcode|\.pass$|\.pwd$|token|(^|[._-])sas(?!l)|sas[._-]?key|private[._-]?key|credential"
     r"|(account|access|session|shared|encryption|master|api|auth|ssh)[._-]?key|keytab|keystore\.p|jaas"
-    r"|oauth|authorization$|signature|(zk|zookeeper)[._-]auth|connection[._-]?string|webhook[._-]?(url|endpoint)"
+    r"|[._-]key$|oauth|authorization$|signature|(zk|zookeeper)[._-]auth|connection[._-]?string|webhook[._-]?(url|endpoint)"
 )
 _NAME = re.compile("|".join((*HADOOPS, _MORE)), re.IGNORECASE)
 _HARMLESS_NAME = re.compile(
@@ -46,7 +46,7 @@ _HARMLESS_NAME = re.compile(
     re.IGNORECASE,
 )
 """Times and switches of tokens and keys, which clients need as their cluster has them."""
-_HARMLESS = re.compile(r"true|false|[0-9]{1,15}(ms|[smhd])?", re.IGNORECASE)
+_TIME = re.compile(r"[0-9]{1,15}(ms|[smhd])?")
 _LOGIN = re.compile(r"://[^\s:/@]{0,1000}:[^\s/@]{1,1000}@")
 _VALUE = re.compile(
     rf"{_LOGIN.pattern}|-----BEGIN|\bdigest:[^:\s]{{1,200}}:\S|\beyJ[\w-]{{10,200}}\.[\w-]{{10,200}}\."
@@ -58,9 +58,9 @@ _VALUE = re.compile(
 
 def is_secret(name: str, value: str) -> bool:
     """Whether a property holds a secret, or tells where one lies."""
-    if _HARMLESS.fullmatch(value.strip()):
-        if value.strip().lower() in ("true", "false") or _HARMLESS_NAME.fullmatch(name):
-            return False
+    plain = value.strip().lower()
+    if plain in ("true", "false") or (_TIME.fullmatch(plain) and _HARMLESS_NAME.fullmatch(name)):
+        return False
     return bool(_NAME.search(name) or _VALUE.search(value))
 
 

@@ -66,8 +66,8 @@ _REFUSED: tuple[tuple[str, str], ...] = (
 )  # fmt: skip
 """Parts of the names of switches and numbers. In those of HotSpot, each word begins with a capital letter."""
 ALLOWED = (
-    "a study may give -XX:+Name, -XX:-Name, -XX:Name=<number>, -Xms, -Xmn, -Xss, -Xnoclassgc, -Xlog to stdout or "
-    "stderr, and a few -D properties with a number or a word"
+    "a study may give -XX:+Name, -XX:-Name, -XX:Name=<number>, -Xms, -Xmn, -Xss, -Xnoclassgc, -Xlog to "
+    "stdout or stderr, and a few -D properties with a number or a word"
 )
 
 

@@ -13,20 +13,25 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-_NUMBER = r"[+-]?[0-9]{0,19}\.?[0-9]{1,19}(?:[eE]-?[0-9]{1,2})?\ ?(?:%|[A-Za-z]{1,2}|min|sec|day|days)?"
-_VALUES = re.compile(rf"true|false|TRUE|FALSE|{_NUMBER}(?:,\ ?{_NUMBER}){{0,63}}|RS-[0-9-]{{1,9}}k|XOR-[0-9-]{{1,9}}k")
+_NUMBER = (
+    r"[+-]?[0-9]{0,19}\.?[0-9]{1,19}(?:[eE]-?[0-9]{1,2})?\ ?(?:%|[A-Za-z]{1,2}|min|sec|day|days)?"
+)
+_VALUES = re.compile(
+    rf"true|false|TRUE|FALSE|{_NUMBER}(?:,\ ?{_NUMBER}){{0,63}}|RS-[0-9-]{{1,9}}k|XOR-[0-9-]{{1,9}}k"
+)
 _WORDS = frozenset(
-    # compression and checksums
-    "NONE none SNAPPY LZ4 LZ4_HC GZ GZIP ZSTD ZSTANDARD BZIP2 LZO snappy lz4 gzip zstd bzip2 BLOCK RECORD NULL "
-    "CRC32 CRC32C crc32 crc32c MD5MD5CRC COMPOSITE_CRC ROW ROWCOL PREFIX DIFF FAST_DIFF ROW_INDEX_V1 "
-    # HBase: logs, memory stores, caches, queues
-    "asyncfs filesystem multiwal disabled identity bounded namespace group BASIC EAGER ADAPTIVE LRU TinyLFU "
-    "fifo deadline codel pluggable readWriteQueue RoundRobin ThreadLocal SYNC_WAL ASYNC_WAL SKIP_WAL FSYNC_WAL "
-    "USE_DEFAULT murmur murmur3 jenkins table cluster STEADY PREFER always ALWAYS NEVER DEFAULT default "
-    # HDFS and MapReduce
-    "HOT WARM COLD ALL_SSD ONE_SSD LAZY_PERSIST DISK SSD ARCHIVE RAM_DISK internal external SERIAL "
-    "OFF ERROR WARN INFO DEBUG BY_QUEUE_LEN BY_RESOURCES QUEUE_LENGTH QUEUE_WAIT_TIME".split()
-)  # fmt: skip
+    """
+    NONE none SNAPPY LZ4 LZ4_HC GZ GZIP ZSTD ZSTANDARD BZIP2 LZO snappy lz4 gzip zstd bzip2 BLOCK
+    RECORD NULL CRC32 CRC32C crc32 crc32c MD5MD5CRC COMPOSITE_CRC ROW ROWCOL PREFIX DIFF FAST_DIFF
+    ROW_INDEX_V1 asyncfs filesystem multiwal disabled identity bounded namespace group BASIC EAGER
+    ADAPTIVE LRU TinyLFU fifo deadline codel pluggable readWriteQueue RoundRobin ThreadLocal
+    SYNC_WAL ASYNC_WAL SKIP_WAL FSYNC_WAL USE_DEFAULT murmur murmur3 jenkins table cluster STEADY
+    PREFER always ALWAYS NEVER DEFAULT default HOT WARM COLD ALL_SSD ONE_SSD LAZY_PERSIST DISK SSD
+    ARCHIVE RAM_DISK internal external SERIAL OFF ERROR WARN INFO DEBUG BY_QUEUE_LEN BY_RESOURCES
+    QUEUE_LENGTH QUEUE_WAIT_TIME
+""".split()  # noqa: SIM905  # a list would take a page
+)
+"""What Hadoop and HBase have for choices: codecs, checksums, encodings, policies, queues."""
 _PROGRAM = "it names a program, or what a shell or a JVM is started with"
 _CLASS = "it names classes or libraries, which are code"
 _PLACE = "it names a file or a folder of the host"
@@ -47,8 +52,8 @@ _PATTERNS = (
      r"|[a-z]*class|compressor|controller|calculator|pipeline|store)"
      r"|(?!hbase\.wal\.)(.*[._-])?(providers?|policies)|.*(\.plugin\.|\.jars?[.-]).*"),
     (_PLACE,
-     r"(.*[._-])?([a-z]*dirs?|directory|directories|path|paths|file|files|[a-z]*filename|keyfile|conf|include|exclude|folders?|rootdir|root|uri|uris|urls?"
-     r"|locations?|archives?|workdir|mounts?|tmp|temp|prefix|suffix|parent|dbpath|log4j)"
+     r"(.*[._-])?([a-z]*dirs?|directory|directories|path|paths|file|files|[a-z]*filename|keyfile|conf|include"
+     r"|exclude|folders?|rootdir|root|uri|uris|urls?|locations?|archives?|workdir|mounts?|tmp|temp|prefix|suffix|parent|dbpath|log4j)"
      r"|(.*[._-])?(dirs?|path|archives|tmp)\.(?!based)[a-z].*(?<!interval)(?<!size)"),
     (_ADDRESS,
      r"(.*[._-])?(address|addresses|addr|bind|bindaddress|bind-host|hosts?|hostnames?|ports?|interfaces?"
@@ -59,7 +64,8 @@ _PATTERNS = (
      r".*(\bacls?|[.-]acl|administrators|proxyuser|superuser|supergroup|kerberos|keytab|keystore|truststore"
      r"|principal|security|secur[ei]|auth|ssl|tls|token|passw|secret|credential|encrypt|crypto|permission|umask"
      r"|impersonat|whitelist|blacklist|sasl|csrf|cors|xframe|xfs|jaas|ldap|group\.mapping|http\.policy"
-     r"|rest-app-submissions|ui-actions|authoriz|sensitive|private\.key|account\.key|access\.key|protection|cross-origin|serve\.aliases|[.-]ugi|allow\.format).*"
+     r"|rest-app-submissions|ui-actions|authoriz|sensitive|private\.key|account\.key|access\.key|protection"
+     r"|cross-origin|serve\.aliases|[.-]ugi|allow\.format).*"
      r"|(.*[._-])?(users?|groups?|username|owner|perms?|permissions|admins?|acls?|admin)([._-].*)?"),
     (_SERVICE,
      r".*(amrmproxy|timeline-service|sharedcache|registry|\.router\.|federation|multicast|status\.publish"
@@ -74,14 +80,15 @@ def value_fault(name: str, value: str) -> str:
     if listed:
         if all(one.strip() in listed for one in value.split(",")):
             return ""
-        return f"{name} is not for a study to set to {value[:80]!r}, but to one of {', '.join(sorted(listed))}"
+        choices = ", ".join(sorted(listed))
+        return f"{name} is not for a study to set to {value[:80]!r}, but to one of {choices}"
     if reason := next((why for why, form in _KINDS if form.fullmatch(name)), ""):
         return f"{name} is not for a study to set: {reason}"
     if value in _WORDS or _VALUES.fullmatch(value):
         return ""
     return (
-        f"{value[:80]!r} is not a value that a study may give {name}: write a number with or without a unit, true "
-        "or false, or one of the words that Hadoop and HBase have for choices, like SNAPPY"
+        f"{value[:80]!r} is not a value that a study may give {name}: write a number with or without a unit, "
+        "true or false, or one of the words that Hadoop and HBase have for choices, like SNAPPY"
     )
 
 

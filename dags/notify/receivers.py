@@ -25,7 +25,9 @@ TIME_LIMIT_S = 60.0
 _MAX_CHARACTERS = 300
 _URL = re.compile(r"(https?://[^/\s'\"]+)[^\s'\"]*")
 _PATH = re.compile(r"(with url: )\S+")
-_OF_PROVIDERS = re.compile(r"airflow\.providers\.[a-z0-9_.]+\.notifications\.[a-z0-9_.]+\.[A-Za-z0-9_]+")
+_OF_PROVIDERS = re.compile(
+    r"airflow\.providers\.[a-z0-9_.]+\.notifications\.[a-z0-9_.]+\.[A-Za-z0-9_]+"
+)
 
 
 def deliver(
@@ -67,8 +69,8 @@ def notifier_of(receiver: Receiver, message: Message) -> BaseNotifier:
     path = receiver.notifier or ""
     if not _OF_PROVIDERS.fullmatch(path) and path not in listed("notifiers"):
         raise NotDeliveredError(
-            "this machine does not allow it: it is neither a notifier of an Airflow provider nor in the setting "
-            "`notifiers`"
+            "this machine does not allow it: it is neither a notifier of an Airflow provider nor in the "
+            "setting `notifiers`"
         )
     kind = _imported(path)
     if not (isinstance(kind, type) and issubclass(kind, BaseNotifier)):

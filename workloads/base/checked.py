@@ -17,6 +17,7 @@ _SHOWN = reprlib.Repr()
 _SHOWN.maxlevel, _SHOWN.maxstring, _SHOWN.maxlong, _SHOWN.maxother = 3, 80, 50, 80
 MAX_TEXT = 4000
 """Longest text of a key that has a form, so that no pattern looks at more."""
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 _MAX_MESSAGE = 500
 """Maximum length of a message, which may contain a long value."""
 _WORDS = {
@@ -65,23 +66,26 @@ def at_most(limit: int, reason: str) -> AfterValidator:
 
 
 def like(pattern: str, words: str, *, dash: bool = False) -> AfterValidator:
-    """Validator of a text: rejects values that do not match the whole pattern; `words` describe valid
-    ones. A program would take a text that begins with a dash for an option: only with `dash` it may."""
+    """Validator of a text: rejects values that do not match the whole pattern, and control characters;
+    `words` describe valid ones. A program would take a text that begins with a dash for an
+    option: only with `dash` it may."""
     form = re.compile(pattern)
 
     def check(value: Any) -> Any:
         if not isinstance(value, str):
             return value
-        if len(value) > MAX_TEXT or not form.fullmatch(value):
+        if len(value) > MAX_TEXT or _CONTROL.search(value) or not form.fullmatch(value):
             raise ValueError(f"{_SHOWN.repr(value)} is not {words}")
         if value.startswith("-") and not dash:
-            raise ValueError(f"{_SHOWN.repr(value)} begins with a dash, like an option of a program")
+            raise ValueError(
+                f"{_SHOWN.repr(value)} begins with a dash, like an option of a program"
+            )
         return value
 
     return AfterValidator(check)
 
 
-PlainPath = Annotated[str, like(r"[/~][^\x00-\x1f\x7f]*", "an absolute path")]
+PlainPath = Annotated[str, like(r"[/~].*", "an absolute path")]
 """Of a file or folder on this machine."""
 
 

@@ -33,7 +33,9 @@ def magnitude(value: object, unit: str, example: str) -> float:
     if not isinstance(value, str):
         raise ValueError(f"{value!r} has no unit; write, for example, {example}")
     fault = f"{value[:80]!r} is not a quantity in {unit}; write, for example, {example}"
-    if len(value) > _LONGEST or not _FORM.fullmatch(value):  # pint evaluates expressions: 9**9**9 s takes half a minute
+    if len(value) > _LONGEST or not _FORM.fullmatch(
+        value
+    ):  # pint evaluates expressions: 9**9**9 s takes half a minute
         raise ValueError(fault)
     try:
         return _converted(value, unit)

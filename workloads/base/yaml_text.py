@@ -128,7 +128,10 @@ class _Loader(yaml.SafeLoader):
             self._count(self._anchored.get(anchor, 1), event)
             return super().compose_node(parent, index)
         if isinstance(event, yaml.ScalarEvent) and len(event.value) > MAX_TEXT:
-            raise _fault(f"a value has {len(event.value):,} characters; at most {MAX_TEXT:,} are allowed", event)
+            raise _fault(
+                f"a value has {len(event.value):,} characters; at most {MAX_TEXT:,} are allowed",
+                event,
+            )
         if event.tag is not None:
             raise _fault(f"the tag {event.tag!r} is not allowed; write plain values", event)
         if self._depth == MAX_DEPTH:

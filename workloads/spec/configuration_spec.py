@@ -43,8 +43,11 @@ PropertyName = Annotated[str, like(r"[a-zA-Z][\w.-]{1,199}", "the name of a prop
 PropertyValue = Annotated[
     str,
     BeforeValidator(_as_text),
-    like(rf"[\x20-\x7e]{{0,{_MAX_VALUE}}}", f"a line of at most {_MAX_VALUE} printable characters",
-         dash=True),
+    like(
+        rf"[\x20-\x7e]{{0,{_MAX_VALUE}}}",
+        f"a line of at most {_MAX_VALUE} printable characters",
+        dash=True,
+    ),
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "number"}, {"type": "boolean"}]}),
 ]
 Properties = dict[PropertyName, PropertyValue]

@@ -28,7 +28,8 @@ class KerberosSpec(Frozen):
     """Who the study's clients are on a cluster with Kerberos. Without keys: the ticket that `kinit` got."""
 
     principal: (
-        Annotated[str, like(r"[^\s@-][^\s@]{0,255}@[^\s@]{1,255}", "a principal with its realm")] | None
+        Annotated[str, like(r"[^\s@-][^\s@]{0,255}@[^\s@]{1,255}", "a principal with its realm")]
+        | None
     ) = Field(None, description="Principal of the keytab, for example `bench@EXAMPLE.ORG`.")
     keytab: PlainPath | None = Field(
         None, description="File with the key of `principal`, which this user may read."
@@ -79,7 +80,10 @@ class EndpointSpec(Frozen):
     """A Redis, Redis Cluster, Cassandra or Aerospike that stands already; `store` says which."""
 
     addresses: tuple[
-        Annotated[str, like(r"[A-Za-z0-9][A-Za-z0-9._-]{0,252}:[0-9]{1,5}", "an address, HOST:PORT")], ...
+        Annotated[
+            str, like(r"[A-Za-z0-9][A-Za-z0-9._-]{0,252}:[0-9]{1,5}", "an address, HOST:PORT")
+        ],
+        ...,
     ] = Field(
         min_length=1,
         max_length=64,

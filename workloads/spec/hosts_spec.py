@@ -29,7 +29,7 @@ def _address(value: str) -> str:
 
 
 Address = Annotated[str, AfterValidator(_address)]
-Path = Annotated[str, like(r"[^\x00-\x1f\x7f]+", "a path")]
+Path = Annotated[str, like(r".+", "a path")]
 Cores = Annotated[int, Field(strict=True, ge=1, le=4096)] | Literal["auto"]
 Memory = Annotated[
     int | Literal["auto"],

@@ -20,7 +20,7 @@ Occasion = Literal["regression", "failure", "recovery", "late"]
 OCCASIONS: tuple[Occasion, ...] = ("regression", "failure", "recovery", "late")
 MAX_RECEIVERS = 20
 SMTP = "smtp_default"
-_CONNECTION = r"[\w.-]{1,200}"
+_CONNECTION = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}"
 _SECRET = re.compile(
     r"password|passwd|passphrase|secret|token|api_?key|private_?key|access_?key|authorization|webhook_(?:url|endpoint)",
     re.IGNORECASE,
@@ -41,7 +41,7 @@ _OF_FILES = re.compile(r"(?:.*_)?(?:files?|paths?|dirs?|folders?|attach|template
 
 def _connection(name: str) -> str:
     """Never repeats the value: somebody may have written the secret address itself."""
-    if not re.fullmatch(_CONNECTION, name, re.ASCII):
+    if not re.fullmatch(_CONNECTION, name):
         raise ValueError(
             "write the id of an Airflow connection here. Keep an address or a password out of the study: "
             "it is a secret"
@@ -88,8 +88,8 @@ class Receiver(Frozen):
     arguments: dict[str, Any] | None = Field(
         None,
         description="With `notifier`: its arguments. Places such as `{{ message.text }}` are filled in: "
-        f"{', '.join(MESSAGE)}; of connections in the setting `notify_connections`, `{{{{ conn.<id>.password }}}}` "
-        "and so on.",
+        f"{', '.join(MESSAGE)}; of connections in the setting `notify_connections`, "
+        "`{{ conn.<id>.password }}` and so on.",
     )
     events: tuple[Occasion, ...] = Field(
         OCCASIONS,
@@ -137,7 +137,8 @@ class Receiver(Frozen):
             places += len(PLACE.findall(value))
             if _TEMPLATE.search(PLACE.sub("", value)):
                 raise FaultyKeyError(
-                    f"only parts of the message are filled in, like {{{{ message.text }}}} ({', '.join(MESSAGE)})",
+                    "only parts of the message are filled in, like {{ message.text }}: "
+                    f"{', '.join(MESSAGE)}",
                     *("arguments", *path),
                 )
         if places > MAX_PLACES:

@@ -196,7 +196,9 @@ def _check_declared(host: HostSpec, index: int) -> None:
             check_path(PurePath(disk.path), f"host {host.name!r}")
         except InputError as error:
             key = ("hosts", index, "disks", number, "path")
-            raise FaultyKeyError(f"{error.what.rstrip('.')}; {error.remedy.rstrip('.')}", *key) from error
+            raise FaultyKeyError(
+                f"{error.what.rstrip('.')}; {error.remedy.rstrip('.')}", *key
+            ) from error
     if not host.disks:
         message = f"host {host.name!r} has no disk for its guests"
         raise FaultyKeyError(message, "hosts", index, "disks")

@@ -213,7 +213,7 @@ class Study(Frozen):
         for path, text in leaves(value):
             if isinstance(text, str) and has_login(text):
                 raise FaultyKeyError(
-                    "this looks like a secret: an address with a password. The study is stored with every run",
+                    "this looks like a secret: an address with a password. A study is stored with its runs",
                     *path,
                 )
         return value

@@ -61,9 +61,13 @@ class VmsSpec(Frozen):
     data_disk: Annotated[SizeMib, at_most(MAX_DISK_MIB, "MiB, 1 PiB")] = Field(
         32 * 1024, description="Maximum size of a VM's sparse data disk, in whole GiB."
     )
-    images: Annotated[str, like(r"/(?!.*/\.\.?(/|$))(?!\.\.?(/|$))[A-Za-z0-9_./-]+", "an absolute path of plain characters")] = (
-        Field("/var/lib/libvirt/images/density-study", description="Folder of images on the host.")
-    )
+    images: Annotated[
+        str,
+        like(
+            r"(/(?!\.\.?(/|$))[A-Za-z0-9_.-]+)+/?",
+            "an absolute path of plain characters",
+        ),
+    ] = Field("/var/lib/libvirt/images/density-study", description="Folder of images on the host.")
 
     @field_validator("network")
     @classmethod

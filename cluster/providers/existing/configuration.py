@@ -30,6 +30,8 @@ _MAX_VALUE = 64 * 1024
 """Characters that a value may grow to."""
 _MAX_BYTES = 8 * 2**20
 """Of a file. Those of large clusters have some hundred KiB."""
+_ADDRESS = re.compile(r".*(address|hostname|quorum|defaultFS)(\.[\w.-]+)?")
+_LOGIN = re.compile(r":(?!//)[^\s@]{1,1000}@")
 _INCLUDE = "{http://www.w3.org/2001/XInclude}include"
 
 
@@ -95,7 +97,7 @@ class ClientConfiguration:
         """Address of the web server of each NameNode of the default file system: host:port, and https://
         before it where it speaks TLS alone."""
         service = urlsplit(self.get("fs.defaultFS"))
-        if service.scheme != "hdfs" or not service.hostname or service.password:
+        if service.scheme != "hdfs" or not service.hostname:
             raise self._wrong("fs.defaultFS", "core-site", "name an HDFS, as in hdfs://host:8020.")
         tls = self._has_tls("dfs")
         scheme, kind = ("https://", "https") if tls else ("", "http")
@@ -149,7 +151,15 @@ def read_configuration(folder: Path) -> ClientConfiguration:
                 str(folder),
                 "name the folder with the XML files that the cluster's administrators hand to clients.",
             )
-    return ClientConfiguration(folder, properties)
+    found = ClientConfiguration(folder, properties)
+    for name in filter(_ADDRESS.fullmatch, properties):
+        if _LOGIN.search(found.get(name)):  # it would be in records and messages
+            raise InputError(
+                f"{name} has a password before the host's name.",
+                str(folder),
+                "remove it: clients log in by Kerberos.",
+            )
+    return found
 
 
 def copy_configuration(folder: Path, to: Path) -> None:
@@ -159,7 +169,9 @@ def copy_configuration(folder: Path, to: Path) -> None:
     to.chmod(0o700)
     for path in (folder / f"{site}.xml" for site in SITES):
         if path.is_file():
-            kept = {name: value for name, value in properties_of(path) if not is_secret(name, value)}
+            kept = {
+                name: value for name, value in properties_of(path) if not is_secret(name, value)
+            }
             atomic.write_text(to / path.name, configuration_xml(kept), mode=0o600)
 
 

@@ -215,7 +215,10 @@ def test_what_is_put_into_arguments_is_no_template() -> None:
 def test_parts_of_a_connection_need_the_owners_leave(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AIRFLOW_CONN_PAGER", "http://u:PAGERSECRET@h:1/")
     monkeypatch.setenv("AIRFLOW_CONN_PROD", "http://u:PRODSECRET@h:1/")
-    receiver = {"notifier": f"{__name__}.Own", "arguments": {"message": "{{ conn.pager.password }}"}}
+    receiver = {
+        "notifier": f"{__name__}.Own",
+        "arguments": {"message": "{{ conn.pager.password }}"},
+    }
     fault = deliver(**receiver)
     assert "does not allow parts of the connection 'pager'" in fault and not GOT
     monkeypatch.setenv("DENSITY_STUDY_NOTIFY_CONNECTIONS", "pager,other")
@@ -240,7 +243,10 @@ def test_nothing_is_imported_that_the_owner_did_not_list(
     (
         ({"notifier": "no_such_package.Notifier"}, "this machine does not allow it"),
         ({"notifier": "json.JSONDecoder"}, "this machine does not allow it"),
-        ({"notifier": "airflow.providers.x.notifications.y.Z"}, "cannot be imported: No module named"),
+        (
+            {"notifier": "airflow.providers.x.notifications.y.Z"},
+            "cannot be imported: No module named",
+        ),
         ({"notifier": "airflow.providers.smtp.notifications.smtp.X"}, "cannot be imported: module"),
         ({"notifier": "airflow.providers.smtp.notifications.smtp.Path"}, "not an Airflow notifier"),
         ({"notifier": "airflow.providers.smtp.notifications.smtp.SmtpNotifier"}, "TypeError"),
