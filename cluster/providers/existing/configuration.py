@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
-from xml.etree import ElementTree as ET
 
 from density_study.cluster.model.access import OPEN, Access
 from density_study.cluster.model.configuration import SITES
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.secrets import is_secret, without_logins
+from density_study.cluster.providers.existing.site_file import (
+    check_not_everybodys,
+    check_whole,
+    properties_of,
+)
 from density_study.cluster.providers.existing.web import beans, get_json
 from density_study.cluster.render.conf_files import configuration_xml
 from density_study.cluster.state import atomic
@@ -28,11 +32,8 @@ _EXPANSIONS = 20
 """Of one value, one variable at a time: as many as Hadoop's own Configuration makes."""
 _MAX_VALUE = 64 * 1024
 """Characters that a value may grow to."""
-_MAX_BYTES = 8 * 2**20
-"""Of a file. Those of large clusters have some hundred KiB."""
 _ADDRESS = re.compile(r".*(address|hostname|quorum|defaultFS)(\.[\w.-]+)?")
 _LOGIN = re.compile(r":(?!//)[^\s@]{1,1000}@")
-_INCLUDE = "{http://www.w3.org/2001/XInclude}include"
 
 
 @dataclass(frozen=True)
@@ -138,12 +139,15 @@ class ClientConfiguration:
 
 
 def read_configuration(folder: Path) -> ClientConfiguration:
-    """The configuration in `folder`. InputError if a file is missing or damaged."""
+    """The configuration in `folder`. InputError if a file is missing or damaged, or anybody may change it:
+    a client configuration names classes and programs."""
     properties: dict[str, str] = {}
+    check_not_everybodys(folder)
     for site in SITES:
         path = folder / f"{site}.xml"
         if path.is_file():
-            _check_whole(path)
+            check_not_everybodys(path)
+            check_whole(path)
             properties |= properties_of(path)
         elif site in NEEDED:
             raise InputError(
@@ -173,41 +177,6 @@ def copy_configuration(folder: Path, to: Path) -> None:
                 name: value for name, value in properties_of(path) if not is_secret(name, value)
             }
             atomic.write_text(to / path.name, configuration_xml(kept), mode=0o600)
-
-
-def properties_of(path: Path) -> Iterable[tuple[str, str]]:
-    """(name, value) of each property of an XML file. InputError if it is damaged or too large."""
-    for entry in _root(path).iter("property"):
-        name, value = entry.findtext("name"), entry.findtext("value")
-        if name and value is not None:
-            yield name.strip(), value.strip()
-
-
-def _root(path: Path) -> ET.Element:
-    try:
-        with path.open("rb") as stream:
-            data = stream.read(_MAX_BYTES + 1)
-        if len(data) > _MAX_BYTES:
-            raise _unreadable(path, f"it is larger than {_MAX_BYTES // 2**20} MiB")
-        return ET.fromstring(data)
-    except (ET.ParseError, OSError, ValueError) as error:  # ValueError: an unknown encoding
-        raise _unreadable(path, str(error)) from error
-
-
-def _check_whole(path: Path) -> None:
-    """InputError if the file includes others: what they say would be missing."""
-    if _root(path).find(f".//{_INCLUDE}") is not None:
-        raise InputError(
-            "the file includes another one (xi:include), which is not followed.",
-            str(path),
-            "write the properties of that file into this one.",
-        )
-
-
-def _unreadable(path: Path, why: str) -> InputError:
-    return InputError(
-        f"the file cannot be read: {why}.", str(path), "correct it, or ask for it again."
-    )
 
 
 def _words(text: str) -> list[str]:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import io
 import os
+import subprocess
 from pathlib import Path as File
 
 import pytest
 import yaml
 from rich.console import Console
 
-from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.access import OPEN
+from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.providers.existing import tables
+from density_study.cluster.providers.existing.configuration import read_configuration
 from density_study.dags.cli import main
 from density_study.dags.graph.catalogue import read_outline
 from density_study.workloads.execution.examination import examine
@@ -116,9 +120,48 @@ def test_a_notifier_is_not_imported_by_a_plan(
     assert not (canaries / "CANARY").exists()
 
 
-def test_the_watcher_sees_what_it_is_for(tmp_path: File) -> None:
-    import subprocess
+def test_a_folder_that_a_study_names_is_on_no_class_path(
+    tmp_path: File, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
+    (tmp_path / "runtime").mkdir(mode=0o700)
+    given = tmp_path / "given"
+    given.mkdir(mode=0o700)
+    for site in ("core-site", "hbase-site"):
+        (given / f"{site}.xml").write_text("<configuration/>")
+    (given / "Evil.class").write_bytes(b"code")
+    argv: list[str] = []
+    found: list[str] = []
 
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        argv.extend(command)
+        conf = File(command[command.index("-cp") + 1].rpartition(":")[2])
+        found.extend(sorted(path.name for path in conf.iterdir()))
+        return subprocess.CompletedProcess(command, 1, "", "no")
+
+    monkeypatch.setattr(tables.subprocess, "run", run)
+    monkeypatch.setattr(tables, "ensure", lambda _: tmp_path)
+    monkeypatch.setattr(tables, "classpath", lambda _: ("a.jar",))
+    with pytest.raises(StudyError) as caught:
+        tables.look(given, OPEN, "namespace", "state", "x")
+    assert str(given) not in " ".join(argv) and str(given) in caught.value.where
+    assert found == ["core-site.xml", "hbase-site.xml", "log4j.properties"]
+    assert not list((tmp_path / "runtime").iterdir())
+
+
+@pytest.mark.parametrize("name", ["", "core-site.xml"])
+def test_a_configuration_that_everybody_may_change_is_refused(tmp_path: File, name: str) -> None:
+    given = tmp_path / "given"
+    given.mkdir(mode=0o755)
+    for site in ("core-site", "hbase-site"):
+        (given / f"{site}.xml").write_text("<configuration/>")
+    read_configuration(given)
+    (given / name).chmod(0o777)
+    with pytest.raises(InputError, match="everybody on this machine may write"):
+        read_configuration(given)
+
+
+def test_the_watcher_sees_what_it_is_for(tmp_path: File) -> None:
     with watching() as seen:
         subprocess.run(["true"], check=True)
         (tmp_path / "x").write_text("x")

@@ -16,10 +16,10 @@ from density_study.cluster.model.placement import given_topology
 from density_study.cluster.model.secrets import HADOOPS, is_secret, without_logins
 from density_study.cluster.providers.existing.configuration import (
     copy_configuration,
-    properties_of,
     read_configuration,
 )
 from density_study.cluster.providers.existing.provider import ExistingProvider, client_conf
+from density_study.cluster.providers.existing.site_file import properties_of
 from density_study.cluster.render.conf_files import configuration_xml
 from density_study.cluster.state.journal import Journal
 from density_study.workloads.spec.study_file import parse_study
