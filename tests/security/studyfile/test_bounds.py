@@ -18,7 +18,7 @@ from density_study.cluster.render.conf_files import configuration_xml
 from density_study.cluster.render.settable import flag_fault, property_fault
 from density_study.workloads.base.yaml_text import MAX_BYTES
 from density_study.workloads.spec.study_file import parse_study
-from tests.security.studyfile.documents import ALL, LOCAL, changed, fault, texts
+from tests.security.studyfile.documents import ALL, LOCAL, Path, changed, fault, texts
 
 SIZE = 120_000
 MOST_CPU_S = 3.0
@@ -111,6 +111,7 @@ def test_a_range_of_a_schedule_is_not_counted_out(schedule: str) -> None:
     assert "is not a cron expression" in said and peak < 20 * 2**20
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "text",
     [
@@ -135,6 +136,29 @@ def test_a_large_study_is_refused_soon(text: str) -> None:
     with pytest.raises(InputError):
         parse_study(text[:MAX_BYTES], "s.yaml")
     assert time.process_time() - begun < 4 * MOST_CPU_S
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("path", "value", "says"),
+    [
+        (("workloads", 0, "ycsb", "threads"), list(range(1, 8000)), "settings"),
+        (("workloads", 0, "ycsb", "latency_at"), [f"{n}/s" for n in range(1, 8000)], "settings"),
+        (("workloads", 0, "ycsb", "records"), list(range(1000, 9000)), "settings"),
+        (("factors", "stack"), [{"hadoop": f"3.4.{n}"} for n in range(3000)], "topologies"),
+        (("repetitions",), 1000, ""),
+    ],
+    ids=lambda value: str(value)[-20:],
+)
+def test_long_lists_are_not_multiplied_out(path: Path, value: object, says: str) -> None:
+    document = {key: LOCAL[key] for key in ("study", "hosts", "factors", "workloads")}
+    tracemalloc.start()
+    begun = time.process_time()
+    said = fault(changed({"repetitions": 1, **document}, path, value))
+    spent_s = time.process_time() - begun
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert says in said and spent_s < 20 * MOST_CPU_S and peak < 200 * 2**20
 
 
 def test_variables_of_a_client_configuration_expand_within_bounds() -> None:

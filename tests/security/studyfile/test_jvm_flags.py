@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 
 import pytest
@@ -39,6 +40,8 @@ def test_a_flag_has_a_bounded_length() -> None:
 
 def test_no_text_flag_of_the_jvm_takes_any_text() -> None:
     """HotSpot's own list: what is not a number or a switch is a text, and only listed words are taken."""
+    if shutil.which("java") is None:
+        pytest.skip("no JDK")
     argv = [str(find_java().command), "-XX:+UnlockDiagnosticVMOptions",
             "-XX:+UnlockExperimentalVMOptions", "-XX:+PrintFlagsFinal", "-version"]  # fmt: skip
     told = subprocess.run(argv, capture_output=True, text=True, check=True).stdout
