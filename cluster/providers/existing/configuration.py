@@ -14,8 +14,8 @@ from density_study.cluster.model.access import OPEN, Access
 from density_study.cluster.model.configuration import SITES
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.secrets import is_secret, without_logins
+from density_study.cluster.providers.existing.owner import check_owner
 from density_study.cluster.providers.existing.site_file import (
-    check_not_everybodys,
     check_whole,
     properties_of,
 )
@@ -139,14 +139,13 @@ class ClientConfiguration:
 
 
 def read_configuration(folder: Path) -> ClientConfiguration:
-    """The configuration in `folder`. InputError if a file is missing or damaged, or anybody may change it:
-    a client configuration names classes and programs."""
+    """The configuration in `folder`. InputError if a file is missing or damaged, or is another person's."""
     properties: dict[str, str] = {}
-    check_not_everybodys(folder)
+    check_owner(folder)
     for site in SITES:
         path = folder / f"{site}.xml"
         if path.is_file():
-            check_not_everybodys(path)
+            check_owner(path)
             check_whole(path)
             properties |= properties_of(path)
         elif site in NEEDED:

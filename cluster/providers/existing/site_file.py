@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import stat
 from collections.abc import Iterable
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -31,20 +30,6 @@ def _root(path: Path) -> ET.Element:
         return ET.fromstring(data)
     except (ET.ParseError, OSError, ValueError) as error:  # ValueError: an unknown encoding
         raise _unreadable(path, str(error)) from error
-
-
-def check_not_everybodys(path: Path) -> None:
-    """InputError if everybody may change the file or folder: a configuration names classes and programs."""
-    try:
-        mode = path.stat().st_mode
-    except OSError:
-        return  # what is missing has a message of its own
-    if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
-        raise InputError(
-            "everybody on this machine may write to it, and so choose what clients run.",
-            str(path),
-            f"chmod o-w {path}, after a look at its files.",
-        )
 
 
 def check_whole(path: Path) -> None:

@@ -13,8 +13,10 @@ from rich.console import Console
 
 from density_study.cluster.model.access import OPEN
 from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.model.given import Kerberos
 from density_study.cluster.providers.existing import tables
 from density_study.cluster.providers.existing.configuration import read_configuration
+from density_study.cluster.providers.existing.tickets import krb5_conf_of
 from density_study.dags.cli import main
 from density_study.dags.graph.catalogue import read_outline
 from density_study.workloads.execution.examination import examine
@@ -157,8 +159,26 @@ def test_a_configuration_that_everybody_may_change_is_refused(tmp_path: File, na
         (given / f"{site}.xml").write_text("<configuration/>")
     read_configuration(given)
     (given / name).chmod(0o777)
-    with pytest.raises(InputError, match="everybody on this machine may write"):
+    with pytest.raises(InputError, match="everybody may write to it"):
         read_configuration(given)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="gives files away")
+def test_files_of_another_person_are_refused(tmp_path: File) -> None:
+    given, krb5 = tmp_path / "given", tmp_path / "krb5.conf"
+    given.mkdir(mode=0o755)
+    krb5.write_text("[plugins]\n")
+    for site in ("core-site", "hbase-site"):
+        (given / f"{site}.xml").write_text("<configuration/>")
+    os.chown(given / "hbase-site.xml", 999, 999)  # of the system
+    read_configuration(given)
+    assert krb5_conf_of(Kerberos(krb5_conf=str(krb5))) == str(krb5)
+    for path in (given / "hbase-site.xml", given, krb5):
+        os.chown(path, 5001, 5001)
+    with pytest.raises(InputError, match="belongs to user 5001"):
+        read_configuration(given)
+    with pytest.raises(InputError, match="belongs to user 5001"):
+        krb5_conf_of(Kerberos(krb5_conf=str(krb5)))
 
 
 def test_the_watcher_sees_what_it_is_for(tmp_path: File) -> None:
