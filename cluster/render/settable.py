@@ -9,6 +9,8 @@ from pathlib import Path
 
 from density_study.cluster.model.configuration import OFF_HEAP_MEMSTORE, Site
 from density_study.cluster.render.conf_files import fixed_properties
+from density_study.cluster.render.jvm_flags import form_fault
+from density_study.cluster.render.plain_values import value_fault
 
 _HDFS_CACHE = "write the tier hdfs_pmem of factors.tier instead: it is filled for reads, and proved"
 _TOPOLOGY = "the study gives every daemon its own address, port and directory"
@@ -65,13 +67,13 @@ _NO_DRAM = (
     "HDFS caches in DRAM and RAM disks need the native library, which Maven Central does not have; without "
     "it, a DataNode does not start, or uses the disk; the tier hdfs_pmem of factors.tier needs none"
 )
-_FLAG = re.compile(r"-(X|D)[\x21-\x7e]+")
+_FLAG = re.compile(r"-[XD][\x21-\x7e]{1,199}")
 _OUR_FLAGS: tuple[tuple[str, str], ...] = (
     (r"-Xmx.*|-XX:(Max|Initial)RAMPercentage=.*|-XX:MaxHeapSize=.*", "write heap instead"),
     (r"-XX:[+-]Use\w+GC", "write collector instead"),
     (r"-XX:MaxDirectMemorySize=.*", f"write block_cache or {OFF_HEAP_MEMSTORE} instead"),
     (r"-XX:(SharedArchiveFile|SharedClassListFile)=.*|-Xshare.*", _SAFETY),
-    (r"-XX:(TieredStopAtLevel=.*|[+-]TieredCompilation)|-Xint|-Xcomp", _JIT),
+    (r"-XX:((TieredStopAtLevel|Compil(e|ation|er)\w*)=.*|[+-]TieredCompilation)|-Xint|-Xcomp", _JIT),
     (r"-XX:[+-](ExitOnOutOfMemoryError|UsePerfData)", _SAFETY),
     (r"-D(java\.io\.tmpdir|java\.net\.preferIPv4Stack|log4j\..*|study\..*|user\..*)=?.*", _SAFETY),
 )  # fmt: skip
@@ -87,8 +89,6 @@ def property_fault(name: str, site: Site, properties: Mapping[Site, Mapping[str,
         return f"{name} is set by this project{other}{f' in {file}' if file else ''}: {reason}"
     if _present(name) != name:
         return f"{name} is a deprecated name; write {_present(name)}"
-    if re.fullmatch(r".*(bind-host|bindAddress|http\.policy)", name):
-        return f"{name} is not for a study to set: {_SAFETY}"
     if name == SHORT_CIRCUIT and properties[site][name] == "true":
         legacy = [one.get(WITHOUT_SOCKET) for one in properties.values()]
         return "" if "true" in legacy else f"{name}: {_NATIVE}"
@@ -96,7 +96,7 @@ def property_fault(name: str, site: Site, properties: Mapping[Site, Mapping[str,
         return f"{name}: {_NO_DRAM}"
     if name == OFF_HEAP_MEMSTORE and not re.fullmatch(r"\d{1,7}", properties[site][name]):
         return f"{name} is a whole number of MiB, not {properties[site][name]!r}"
-    return ""
+    return value_fault(name, properties[site][name])
 
 
 def heap_shares_fault(hbase: Mapping[str, str]) -> str:
@@ -121,7 +121,7 @@ def flag_fault(flag: str) -> str:
     if not _FLAG.fullmatch(flag):
         return f"{flag!r} is not a JVM flag; write one that starts with -X or -D, without spaces"
     reason = next((why for form, why in _OUR_FLAGS if re.fullmatch(form, flag)), "")
-    return f"{flag} is set by this project: {reason}" if reason else ""
+    return f"{flag} is set by this project: {reason}" if reason else form_fault(flag)
 
 
 def _present(name: str) -> str:

@@ -20,6 +20,8 @@ VARIABLES = {
     "catalogue": "DENSITY_STUDY_CATALOGUE",
     "home": "DENSITY_STUDY_HOME",
     "host_folder": "DENSITY_STUDY_HOST_FOLDER",
+    "notifiers": "DENSITY_STUDY_NOTIFIERS",
+    "notify_connections": "DENSITY_STUDY_NOTIFY_CONNECTIONS",
     "reports_url": "DENSITY_STUDY_REPORTS_URL",
     "runs": "DENSITY_STUDY_RUNS",
     "ssh_connection": "DENSITY_STUDY_SSH_CONNECTION",
@@ -27,7 +29,9 @@ VARIABLES = {
     "studies": "DENSITY_STUDY_STUDIES",
 }
 """Key in the file -> environment variable. docs/reference/environment.md says what each one means."""
-_NO_PATHS = ("host_folder", "reports_url", "ssh_connection")
+_NO_PATHS = ("host_folder", "notifiers", "notify_connections", "reports_url", "ssh_connection")
+_LISTS = ("notifiers", "notify_connections")
+"""Separated by commas."""
 
 
 def setting(key: str, environ: Mapping[str, str] = os.environ) -> str | None:
@@ -39,6 +43,12 @@ def setting(key: str, environ: Mapping[str, str] = os.environ) -> str | None:
     if given := environ.get(VARIABLES[key]):
         return given
     return _from_file(settings_file(environ), FILE in environ).get(key)
+
+
+def listed(key: str, environ: Mapping[str, str] = os.environ) -> frozenset[str]:
+    """The names in a setting that is a list; none if it is not set."""
+    names = (name.strip() for name in (setting(key, environ) or "").split(","))
+    return frozenset(name for name in names if name)
 
 
 def settings_file(environ: Mapping[str, str] = os.environ) -> Path:
@@ -68,12 +78,12 @@ def _value(path: Path, key: str, value: object) -> str:
         similar = get_close_matches(key, VARIABLES, n=1)
         hint = f"did you mean {similar[0]}?" if similar else f"use {', '.join(VARIABLES)}."
         raise _fault(path, f"unknown key {key[:80]!r}", hint)
-    values = value if isinstance(value, list) and key == "studies" else [value]
+    values = value if isinstance(value, list) and key in ("studies", *_LISTS) else [value]
     texts = [one for one in values if isinstance(one, str) and one]
     if not texts or len(texts) < len(values):
         raise _fault(path, f"{key} is not text", f'write {key} = "value".')
     if key in _NO_PATHS:
-        return texts[0]
+        return ",".join(texts)
     return os.pathsep.join(str(path.parent / Path(text).expanduser()) for text in texts)
 
 

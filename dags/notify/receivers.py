@@ -1,4 +1,9 @@
-"""Deliver a message to one receiver of a study, within a time limit."""
+"""Deliver a message to one receiver of a study, within a time limit.
+
+A study is data: it chooses among the notifiers of Airflow's providers and those that the machine's owner
+lists, and no other module is imported. Its arguments are no templates. Parts of the message are put into
+them, and of connections those that the owner lists; nothing of Airflow's context.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +13,21 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-from airflow.sdk import BaseNotifier
+from airflow.sdk import BaseNotifier, Connection
 from airflow.sdk.log import redact
 
+from density_study.cluster.state.settings import listed
 from density_study.dags.notify.message import Message
 from density_study.dags.notify.webhook import NotDeliveredError, WebHook
-from density_study.workloads.spec.notify import SMTP, Receiver
+from density_study.workloads.spec.notify import PLACE, SMTP, Receiver
 
 TIME_LIMIT_S = 60.0
 _MAX_CHARACTERS = 300
 _URL = re.compile(r"(https?://[^/\s'\"]+)[^\s'\"]*")
 _PATH = re.compile(r"(with url: )\S+")
+_OF_PROVIDERS = re.compile(
+    r"airflow\.providers\.[a-z0-9_.]+\.notifications\.[a-z0-9_.]+\.[A-Za-z0-9_]+"
+)
 
 
 def deliver(
@@ -36,11 +45,9 @@ def deliver(
 
     def notify() -> None:
         try:
-            # Not by calling the notifier: that replaces `message` by a field of this name, which some
-            # notifiers have, and logs the exception as it is.
-            notifier, given = notifier_of(receiver), {**context, "message": message}
-            notifier.render_template_fields(given)
-            notifier.notify(given)
+            # Not by calling the notifier: that renders its fields as templates, replaces `message` by a field
+            # of this name, which some notifiers have, and logs the exception as it is.
+            notifier_of(receiver, message).notify({**context, "message": message})
         except BaseException as error:
             faults.append(_words(error))
 
@@ -53,30 +60,57 @@ def deliver(
     return f"{receiver.name}: {faults[0]}" if faults else ""
 
 
-def notifier_of(receiver: Receiver) -> BaseNotifier:
-    """Airflow's notifier for this receiver. NotDeliveredError if there is none."""
+def notifier_of(receiver: Receiver, message: Message) -> BaseNotifier:
+    """Airflow's notifier for this receiver. NotDeliveredError if there is none, or it is not allowed here."""
     if receiver.webhook is not None:
         return WebHook(receiver.webhook)
     if receiver.mail is not None:
-        return _mail(receiver)
-    kind = _imported(receiver.notifier or "")
+        return _mail(receiver, message)
+    path = receiver.notifier or ""
+    if not _OF_PROVIDERS.fullmatch(path) and path not in listed("notifiers"):
+        raise NotDeliveredError(
+            "this machine does not allow it: it is neither a notifier of an Airflow provider nor in the "
+            "setting `notifiers`"
+        )
+    kind = _imported(path)
     if not (isinstance(kind, type) and issubclass(kind, BaseNotifier)):
         raise NotDeliveredError("this is not an Airflow notifier (a subclass of BaseNotifier)")
-    return kind(**(receiver.arguments or {}))
+    return kind(**filled(receiver.arguments or {}, message))
 
 
-def _mail(receiver: Receiver) -> BaseNotifier:
+def filled(value: Any, message: Message) -> Any:
+    """The arguments with the message in their places. What is put in is not looked at again."""
+    if isinstance(value, dict):
+        return {key: filled(one, message) for key, one in value.items()}
+    if isinstance(value, list):
+        return [filled(one, message) for one in value]
+    if isinstance(value, str):
+        return PLACE.sub(lambda place: _part(place, message), value)
+    return value
+
+
+def _part(place: re.Match[str], message: Message) -> str:
+    if place["part"]:
+        return str(getattr(message, place["part"]))
+    if place["id"] not in listed("notify_connections"):
+        raise NotDeliveredError(
+            f"this machine does not allow parts of the connection {place['id']!r}: it is not in the setting "
+            "`notify_connections`"
+        )
+    return str(getattr(Connection.get(place["id"]), place["field"]) or "")
+
+
+def _mail(receiver: Receiver, message: Message) -> BaseNotifier:
     try:
         from airflow.providers.smtp.notifications.smtp import SmtpNotifier
     except ImportError:
         raise NotDeliveredError(
             "mail needs Airflow's SMTP provider: install apache-airflow-providers-smtp"
         ) from None
-    # Templates, so that braces in the message itself are not rendered.
     return SmtpNotifier(
         to=list(receiver.mail or ()),
-        subject="{{ message.subject }}",
-        html_content="{{ message.html }}",
+        subject=message.subject,
+        html_content=message.html,
         smtp_conn_id=receiver.connection or SMTP,
     )
 

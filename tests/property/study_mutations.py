@@ -41,6 +41,27 @@ WORDS = (
     *("s3://x/y", "qemu:///system", "[0]", "[0, 1, 64]", f"{list(range(1, 60))}"),
     *(f"{list(range(1, 2000))}", f"{list(range(1, 65))}"),
 )  # fmt: skip
+EVIL = (
+    *("qemu+ssh://u@h/system?command=touch&no_verify=1", "qemu:///system?socket=/tmp/evil"),
+    *("'-oProxyCommand=touch evil'", "'-x'", "'--help'", "'$(touch evil)'", "'`touch evil`'", "'x;evil'"),
+    *("evil_module.Notifier", "os.system", "subprocess.Popen", "airflow.providers.evil.notifications.x.Y"),
+    *("'{{ conn.prod.password }}'", "'{{ var.value.x }}'", "'{% for i in range(9**9) %}{% endfor %}'"),
+    *("'{{ message.text }}'", "'${env.HOME}'", "'${java.class.path}'", "{{ }}", "'@/etc/passwd'"),
+    *("'-XX:OnError=touch evil'", "['-XX:OnOutOfMemoryError=/evil']", "['-XX:Flags=evil']"),
+    *("['-Xlog:gc:evil']", "['-Xss1m']"),
+    *("['-javaagent:/evil.jar']", "['-Dcom.sun.management.jmxremote.port=9999']", "['-XX:+A', '@evil']"),
+    *("{hbase-site: {hbase.coprocessor.region.classes: Evil}}", "{mapred-site: {mapreduce.map.env: X=1}}"),
+    "{yarn-site: {yarn.admin.acl: '*'}}",
+    "{yarn-site: {yarn.nodemanager.health-checker.script.path: /evil}}",
+    *("{jvm: {regionserver: {flags: ['-XX:OnError=evil']}}}", "{jvm: {datanode: {flags: ['-Xrunevil']}}}"),
+    *("s3://u:evil@bucket/x", "https://u:evil@h/", "/proc/self/mem", "/dev/stdin", "/evil/../../etc/shadow"),
+    *("'0-99999999 * * * *'", "'*/99999999 * * * *'", "'0 0 30 2 *'", "'" + "://:" * 4000 + "'"),
+    *("'" + "{{" * 8000 + "'", "'" + "1" * 16000 + " s'", "'" + " " * 16000 + "'", "'" + "a-" * 8000 + "'"),
+    *("!!python/object/apply:os.system ['touch evil']", "!!python/module:evil_module", "!evil x"),
+    *("{url: 'http://127.0.0.1:9/'}", "[{notifier: evil_module.X, arguments: {files: [/etc/shadow]}}]"),
+    *("[{notifier: evil_module.X, arguments: {text: '{{ conn.a.password }}'}}]", "{asset: 'file:///evil'}"),
+)  # fmt: skip
+"""What runs, reads or writes something where it is not taken as data."""
 CHARACTERS = ":,-[]{}&*!|>'\"%@`#?~\n\t \x00\x07é0aZ/."
 
 
@@ -62,8 +83,12 @@ def _value_for_value(text: str, choose: random.Random) -> str:
     if not lines or ":" not in lines[number]:
         return text
     key, _, _ = lines[number].partition(":")
-    lines[number] = f"{key}: {choose.choice(WORDS)}\n"
+    lines[number] = f"{key}: {_word(choose)}\n"
     return "".join(lines)
+
+
+def _word(choose: random.Random) -> str:
+    return choose.choice(EVIL if choose.random() < 0.3 else WORDS)
 
 
 def _at_a_path(text: str, choose: random.Random) -> str:
@@ -71,7 +96,7 @@ def _at_a_path(text: str, choose: random.Random) -> str:
     neighbour."""
     try:
         tree = yaml.load(text, Loader=yaml.CSafeLoader)
-        word = yaml.load(choose.choice(WORDS), Loader=yaml.CSafeLoader)
+        word = yaml.load(_word(choose), Loader=yaml.CSafeLoader)
         holder, key = choose.choice(list(_places(tree)))
         way = choose.randrange(5)
         if way == 0:
@@ -147,7 +172,9 @@ _KEYS = (
     *("hosts", "disks", "limits", "read_iops", "read_mib_s", "path", "medium", "memory", "cores"),
     *("roles", "vms", "latency_at", "clients", "isolation", "skip_size", "readers", "compression"),
     *("erasure_coding", "usd_per_hour", "storage_policy", "overhead_trials", "regionservers_per_node"),
-    *("ssh", "address", "repetitions", "seed", "expect", "x"),
+    *("ssh", "address", "repetitions", "seed", "expect", "x", "libvirt", "notify", "schedule"),
+    *("queue", "flags", "configuration", "known_hosts", "existing", "jvm", "hbase-site"),
+    *("notifier", "arguments"),
 )  # fmt: skip
 _WAYS: tuple[Callable[[str, random.Random], str], ...] = (
     _value_for_value, _value_for_value, _at_a_path, _at_a_path, _at_a_path, _characters, _lines, _number,

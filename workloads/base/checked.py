@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import re
 import reprlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from functools import cache
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel
 
+from density_study.cluster.model.secrets import without_logins
+
 _SHOWN = reprlib.Repr()
 _SHOWN.maxlevel, _SHOWN.maxstring, _SHOWN.maxlong, _SHOWN.maxother = 3, 80, 50, 80
+MAX_TEXT = 4000
+"""Longest text of a key that has a form, so that no pattern looks at more."""
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 _MAX_MESSAGE = 500
 """Maximum length of a message, which may contain a long value."""
 _WORDS = {
@@ -60,16 +65,28 @@ def at_most(limit: int, reason: str) -> AfterValidator:
     return AfterValidator(check)
 
 
-def like(pattern: str, words: str) -> AfterValidator:
-    """Validator of a text: rejects values that do not match the whole pattern; `words` describe valid
-    ones."""
+def like(pattern: str, words: str, *, dash: bool = False) -> AfterValidator:
+    """Validator of a text: rejects values that do not match the whole pattern, and control characters;
+    `words` describe valid ones. A program would take a text that begins with a dash for an
+    option: only with `dash` it may."""
+    form = re.compile(pattern)
 
     def check(value: Any) -> Any:
-        if isinstance(value, str) and not re.fullmatch(pattern, value):
+        if not isinstance(value, str):
+            return value
+        if len(value) > MAX_TEXT or _CONTROL.search(value) or not form.fullmatch(value):
             raise ValueError(f"{_SHOWN.repr(value)} is not {words}")
+        if value.startswith("-") and not dash:
+            raise ValueError(
+                f"{_SHOWN.repr(value)} begins with a dash, like an option of a program"
+            )
         return value
 
     return AfterValidator(check)
+
+
+PlainPath = Annotated[str, like(r"[/~].*", "an absolute path")]
+"""Of a file or folder on this machine."""
 
 
 Name = Annotated[
@@ -88,6 +105,19 @@ def no_duplicates(what: str, values: Sequence[object], *key: str | int, why: str
         if value in seen:
             raise FaultyKeyError(f"duplicate {what}: {value!r}{why}", *key)
         seen.add(value)
+
+
+def leaves(value: Any, *path: str | int) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+    """(path, value) of every value that is neither a mapping nor a list."""
+    if isinstance(value, dict):
+        inner: Iterable[tuple[Any, Any]] = value.items()
+    elif isinstance(value, list):
+        inner = enumerate(value)
+    else:
+        yield path, value
+        return
+    for key, one in inner:
+        yield from leaves(one, *path, key)
 
 
 def location_of(error: Any) -> list[Any]:
@@ -109,7 +139,11 @@ def dotted(location: Sequence[object]) -> str:
 
 
 def sentence(error: Any, key: str) -> str:
-    """The message for one of pydantic's errors at `key`."""
+    """The message for one of pydantic's errors at `key`. It repeats no password of an address."""
+    return without_logins(_sentence(error, key))
+
+
+def _sentence(error: Any, key: str) -> str:
     kind = error["type"]
     if kind == "extra_forbidden":
         return f"unknown key {_SHOWN.repr(key.rsplit('.', 1)[-1])}."

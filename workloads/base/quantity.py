@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, WithJsonSchema
 
 MAX_DAYS = 30
+_LONGEST = 100
 _FORM = re.compile(r"\s*[-+]?(\d[\d_]*)?\.?\d+([eE][-+]?\d{1,3})?\s*[A-Za-zµ%/ ]{1,30}")
 
 
@@ -32,7 +33,9 @@ def magnitude(value: object, unit: str, example: str) -> float:
     if not isinstance(value, str):
         raise ValueError(f"{value!r} has no unit; write, for example, {example}")
     fault = f"{value[:80]!r} is not a quantity in {unit}; write, for example, {example}"
-    if not _FORM.fullmatch(value):  # pint evaluates expressions: 9**9**9 s takes half a minute
+    if len(value) > _LONGEST or not _FORM.fullmatch(
+        value
+    ):  # pint evaluates expressions: 9**9**9 s takes half a minute
         raise ValueError(fault)
     try:
         return _converted(value, unit)

@@ -21,6 +21,8 @@ from density_study.cluster.model.errors import InputError
 MAX_BYTES = 128 * 1024
 MAX_DEPTH = 32
 MAX_NODES = 10_000
+MAX_TEXT = 16 * 1024
+"""Characters of one value, such as a question. Most keys allow far fewer."""
 MAX_NUMBER = 10**40
 _STR, _MERGE, _DATE, _VALUE = (
     f"tag:yaml.org,2002:{name}" for name in ("str", "merge", "timestamp", "value")
@@ -125,6 +127,11 @@ class _Loader(yaml.SafeLoader):
         if isinstance(event, yaml.AliasEvent):
             self._count(self._anchored.get(anchor, 1), event)
             return super().compose_node(parent, index)
+        if isinstance(event, yaml.ScalarEvent) and len(event.value) > MAX_TEXT:
+            raise _fault(
+                f"a value has {len(event.value):,} characters; at most {MAX_TEXT:,} are allowed",
+                event,
+            )
         if event.tag is not None:
             raise _fault(f"the tag {event.tag!r} is not allowed; write plain values", event)
         if self._depth == MAX_DEPTH:

@@ -23,11 +23,11 @@ from density_study.cluster.render.settable import (
     heap_shares_fault,
     property_fault,
 )
-from density_study.workloads.base.checked import FaultyKeyError, like
+from density_study.workloads.base.checked import MAX_TEXT, FaultyKeyError, like
 from density_study.workloads.base.quantity import SizeMib
 from density_study.workloads.base.values import Frozen
 
-_MAX_VALUE = 4000
+_MAX_VALUE = MAX_TEXT
 SMALLEST_CACHE_MIB = 64
 """HBase gives each of its 14 sizes of blocks four of them; the largest has 513 KiB."""
 
@@ -43,7 +43,11 @@ PropertyName = Annotated[str, like(r"[a-zA-Z][\w.-]{1,199}", "the name of a prop
 PropertyValue = Annotated[
     str,
     BeforeValidator(_as_text),
-    like(rf"[\x20-\x7e]{{0,{_MAX_VALUE}}}", f"a line of at most {_MAX_VALUE} printable characters"),
+    like(
+        rf"[\x20-\x7e]{{0,{_MAX_VALUE}}}",
+        f"a line of at most {_MAX_VALUE} printable characters",
+        dash=True,
+    ),
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "number"}, {"type": "boolean"}]}),
 ]
 Properties = dict[PropertyName, PropertyValue]

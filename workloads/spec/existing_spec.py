@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from density_study.cluster.model.given import GivenCluster, Kerberos, StoreEndpoint
 from density_study.cluster.model.host import Host
-from density_study.workloads.base.checked import FaultyKeyError, Name, like
+from density_study.workloads.base.checked import FaultyKeyError, Name, PlainPath, like
 from density_study.workloads.base.values import Frozen
 
 CLIENT_HOST = "here"
@@ -24,23 +24,21 @@ def _no_other_name(path: str) -> str:
     return path
 
 
-FilePath = Annotated[str, like(r"[/~][^\n]*", "an absolute path")]
-
-
 class KerberosSpec(Frozen):
     """Who the study's clients are on a cluster with Kerberos. Without keys: the ticket that `kinit` got."""
 
     principal: (
-        Annotated[str, like(r"[^\s@-][^\s@]*@[^\s@]+", "a principal with its realm")] | None
+        Annotated[str, like(r"[^\s@-][^\s@]{0,255}@[^\s@]{1,255}", "a principal with its realm")]
+        | None
     ) = Field(None, description="Principal of the keytab, for example `bench@EXAMPLE.ORG`.")
-    keytab: FilePath | None = Field(
+    keytab: PlainPath | None = Field(
         None, description="File with the key of `principal`, which this user may read."
     )
-    ticket_cache: FilePath | None = Field(
+    ticket_cache: PlainPath | None = Field(
         None,
         description="File with a ticket of yours, in place of a keytab. Default: the one that `klist` shows.",
     )
-    krb5_conf: FilePath | None = Field(
+    krb5_conf: PlainPath | None = Field(
         None,
         description="Kerberos configuration. Default: `$KRB5_CONFIG`, or else `/etc/krb5.conf`.",
     )
@@ -82,7 +80,10 @@ class EndpointSpec(Frozen):
     """A Redis, Redis Cluster, Cassandra or Aerospike that stands already; `store` says which."""
 
     addresses: tuple[
-        Annotated[str, like(r"[A-Za-z0-9._-]+:[0-9]{1,5}", "an address, HOST:PORT")], ...
+        Annotated[
+            str, like(r"[A-Za-z0-9][A-Za-z0-9._-]{0,252}:[0-9]{1,5}", "an address, HOST:PORT")
+        ],
+        ...,
     ] = Field(
         min_length=1,
         max_length=64,
@@ -92,11 +93,11 @@ class EndpointSpec(Frozen):
     user: Annotated[str, like(r"[^\s,=]{1,100}", "a user's name")] | None = Field(
         None, description="Login. Without it, Redis takes the password as that of the default user."
     )
-    password_file: FilePath | None = Field(
+    password_file: PlainPath | None = Field(
         None,
         description="File with the password, which this user may read. It is not copied into the run.",
     )
-    ca_file: FilePath | None = Field(
+    ca_file: PlainPath | None = Field(
         None,
         description="PEM file with the authorities of the servers' certificates: clients then use TLS, and "
         "check names. Not for Aerospike. Default: no TLS.",
@@ -138,7 +139,7 @@ class ExistingSpec(Frozen):
     """A cluster that stands already. The study makes and removes one HDFS folder and one HBase namespace, or
     one namespace of another store."""
 
-    configuration: FilePath | None = Field(
+    configuration: PlainPath | None = Field(
         None,
         description="Folder on this machine with the client's `core-site.xml`, `hdfs-site.xml`, "
         "`yarn-site.xml`, `mapred-site.xml` and `hbase-site.xml`. With `factors.cluster`, each cluster has "
@@ -163,7 +164,7 @@ class ExistingSpec(Frozen):
     kerberos: KerberosSpec | None = Field(
         None, description="Login of the clients, on a cluster with Kerberos."
     )
-    ca_file: FilePath | None = Field(
+    ca_file: PlainPath | None = Field(
         None,
         description="PEM file with the authorities of the web servers' certificates. Default: the trust "
         "store that `ssl-client.xml` names, or else the authorities of this machine.",
@@ -197,14 +198,14 @@ class ClusterSpec(Frozen):
     """A given cluster that is compared with others. What it leaves out is as in `existing`. Density and
     medium are declared: nobody can see them."""
 
-    configuration: FilePath = Field(
+    configuration: PlainPath = Field(
         description="Folder with the client's configuration, as in `existing`."
     )
     folder: Folder | None = Field(None, description="HDFS folder for the study's files.")
     namespace: Namespace | None = Field(None, description="HBase namespace.")
     queue: Queue | None = Field(None, description="YARN queue.")
     kerberos: KerberosSpec | None = Field(None, description="Login, on a cluster with Kerberos.")
-    ca_file: FilePath | None = Field(None, description="PEM file with authorities.")
+    ca_file: PlainPath | None = Field(None, description="PEM file with authorities.")
     hosts: tuple[Name, ...] = Field(
         (), description="Names of those `hosts` that are of this cluster. They are watched."
     )

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.render.names import check_address
 from density_study.workloads.base.checked import Name, at_most, like
 from density_study.workloads.base.quantity import whole_mib
 from density_study.workloads.base.values import Frozen
@@ -18,6 +20,16 @@ def _auto_or_mib(value: object) -> object:
     return value if value == "auto" else whole_mib(value)
 
 
+def _address(value: str) -> str:
+    """For every provider: programs like ssh would take `-oProxyCommand=...` for an option."""
+    try:
+        return check_address(value, "hosts")
+    except InputError as error:
+        raise ValueError(error.what.rstrip(".")) from error
+
+
+Address = Annotated[str, AfterValidator(_address)]
+Path = Annotated[str, like(r".+", "a path")]
 Cores = Annotated[int, Field(strict=True, ge=1, le=4096)] | Literal["auto"]
 Memory = Annotated[
     int | Literal["auto"],
@@ -40,7 +52,7 @@ class LimitsSpec(Frozen):
 class DiskSpec(Frozen):
     """A folder on a disk of a host."""
 
-    path: str = Field(
+    path: Path = Field(
         "auto",
         description="Folder on the disk, as an absolute path. It must exist, or its parent must be a "
         "mount point. `auto` is the disk of the runs folder; on other hosts, the disk of `/var/tmp`.",
@@ -69,7 +81,7 @@ class HostSpec(Frozen):
     """A machine that the study may use."""
 
     name: Name = Field(description="Name of the host in plans, records and reports.")
-    address: str = Field(
+    address: Address = Field(
         "127.0.0.1", description="Address of the host. `local` has one host, on 127.0.0.1."
     )
     cores: Cores = Field("auto", description="Number of cores that the study may use.")
@@ -99,7 +111,7 @@ class SshSpec(Frozen):
         description="User name on the hosts."
     )
     port: Annotated[int, Field(strict=True, ge=1, le=65535)] = Field(22, description="SSH port.")
-    known_hosts: str = Field(
+    known_hosts: Path = Field(
         "~/.ssh/known_hosts",
         description="File with the host keys. A host with another key, or none in it, is rejected.",
     )

@@ -1,7 +1,8 @@
 """The key `notify` of a study: who gets a message when a run got slower, failed, recovered or is late.
 
 Nothing here holds a secret, because the study is stored with every run. Addresses and passwords of
-services are in Airflow connections, and a study names a connection.
+services are in Airflow connections, and a study names a connection. Arguments of a notifier may have places
+for parts of the message; they are no templates, which could read whatever Airflow knows.
 """
 
 from __future__ import annotations
@@ -11,25 +12,36 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
-from density_study.workloads.base.checked import FaultyKeyError, like, no_duplicates
+from density_study.cluster.model.secrets import has_login
+from density_study.workloads.base.checked import FaultyKeyError, leaves, like, no_duplicates
 from density_study.workloads.base.values import Frozen
 
 Occasion = Literal["regression", "failure", "recovery", "late"]
 OCCASIONS: tuple[Occasion, ...] = ("regression", "failure", "recovery", "late")
 MAX_RECEIVERS = 20
 SMTP = "smtp_default"
-_CONNECTION = r"[\w.-]{1,200}"
+_CONNECTION = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}"
 _SECRET = re.compile(
     r"password|passwd|passphrase|secret|token|api_?key|private_?key|access_?key|authorization|webhook_(?:url|endpoint)",
     re.IGNORECASE,
 )
-_LOGIN_IN_URL = re.compile(r"://[^/\s]*:[^/\s]*@")
-_TEMPLATE = re.compile(r"\{\{.*\}\}", re.DOTALL)
+MESSAGE = ("event", "study", "run", "headline", "subject", "text", "html", "report")
+"""Parts of the message that arguments may have."""
+CONNECTION = ("login", "password", "host", "port", "schema")
+"""Parts of a connection that arguments may have, if the machine's owner lists it for notifiers."""
+PLACE = re.compile(
+    rf"\{{\{{ {{0,4}}(?:message\.(?P<part>{'|'.join(MESSAGE)})"
+    rf"|conn\.(?P<id>[A-Za-z0-9_-]{{1,200}})\.(?P<field>{'|'.join(CONNECTION)})) {{0,4}}\}}\}}"
+)
+"""{{ message.text }} or {{ conn.pager.password }}: nothing else is replaced."""
+_TEMPLATE = re.compile(r"\{[{%#]")
+MAX_PLACES = 50
+_OF_FILES = re.compile(r"(?:.*_)?(?:files?|paths?|dirs?|folders?|attach|template)", re.IGNORECASE)
 
 
 def _connection(name: str) -> str:
     """Never repeats the value: somebody may have written the secret address itself."""
-    if not re.fullmatch(_CONNECTION, name, re.ASCII):
+    if not re.fullmatch(_CONNECTION, name):
         raise ValueError(
             "write the id of an Airflow connection here. Keep an address or a password out of the study: "
             "it is a secret"
@@ -48,7 +60,10 @@ Address = Annotated[
 ]
 ImportPath = Annotated[
     str,
-    like(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+", "an import path, for example my_package.MyNotifier"),
+    like(
+        r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)+",
+        "an import path, for example my_package.MyNotifier",
+    ),
 ]
 
 
@@ -62,7 +77,9 @@ class Receiver(Frozen):
         None, min_length=1, max_length=50, description="Mail addresses."
     )
     notifier: ImportPath | None = Field(
-        None, description="Import path of an Airflow notifier, for example one of a provider."
+        None,
+        description="Import path of a notifier of an Airflow provider, or of another one that the setting "
+        "`notifiers` of the machine lists.",
     )
     connection: Connection | None = Field(
         None,
@@ -70,8 +87,9 @@ class Receiver(Frozen):
     )
     arguments: dict[str, Any] | None = Field(
         None,
-        description="With `notifier`: its arguments. Templates such as `{{ message.text }}` are rendered "
-        "in the fields that the notifier declares as templates.",
+        description="With `notifier`: its arguments. Places such as `{{ message.text }}` are filled in: "
+        f"{', '.join(MESSAGE)}; of connections in the setting `notify_connections`, "
+        "`{{ conn.<id>.password }}` and so on.",
     )
     events: tuple[Occasion, ...] = Field(
         OCCASIONS,
@@ -98,32 +116,39 @@ class Receiver(Frozen):
             if getattr(self, key) is not None and kinds != [kind]:
                 raise FaultyKeyError(f"`{key}` belongs to `{kind}`, not to `{kinds[0]}`", key)
         no_duplicates("event", self.events, "events")
-        for path, value in _leaves(self.arguments or {}):
+        self._check_arguments()
+        return self
+
+    def _check_arguments(self) -> None:
+        places = 0
+        for name in self.arguments or {}:
+            if _OF_FILES.fullmatch(name):
+                message = "a notifier would read this file, and send it"
+                raise FaultyKeyError(message, "arguments", name)
+        for path, value in leaves(self.arguments or {}):
+            if not isinstance(value, str):
+                continue
             if _shows_secret(path, value):
                 raise FaultyKeyError(
                     "this looks like a secret, and the study is stored with every run. Put it into an "
                     "Airflow connection, and write {{ conn.<id>.password }}",
                     *("arguments", *path),
                 )
-        return self
+            places += len(PLACE.findall(value))
+            if _TEMPLATE.search(PLACE.sub("", value)):
+                raise FaultyKeyError(
+                    "only parts of the message are filled in, like {{ message.text }}: "
+                    f"{', '.join(MESSAGE)}",
+                    *("arguments", *path),
+                )
+        if places > MAX_PLACES:
+            message = f"{places} places are to be filled in; the maximum is {MAX_PLACES}"
+            raise FaultyKeyError(message, "arguments")
 
 
-def _leaves(value: Any, *path: str | int) -> list[tuple[tuple[str | int, ...], Any]]:
-    """(path, value) of every value that is neither a mapping nor a list."""
-    inner = (
-        value.items()
-        if isinstance(value, dict)
-        else enumerate(value)
-        if isinstance(value, list)
-        else None
-    )
-    if inner is None:
-        return [(path, value)]
-    return [leaf for key, one in inner for leaf in _leaves(one, *path, key)]
-
-
-def _shows_secret(path: tuple[str | int, ...], value: Any) -> bool:
-    if not isinstance(value, str) or _TEMPLATE.search(value):
+def _shows_secret(path: tuple[str | int, ...], value: str) -> bool:
+    """By the names on its path. A part of a connection is none, since nothing of it is in the study."""
+    if not PLACE.sub("", value).strip():
         return False
     names = [part for part in path if isinstance(part, str) and not part.endswith("_conn_id")]
-    return bool(_LOGIN_IN_URL.search(value)) or any(map(_SECRET.search, names))
+    return has_login(value) or any(map(_SECRET.search, names))

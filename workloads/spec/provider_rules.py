@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.render.names import check_address
+from density_study.cluster.render.names import check_path
 from density_study.workloads.base.checked import FaultyKeyError
 from density_study.workloads.spec.containers_spec import carried
 from density_study.workloads.spec.existing_spec import check_given
@@ -190,6 +191,14 @@ def _check_declared(host: HostSpec, index: int) -> None:
                 "write the actual value (guests verify the medium before the first trial)",
                 *("hosts", index, *key),
             )
+    for number, disk in enumerate(host.disks):
+        try:
+            check_path(PurePath(disk.path), f"host {host.name!r}")
+        except InputError as error:
+            key = ("hosts", index, "disks", number, "path")
+            raise FaultyKeyError(
+                f"{error.what.rstrip('.')}; {error.remedy.rstrip('.')}", *key
+            ) from error
     if not host.disks:
         message = f"host {host.name!r} has no disk for its guests"
         raise FaultyKeyError(message, "hosts", index, "disks")
@@ -238,10 +247,6 @@ def _check_addresses(
         key = ("hosts", index, "address")
         if address in addresses[:index]:
             raise FaultyKeyError(f"duplicate host address: {address!r}", *key)
-        try:
-            check_address(address, "hosts")
-        except InputError as error:
-            raise FaultyKeyError(error.what.rstrip("."), *key) from error
         if not loopback and (address == "localhost" or address.startswith("127.")):
             raise FaultyKeyError(
                 f"host {hosts[index].name!r} has the loopback address {address}, which other hosts "

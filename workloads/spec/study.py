@@ -13,8 +13,15 @@ from pydantic import (
     model_validator,
 )
 
+from density_study.cluster.model.secrets import has_login
 from density_study.cluster.stack.java import fault_of
-from density_study.workloads.base.checked import FaultyKeyError, Name, at_most, no_duplicates
+from density_study.workloads.base.checked import (
+    FaultyKeyError,
+    Name,
+    at_most,
+    leaves,
+    no_duplicates,
+)
 from density_study.workloads.base.quantity import Seconds
 from density_study.workloads.base.setting import Setting, WorkloadSpec
 from density_study.workloads.base.values import Frozen
@@ -199,6 +206,17 @@ class Study(Frozen):
     def reports_late_runs(self) -> bool:
         """Whether a receiver of `notify` wants to know of a run that takes too long."""
         return any("late" in receiver.events for receiver in self.notify)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_passwords(cls, value: Any) -> Any:
+        for path, text in leaves(value):
+            if isinstance(text, str) and has_login(text):
+                raise FaultyKeyError(
+                    "this looks like a secret: an address with a password. A study is stored with its runs",
+                    *path,
+                )
+        return value
 
     @model_validator(mode="before")
     @classmethod

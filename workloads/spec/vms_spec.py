@@ -61,9 +61,13 @@ class VmsSpec(Frozen):
     data_disk: Annotated[SizeMib, at_most(MAX_DISK_MIB, "MiB, 1 PiB")] = Field(
         32 * 1024, description="Maximum size of a VM's sparse data disk, in whole GiB."
     )
-    images: Annotated[str, like(r"/[A-Za-z0-9_./-]+", "an absolute path of plain characters")] = (
-        Field("/var/lib/libvirt/images/density-study", description="Folder of images on the host.")
-    )
+    images: Annotated[
+        str,
+        like(
+            r"(/(?!\.\.?(/|$))[A-Za-z0-9_.-]+)+/?",
+            "an absolute path of plain characters",
+        ),
+    ] = Field("/var/lib/libvirt/images/density-study", description="Folder of images on the host.")
 
     @field_validator("network")
     @classmethod
@@ -125,8 +129,10 @@ class VmsSpec(Frozen):
 LibvirtUri = Annotated[
     str,
     like(
-        r"qemu(:///|\+ssh://[A-Za-z0-9@:._-]+/)system(\?[A-Za-z0-9=&/._-]*)?",
+        r"qemu:///system|qemu\+ssh://([a-z_][a-z0-9_-]{0,31}@)?[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?"
+        r"(:[0-9]{1,5})?/system",
         "qemu:///system or qemu+ssh://user@address/system",
     ),
 ]
-"""A system URI: guests of a session URI cannot join a bridge."""
+"""A system URI: guests of a session URI cannot join a bridge. It has no query, in which libvirt would take
+programs to run (command=) and ways past the check of host keys (no_verify=)."""

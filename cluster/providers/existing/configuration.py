@@ -4,32 +4,36 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
-from xml.etree import ElementTree as ET
 
 from density_study.cluster.model.access import OPEN, Access
 from density_study.cluster.model.configuration import SITES
 from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.model.secrets import is_secret, without_logins
+from density_study.cluster.providers.existing.owner import check_owner
+from density_study.cluster.providers.existing.site_file import (
+    check_whole,
+    properties_of,
+)
 from density_study.cluster.providers.existing.web import beans, get_json
 from density_study.cluster.render.conf_files import configuration_xml
+from density_study.cluster.state import atomic
 
 NEEDED = ("core-site", "hbase-site")
 """Of SITES, those without which no client finds the cluster. Of the others, Hadoop has defaults."""
 NAMENODE_PORTS, RESOURCEMANAGER_PORTS = (9870, 9871), (8088, 8090)
 """Hadoop's defaults for HTTP and HTTPS."""
-_SENSITIVE = re.compile(
-    r"(secret|password|passphrase|keystore\.pass|credential)s?$|account\.key"
-    r"|s3.*(secret|encryption).*key|oauth.*token",
-    re.IGNORECASE,
-)
-"""As Hadoop's own hadoop.security.sensitive-config-keys."""
-_VARIABLE = re.compile(r"\$\{([^${}\s]+)\}")
-_EXPANSIONS = 20  # as deep as Hadoop's own Configuration expands
+_VARIABLE = re.compile(r"\$\{([^${}\s]{1,200})\}")
+_EXPANSIONS = 20
+"""Of one value, one variable at a time: as many as Hadoop's own Configuration makes."""
+_MAX_VALUE = 64 * 1024
+"""Characters that a value may grow to."""
+_ADDRESS = re.compile(r".*(address|hostname|quorum|defaultFS)(\.[\w.-]+)?")
+_LOGIN = re.compile(r":(?!//)[^\s@]{1,1000}@")
 
 
 @dataclass(frozen=True)
@@ -40,17 +44,18 @@ class ClientConfiguration:
     properties: Mapping[str, str]
 
     def get(self, name: str, default: str = "") -> str:
-        """The property with its variables expanded, or `default`."""
-        value = self.properties.get(name, default)
+        """The property with its variables expanded, as far as the limits allow; or `default`."""
+        value, at = self.properties.get(name, default), 0
         for _ in range(_EXPANSIONS):
-            expanded = _VARIABLE.sub(lambda found: self._variable(found), value)
-            if expanded == value:
+            while (found := _VARIABLE.search(value, at)) and found[1] not in self.properties:
+                at = found.end()  # a property or the environment of a client's JVM
+            if found is None:
                 break
-            value = expanded
+            inner = self.properties[found[1]]
+            if len(value) + len(inner) > _MAX_VALUE:
+                break
+            value, at = value[: found.start()] + inner + value[found.end() :], 0
         return value
-
-    def _variable(self, found: re.Match[str]) -> str:
-        return self.properties.get(found[1], found[0])
 
     @property
     def is_secure(self) -> bool:
@@ -128,17 +133,20 @@ class ClientConfiguration:
         return found
 
     def _wrong(self, key: str, site: str, remedy: str) -> InputError:
-        value = self.get(key)
+        value = without_logins(self.get(key))
         what = f"{key} is {value!r}." if value else f"{key} is missing."
         return InputError(what, str(self.folder / f"{site}.xml"), remedy)
 
 
 def read_configuration(folder: Path) -> ClientConfiguration:
-    """The configuration in `folder`. InputError if a file is missing or damaged."""
+    """The configuration in `folder`. InputError if a file is missing or damaged, or is another person's."""
     properties: dict[str, str] = {}
+    check_owner(folder)
     for site in SITES:
         path = folder / f"{site}.xml"
         if path.is_file():
+            check_owner(path)
+            check_whole(path)
             properties |= properties_of(path)
         elif site in NEEDED:
             raise InputError(
@@ -146,34 +154,28 @@ def read_configuration(folder: Path) -> ClientConfiguration:
                 str(folder),
                 "name the folder with the XML files that the cluster's administrators hand to clients.",
             )
-    return ClientConfiguration(folder, properties)
+    found = ClientConfiguration(folder, properties)
+    for name in filter(_ADDRESS.fullmatch, properties):
+        if _LOGIN.search(found.get(name)):  # it would be in records and messages
+            raise InputError(
+                f"{name} has a password before the host's name.",
+                str(folder),
+                "remove it: clients log in by Kerberos.",
+            )
+    return found
 
 
 def copy_configuration(folder: Path, to: Path) -> None:
-    """Copy what clients read, without the properties that hold passwords or keys."""
-    to.mkdir(parents=True, exist_ok=True)
+    """Write what clients read of each file anew, for this user alone: properties without secrets, and nothing
+    else. Comments are left out, because people keep old passwords there."""
+    to.mkdir(parents=True, exist_ok=True, mode=0o700)
+    to.chmod(0o700)
     for path in (folder / f"{site}.xml" for site in SITES):
         if path.is_file():
-            names = [name for name, _ in properties_of(path) if _SENSITIVE.search(name)]
-            if names:
-                open_to_all = {n: v for n, v in properties_of(path) if n not in names}
-                (to / path.name).write_text(configuration_xml(open_to_all))
-            else:
-                shutil.copyfile(path, to / path.name)
-
-
-def properties_of(path: Path) -> Iterable[tuple[str, str]]:
-    """(name, value) of each property of an XML file. InputError if it is damaged."""
-    try:
-        root = ET.parse(path).getroot()
-    except (ET.ParseError, OSError, UnicodeDecodeError) as error:
-        raise InputError(
-            f"the file cannot be read: {error}.", str(path), "correct it, or ask for it again."
-        ) from error
-    for entry in root.iter("property"):
-        name, value = entry.findtext("name"), entry.findtext("value")
-        if name and value is not None:
-            yield name.strip(), value.strip()
+            kept = {
+                name: value for name, value in properties_of(path) if not is_secret(name, value)
+            }
+            atomic.write_text(to / path.name, configuration_xml(kept), mode=0o600)
 
 
 def _words(text: str) -> list[str]:

@@ -73,8 +73,9 @@ class EndpointProvider(ExistingProvider):
             directories.make(site, node, journal)
         watched.reach(site, given, journal)
         for name, text in store_client_files().items():
-            atomic.write_text(conf / name, text)
-        atomic.write_text(conf / ENDPOINT, json.dumps(properties, indent=2) + "\n")
+            atomic.write_text(conf / name, text, mode=0o600)
+        described = json.dumps(properties, indent=2) + "\n"
+        atomic.write_text(conf / ENDPOINT, described, mode=0o600)
         # what was there is not ours to remove
         _check_free(topology, *ask_store(properties, "owner"))
         journal.intend(OWNED, site.tag, path=given.namespace)

@@ -100,7 +100,7 @@ def log_in(given: GivenCluster, conf: Path, site: Site, journal: Journal) -> Acc
         folder.chmod(0o700)
     access = _access(given, configuration, conf, folder)
     login = _Login(given.kerberos, access)
-    atomic.write_text(conf / _SAVED, _ADAPTER.dump_json(login).decode() + "\n")
+    atomic.write_text(conf / _SAVED, _ADAPTER.dump_json(login).decode() + "\n", mode=0o600)
     return access
 
 

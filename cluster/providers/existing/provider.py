@@ -41,6 +41,7 @@ from density_study.cluster.providers.existing.login import (
 )
 from density_study.cluster.providers.existing.tables import (
     check_quota,
+    look,
     table_tool,
 )
 from density_study.cluster.providers.local.transport import LocalTransport
@@ -79,7 +80,7 @@ class ExistingProvider(Provider, Given, Watched):
             folder.check_free()
             folder.check_room(needed_mib, urlsplit(configuration.get("hbase.rootdir")).path)
             words = ("namespace", "state", given.namespace, "--tag", "")
-            held = table_tool(configuration.folder, access, *words)
+            held = look(configuration.folder, access, *words)
         _check_free(given, held)
         for said in held["quotas"] or ():
             check_quota(said, given.namespace)
@@ -95,7 +96,7 @@ class ExistingProvider(Provider, Given, Watched):
         given = given_of(topology)
         with looking(given) as (configuration, access):
             words = ("servers", "--namespace", given.namespace)
-            hbase = table_tool(configuration.folder, access, *words)
+            hbase = look(configuration.folder, access, *words)
             hadoop = ask(configuration, access).hadoop
         return Versions(hadoop=hadoop, client=client_of(hbase["version"]))
 
@@ -111,7 +112,7 @@ class ExistingProvider(Provider, Given, Watched):
         answers = ask(configuration, access)
         homes = ensure_stacks(Versions(hadoop=answers.hadoop)).install_dirs()
         for name, text in given_client_files(homes, conf, configuration.folder).items():
-            atomic.write_text(conf / name, text)
+            atomic.write_text(conf / name, text, mode=0o600)
         folder = HdfsFolder(answers.namenode, given.folder, access)
         folder.check_free()  # before the intent: what was there is not ours to remove
         journal.intend(FOLDER, site.tag, path=given.folder)

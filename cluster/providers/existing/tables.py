@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from density_study.cluster.model.access import Access
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.java_tools import TOOL_HEAP_MIB, results_of
-from density_study.cluster.render.conf_files import log_flags
+from density_study.cluster.providers.existing.configuration import copy_configuration
+from density_study.cluster.render.conf_files import log_flags, store_client_files
 from density_study.cluster.render.jvm import ADD_OPENS, FAST_START, NETTY, heap_flags
 from density_study.cluster.stack import classpath, ensure, find_java
+from density_study.cluster.state.runtime import runtime_dir
 
 MAIN = "org.densitystudy.table.TableTool"
 TIMEOUT_S = 150.0  # the tool's own limit of an operation is 120 s
@@ -39,6 +43,20 @@ def table_tool(conf: Path, access: Access, *words: str) -> Any:
             "check that HBase runs, and that this machine reaches ZooKeeper, its HMaster and RegionServers.",
         )
     return results_of(done.stdout)[0]
+
+
+def look(folder: Path, access: Access, *words: str) -> Any:
+    """As `table_tool`, by a copy of the client configuration in `folder`, which a study names: what else lies
+    there, such as classes, is not on the class path."""
+    with TemporaryDirectory(prefix="conf-", dir=runtime_dir()) as copy:
+        conf = Path(copy)
+        copy_configuration(folder, conf)
+        for name, text in store_client_files().items():
+            (conf / name).write_text(text)
+        try:
+            return table_tool(conf, access, *words)
+        except StudyError as error:
+            raise replace(error, where=f"hbase-site.xml in {folder}") from error
 
 
 def check_quota(said: str, namespace: str) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from density_study.cluster.model.access import Access
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.given import Kerberos
+from density_study.cluster.providers.existing.owner import check_owner
 
 PROGRAMS = {"kinit": "krb5-user", "klist": "krb5-user", "kvno": "krb5-user", "curl": "curl"}
 """And the Debian packages that have them."""
@@ -77,6 +78,8 @@ def krb5_conf_of(kerberos: Kerberos) -> str:
             "name one readable file in existing.kerberos.krb5_conf.",
             _KEY,
         )
+    if kerberos.krb5_conf:
+        check_owner(Path(path))  # it can name plug-ins
     return path
 
 

@@ -7,10 +7,8 @@ import subprocess
 from pathlib import Path
 
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.providers.existing.configuration import (
-    ClientConfiguration,
-    properties_of,
-)
+from density_study.cluster.providers.existing.configuration import ClientConfiguration
+from density_study.cluster.providers.existing.site_file import properties_of
 from density_study.cluster.stack import find_java
 
 _NAME = "ca.pem"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -190,19 +191,64 @@ def test_a_failing_or_hanging_mail_server_is_named(mailbox: Mailbox, fault: str)
     assert mailbox.mails == []
 
 
-def test_any_notifier_gets_the_message_in_its_templates(hook: Hook) -> None:
+@pytest.fixture
+def own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The machine's owner allows the notifier of this file."""
+    monkeypatch.setenv("DENSITY_STUDY_NOTIFIERS", f"a.b.C, {__name__}.Own")
     own_notifier()
+
+
+@pytest.mark.usefixtures("own")
+def test_a_notifier_that_the_owner_lists_gets_the_message_in_its_arguments() -> None:
     template = {"message": "{{ message.event }} of {{ message.study }}"}
     assert deliver(notifier=f"{__name__}.Own", arguments=template) == ""
     assert GOT == ["regression of nightly"]
 
 
+@pytest.mark.usefixtures("own")
+def test_what_is_put_into_arguments_is_no_template() -> None:
+    assert deliver(notifier=f"{__name__}.Own", arguments={"message": "{{ message.text }}"}) == ""
+    assert "{{ 7 * 7 }}" in GOT[0]
+
+
+@pytest.mark.usefixtures("own")
+def test_parts_of_a_connection_need_the_owners_leave(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AIRFLOW_CONN_PAGER", "http://u:PAGERSECRET@h:1/")
+    monkeypatch.setenv("AIRFLOW_CONN_PROD", "http://u:PRODSECRET@h:1/")
+    receiver = {
+        "notifier": f"{__name__}.Own",
+        "arguments": {"message": "{{ conn.pager.password }}"},
+    }
+    fault = deliver(**receiver)
+    assert "does not allow parts of the connection 'pager'" in fault and not GOT
+    monkeypatch.setenv("DENSITY_STUDY_NOTIFY_CONNECTIONS", "pager,other")
+    assert deliver(**receiver) == "" and GOT == ["PAGERSECRET"]
+    receiver["arguments"] = {"message": "{{ conn.prod.password }}"}
+    assert "does not allow" in deliver(**receiver) and GOT == ["PAGERSECRET"]
+
+
+def test_nothing_is_imported_that_the_owner_did_not_list(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "evil_module.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    for path in ("evil_module.Notifier", "os.system", "airflow.providers.evil_module.Notifier",
+                 "airflow.models.Variable", "subprocess.Popen"):  # fmt: skip
+        assert "this machine does not allow it" in deliver(notifier=path)
+    assert not (tmp_path / "ran").exists()
+
+
 @pytest.mark.parametrize(
     ("receiver", "fault"),
     (
-        ({"notifier": "no_such_package.Notifier"}, "cannot be imported: No module named"),
-        ({"notifier": "json.Notifier"}, "cannot be imported: module 'json' has no attribute"),
-        ({"notifier": "json.JSONDecoder"}, "not an Airflow notifier"),
+        ({"notifier": "no_such_package.Notifier"}, "this machine does not allow it"),
+        ({"notifier": "json.JSONDecoder"}, "this machine does not allow it"),
+        (
+            {"notifier": "airflow.providers.x.notifications.y.Z"},
+            "cannot be imported: No module named",
+        ),
+        ({"notifier": "airflow.providers.smtp.notifications.smtp.X"}, "cannot be imported: module"),
+        ({"notifier": "airflow.providers.smtp.notifications.smtp.Path"}, "not an Airflow notifier"),
         ({"notifier": "airflow.providers.smtp.notifications.smtp.SmtpNotifier"}, "TypeError"),
     ),
 )
@@ -210,14 +256,14 @@ def test_a_notifier_that_cannot_be_used_is_a_fault(receiver: dict[str, Any], fau
     assert fault in deliver(**receiver)
 
 
+@pytest.mark.usefixtures("own")
 def test_the_fault_of_a_strange_notifier_shows_no_path_of_a_url() -> None:
-    own_notifier()
     fault = deliver(notifier=f"{__name__}.Own", arguments={"message": "raise"})
     assert fault.endswith("RuntimeError: POST https://h.example/*** failed with url: ***")
 
 
+@pytest.mark.usefixtures("own")
 def test_a_notifier_that_ends_the_thread_is_a_fault() -> None:
-    own_notifier()
     fault = deliver(notifier=f"{__name__}.Own", arguments={"message": "exit"})
     assert fault.endswith("SystemExit: 3")
 
@@ -227,8 +273,8 @@ GOT: list[str] = []
 
 def own_notifier() -> None:
     """Defined when it is first used, because Airflow reads its environment when it is imported."""
+    GOT.clear()
     if "Own" in globals():
-        GOT.clear()
         return
     from airflow.sdk import BaseNotifier
 
