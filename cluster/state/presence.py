@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from density_study.cluster.state.plain_file import open_plain
+
 LOCK = "owner.lock"
 OPENING = "opening.lock"
 BEAT_EVERY_S = 5.0
@@ -75,7 +77,7 @@ def alone(root: Path) -> Iterator[bool]:
 def is_free(root: Path) -> bool | None:
     """Whether no process is present at the run in `root`. None if this user cannot determine it."""
     try:
-        with (root / LOCK).open("rb") as file:
+        with os.fdopen(open_plain(root / LOCK), "rb") as file:
             return _try_lock(file.fileno())
     except FileNotFoundError:
         return True if root.is_dir() else None
@@ -86,14 +88,14 @@ def is_free(root: Path) -> bool | None:
 def silent_s(root: Path) -> float:
     """Seconds since the run in `root` showed a sign of life: a heartbeat or a line of its journal."""
     signs = [root / LOCK, root / "journal.jsonl"]
-    newest = max((path.stat().st_mtime for path in signs if path.exists()), default=0.0)
+    newest = max((path.lstat().st_mtime for path in signs if path.exists()), default=0.0)
     return max(0.0, time.time() - newest)
 
 
 @contextmanager
 def _opened(path: Path) -> Iterator[int]:
     # Not inherited by any child: a daemon must not hold the lock of a dead owner.
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    descriptor = open_plain(path, os.O_RDWR | os.O_CREAT)
     try:
         yield descriptor
     finally:
