@@ -17,6 +17,7 @@ from density_study.cluster.lifecycle.reap import Swept
 from density_study.cluster.lifecycle.reap import reap as reap_clusters
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.state.events import RunOpened, TornDown
+from density_study.cluster.state.own_runs import keep_others_out
 from density_study.cluster.state.owner import here
 from density_study.cluster.state.presence import present
 from density_study.dags.airflow_home.home import ONE_PROCESS, base_folder
@@ -33,6 +34,7 @@ log = logging.getLogger(__name__)
 
 def carry_out(root: str, kind: StepKind, name: str) -> StepOutcome:
     """Execute a step of the run: `up` or `down` of the build `name`, or the `trial` of that name."""
+    keep_others_out()
     run = load_run(Path(root))
     _check_machine(run)
     with present(run.root):
@@ -147,10 +149,10 @@ def tear_down(root: str, reason: str = "the run was stopped before the trial end
 
 
 def reap(runs: Path, dry_run: bool, dead: Container[str] = ()) -> Swept:
-    """Remove the leftovers of ended and killed runs below `runs` and verify that they are gone.
+    """Remove the leftovers of this user's ended and killed runs below `runs` and verify that they are gone.
 
     Their open records are closed as `incomplete`. `dead`: names of owners that are known
-    to be dead.
+    to be dead. The result names the runs that could not be reaped.
     """
     return reap_clusters(runs, dry_run, _close_records, dead)
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import yaml
 
 from density_study.cluster.model.errors import StudyError
+from density_study.cluster.state import own_runs
 from density_study.cluster.state.atomic import sync_folder, write_text
 from density_study.cluster.state.events import RunImported
 from density_study.cluster.state.journal import JOURNAL, Journal
@@ -44,7 +45,8 @@ def write_run(
     if root.exists():
         raise StudyError("this run exists.", str(root), "import again in a second.")
     aside = runs / file.map.study / f".importing-{os.getpid()}" / run
-    aside.mkdir(parents=True)
+    own_runs.require_state_dir()
+    aside.mkdir(parents=True, mode=0o755)
     try:
         for trial in trials:
             record = Record.open(aside / "records", trial.manifest)
@@ -63,6 +65,7 @@ def write_run(
             )
         )
         aside.rename(root)
+        own_runs.register(root)
         sync_folder(root.parent)
     finally:
         shutil.rmtree(aside.parent, ignore_errors=True)
