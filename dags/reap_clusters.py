@@ -1,31 +1,28 @@
 """DAG `reap_clusters`: hourly, remove the leftovers of ended and killed runs and verify that they are gone.
 
-It skips live runs, runs with an owner that neither this worker nor Airflow knows, and everything that the
-project did not create. `study reap` does the same by hand. The receivers of a killed run's study (its key
-`notify`) get a message.
+It looks at the folder of the setting `runs`, and nowhere else. It skips live runs, runs with an owner that
+neither this worker nor Airflow knows, runs that this worker's user has not opened, and everything that the
+project did not create. `study reap` does the same by hand, for any folder. The receivers of a killed run's
+study (its key `notify`) get a message.
 """
 # mypy does not follow Airflow's decorators (pyproject.toml); the functions are typed.
 # mypy: disable-error-code="untyped-decorator"
 
 from __future__ import annotations
 
+import logging
+
 from airflow.sdk import Param, dag, get_current_context, task
 
-from density_study.dags.airflow_home.home import base_folder, runs_folder
+from density_study.dags.airflow_home.home import runs_folder
 from density_study.dags.notify.tell import tell
 from density_study.dags.tasks.ended_dag_runs import EndedDagRuns
 from density_study.dags.tasks.params import bad_input_fails, checked_params
 from density_study.dags.tasks.ssh_key import use_ssh_connection
 from density_study.dags.tasks.study_tasks import RETRIES, RETRY_DELAY
 
+log = logging.getLogger(__name__)
 PARAMS = {
-    "runs": Param(
-        str(runs_folder()),
-        type="string",
-        minLength=1,
-        title="Runs folder",
-        description="Folder that holds all runs: absolute path, or relative to the project folder.",
-    ),
     "dry_run": Param(
         False,
         type="boolean",
@@ -58,12 +55,16 @@ def reap_clusters() -> None:
 
         with bad_input_fails():
             params = checked_params()
-        runs = base_folder() / params["runs"]
+        runs = runs_folder()
         swept = study_stages.reap(runs, params["dry_run"], EndedDagRuns())
         for killed in () if params["dry_run"] else swept.reaped:
             if (runs / killed.tag).is_dir():  # else its study says nothing about receivers
                 tell(str(runs / killed.tag), "the run was killed", get_current_context())
-        return [str(run) for run in (*swept.reaped, *swept.left_alone)]
+        lines = [str(run) for run in (*swept.reaped, *swept.left_alone)]
+        for line in lines if swept.failed else ():
+            log.info("%s", line)
+        swept.check()  # after the others
+        return lines
 
     reap()
 

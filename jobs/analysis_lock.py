@@ -11,8 +11,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from density_study.analysis.tables.storage import is_local
-from density_study.cluster.state.atomic import open_lock
 from density_study.cluster.state.owner import here
+from density_study.cluster.state.plain_file import open_plain
 
 LOCK = "analysis.lock"
 _NAME_BYTES = 200
@@ -27,7 +27,7 @@ def analysing(run_root: Path) -> Iterator[None]:
     if not is_local(run_root):
         yield
         return
-    descriptor = open_lock(run_root / LOCK)
+    descriptor = open_plain(run_root / LOCK, os.O_RDWR | os.O_CREAT)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import tempfile
 from typing import Any
 
 import pytest
@@ -17,6 +18,9 @@ if not hasattr(sys.modules["__main__"], "__file__"):
     sys.modules["__main__"].__file__ = __file__
 
 os.environ["DENSITY_STUDY_SETTINGS"] = os.devnull  # not those of the person who runs the tests
+# The runs of the tests are not registered with those of that person.
+_state = tempfile.TemporaryDirectory(prefix="density-study-tests-")
+os.environ["DENSITY_STUDY_STATE"] = _state.name
 
 # `make bench` measures speed; on a busy machine an example may take any time.
 settings.register_profile("untimed", deadline=None)

@@ -1,7 +1,9 @@
-"""Reap: remove what ended runs left behind, and prove it gone.
+"""Reap: remove what this user's ended runs left behind, and prove it gone.
 
 A run is over when its journal records its end, or when its owner is dead. Reap touches nothing else: not
-live runs, not processes of others, and not runs whose owner's state cannot be determined from here.
+live runs, not processes of others, not runs whose owner's state cannot be determined from here, and not runs
+that this user has not opened (see `cluster.state.own_runs`). What the journal of an ended run proves to be
+gone is not looked for again.
 """
 
 from __future__ import annotations
@@ -11,15 +13,23 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
+from density_study.cluster.lifecycle.own_acts import check_acts
 from density_study.cluster.lifecycle.tear_down import leftovers_of, release_hosts, tear_down
 from density_study.cluster.machine.processes import stop_all
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import StudyError, TearDownError
-from density_study.cluster.state import lease, presence
-from density_study.cluster.state.events import BuildDestroyed, Event, Intent, OwnerDeclaredDead
+from density_study.cluster.state import lease, own_runs, presence
+from density_study.cluster.state.events import (
+    BuildDestroyed,
+    Event,
+    Intent,
+    OwnerDeclaredDead,
+    RunEnded,
+    RunReaped,
+)
 from density_study.cluster.state.journal import JOURNAL, Journal, run_folders
 from density_study.cluster.state.run_state import RunState, run_state
-from density_study.cluster.state.tags import is_below, tagged
+from density_study.cluster.state.tags import tagged
 
 GRACE_S = 5.0
 
@@ -41,7 +51,7 @@ class Reaped:
 
 @dataclass(frozen=True)
 class LeftAlone:
-    """A run that may still be running, and why that is unknown."""
+    """A run that may still be running, or that is not this user's own, and why that is so."""
 
     tag: str
     why: str
@@ -51,95 +61,158 @@ class LeftAlone:
 
 
 @dataclass(frozen=True)
-class Swept:
-    """The result of `reap`. Live runs, and runs with nothing left, are in neither list."""
+class Failed:
+    """A run of this user's that could not be reaped, and why."""
 
-    reaped: tuple[Reaped, ...]
-    left_alone: tuple[LeftAlone, ...]
+    tag: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.tag}: failed; {self.why}"
+
+
+@dataclass(frozen=True)
+class Swept:
+    """The result of `reap`. Live runs, and runs with nothing left, are in no list."""
+
+    reaped: tuple[Reaped, ...] = ()
+    left_alone: tuple[LeftAlone, ...] = ()
+    failed: tuple[Failed, ...] = ()
+
+    def check(self) -> None:
+        """TearDownError if a run could not be reaped."""
+        if self.failed:
+            raise TearDownError(
+                f"{len(self.failed)} run(s) could not be reaped: {'; '.join(map(str, self.failed))}",
+                "study reap",
+                "fix each problem above, then run `study reap` again.",
+            )
 
 
 def reap(
     runs: Path, dry_run: bool = False, on_run: OnRun | None = None, dead: Container[str] = ()
 ) -> Swept:
-    """Take down whatever the runs below `runs` left.
+    """Take down whatever this user's runs below `runs` left. The fault of one run never stops the others.
 
     `dead`: names of owners that the caller knows to be dead. `on_run(root, dry_run)` cleans up what only
-    the caller knows of, such as open records, and returns what it did. TearDownError if something
-    cannot be removed.
+    the caller knows of, such as open records, and returns what it did. InputError if the registry of the
+    user's runs cannot be used.
     """
-    swept: list[Reaped | LeftAlone | None] = []
-    failures: list[str] = []
-    for root in run_folders(runs.absolute()):
-        try:
-            swept.append(_sweep(root, dry_run, on_run, dead))
-        except StudyError as error:  # of one run; the others are still reaped
-            failures.append(str(error))
-    if failures:
-        raise TearDownError(
-            f"{len(failures)} run(s) could not be reaped: {'; '.join(failures)}",
-            str(runs),
-            "fix each problem above, then run `study reap` again.",
-        )
+    swept = [_guarded(root, dry_run, on_run, dead) for root in run_folders(runs.absolute())]
     return Swept(
-        tuple(result for result in swept if isinstance(result, Reaped)),
-        tuple(result for result in swept if isinstance(result, LeftAlone)),
+        tuple(one for one in swept if isinstance(one, Reaped)),
+        tuple(one for one in swept if isinstance(one, LeftAlone)),
+        tuple(one for one in swept if isinstance(one, Failed)),
     )
 
 
 def clear(root: Path) -> None:
     """Take down whatever the run in `root` left, before it is resumed. Its lease stays.
 
-    The caller holds the run's lock alone and has made sure that its owner is not alive.
-    TearDownError if something cannot be removed.
+    The caller holds the run's lock alone and has made sure that its owner is not alive. InputError if the
+    run is not this user's own, TearDownError if something cannot be removed.
     """
+    own_runs.require_own(root)
     state = run_state(root, lock_free=True)
     if state is not None:
+        _check_own(root, state.tag)
         _clear(root, state.tag)
 
 
-def not_proved_gone(root: Path, tag: str) -> tuple[str, ...]:
-    """What of an ended run still exists here, or may exist elsewhere: its processes, its lease, and
-    whatever is found of a build whose removal the journal does not prove. Changes nothing.
+def claim(root: Path) -> None:
+    """Make the run in `root` this user's own, if its entry in the registry was lost. StudyError if its folder
+    or its journal shows that it is another's."""
+    state = run_state(root, presence.is_free(root))
+    if state is not None:
+        _check_own(root, state.tag)
+    own_runs.claim(root)
 
-    StudyError if a host with such a build does not answer.
+
+def not_proved_gone(root: Path) -> tuple[str, ...]:
+    """What of an ended run of this user's still exists here, or may exist elsewhere: its processes, its
+    lease, and whatever is found of a build whose removal the journal does not prove. Changes nothing.
+
+    StudyError if a host with such a build does not answer, or if others may have changed the run.
     """
-    journal, held = Journal(root / JOURNAL), lease.holder()
-    proved: dict[str, bool] = {}
-    for event in journal.events(Event):
-        if isinstance(event, BuildDestroyed):
-            proved[event.tag] = True
-        elif isinstance(event, Intent) and event.act == "build":
-            proved[event.tag] = False
-    found = [str(process) for process in tagged(tag)]
-    for site in _sites(root, tag, journal):
-        if not proved.get(site.tag, False):
-            found += leftovers_of(site, journal)
-    if held is not None and held.tag == tag:
-        found.append("the host's lease")
-    return tuple(dict.fromkeys(found))
+    tag, journal = own_runs.tag_of(root), Journal(root / JOURNAL)
+    if _standing(root, journal):
+        own_runs.require_own(root)
+        check_acts(root, tag, journal)
+    return _describe(root, tag)
+
+
+def _guarded(
+    root: Path, dry_run: bool, on_run: OnRun | None, dead: Container[str]
+) -> Reaped | LeftAlone | Failed | None:
+    tag = own_runs.tag_of(root)
+    if not (is_own := own_runs.is_registered(root)):
+        on_run = None
+    try:
+        if why := own_runs.stranger(root):
+            return LeftAlone(tag, why)
+        return _sweep(root, tag, dry_run, on_run, dead) if is_own else _foreign(root, tag)
+    except StudyError as error:
+        why = str(error)
+    except Exception as error:  # whatever a damaged folder provokes: the others are still reaped
+        why = f"{type(error).__name__}: {error}"
+    return Failed(tag, why) if is_own else LeftAlone(tag, f"{own_runs.unregistered(root)} ({why})")
+
+
+def _foreign(root: Path, tag: str) -> LeftAlone | None:
+    """None for a live run, and for one of which nothing stands by its own words."""
+    found = run_state(root, presence.is_free(root))
+    if _is_alive(found) or not _standing(root, Journal(root / JOURNAL)):
+        return None
+    host = found.owner.place.host if found and found.owner else "a host that it does not name"
+    return LeftAlone(tag, f"{own_runs.unregistered(root)}. It was opened on {host[:80]!r}")
 
 
 def _sweep(
-    root: Path, dry_run: bool, on_run: OnRun | None, dead: Container[str]
+    root: Path, tag: str, dry_run: bool, on_run: OnRun | None, dead: Container[str]
 ) -> Reaped | LeftAlone | None:
     """None if the run is alive, was never opened, or left nothing."""
+    journal = Journal(root / JOURNAL)
     if _is_alive(run_state(root, presence.is_free(root))):
         return None  # a quick test without the lock, so that reap does not wait for a live run
+    if _is_settled(root, tag, journal) and not (on_run and on_run(root, True)):
+        return None
     with _held_still(root, dry_run) as locked:
         found = run_state(root, lock_free=locked)
         if found is None or _is_alive(found):
             return None
-        if why := _doubt(root, found, locked, dead):
-            return LeftAlone(found.tag, why)
-        removed = _describe(root, found.tag)
+        if why := _doubt(root, found, locked, dead) or own_runs.refusal(root):
+            return LeftAlone(tag, why)
+        _check_own(root, found.tag)
+        removed = _describe(root, tag)
         if not dry_run:
             if found.state == "unknown":
-                Journal(root / JOURNAL).record(OwnerDeclaredDead(owner=found.owner_name))
-            _clear(root, found.tag)
-            release_hosts(found.tag, Journal(root / JOURNAL))
-            lease.release(found.tag)
+                journal.record(OwnerDeclaredDead(owner=found.owner_name))
+            _clear(root, tag)
+            release_hosts(tag, journal)
+            lease.release(tag)
         removed += on_run(root, dry_run) if on_run else ()
-        return Reaped(found.tag, removed, dry_run) if removed else None
+        if not dry_run:
+            journal.record(RunReaped())
+        return Reaped(tag, removed, dry_run) if removed else None
+
+
+def _check_own(root: Path, tag: str) -> None:
+    """StudyError if the journal is not of this run, or has acts that this run cannot have done."""
+    if tag != own_runs.tag_of(root):
+        raise StudyError(
+            f"the journal is that of the run {tag[:80]!r}.",
+            str(root / JOURNAL),
+            "move the folder back to its place, runs/<study>/<run>.",
+        )
+    check_acts(root, tag, Journal(root / JOURNAL))
+
+
+def _is_settled(root: Path, tag: str, journal: Journal) -> bool:
+    """Whether the journal proves that everything is gone and its hosts are released, and nothing of the run
+    is on this machine: no host is asked then."""
+    if _standing(root, journal) or not journal.since_opening(RunEnded, RunReaped):
+        return False
+    return not _here(tag)
 
 
 def _is_alive(found: RunState | None) -> bool:
@@ -169,28 +242,35 @@ def _held_still(root: Path, dry_run: bool) -> AbstractContextManager[bool]:
 
 def _describe(root: Path, tag: str) -> tuple[str, ...]:
     """What of the run exists now: processes, directories, the lease."""
-    journal, held = Journal(root / JOURNAL), lease.holder()
-    found = [str(process) for process in tagged(tag)]
-    for site in _sites(root, tag, journal):
+    journal = Journal(root / JOURNAL)
+    found = list(_here(tag))
+    for site in _standing(root, journal):
         found += leftovers_of(site, journal)
-    if held is not None and held.tag == tag:
-        found.append("the host's lease")
     return tuple(dict.fromkeys(found))
+
+
+def _here(tag: str) -> tuple[str, ...]:
+    """Processes and the lease on this machine."""
+    held = lease.holder()
+    is_held = held is not None and held.tag == tag
+    return (*map(str, tagged(tag)), *(("the host's lease",) if is_held else ()))
 
 
 def _clear(root: Path, tag: str) -> None:
     journal = Journal(root / JOURNAL)
     # The run's own controller process is among them; tear-down finds what that still starts.
     stop_all(tagged(tag), GRACE_S)
-    for site in _sites(root, tag, journal):
+    for site in _standing(root, journal):
         tear_down(site, journal)
 
 
-def _sites(root: Path, tag: str, journal: Journal) -> tuple[Site, ...]:
-    """Every build of the run that was ever intended; the intent comes before anything of it exists."""
-    builds = {(intent.build, intent.tag) for intent in journal.intents("build")}
-    return tuple(
-        Site(root / "builds" / build, build_tag)
-        for build, build_tag in sorted(builds)
-        if is_below(build_tag, tag)
-    )
+def _standing(root: Path, journal: Journal) -> tuple[Site, ...]:
+    """The builds that were intended, and whose removal was not proved since. The intent comes before anything
+    of a build exists."""
+    standing: dict[str, str] = {}
+    for event in journal.events(Event):
+        if isinstance(event, BuildDestroyed):
+            standing.pop(event.tag, None)
+        elif isinstance(event, Intent) and event.act == "build":
+            standing[event.tag] = event.build
+    return tuple(Site(root / "builds" / name, mark) for mark, name in sorted(standing.items()))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Iterable
 from pathlib import Path
 
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.state.events import BuildDestroyed, BuildReady, Event, Intent
-from density_study.cluster.state.journal import JOURNAL, Journal, run_folders
+from density_study.cluster.state.journal import JOURNAL, Journal, events_among, run_folders
 
 _ANSWER_S = 5.0
 _REMEDY = (
@@ -24,7 +25,7 @@ def running_clusters(runs: Path) -> list[Path]:
     found = [
         (ready_s, folder / "builds" / build)
         for folder in run_folders(runs)
-        for build, ready_s in _ready(folder / JOURNAL).items()
+        for build, ready_s in _ready(events_among(folder, Event)).items()
     ]
     return [folder for _, folder in sorted(found)]
 
@@ -40,7 +41,7 @@ def require_yarn(build: Path, cluster: Cluster) -> None:
     if cluster.topology.given is not None:
         what = "a given cluster has one queue for the study, which the analysis does not use."
         raise InputError(what, str(build), "name a build of a cluster that a study built.")
-    if build.name not in _ready(build.parent.parent / JOURNAL):
+    if build.name not in _ready(Journal(build.parent.parent / JOURNAL).events(Event)):
         raise InputError("its cluster was taken down, or was never ready.", str(build), _REMEDY)
     host, _, port = address.rpartition(":")
     try:
@@ -50,10 +51,10 @@ def require_yarn(build: Path, cluster: Cluster) -> None:
         raise StudyError(what, address, _REMEDY) from error
 
 
-def _ready(journal: Path) -> dict[str, float]:
-    """Builds that run according to this journal, and since when (epoch seconds)."""
+def _ready(events: Iterable[Event]) -> dict[str, float]:
+    """Builds that run according to these events of a journal, and since when (epoch seconds)."""
     ready: dict[str, float] = {}
-    for event in Journal(journal).events(Event):
+    for event in events:
         if isinstance(event, BuildReady):
             ready[event.build] = event.t
         elif isinstance(event, BuildDestroyed) or (

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -21,7 +22,7 @@ from density_study.cluster.machine import cgroups, network_link
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.network import network_of
 from density_study.cluster.state import atomic
-from density_study.cluster.state.tags import TAG, start_ticks
+from density_study.cluster.state.tags import TAG, short_hash, start_ticks
 
 RUNC = Path("/run/runc")
 """runc's folder of a root user: a container has a folder there before it has anything else."""
@@ -67,8 +68,14 @@ def make_bridge(tag: str, name: str, address: str) -> None:
 
 
 def add_route(tag: str, network: str, via: str) -> None:
-    """To the containers of another machine."""
-    _ip(tag, f"route add {network} via {via}")
+    """To the containers of another machine. Its metric tells whose it is, as a route has no name."""
+    _ip(tag, f"route add {network} via {via} metric {metric_of(tag)}")
+
+
+def metric_of(tag: str) -> int:
+    """The metric of a build's routes: 28 bits of its tag's hash. It decides about nothing, as no other route
+    leads to these networks."""
+    return int(short_hash(tag)[:7], 16) + 1
 
 
 def make_network(
@@ -145,16 +152,18 @@ def unreached(name: str, addresses: Sequence[str]) -> list[str]:
 
 
 def find(
-    names: Sequence[str], links: Sequence[str], routes: Sequence[Sequence[str]]
+    tag: str, names: Sequence[str], links: Sequence[str], routes: Sequence[Sequence[str]]
 ) -> dict[str, list[str]]:
-    """What exists of these containers, interfaces and routes (network, via), by kind. Changes nothing."""
+    """What exists of these containers, interfaces and routes (network, via) of the build, by kind. Changes
+    nothing. StudyError for names that a build with this tag does not give."""
+    _require_own(tag, names, links)
     return {
         "container": [name for name in names if (RUNC / name).exists()],
         "cgroup": [name for name in names if cgroups.groups(name)],
         # it may be a file that is not mounted any more: it counts, too
         "network namespace": [name for name in names if (NETNS / name).exists()],
         "network interface": [name for name in links if _is_there(name)],
-        "route": [f"{network} via {via}" for network, via in routes if _leads(network, via)],
+        "route": [f"{network} via {via}" for network, via in routes if _leads(tag, network, via)],
     }
 
 
@@ -162,7 +171,7 @@ def remove(
     tag: str, names: Sequence[str], links: Sequence[str], routes: Sequence[Sequence[str]]
 ) -> dict[str, list[str]]:
     """Remove them in the order of dependency; returns what there was. `find` tells what is left."""
-    ours = find(names, links, routes)
+    ours = find(tag, names, links, routes)
     for name in ours["container"]:
         run(["runc", "delete", "--force", name], tag)
     for name in ours["cgroup"]:
@@ -172,7 +181,7 @@ def remove(
     for name in ours["network interface"]:  # a cable may be gone already
         run(["ip", "link", "delete", name], tag)
     for route in ours["route"]:
-        run(["ip", "route", "delete", *route.split()], tag)
+        run(["ip", "route", "delete", *route.split(), "metric", str(metric_of(tag))], tag)
     return ours
 
 
@@ -211,8 +220,27 @@ def _is_there(link: str) -> bool:
     return True
 
 
-def _leads(network: str, via: str) -> bool:
-    return bool(run(["ip", "route", "show", "exact", network, "via", via], "").stdout.strip())
+def _leads(tag: str, network: str, via: str) -> bool:
+    shown = run(["ip", "-json", "route", "show", "exact", network, "via", via], "").stdout
+    return any(route.get("metric") == metric_of(tag) for route in json.loads(shown or "[]"))
+
+
+def _require_own(tag: str, names: Sequence[str], links: Sequence[str]) -> None:
+    mark = short_hash(tag)
+    for name in names:
+        if not re.fullmatch(rf"study-{mark}-[A-Za-z0-9_.-]+", name):
+            raise _foreign(tag, name)
+    for link in links:
+        if not re.fullmatch(r"d[sv][0-9a-f]{12}", link):
+            raise _foreign(tag, link)
+
+
+def _foreign(tag: str, name: str) -> StudyError:
+    return StudyError(
+        f"{name!r} is not the name of anything that it makes.",
+        f"build {tag}",
+        "find out who changed the run's journal.",
+    )
 
 
 def _remove_groups(name: str) -> None:

@@ -8,6 +8,7 @@ Linux's tc and ip and files of /sys do it, as root or by sudo. Standard library 
 from __future__ import annotations
 
 import json
+import re
 import socket
 import sys
 from collections.abc import Mapping
@@ -22,6 +23,8 @@ from density_study.cluster.model.network import Network, failed, network_of, una
 TC, IP, UNSHARE = "/usr/sbin/tc", "/usr/sbin/ip", "/usr/bin/unshare"
 OURS, OF_KERNEL = "d5:", "0:"
 """Handles of queueing disciplines: of ours, and of those that the kernel chooses itself."""
+_DEVICE = re.compile(r"[A-Za-z0-9_.:@][A-Za-z0-9_.:@-]{0,14}")
+_LARGEST_MTU = 2**31 - 1
 _SHORTEST_BURST = 32 * 1024
 _BURST_S = 0.002
 
@@ -56,8 +59,21 @@ def apply(device: str, settings: Mapping[str, Any]) -> None:
     packet_cpus.write(packet_cpus.wanted(device, network))
 
 
+def foreign(former: Mapping[str, Any]) -> str:
+    """What in `former` cannot come from `state`, in words; empty if there is nothing."""
+    device, mtu, files = former.get("device"), former.get("mtu"), former.get("files")
+    if not isinstance(device, str) or not _DEVICE.fullmatch(device):
+        return f"{str(device)[:40]!r} is no network interface"
+    if type(mtu) is not int or not 0 < mtu <= _LARGEST_MTU or not isinstance(files, dict):
+        return f"{str(mtu)[:40]!r} is no MTU, or the files are none"
+    return packet_cpus.foreign(files, device)
+
+
 def changed(former: Mapping[str, Any]) -> list[str]:
-    """What differs from `former`, which `state` returned. An interface that is gone has nothing of ours."""
+    """What differs from `former`, which `state` returned. An interface that is gone has nothing of ours.
+    StudyError if it returned no such thing."""
+    if fault := foreign(former):
+        raise failed(fault)
     device, files = former["device"], packet_cpus.changed(former["files"])
     if not (SYS / device).exists():
         return files

@@ -7,6 +7,7 @@ packet steering (xps_cpus), and the CPUs of a card's interrupts. Standard librar
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -19,6 +20,8 @@ FLOW_TABLE = Path("/proc/sys/net/core/rps_sock_flow_entries")
 """Of the whole machine. Network namespaces but the first do not show it."""
 TEE = "/usr/bin/tee"
 _OWNER_WRITES = 0o200
+_DEVICE = r"[A-Za-z0-9_.:@-]{1,15}"
+_TEXT = re.compile(r"[0-9a-fA-F,-]{0,4096}")
 _WORDS = {
     "rps_cpus": "packet steering",
     "xps_cpus": "packet steering",
@@ -53,8 +56,25 @@ def read(files: Mapping[str, str]) -> dict[str, str]:
     return {file: Path(file).read_text().strip() for file in files if Path(file).exists()}
 
 
+def foreign(former: Mapping[str, object], device: str = "", only_table: bool = False) -> str:
+    """What in `former` cannot come from `read`, in words: a file that is none of these settings, of `device`
+    if one is named, or a text that is no number, mask or list; empty if there is nothing."""
+    table = re.escape(str(FLOW_TABLE))
+    of_device = rf"{re.escape(str(SYS))}/{re.escape(device) or _DEVICE}"
+    queue = rf"{of_device}/queues/[rt]x-\d+/(rps_cpus|rps_flow_cnt|xps_cpus)"
+    interrupt = rf"{re.escape(str(IRQS))}/\d+/smp_affinity_list"
+    pattern = table if only_table else f"{table}|{queue}|{interrupt}"
+    for file, text in former.items():
+        if not re.fullmatch(pattern, file) or Path(file).is_symlink():
+            return f"{file!r} is no file that decides which CPUs process packets"
+        if not isinstance(text, str) or not _TEXT.fullmatch(text):
+            return f"{str(text)[:40]!r} is no setting of {file}"
+    return ""
+
+
 def changed(former: Mapping[str, str]) -> list[str]:
     """What differs from `former`, which `read` returned."""
+    _require_own(former)
     files = _different(former)
     return list(dict.fromkeys(_WORDS[Path(file).name] for file in files))
 
@@ -72,6 +92,7 @@ def write(files: Mapping[str, str]) -> None:
 
 def restore(former: Mapping[str, str]) -> None:
     """Make the files as `read` returned them; safe to repeat."""
+    _require_own(former)
     write({file: former[file] for file in _different(former)})
 
 
@@ -184,6 +205,11 @@ def _programs() -> Iterator[str]:
             yield file.read_text().strip()
         except OSError:  # it has ended
             continue
+
+
+def _require_own(former: Mapping[str, str]) -> None:
+    if fault := foreign(former):
+        raise failed(fault)
 
 
 def _different(former: Mapping[str, str]) -> list[str]:

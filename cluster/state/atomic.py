@@ -6,14 +6,14 @@ because it runs on hosts too.
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import os
 import secrets
-import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from density_study.cluster.state.plain_file import open_plain
 
 _OURS = os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -95,22 +95,12 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def open_lock(path: Path) -> int:
-    """Descriptor of the lock file `path`, which is created if necessary, and which no child inherits.
-    OSError (ELOOP, EISDIR, EINVAL) for anything but a regular file."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | _OURS, 0o644)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise OSError(errno.EINVAL, "not a regular file", str(path))
-    return descriptor
-
-
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Hold the lock file `path` alone, until the block is left or the process ends. Creates the folder."""
     path.parent.mkdir(parents=True, exist_ok=True)
     while True:
-        descriptor = open_lock(path)
+        descriptor = open_plain(path, os.O_RDWR | os.O_CREAT)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             if _is_at(descriptor, path):
@@ -127,16 +117,3 @@ def _is_at(descriptor: int, path: Path) -> bool:
         return os.path.samestat(os.fstat(descriptor), path.stat(follow_symlinks=False))
     except FileNotFoundError:
         return False
-
-
-def read_regular(path: Path, limit_bytes: int) -> bytes:
-    """The bytes of a small regular file. Follows no link, and never waits for the writer of a pipe.
-    FileNotFoundError if there is none; OSError (EINVAL, EFBIG) for another kind of file, or a larger one."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | _OURS)
-    with os.fdopen(descriptor, "rb") as stream:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(errno.EINVAL, "not a regular file", str(path))
-        data = stream.read(limit_bytes + 1)
-    if len(data) > limit_bytes:
-        raise OSError(errno.EFBIG, f"larger than {limit_bytes} bytes", str(path))
-    return data

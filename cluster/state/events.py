@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from density_study.cluster.model.host import Target
 from density_study.cluster.state.owner import Owner
 
 Accel = Literal["kvm", "tcg"]
 KeepWhen = Literal["on-failure", "always"]
+Epoch = Annotated[float, Field(ge=0, le=2**35, allow_inf_nan=False)]
+"""Seconds; a calendar has a date for each."""
 _CLASSES: dict[str, type[Event]] = {}
 
 
@@ -23,7 +25,7 @@ class Event(BaseModel):
 
     model_config = ConfigDict(frozen=True)
     event: ClassVar[str] = ""
-    t: float = 0.0
+    t: Epoch = 0.0
 
     def __init_subclass__(cls, event: str, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -32,8 +34,11 @@ class Event(BaseModel):
 
 
 def event_of(line: Mapping[str, Any]) -> Event:
-    """The event of a line. Keys that its class does not have are left out."""
-    return _CLASSES.get(line["event"], Event).model_validate(line)
+    """The event of a line. Keys that its class does not have are left out. ValueError if it is none."""
+    name = line.get("event") if isinstance(line, Mapping) else None
+    if not isinstance(name, str):
+        raise ValueError("it does not name its event")
+    return _CLASSES.get(name, Event).model_validate(line)
 
 
 class Intent(Event, event="intent"):
@@ -105,8 +110,12 @@ class OwnerDeclaredDead(Event, event="owner-declared-dead"):
     owner: str
 
 
+class RunReaped(Event, event="run-reaped"):
+    """Everything of the run is gone, and its hosts are released: reap need not ask them again."""
+
+
 class StepStarted(Event, event="step-started"):
-    index: int
+    index: Annotated[int, Field(ge=0)]
     kind: str
     build: str
     label: str
@@ -173,7 +182,7 @@ class ClusterKept(Event, event="cluster-kept"):
     """The cluster of `build` stands for people. Its keeper takes it down at `until` (epoch seconds)."""
 
     build: str
-    until: float
+    until: Epoch
 
 
 class KeptReleased(Event, event="kept-released"):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import fcntl
 import json
+import logging
 import os
+import stat
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,10 +14,15 @@ from typing import Any, TypeVar
 
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.state.events import Event, Intent, RunOpened, event_of
+from density_study.cluster.state.plain_file import NotPlainError, open_plain, read_plain
 
+log = logging.getLogger(__name__)
 JOURNAL = "journal.jsonl"
 """The journal's name in a run's folder."""
 FORMAT = 1
+MAX_BYTES = 2**26
+MAX_LINE_BYTES = 2**21
+"""A line may name all trials of a run, of which there are at most 10,000."""
 E = TypeVar("E", bound=Event)
 
 
@@ -31,14 +38,22 @@ class Journal:
         For lines that nothing reads back; the others have a class: see `record` and `intend`.
         """
         line = json.dumps({"format": FORMAT, "t": time.time(), "event": event, **fields})
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            os.write(descriptor, _separator(descriptor) + line.encode() + b"\n")
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            descriptor = open_plain(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+                _append(descriptor, _separator(descriptor) + line.encode() + b"\n")
+            finally:
+                os.close(descriptor)
+        except NotPlainError:
+            raise
+        except OSError as error:
+            raise StudyError(
+                f"the line cannot be written: {error.strerror}.",
+                str(self.path),
+                "free space on that disk, or make the file writable; then run the same command again.",
+            ) from error
 
     def record(self, event: Event) -> None:
         """Append an event that the program reads back."""
@@ -49,8 +64,10 @@ class Journal:
         self.write("intent", act=act, tag=tag, **fields)
 
     def events(self, *kinds: type[E]) -> list[E]:
-        """The events of these classes, in order; `events(Event)` returns all."""
-        return [event for line in self.read() if isinstance(event := event_of(line), kinds)]
+        """The events of these classes, in order; `events(Event)` returns all. StudyError names the first line
+        that is no event."""
+        events = (self._event(number, entry) for number, entry in self._entries())
+        return [event for event in events if isinstance(event, kinds)]
 
     def last(self, kind: type[E]) -> E | None:
         return next(reversed(self.events(kind)), None)
@@ -70,24 +87,82 @@ class Journal:
         ]
 
     def read(self) -> Iterator[dict[str, Any]]:
-        """Every whole line as it is. A torn last line (a crash during a write) is left out."""
-        if not self.path.exists():
+        """Every whole line as it is. A line that a crash tore is left out. StudyError names the first other
+        line that this program does not write."""
+        return (entry for _, entry in self._entries())
+
+    def _entries(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        """The same with the lines' numbers."""
+        try:
+            lines = read_plain(self.path, MAX_BYTES).split(b"\n")
+        except (FileNotFoundError, NotADirectoryError):
             return
-        lines = self.path.read_bytes().split(b"\n")
+        except NotPlainError:
+            raise
+        except OSError as error:
+            raise StudyError(
+                f"it cannot be read: {error.strerror}.", str(self.path), "make the file readable."
+            ) from error
         for number, line in enumerate(lines, start=1):
-            if not line:
-                continue
-            try:
-                entry = json.loads(line)
-            except ValueError:
-                continue  # torn by a crash: the act it would have announced never began
-            if entry.get("format") != FORMAT:
-                raise StudyError(
-                    f"the line has format {entry.get('format')!r}; this version reads format {FORMAT}.",
-                    f"{self.path}:{number}",
-                    "open this run with the program version that wrote it.",
-                )
-            yield entry
+            if len(line) > MAX_LINE_BYTES:
+                raise self._fault(number, f"the line has more than {MAX_LINE_BYTES:,} bytes")
+            entry = self._entry(number, line) if line else None
+            if entry is not None:
+                yield number, entry
+
+    def _entry(self, number: int, line: bytes) -> dict[str, Any] | None:
+        """None for a line torn by a crash: the act that it would have announced never began."""
+        try:
+            entry = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            if _is_torn(line, error):
+                return None
+            raise self._fault(number, "the line is not JSON") from error
+        if not isinstance(entry, dict):
+            raise self._fault(number, "the line is not an object")
+        if entry.get("format") != FORMAT:
+            raise StudyError(
+                f"the line has format {repr(entry.get('format'))[:40]}; this version reads format {FORMAT}.",
+                f"{self.path}:{number}",
+                "open this run with the program version that wrote it.",
+            )
+        return entry
+
+    def _event(self, number: int, entry: dict[str, Any]) -> Event:
+        try:
+            return event_of(entry)
+        except ValueError as error:  # pydantic's, which names the keys
+            what = " ".join(str(error).split())[:200]
+            raise self._fault(number, f"the line is not an event: {what}") from error
+
+    def _fault(self, number: int, what: str) -> StudyError:
+        return StudyError(
+            f"{what}.",
+            f"{self.path}:{number}",
+            "the journal is damaged: restore it from a backup, or look at its last lines for what may still "
+            "stand, and remove the folder.",
+        )
+
+
+def _append(descriptor: int, line: bytes) -> None:
+    """The whole line on disk, or nothing of it: a part would not be read, and its act would begin."""
+    before = os.fstat(descriptor).st_size
+    try:
+        written = 0
+        while written < len(line):
+            written += os.write(descriptor, line[written:])
+        os.fsync(descriptor)
+    except BaseException:
+        os.ftruncate(descriptor, before)
+        raise
+
+
+def _is_torn(line: bytes, error: Exception) -> bool:
+    """Whether the line ends too early, and is a beginning of an object up to there."""
+    if not isinstance(error, json.JSONDecodeError) or not line.startswith(b"{"):
+        return False
+    ends_in_text = error.msg.startswith(("Unterminated string", "Invalid \\"))
+    return ends_in_text or len(error.doc) - error.pos < len("Infinity")
 
 
 def _separator(descriptor: int) -> bytes:
@@ -103,5 +178,21 @@ def run_folders(runs: Path, study: str | None = None) -> list[Path]:
     may be a link: runs are written there, too.
     """
     journals = (runs / study).glob(f"*/{JOURNAL}") if study else runs.glob(f"*/*/{JOURNAL}")
-    found = (path.parent for path in journals if not path.parent.is_symlink())
+    found = (path.parent for path in journals if _is_folder(path.parent))
     return sorted(found, key=lambda folder: (folder.name, folder))
+
+
+def events_among(root: Path, *kinds: type[E]) -> list[E]:
+    """The events of a run that is looked at among others: none, and a warning, if its journal is damaged."""
+    try:
+        return Journal(root / JOURNAL).events(*kinds)
+    except StudyError as error:
+        log.warning("passed over: %s", error)
+        return []
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return stat.S_ISDIR(path.lstat().st_mode)
+    except OSError:  # it was removed meanwhile
+        return False

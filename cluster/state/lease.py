@@ -24,6 +24,7 @@ from density_study.cluster.state import atomic, presence
 from density_study.cluster.state.events import Event, RunEnded, RunOpened
 from density_study.cluster.state.journal import JOURNAL, Journal
 from density_study.cluster.state.owner import SILENT_AFTER_S, Owner, State, judge
+from density_study.cluster.state.plain_file import read_plain
 from density_study.cluster.state.run_state import ONE_STUDY, RunState, busy
 from density_study.cluster.state.runtime import LEASE, LEASE_LOCK, runtime_dir
 from density_study.cluster.state.tags import tagged
@@ -142,7 +143,7 @@ def release(tag: str) -> bool:
 def holder() -> Lease | None:
     """The lease on this host, whether its owner is alive or not; None if there is no lease."""
     try:
-        text = atomic.read_regular(_path(), _MAX_BYTES)
+        text = read_plain(_path(), _MAX_BYTES)
     except FileNotFoundError:
         return None
     except OSError as error:

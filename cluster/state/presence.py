@@ -16,7 +16,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from density_study.cluster.model.errors import StudyError
-from density_study.cluster.state.atomic import open_lock
+from density_study.cluster.state.plain_file import open_plain
 from density_study.cluster.state.runtime import keep_from_sweeps
 
 LOCK = "owner.lock"
@@ -95,7 +95,7 @@ def why_not_alone(root: Path) -> str:
 def is_free(root: Path) -> bool | None:
     """Whether no process is present at the run in `root`. None if this user cannot determine it."""
     try:
-        with (root / LOCK).open("rb") as file:
+        with os.fdopen(open_plain(root / LOCK), "rb") as file:
             return _try_lock(file.fileno())
     except FileNotFoundError:
         return True if root.is_dir() else None
@@ -109,7 +109,7 @@ def silent_s(root: Path) -> float | None:
     None if it is unknown: there is no sign, or it is from a time to come, because a clock was set.
     """
     signs = [root / LOCK, root / "journal.jsonl"]
-    newest = max((path.stat().st_mtime for path in signs if path.exists()), default=None)
+    newest = max((path.lstat().st_mtime for path in signs if path.exists()), default=None)
     if newest is None or newest - time.time() > _CLOCKS_DIFFER_S:
         return None
     return max(0.0, time.time() - newest)
@@ -118,7 +118,7 @@ def silent_s(root: Path) -> float | None:
 @contextmanager
 def _opened(path: Path) -> Iterator[int]:
     # Not inherited by any child: a daemon must not hold the lock of a dead owner.
-    descriptor = open_lock(path)
+    descriptor = open_plain(path, os.O_RDWR | os.O_CREAT)
     try:
         yield descriptor
     finally:

@@ -26,6 +26,7 @@ VARIABLES = {
     "runs": "DENSITY_STUDY_RUNS",
     "ssh_connection": "DENSITY_STUDY_SSH_CONNECTION",
     "ssh_identity": "DENSITY_STUDY_SSH_IDENTITY",
+    "state": "DENSITY_STUDY_STATE",
     "studies": "DENSITY_STUDY_STUDIES",
 }
 """Key in the file -> environment variable. docs/reference/environment.md says what each one means."""

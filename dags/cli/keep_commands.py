@@ -287,6 +287,7 @@ def shell(
     `mapred` and `hbase` are on PATH, with the cluster's own versions. The exit code is the command's.
     """
     from density_study.cluster.clients.launchers import client_environment, write_launchers
+    from density_study.cluster.state.own_runs import keep_others_out
     from density_study.workloads.execution.keeping import kept
 
     found = kept()
@@ -295,6 +296,7 @@ def shell(
     if as_json:
         print_json(_facts(found))
         return
+    keep_others_out()
     folder = found.folder / "bin"
     write_launchers(found.cluster, folder)
     environment = client_environment(found.cluster, folder)

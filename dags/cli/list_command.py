@@ -59,14 +59,14 @@ def remove(
 ) -> None:
     """Delete a run with its records, tables and report, completely or not at all.
 
-    Refuses a run that is or may be running, and one with a cluster that is not verified to be gone. Asks
-    first; rebuilds the results hub.
+    Refuses a run that you have not opened, one that is or may be running, and one with a cluster that is not
+    verified to be gone. Asks first; rebuilds the results hub.
 
     Exit codes: 0 deleted, 1 not confirmed, 2 invalid input or refused; nothing was deleted.
     """
     from density_study.workloads.execution.run_facts import facts_of
 
-    root = _only(run, runs)
+    root = only(run, runs)
     facts = facts_of(root)
     if not yes:
         if as_json or not out.is_terminal:
@@ -88,7 +88,7 @@ def remove(
         out.print(f"removed  {root} ({size(facts.size_bytes)})", markup=False, soft_wrap=True)
 
 
-def _only(named: Path, runs: Path) -> Path:
+def only(named: Path, runs: Path) -> Path:
     """The folder of the one run that is named, by folder or by id. InputError if it is not exactly one."""
     from density_study.cluster.state.journal import JOURNAL, run_folders
 

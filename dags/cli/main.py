@@ -24,6 +24,7 @@ from density_study.dags.cli import (
     keep_commands,
     list_command,
     notify_command,
+    reap_command,
     report_command,
     run_command,
     stack_command,
@@ -76,6 +77,7 @@ app.command(epilog=export_command.EXAMPLES)(export_command.export)
 app.command(epilog=init_command.EXAMPLES)(init_command.init)
 app.command(epilog=doctor_command.EXAMPLES)(doctor_command.doctor)
 app.command(epilog=notify_command.EXAMPLES)(notify_command.notify)
+app.command(epilog=reap_command.EXAMPLES)(reap_command.reap)
 app.command(epilog=report_command.EXAMPLES)(report_command.report)
 app.command(epilog=keep_commands.UP)(keep_commands.up)
 app.command(epilog=keep_commands.DOWN)(keep_commands.down)
@@ -180,46 +182,6 @@ def status(run: Named = None, runs: Runs = RUNS, as_json: Json = False) -> None:
         print_json(found.facts())
     else:
         out.print(status_page(found))
-
-
-@app.command(epilog=examples("study reap --dry-run"))
-def reap(
-    runs: Runs = RUNS,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print what would be removed; remove nothing.")
-    ] = False,
-    force: Annotated[
-        str | None,
-        typer.Option(
-            "--force",
-            metavar="OWNER",
-            help="Also reap the runs of this owner, which cannot be checked from this machine. Use "
-            "it only if you know that the owner is dead. `study reap` prints the owner's name.",
-        ),
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """Remove the leftovers of killed runs (processes, data, leases) and verify that they are gone.
-
-    A run with its owner in another container or on another host is skipped, unless the kernel's lock on
-    the run shows that the owner has ended.
-    """
-    from density_study.dags.stages import study_stages
-
-    swept = study_stages.reap(runs, dry_run, (force,) if force else ())
-    if as_json:
-        print_json({"dry_run": dry_run, "reaped": swept.reaped, "left_alone": swept.left_alone})
-        return
-    for each in swept.reaped:
-        out.print(f"{each.tag}: {'would remove' if dry_run else 'removed'}", markup=False)
-        for item in each.removed:
-            out.print(f"  {item}", markup=False, soft_wrap=True)
-    for left in swept.left_alone:
-        out.print(str(left), markup=False, soft_wrap=True)
-    if swept.reaped and not dry_run:
-        out.print("Verified: everything listed is gone.")
-    elif not swept.reaped and not swept.left_alone:
-        out.print("Nothing to remove.")
 
 
 def main() -> None:

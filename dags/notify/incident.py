@@ -13,7 +13,7 @@ from density_study.analysis.comparison.compare import Change, RunComparison, com
 from density_study.analysis.comparison.history import SUMMARY, read_summary
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.state.events import Notified, RunEnded
-from density_study.cluster.state.journal import JOURNAL, Journal, run_folders
+from density_study.cluster.state.journal import events_among, run_folders
 from density_study.dags.notify.message import Message, number_of, report_of
 from density_study.dags.stages import conclusion
 from density_study.dags.stages.comparison import compare_run, format_change
@@ -108,7 +108,7 @@ def _incidents(run: Run) -> list[tuple[Path, Notified]]:
     for root in reversed(run_folders(run.root.parents[1], run.root.parent.name)):
         if root.name > run.id:
             continue
-        for event in reversed(Journal(root / JOURNAL).events(Notified)):
+        for event in reversed(events_among(root, Notified)):
             if event.occasion == "recovery":
                 return found
             found.append((root, event))

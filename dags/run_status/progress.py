@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from density_study.cluster.model.errors import StudyError
 from density_study.cluster.state.events import (
     AnalysisStarted,
     ClusterKept,
@@ -138,6 +139,14 @@ def _sharp(ended: RepetitionsEnded) -> str:
     return f"after {ended.repetition} repetitions {ended.why}: no more are needed"
 
 
+def _unplanned(plan: Plan, event: StepStarted) -> StudyError:
+    return StudyError(
+        f"the journal has a step {event.index}, and the plan has {len(plan.steps)} steps.",
+        f"run of study {plan.study!r}",
+        "restore its plan.json and its journal from one backup.",
+    )
+
+
 class _Steps:
     """The steps that ended, and the one that runs, since the run was last opened."""
 
@@ -153,6 +162,8 @@ class _Steps:
                 case TrialsCleared():
                     self.cleared.update(event.trials)
                 case StepStarted():
+                    if event.index >= len(plan.steps):
+                        raise _unplanned(plan, event)
                     self.current, self.since_t = plan.steps[event.index], event.t
                     self.cleared.discard(str(event.trial))
                     self.activity = ""

@@ -10,7 +10,7 @@ from pathlib import Path
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.state import presence
 from density_study.cluster.state.events import Event
-from density_study.cluster.state.journal import run_folders
+from density_study.cluster.state.journal import events_among, run_folders
 from density_study.cluster.state.run_state import run_state
 from density_study.dags.run_status.progress import Progress, progress
 from density_study.dags.stages.conclusion import failures
@@ -90,19 +90,24 @@ def find_run(named: Path | None, runs: Path) -> Run:
     none."""
     if named is not None:
         return load_run(_named(named, runs))
-    own = (folder for folder in reversed(run_folders(runs)) if import_of(folder) is None)
+    own = (folder for folder in _readable(runs) if import_of(folder) is None)
     return load_run(_newest(own, runs))
 
 
 def find_root(named: Path | None, runs: Path) -> Path:
     """The folder of the named run, as in `find_run`, or of the newest. It may be an imported one."""
-    root = _newest(reversed(run_folders(runs)), runs) if named is None else _named(named, runs)
+    root = _newest(_readable(runs), runs) if named is None else _named(named, runs)
     return root.absolute() if import_of(root) else load_run(root).root
 
 
 def _named(named: Path, runs: Path) -> Path:
     below = [folder for folder in run_folders(runs) if folder.name == str(named)]
     return below[-1] if below and not named.exists() else named
+
+
+def _readable(runs: Path) -> Iterator[Path]:
+    """The newest first. A warning names those that are passed over because their journal is damaged."""
+    return (folder for folder in reversed(run_folders(runs)) if events_among(folder, Event))
 
 
 def _newest(folders: Iterator[Path], runs: Path) -> Path:

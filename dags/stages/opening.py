@@ -12,6 +12,7 @@ from density_study.cluster.lifecycle.lost_run import sweep_lost_run
 from density_study.cluster.model.errors import HostBusyError, InputError
 from density_study.cluster.state import lease, presence
 from density_study.cluster.state.journal import run_folders
+from density_study.cluster.state.own_runs import is_registered
 from density_study.cluster.state.owner import Owner
 from density_study.cluster.state.run_state import run_state
 from density_study.dags.airflow_home.home import SCHEDULER_PID
@@ -75,11 +76,13 @@ def _reap_lost(runs: Path, study: str, ended: Container[str]) -> None:
         log.warning("%s", lost)
     held = lease.holder()
     roots = [*run_folders(runs, study)[-1:], *([held.root] if held else [])]
-    for root in roots:
+    for root in filter(is_registered, roots):
         found = run_state(root, presence.is_free(root))
         if found and found.state == "unknown" and found.owner_name in ended:
             log.warning("DAG run %s is over, but its run was not ended", found.owner_name)
-            reap(root.parents[1], dry_run=False, dead=(found.owner_name,))
+            swept = reap(root.parents[1], dry_run=False, dead=(found.owner_name,))
+            for failed in swept.failed:  # if it is in the way, opening the run will say so
+                log.warning("%s", failed)
 
 
 def _opened_again(run: Run, owner: Owner, asked: Asked) -> bool:

@@ -20,6 +20,7 @@ from density_study.cluster.lifecycle.reap import reap as reap_clusters
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.state.atomic import naming
 from density_study.cluster.state.events import RunOpened, TornDown
+from density_study.cluster.state.own_runs import keep_others_out
 from density_study.cluster.state.owner import here
 from density_study.cluster.state.presence import present
 from density_study.dags.airflow_home.home import ONE_PROCESS, base_folder
@@ -36,6 +37,7 @@ log = logging.getLogger(__name__)
 
 def carry_out(root: str, kind: StepKind, name: str) -> StepOutcome:
     """Execute a step of the run: `up` or `down` of the build `name`, or the `trial` of that name."""
+    keep_others_out()
     run = load_run(Path(root))
     _check_machine(run)
     with present(run.root):
@@ -150,10 +152,11 @@ def tear_down(root: str, reason: str = "the run was stopped before the trial end
 
 
 def reap(runs: Path, dry_run: bool, dead: Container[str] = ()) -> Swept:
-    """Remove the leftovers of ended and killed runs below `runs` and verify that they are gone.
+    """Remove the leftovers of this user's ended and killed runs below `runs` and verify that they are gone.
 
     Their open records are closed as `incomplete`. A run whose folder is gone no longer holds this machine,
-    wherever its folder was. `dead`: names of owners that are known to be dead.
+    wherever its folder was. `dead`: names of owners that are known to be dead. The result names the runs that
+    could not be reaped.
     """
     # First: no fault of another run may keep the machine blocked.
     lost = sweep_lost_run(dry_run, dead)

@@ -140,7 +140,8 @@ def _stop_dag_runs(port: int, password: str, before: datetime | None = None) -> 
 
 
 def _reap() -> None:
-    """Reap the folder of runs, and the folder of the run that holds the lease of this machine."""
+    """Reap the folder of runs, and the folder of the run that holds the lease of this machine. What fails is
+    printed: one damaged run keeps nobody from Airflow."""
     from density_study.cluster.state import lease
     from density_study.dags.stages import study_stages
 
@@ -148,7 +149,7 @@ def _reap() -> None:
     folders = {runs_folder(), *([held.root.parents[1]] if held else [])}
     for runs in sorted(folders):
         swept = study_stages.reap(runs, False)
-        for run in (*swept.reaped, *swept.left_alone):
+        for run in (*swept.reaped, *swept.left_alone, *swept.failed):
             out.print(str(run), markup=False, soft_wrap=True)
 
 

@@ -108,6 +108,7 @@ def _reap(runs_folder: Path) -> dict[str, Any]:
     from density_study.cluster.machine.processes import Children
     from density_study.cluster.model.transport import Command
     from density_study.cluster.state.journal import Journal
+    from density_study.cluster.state.own_runs import register
     from density_study.cluster.state.tags import is_alive
     from density_study.dags.reap_clusters import reap_hourly
 
@@ -116,15 +117,20 @@ def _reap(runs_folder: Path) -> dict[str, Any]:
     child.kill()
     child.wait()
     tag = f"killed-{os.getpid()}/r1"
-    journal = Journal(runs_folder / tag / "journal.jsonl")
+    root = runs_folder / tag
+    root.mkdir(parents=True, mode=0o755)
+    register(root)
+    journal = Journal(root / "journal.jsonl")
     journal.write("run-opened", study=tag, run="r1", tag=tag, owner=owner.to_json())
+    others, os.environ["DENSITY_STUDY_RUNS"] = os.environ["DENSITY_STUDY_RUNS"], str(runs_folder)
     out = runs_folder / "out"
     children = Children()
-    process = children.start(f"{tag}/b1", "w1", Command("daemon", ("sleep", "60")), out, out)
-    looked = reap_hourly.test(run_conf={"runs": str(runs_folder), "dry_run": True})
+    process = children.start(f"{tag}/b1", "w1", Command("daemon", ("sleep", "600")), out, out)
+    looked = reap_hourly.test(run_conf={"dry_run": True})
     alive_after_look = is_alive(process)
     # Passed again: `test` keeps the params of its last run.
-    run = reap_hourly.test(run_conf={"runs": str(runs_folder), "dry_run": False})
+    run = reap_hourly.test(run_conf={"dry_run": False})
+    os.environ["DENSITY_STUDY_RUNS"] = others
     return {
         "schedule": reap_hourly.schedule,
         "retries": reap_hourly.get_task("reap").retries,

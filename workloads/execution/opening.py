@@ -6,6 +6,7 @@ An open run holds this machine and the hosts of its study: one study at a time o
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import time
@@ -18,22 +19,32 @@ from pathlib import Path
 from density_study.cluster.lifecycle.reap import clear
 from density_study.cluster.model.errors import HostBusyError, InputError
 from density_study.cluster.providers.provider import Leases, provider_of
-from density_study.cluster.state import lease, presence
+from density_study.cluster.state import lease, own_runs, presence
 from density_study.cluster.state.atomic import naming, write_text
 from density_study.cluster.state.events import RunOpened, TrialsCleared
 from density_study.cluster.state.journal import JOURNAL, Journal, run_folders
+from density_study.cluster.state.own_runs import PLAN, STUDY
 from density_study.cluster.state.owner import Owner
 from density_study.cluster.state.run_id import next_run_id
 from density_study.cluster.state.run_state import busy, run_state
 from density_study.workloads.execution.run import Run, has_ended, import_of, load_run
-from density_study.workloads.planning.plan import Extension, Plan, extended, make_plan, write_plan
+from density_study.workloads.planning.plan import (
+    Extension,
+    Plan,
+    extended,
+    make_plan,
+    plan_text,
+    write_plan,
+)
 from density_study.workloads.planning.planned_study import DEFAULT_RUNS, check_runs
 from density_study.workloads.planning.preflight import Report, preflight
+from density_study.workloads.planning.replanned import check_follows
 from density_study.workloads.planning.resolve import check_guest_hosts, resolve_hosts
 from density_study.workloads.record.record import close_unfinished
 from density_study.workloads.spec.study import Study
 from density_study.workloads.spec.study_file import StudyFile, read_study
 
+log = logging.getLogger(__name__)
 QUEUE_LOOK_EVERY_S = 5.0
 
 
@@ -82,6 +93,8 @@ def open_run(
     reject the plan of a new run, `fits` that of a resumed one too. `report` gets the result of each preflight
     check. Without `wait`, HostBusyError also for a study that is to queue for a busy host.
     """
+    own_runs.keep_others_out()
+    own_runs.require_state_dir()
     file = read_study(spec, overrides)
     runs = runs.absolute()
     owner = owner or Owner.of_process(os.getpid())
@@ -100,6 +113,8 @@ def open_run(
         while True:
             try:
                 run, plan = _run_and_plan(runs, file.study, request)
+                if run is not None:
+                    check_own(run)
                 # Before the plan is made, because another study may be measuring the disks.
                 root = run.root if run else runs / file.study.study / next_run_id(runs)
                 tag = f"{file.study.study}/{root.name}"
@@ -115,7 +130,8 @@ def open_run(
                         return run
                     if plan != run.plan:
                         run = replace(run, plan=plan)
-                        write_plan(plan, root / "plan.json")
+                        own_runs.register(root, plan_text(plan))
+                        write_plan(plan, root / PLAN)
                     _journal_opening(run, owner, dag_run)
                 return run
             except HostBusyError:
@@ -126,7 +142,8 @@ def open_run(
 
 def reopen_run(run: Run, owner: Owner, dag_run: str, cleared: Sequence[str]) -> None:
     """Open a run that has ended, in order to measure the trials `cleared` again. HostBusyError if another
-    run uses this machine or one of the hosts."""
+    run uses this machine or one of the hosts, InputError if this user has not opened it."""
+    check_own(run)
     with _held(run.root, run.tag, run.study, run.plan, run, owner, None):
         _journal_opening(run, owner, dag_run)
         clear_trials(run, cleared)
@@ -207,8 +224,7 @@ def _taken_over(run: Run, owner: Owner) -> Iterator[None]:
 
 def _run_and_plan(runs: Path, study: Study, request: RunRequest) -> tuple[Run | None, Plan | None]:
     """The run to resume or extend, and its plan. None: a new run, and a new plan."""
-    roots = [] if request.fresh else run_folders(runs, study.study)
-    newest = next((load_run(root) for root in reversed(roots) if not import_of(root)), None)
+    newest = None if request.fresh else _newest_own(run_folders(runs, study.study))
     if newest and newest.study != study:
         newest = None
     if newest and has_ended(newest):
@@ -232,6 +248,32 @@ def _run_and_plan(runs: Path, study: Study, request: RunRequest) -> tuple[Run | 
     return newest, newest.plan
 
 
+def _newest_own(roots: Sequence[Path]) -> Run | None:
+    """The newest run in these folders that was not imported and is this user's own. A warning names the
+    newest of those that are not."""
+    foreign: list[str] = []
+    found = None
+    for root in reversed(roots):
+        if why := own_runs.stranger(root) or own_runs.unregistered(root):
+            foreign.append(f"{root} is left alone: {why}")
+        elif not import_of(root):
+            found = load_run(root)
+            break
+    if foreign:
+        more = f" (and {len(foreign) - 1} more)" if foreign[1:] else ""
+        log.warning("%s%s", foreign[0], more)
+    return found
+
+
+def check_own(run: Run) -> None:
+    """InputError if this user has not opened the run, if others may have changed it, or if its plan is
+    neither what this user wrote nor what its study gives."""
+    own_runs.require_own(run.root)
+    if not own_runs.has_known_plan(run.root):
+        check_follows(run.study, run.plan, run.root)
+        own_runs.register(run.root, plan_text(run.plan))
+
+
 def _matches(plan: Plan, request: RunRequest) -> bool:
     """Whether repeating the same command means to resume this plan."""
     if plan.extensions:
@@ -243,7 +285,7 @@ def _matches(plan: Plan, request: RunRequest) -> bool:
 def _made(root: Path) -> Iterator[None]:
     """Make the folder of a new run; without a whole opening in it, it is removed again."""
     try:
-        root.mkdir(parents=True)
+        root.mkdir(parents=True, mode=0o755)
     except FileExistsError as error:
         raise HostBusyError(
             "another run of this study started in the same second.", str(root), "try again."
@@ -256,6 +298,7 @@ def _made(root: Path) -> Iterator[None]:
 
 
 def _begin(root: Path, file: StudyFile, plan: Plan) -> Run:
-    write_text(root / "study.yaml", file.text)
-    write_plan(plan, root / "plan.json")
+    own_runs.register(root, plan_text(plan))
+    write_text(root / STUDY, file.text)
+    write_plan(plan, root / PLAN)
     return Run(root, file.study, plan, Journal(root / JOURNAL))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from density_study.cluster.lifecycle.reap import not_proved_gone
 from density_study.cluster.model.errors import InputError, StudyError
-from density_study.cluster.state import presence
+from density_study.cluster.state import own_runs, presence
 from density_study.cluster.state.run_state import busy, run_state
 
 REMOVED = ".removed"
@@ -17,16 +17,19 @@ REMOVED = ".removed"
 
 
 def remove_run(root: Path) -> None:
-    """Remove the run in the folder `root`. InputError, and nothing is changed, if it is or may be running,
-    if something of its clusters is left, or if this user cannot delete all of its files."""
+    """Remove the run in the folder `root`. InputError, and nothing is changed, if this user has not opened
+    it, if it is or may be running, if something of its clusters is left, or if this user cannot delete all
+    of its files."""
     if root.is_symlink():
         raise InputError("this is a link.", str(root), f"name its target: {root.resolve()}.")
     root = root.absolute()
+    _check_own(root)
     _check_permission(root)
     with presence.alone(root) as locked:
         _check_over(root, locked)
-        aside = _free_place(root)
+        aside, key = _free_place(root), own_runs.key_of(root)
         root.rename(aside)  # from here on, the run is gone for everybody
+        own_runs.forget(key)
     try:
         shutil.rmtree(aside)
     except OSError as error:
@@ -37,6 +40,15 @@ def remove_run(root: Path) -> None:
         ) from error
     with suppress(OSError):  # another run is being removed
         aside.parent.rmdir()
+
+
+def _check_own(root: Path) -> None:
+    if why := own_runs.stranger(root) or own_runs.unregistered(root):
+        raise InputError(
+            f"the run is left alone: {why}.",
+            str(root),
+            f"if it is a copy of somebody's run, delete the folder yourself: rm -r {root}.",
+        )
 
 
 def _check_permission(root: Path) -> None:
@@ -55,7 +67,7 @@ def _check_permission(root: Path) -> None:
 def _check_over(root: Path, locked: bool) -> None:
     try:
         found = run_state(root, lock_free=locked)
-    except (StudyError, ValueError, KeyError) as error:
+    except StudyError as error:
         raise InputError(
             f"the journal cannot be read, so it is not known whether the run's clusters are gone: {error}",
             str(root),
@@ -70,7 +82,7 @@ def _check_over(root: Path, locked: bool) -> None:
             "a process is still working on this run.", str(root), "wait until it ends, or stop it."
         )
     try:
-        left = not_proved_gone(root, found.tag)
+        left = not_proved_gone(root)
     except StudyError as error:
         raise InputError(
             f"it cannot be verified that the run's clusters are gone: {error.what}",
@@ -88,7 +100,13 @@ def _check_over(root: Path, locked: bool) -> None:
 def _free_place(root: Path) -> Path:
     """Where the folder goes before it is deleted: on the same file system, so that the move is atomic."""
     aside = root.parent / REMOVED / root.name
-    if aside.exists():
+    aside.parent.mkdir(mode=0o700, exist_ok=True)
+    if why := own_runs.stranger(aside.parent):
+        raise InputError(
+            f"runs cannot be deleted by way of it: {why}.", str(aside.parent), "move it away."
+        )
+    if aside.is_symlink():
+        aside.unlink()
+    elif aside.exists():
         shutil.rmtree(aside)  # of a removal that was killed
-    aside.parent.mkdir(exist_ok=True)
     return aside

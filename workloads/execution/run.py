@@ -21,10 +21,13 @@ from density_study.cluster.state.events import (
     RunOpened,
     SearchEnded,
 )
-from density_study.cluster.state.journal import JOURNAL, Journal, run_folders
+from density_study.cluster.state.journal import JOURNAL, Journal, events_among, run_folders
+from density_study.cluster.state.own_runs import PLAN, STUDY
+from density_study.cluster.state.plain_file import open_plain, read_plain
+from density_study.workloads.base.yaml_text import MAX_BYTES as MAX_STUDY_BYTES
 from density_study.workloads.planning.plan import Plan, read_plan
 from density_study.workloads.spec.study import Study
-from density_study.workloads.spec.study_file import read_study
+from density_study.workloads.spec.study_file import parse_study
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,7 @@ class Run:
     @contextmanager
     def step_lock(self) -> Iterator[None]:
         """Serialises steps across processes; the kernel releases the lock when its holder dies."""
-        descriptor = os.open(self.root / "step.lock", os.O_RDWR | os.O_CREAT, 0o644)
+        descriptor = open_plain(self.root / "step.lock", os.O_RDWR | os.O_CREAT)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             yield
@@ -68,9 +71,16 @@ def import_of(root: Path) -> RunImported | None:
     return Journal(root / JOURNAL).last(RunImported)
 
 
+def study_of(root: Path) -> Study:
+    """The study of the run in `root`. StudyError, or OSError, if it cannot be read."""
+    path = root / STUDY
+    text = read_plain(path, MAX_STUDY_BYTES).decode("utf-8", "replace")
+    return parse_study(text, str(path)).study
+
+
 def load_run(root: Path) -> Run:
     """The run in the folder `root`. InputError if there is none, or if its records were imported."""
-    if not (root / "plan.json").exists():
+    if not (root / PLAN).exists():
         if import_of(root):
             raise InputError(
                 "this run was imported: it has no plan and no steps.",
@@ -84,8 +94,8 @@ def load_run(root: Path) -> Run:
         )
     return Run(
         root=root.absolute(),
-        study=read_study(root / "study.yaml").study,
-        plan=read_plan(root / "plan.json"),
+        study=study_of(root),
+        plan=read_plan(root / PLAN),
         journal=Journal(root / JOURNAL),
     )
 
@@ -126,7 +136,7 @@ def has_ended(run: Run) -> bool:
 def run_of(dag_run: str, runs: Path, study: str) -> Run | None:
     """The newest run that `dag_run` opened or resumed; None if there is none."""
     for root in reversed(run_folders(runs, study)):
-        openings = Journal(root / JOURNAL).events(RunOpened)
+        openings = events_among(root, RunOpened)
         if any(opened.dag_run == dag_run for opened in openings):
             return load_run(root)
     return None

@@ -11,11 +11,11 @@ from density_study.cluster.model.errors import StudyError
 from density_study.cluster.state import presence
 from density_study.cluster.state.events import StepEnded
 from density_study.cluster.state.journal import JOURNAL, Journal, run_folders
+from density_study.cluster.state.own_runs import PLAN
 from density_study.cluster.state.run_state import run_state
 from density_study.cluster.state.run_tags import has_tags, tags_of
-from density_study.workloads.execution.run import import_of
+from density_study.workloads.execution.run import import_of, study_of
 from density_study.workloads.planning.plan import read_plan
-from density_study.workloads.spec.study_file import read_study
 
 UNREADABLE = "unreadable"
 IMPORTED = "imported"
@@ -53,13 +53,11 @@ def facts_of_runs(runs: Path, wanted: Mapping[str, str] | None = None) -> list[R
 def facts_of(folder: Path) -> RunFacts:
     """The facts of the run in `folder`, also where it cannot be read."""
     size = size_bytes(folder)
+    tags: Mapping[str, str] = {}
     try:
         tags = tags_of(folder)
-    except (StudyError, OSError, ValueError, KeyError):
-        tags = {}  # the journal cannot be read, and `_readable` says why
-    try:
         return _readable(folder, size, tags)
-    except (StudyError, OSError, ValueError, KeyError) as error:
+    except Exception as error:  # whatever a damaged folder provokes: the others are still listed
         why = _in_words(error)
         study, run = folder.parent.name, folder.name
         return RunFacts(folder, study, run, UNREADABLE, size_bytes=size, tags=tags, fault=why)
@@ -71,7 +69,7 @@ def _readable(folder: Path, size: int, tags: Mapping[str, str]) -> RunFacts:
         return RunFacts(
             folder, imported.study, imported.run, IMPORTED, imported.t, trials, trials, size, tags
         )
-    plan, study = read_plan(folder / "plan.json"), read_study(folder / "study.yaml").study
+    plan, study = read_plan(folder / PLAN), study_of(folder)
     state = run_state(folder, presence.is_free(folder))
     done = {ended.trial for ended in Journal(folder / JOURNAL).events(StepEnded) if ended.trial}
     return RunFacts(
@@ -94,8 +92,8 @@ def size_bytes(folder: Path) -> int:
         for name in (*folders, *files):
             try:
                 total += os.lstat(os.path.join(at, name)).st_blocks * 512  # noqa: PTH118  much faster
-            except FileNotFoundError:
-                continue  # a running trial removes files
+            except OSError:
+                continue  # a running trial removes files, and not every folder may be entered
     return total
 
 

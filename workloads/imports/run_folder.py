@@ -14,6 +14,7 @@ from pathlib import Path
 import yaml
 
 from density_study.cluster.model.errors import StudyError
+from density_study.cluster.state import own_runs
 from density_study.cluster.state.atomic import locked, naming, sync_folder, write_text
 from density_study.cluster.state.events import RunImported
 from density_study.cluster.state.journal import JOURNAL, Journal
@@ -60,6 +61,7 @@ def write_run(
 
     All of it appears when every record is closed; until then it is below `.importing-<run>`.
     """
+    own_runs.require_state_dir()
     aside = root.parent / f"{_ASIDE}{root.name}"
     with ExitStack() as held:
         with locked(root.parent / ".importing.lock"):  # no sweep between making and holding
@@ -69,6 +71,7 @@ def write_run(
             held.enter_context(_held(aside))
         _fill(aside / root.name, folder, file, recognised, trials)
         (aside / root.name).rename(root)
+        own_runs.register(root)
         sync_folder(root.parent)
 
 

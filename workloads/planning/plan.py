@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.errors import InputError, StudyError
@@ -19,6 +19,8 @@ from density_study.cluster.model.placement import Layout, given_topology, place
 from density_study.cluster.model.store import Store
 from density_study.cluster.model.topology import Isolation, Topology
 from density_study.cluster.state.atomic import write_text
+from density_study.cluster.state.own_runs import MAX_PLAN_BYTES
+from density_study.cluster.state.plain_file import read_plain
 from density_study.workloads.base.search import stretch_after
 from density_study.workloads.base.setting import Setting
 from density_study.workloads.base.values import Frozen
@@ -60,7 +62,7 @@ class Step(Frozen):
     trial: str | None = None
     order: int | None = Field(None, description="position among the trials of the run, from 0")
     setting: AnySetting | None = None
-    estimate_s: float
+    estimate_s: float = Field(ge=0, le=1e9, allow_inf_nan=False)
     overhead_pair: int | None = Field(
         None, description="number of the monitoring-overhead pair; null: a regular trial"
     )
@@ -100,6 +102,16 @@ class Plan(Frozen):
         None,
         description="bounds of the repetitions; null: they are fixed. The last ones may not run",
     )
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Plan:
+        """For a plan that is read: whatever a step needs is in the plan."""
+        if not set(self.builds.values()) <= set(self.topologies):
+            raise ValueError("a build has no topology")
+        for index, step in enumerate(self.steps):
+            if step.index != index or step.build not in self.builds:
+                raise ValueError(f"step {index} is out of order, or has no build")
+        return self
 
     def topology_of(self, build: str) -> Topology:
         return self.topologies[self.builds[build]]
@@ -298,17 +310,30 @@ def _warm_up_s(setting: Setting, warmed: set[Hashable]) -> float:
     return setting.warm_up_estimate_s
 
 
+def plan_text(plan: Plan) -> str:
+    return plan.model_dump_json(indent=2) + "\n"
+
+
 def write_plan(plan: Plan, path: Path) -> None:
-    write_text(path, plan.model_dump_json(indent=2) + "\n")
+    write_text(path, plan_text(plan))
 
 
 def read_plan(path: Path) -> Plan:
-    """The plan in `path`. StudyError if its format is not this version's."""
-    value = json.loads(path.read_text(encoding="utf-8"))
-    if value.get("format") != FORMAT:
+    """The plan in `path`. StudyError if it is not a plan, or if its format is not this version's.
+    FileNotFoundError if there is none."""
+    try:
+        value = json.loads(read_plain(path, MAX_PLAN_BYTES))
+        found = value.get("format") if isinstance(value, dict) else None
+        if found == FORMAT:
+            return Plan.model_validate(value)
+    except (ValueError, RecursionError) as error:
         raise StudyError(
-            f"the plan has format {value.get('format')!r}; this version reads format {FORMAT}.",
+            f"this is not a plan: {' '.join(str(error).split())[:200]}.",
             str(path),
-            "use the version of the program that wrote it, or start a new run with --fresh.",
-        )
-    return Plan.model_validate(value)
+            "restore it from a backup, or start a new run with --fresh.",
+        ) from error
+    raise StudyError(
+        f"the plan has format {repr(found)[:40]}; this version reads format {FORMAT}.",
+        str(path),
+        "use the version of the program that wrote it, or start a new run with --fresh.",
+    )

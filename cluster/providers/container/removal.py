@@ -21,7 +21,7 @@ def find(act: Act, tag: str, journal: Journal, host: str = "") -> list[str]:
         for what in act("files-changed", former)
     ]
     names = _intended(tag, journal, host)
-    found = act("find-containers", *names) if any(names) else {}
+    found = act("find-containers", tag, *names) if any(names) else {}
     return [*changed, *(f"{kind} {name}{where}" for kind, there in found.items() for name in there)]
 
 

@@ -16,6 +16,7 @@ from typing import Any
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.providers.ssh.work_folder import own_folder
 from density_study.cluster.state import atomic
+from density_study.cluster.state.plain_file import read_plain
 from density_study.cluster.state.tags import tagged
 
 _MAX_BYTES = 2**16
@@ -81,7 +82,7 @@ def _locked(work: str) -> Iterator[Path]:
 
 def _read(path: Path) -> dict[str, Any] | None:
     try:
-        held = json.loads(atomic.read_regular(path, _MAX_BYTES))
+        held = json.loads(read_plain(path, _MAX_BYTES))
         if not isinstance(held["tag"], str) or not isinstance(held["owner"], dict):
             raise TypeError("tag or owner")
         _has_expired(held)

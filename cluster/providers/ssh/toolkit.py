@@ -34,6 +34,7 @@ _MODULES = (
     "cluster/stack/redis_server.py",
     "cluster/state/__init__.py",
     "cluster/state/atomic.py",
+    "cluster/state/plain_file.py",
     "cluster/state/tags.py",
     "cluster/state/runtime.py",
     "workloads/__init__.py",

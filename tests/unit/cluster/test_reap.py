@@ -15,7 +15,7 @@ from density_study.cluster.machine.processes import stop_all
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.transport import Command
 from density_study.cluster.providers.local.transport import LocalTransport
-from density_study.cluster.state import lease
+from density_study.cluster.state import lease, own_runs
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.owner import Owner
 from density_study.cluster.state.tags import tagged
@@ -34,6 +34,8 @@ class Crashed:
         self.tag = f"{study}-{os.getpid()}/r1"
         self.root = runs / f"{study}-{os.getpid()}" / "r1"
         self.journal = Journal(self.root / "journal.jsonl")
+        self.root.mkdir(parents=True, mode=0o755)
+        own_runs.register(self.root)
         self.journal.write(
             "run-opened", study=study, run="r1", tag=self.tag,
             owner=owner.to_json(),

@@ -41,7 +41,9 @@ def test_runs_and_their_status(spec: Path, tmp_path: Path) -> None:  # noqa: F81
 
 
 def test_nothing_to_reap(spec: Path) -> None:  # noqa: F811
-    assert printed("reap", "--dry-run") == {"dry_run": True, "reaped": [], "left_alone": []}
+    assert printed("reap", "--dry-run") == {
+        "dry_run": True, "reaped": [], "left_alone": [], "failed": []
+    }  # fmt: skip
 
 
 def test_capacity(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

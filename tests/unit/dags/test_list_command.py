@@ -61,7 +61,7 @@ def test_list_has_a_row_per_run(spec: Path) -> None:  # noqa: F811
     assert row[7:10] == trials
     assert row[11:] == ["KiB", "ticket=PERF-12", "who=ann"]
     assert broken[:3] == ["tiny", second.name, "unreadable"]
-    assert " ".join(why).startswith("unreadable: plan.json or the journal is damaged")
+    assert " ".join(why).startswith("unreadable: plan.json: this is not a plan: Expecting")
 
 
 def test_list_reports_that_there_are_no_runs(spec: Path) -> None:  # noqa: F811

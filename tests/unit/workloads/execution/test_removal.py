@@ -9,7 +9,7 @@ import pytest
 
 from density_study.cluster.lifecycle.reap import reap
 from density_study.cluster.model.errors import HostLostError, InputError, StudyError
-from density_study.cluster.state import presence
+from density_study.cluster.state import own_runs, presence
 from density_study.cluster.state.journal import Journal, run_folders
 from density_study.cluster.state.presence import present
 from density_study.workloads.execution import removal
@@ -21,6 +21,8 @@ pytestmark = pytest.mark.usefixtures("runtime")
 
 def ended(root: Path) -> Path:
     """A run that was never opened again after its end, with a file and a link."""
+    root.mkdir(parents=True, exist_ok=True, mode=0o755)
+    own_runs.register(root)
     journal = Journal(root / "journal.jsonl")
     journal.write("run-opened", study=root.parent.name, run=root.name, tag=f"{root.parent.name}/r1")
     journal.write("run-ended", outcome="ok", message="")

@@ -1,0 +1,272 @@
+"""The registry of this user's own runs: `study reap`, `study rm` and a resumed run act on these alone.
+
+A run's folder may come from anybody: an archive, a colleague's copy. What its journal says is believed only
+if this user opened the run. So the process that opens a run puts a random key into its folder, and a file
+of that name into the state folder, outside of all runs. That file holds the folder's inode and time of
+birth: a copy of the folder is not registered, and neither is another folder that is put in its place. It
+also holds digests of the run's plan.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+import stat
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path, PurePath
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.state import atomic
+from density_study.cluster.state.birth import birth_ns
+from density_study.cluster.state.plain_file import fault_of, read_plain
+from density_study.cluster.state.settings import VARIABLES, setting
+
+KEY = "run.key"
+"""In a run's folder."""
+JOURNAL, PLAN, STUDY = "journal.jsonl", "plan.json", "study.yaml"
+MAX_PLAN_BYTES = 2**26
+_KEY = re.compile(r"[0-9a-f]{32}")
+_MAX_ENTRY_BYTES = 2**20
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+_OF_DAEMONS = frozenset({"data", "logs", "containers"})
+"""Folders of a build that only its daemons write to, and nothing here believes."""
+
+
+class _Entry(BaseModel):
+    """`inode` and `birth_ns` are the folder's: inodes' numbers are used again. `plans`: SHA-256 of each plan
+    that this user wrote to the run; none of a claimed run. `folder` is for people."""
+
+    model_config = ConfigDict(extra="ignore")
+    folder: str
+    inode: int
+    birth_ns: int
+    plans: tuple[str, ...] = ()
+
+
+def tag_of(root: Path) -> str:
+    """The tag that the run in `root` must have: <study>/<run>."""
+    root = root.absolute()
+    return f"{root.parent.name}/{root.name}"
+
+
+def register(root: Path, plan: str | None = None) -> None:
+    """Make the run in `root` this user's own; `plan`: what is about to be written as its plan.json.
+
+    InputError if the state folder cannot be used.
+    """
+    entry = _entry(root)
+    key = _key(root) if entry else secrets.token_hex(16)
+    plans = entry.plans if entry else ()
+    if plan is not None:
+        plans = tuple(dict.fromkeys((*plans, _digest(plan.encode()))))
+    registry = _state_dir()
+    if entry is None:
+        atomic.write_text(root / KEY, f"{key}\n", mode=0o600)
+    inode, birth = root.stat().st_ino, birth_ns(root)
+    new = _Entry(folder=str(root.absolute()), inode=inode, birth_ns=birth, plans=plans)
+    atomic.write_text(registry / f"{key}.json", new.model_dump_json() + "\n", mode=0o600)
+
+
+def forget(key: str) -> None:
+    """Remove the entry of this key; none: nothing."""
+    if key:
+        (_registry() / f"{key}.json").unlink(missing_ok=True)
+
+
+def key_of(root: Path) -> str:
+    """The key of the run in `root` if it is registered, else empty."""
+    return _key(root) if is_registered(root) else ""
+
+
+def is_registered(root: Path) -> bool:
+    """Whether this user opened, or claimed, the run in this very folder."""
+    return _entry(root) is not None
+
+
+def refusal(root: Path) -> str:
+    """Why nothing may be done for the run in `root` by its journal, and a remedy; empty if it is registered,
+    and others cannot have changed it."""
+    return stranger(root) or unregistered(root) or strange_file(root) or _other_plan(root)
+
+
+def require_own(root: Path) -> None:
+    """InputError with the reason of `refusal`."""
+    if why := refusal(root):
+        raise InputError(f"the run is left alone: {why}.", str(root), _claim(root))
+
+
+def unregistered(root: Path) -> str:
+    if is_registered(root):
+        return ""
+    return f"this user has not opened it. If it is yours: {_claim(root)}"
+
+
+def stranger(root: Path) -> str:
+    """Why the folder itself cannot be this user's own; empty if it can."""
+    status = root.lstat()
+    if not stat.S_ISDIR(status.st_mode):
+        return "it is not a folder but a link or a file"
+    if status.st_uid != os.getuid():
+        return f"its folder belongs to the user with uid {status.st_uid}, who can reap it"
+    if status.st_mode & _OTHERS_WRITE:
+        return f"others may write to its folder. If they have not: chmod go-w {root}"
+    return ""
+
+
+def strange_file(root: Path) -> str:
+    """The first file or folder that is a link, a pipe or a device, or that others may have written and that
+    is believed, in words; empty if there is none. What daemons wrote is not looked at."""
+    for path in _files(root):
+        status = path.lstat()
+        if not stat.S_ISDIR(status.st_mode) and (fault := fault_of(path)):
+            return f"{path} is {fault}. Find out how it came there, then remove it"
+        if not _is_believed(path.relative_to(root)):
+            continue
+        if status.st_uid not in (os.getuid(), 0):
+            return f"{path} belongs to the user with uid {status.st_uid}"
+        if status.st_mode & _OTHERS_WRITE:
+            return f"others may write to {path}. If they have not: chmod -R go-w {root}"
+    return ""
+
+
+def keep_others_out() -> None:
+    """From now on, what this process creates cannot be written by others, whatever the user's umask is."""
+    os.umask(os.umask(0o077) | _OTHERS_WRITE)
+
+
+def require_state_dir() -> None:
+    """InputError if the state folder cannot be made or used."""
+    _state_dir()
+
+
+def _files(root: Path) -> Iterator[Path]:
+    """All but results, closed records, and what daemons write."""
+    for at, folders, files in os.walk(root):  # does not follow links
+        here = Path(at)
+        yield from (here / name for name in (*folders, *files))
+        if here == root:
+            folders[:] = [name for name in folders if name in ("builds", "records")]
+        elif here == root / "records":
+            folders[:] = [name for name in folders if name.endswith(".open")]
+        elif here.parent == root / "builds":
+            folders[:] = [name for name in folders if name not in _OF_DAEMONS]
+
+
+def _is_believed(path: PurePath) -> bool:
+    return path.parts[0] == "builds" or str(path) in (JOURNAL, PLAN, STUDY, KEY)
+
+
+def _other_plan(root: Path) -> str:
+    entry = _entry(root)
+    if entry is None or not entry.plans or not (root / PLAN).exists():
+        return ""
+    try:
+        digest = _digest(read_plain(root / PLAN, MAX_PLAN_BYTES))
+    except OSError as error:
+        return f"its plan cannot be read: {error}"
+    if digest in entry.plans:
+        return ""
+    return f"its {PLAN} is not the one that it was opened with. If you changed it: {_claim(root)}"
+
+
+def has_known_plan(root: Path) -> bool:
+    """Whether this user wrote the run's plan.json; False of a claimed run."""
+    entry = _entry(root)
+    return bool(entry and entry.plans) and not _other_plan(root)
+
+
+def claim(root: Path) -> None:
+    """Register a run of this user's whose entry was lost. InputError if its folder shows that others made or
+    changed it."""
+    if why := stranger(root) or strange_file(root):
+        raise InputError(
+            f"the run cannot be claimed: {why}.", str(root), "see docs/troubleshooting.md."
+        )
+    forget(key_of(root))
+    register(root)
+
+
+def _claim(root: Path) -> str:
+    return f"study reap --claim {root}"
+
+
+def _key(root: Path) -> str:
+    try:
+        text = read_plain(root / KEY, 64).decode("ascii", "replace").strip()
+    except OSError:
+        return ""
+    return text if _KEY.fullmatch(text) else ""
+
+
+def _entry(root: Path) -> _Entry | None:
+    key = _key(root)
+    if not key:
+        return None
+    try:
+        entry = _Entry.model_validate(json.loads(_read(_registry() / f"{key}.json")))
+    except FileNotFoundError:
+        return None
+    except (ValidationError, ValueError, RecursionError):
+        return None  # damaged: as if it were lost
+    birth = birth_ns(root)
+    is_later = entry.birth_ns and birth and birth != entry.birth_ns
+    return entry if entry.inode == root.lstat().st_ino and not is_later else None
+
+
+def _read(path: Path) -> bytes:
+    return read_plain(path, _MAX_ENTRY_BYTES)
+
+
+def _digest(plan: bytes) -> str:
+    return sha256(plan).hexdigest()
+
+
+def _registry() -> Path:
+    """The folder of the entries, which need not exist. InputError if others may write to it."""
+    folder = Path("~/.local/state/density-study")
+    try:
+        given = setting("state")
+        folder = Path(given).absolute() if given else folder.expanduser()
+        if folder.exists():
+            _check(folder)
+    except OSError as error:
+        raise _unusable(folder, f"cannot be read: {error.strerror}") from error
+    except RuntimeError as error:  # there is no HOME, and this user is in no list of users
+        raise _unusable(folder, "is not known: this user has no home folder") from error
+    return folder / "runs"
+
+
+def _state_dir() -> Path:
+    """The same; it exists."""
+    registry = _registry()
+    try:
+        for folder in (registry.parent, registry):
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            _check(folder)
+        if not os.access(registry, os.W_OK | os.X_OK):
+            raise PermissionError(13, os.strerror(13))
+    except OSError as error:
+        raise _unusable(registry.parent, f"cannot be written: {error.strerror}") from error
+    return registry
+
+
+def _check(folder: Path) -> None:
+    status = folder.stat()
+    if status.st_uid != os.getuid() or status.st_mode & 0o077 or not stat.S_ISDIR(status.st_mode):
+        raise _unusable(
+            folder, "is not a folder that this user owns and no other may enter (mode 0700)"
+        )
+
+
+def _unusable(folder: Path, why: str) -> InputError:
+    return InputError(
+        f"the state folder, which remembers your runs, {why}.",
+        str(folder),
+        f"correct this, or set {VARIABLES['state']} (key `state` of the settings file) to a folder of "
+        "your own that lasts.",
+    )

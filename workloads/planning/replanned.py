@@ -1,0 +1,105 @@
+"""`check_follows`: a run's plan is what its study gives, made anew; before a claimed run is resumed.
+
+A study file cannot name a JVM flag, property or path that its models refuse. plan.json has them resolved, and
+they are not checked again when they are carried out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.host import Disk, Host, IoLimits, Login, Target
+from density_study.cluster.render.names import check_path
+from density_study.workloads.planning.plan import Plan, extended, make_plan, plan_text
+from density_study.workloads.spec.containers_spec import carried
+from density_study.workloads.spec.hosts_spec import DiskSpec, HostSpec
+from density_study.workloads.spec.libvirt_hosts import KNOWN_HOSTS, declared_hosts
+from density_study.workloads.spec.study import Study
+
+
+def check_follows(study: Study, plan: Plan, root: Path) -> None:
+    """InputError if the plan of the run in `root` is not that of `study`, on hosts as the study declares."""
+    try:
+        made = make_plan(study, _hosts(study, plan, root.absolute().parents[1]), plan.only)
+        for extension in plan.extensions:
+            made = extended(made, study, extension)
+    except (InputError, ValueError) as error:
+        raise _differs(root, str(error)) from error
+    if plan_text(made) != plan_text(plan):
+        raise _differs(root, "it has other steps or topologies")
+
+
+def _differs(root: Path, why: str) -> InputError:
+    return InputError(
+        f"its plan is not the plan of its study: {why.rstrip('.')}.",
+        str(root / "plan.json"),
+        "start a new run: study run SPEC --fresh.",
+    )
+
+
+def _hosts(study: Study, plan: Plan, runs: Path) -> tuple[Host, ...]:
+    """What the study declares; where it says `auto`, what the plan found then."""
+    if study.provider == "libvirt":
+        return declared_hosts(study, runs)
+    found: dict[str, Host] = {}
+    for topology in plan.topologies.values():
+        watched = topology.given.watched if topology.given else ()
+        found |= {host.name: host for host in (*topology.hosts, *watched)}
+    parts = carried(study) if study.provider == "container" else ()
+    hosts = []
+    for number, spec in enumerate(study.hosts):
+        if spec.name not in found:
+            raise ValueError(f"it lacks the host {spec.name!r}")
+        host = _host(study, spec, found[spec.name], runs)
+        hosts.append(replace(host, containers=parts[number] if parts else None))
+    return tuple(hosts)
+
+
+def _host(study: Study, spec: HostSpec, found: Host, runs: Path) -> Host:
+    if len(found.disks) != len(spec.disks):
+        raise ValueError(f"host {spec.name!r} has other disks")
+    login = _login(study, found, runs)
+    auto = runs if login is None else _work(spec, login) / "data"
+    disks = zip(spec.disks, found.disks, strict=True)
+    return Host(
+        name=spec.name,
+        address=spec.address,
+        cores=_positive(found.cores) if spec.cores == "auto" else spec.cores,
+        memory_mib=_positive(found.memory_mib) if spec.memory == "auto" else spec.memory,
+        disks=tuple(_disk(disk, there, str(auto)) for disk, there in disks),
+        roles=spec.roles,
+        usd_per_hour=spec.usd_per_hour,
+        login=login,
+    )
+
+
+def _login(study: Study, found: Host, runs: Path) -> Login | None:
+    """With the Java that was found there. The client of a given cluster, like provider `local`, has none."""
+    if found.login is None or study.ssh is None:
+        return None
+    java = found.login.java_home
+    if java:
+        check_path(PurePosixPath(java), f"Java of host {found.name!r}")
+    known_hosts = str(runs / study.study / KNOWN_HOSTS)
+    ssh = study.ssh
+    return Login(ssh.user, ssh.port, known_hosts, java, found.login.java_version)
+
+
+def _work(spec: HostSpec, login: Login) -> PurePosixPath:
+    return Target(spec.name, spec.address, login.port, login.user, login.known_hosts).work
+
+
+def _disk(spec: DiskSpec, found: Disk, auto: str) -> Disk:
+    path = auto if spec.path == "auto" else str(Path(spec.path))
+    if spec.limits is not None and spec.medium != "auto":
+        limits = IoLimits(**spec.limits.model_dump())
+        return Disk(path, spec.medium, emulated=True, limits=limits)
+    return Disk(path, found.medium if spec.medium == "auto" else spec.medium)
+
+
+def _positive(number: int) -> int:
+    if number <= 0:
+        raise ValueError(f"{number} is no amount of cores or memory")
+    return number
