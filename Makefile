@@ -58,7 +58,7 @@ test: packages-test setup ## all but `make live` and `live-vm`: a small study on
 	$(BIN)/pytest -q -m "not slow and not vm" $(ALONE)
 
 live: packages-live packages-vm setup ## the slow live tests: every mode and mix, kills, hosts over SSH, a guest; as root, on an idle machine
-	$(BIN)/pytest -q -n 2 -m slow tests/unit tests/property  # 100,000 damaged studies among them
+	$(BIN)/pytest -q -n 2 -m slow tests/unit tests/property tests/security  # 100,000 damaged studies among them
 	$(BIN)/pytest -q -m "slow and not vm" tests/live tests/spark tests/dag tests/fresh tests/browser
 
 java-test: setup ## the YCSB binding's unit tests

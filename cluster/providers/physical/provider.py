@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path, PurePath
 from typing import Any
 
-from density_study.cluster.machine import directories
+from density_study.cluster.machine import as_root, directories
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.host import Target
@@ -32,7 +32,7 @@ from density_study.cluster.providers.ssh.channel import channel, on_all
 from density_study.cluster.providers.ssh.host_leases import busy, lease_holder, release_leases
 from density_study.cluster.providers.ssh.stack_copies import StackCopy
 from density_study.cluster.providers.ssh.transport import SshTransport
-from density_study.cluster.providers.ssh.units import run_argv, unit_name
+from density_study.cluster.providers.ssh.units import PROGRAM, unit_name
 from density_study.cluster.providers.stacks import (
     moved,
     stacks_of_clients,
@@ -116,13 +116,15 @@ class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases, WorkerCheck
         """Ansible, Java and, where systemd runs the host, the sudo rule. InputError names the host."""
         targets = targets_of(topology)
         described = _describe(topology)
-        user = topology.hosts[0].target.user
-        unit = run_argv(user, unit_name(tag, "node", "daemon"), tag, ("/bin/true",))
+        program = str(as_root.INSTALLED / PROGRAM)
+        unit = [program, unit_name(tag, "node", "daemon"), tag, "/spec.json"]
+        if topology.hosts[0].target.user == "root":
+            unit = []  # needs no sudo
         try:
             play(
                 "preflight",
                 {targets[host]: {"systemd": found["systemd"]} for host, found in described.items()},
-                {"java": _java(topology, _feature(topology))[0], "unit_command": list(unit[2:])},
+                {"java": _java(topology, _feature(topology))[0], "unit_command": unit},
                 tag=tag,
                 work=str(topology.hosts[0].target.work),
             )
