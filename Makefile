@@ -10,7 +10,7 @@ ALONE := tests/live/test_study.py
 # Where byte code is forbidden, each of our processes would compile some 3,000 modules anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup study airflow check test live java-test lint live-vm fresh-debian bench golden reference pictures format clean docs
+.PHONY: help setup study airflow check test live sbom java-test lint live-vm fresh-debian bench golden reference pictures format clean docs
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 16
@@ -33,9 +33,11 @@ EXTRAS = --all-extras --no-extra celery
 # uv sync downloads from the addresses in uv.lock. A mirror has the same files elsewhere: only their hashes count.
 # Without --python, `uv pip` would change the interpreter that UV_PYTHON names.
 FROM_MIRROR = $(UV) venv --quiet --allow-existing $(VENV) \
+	&& $(UV) export --frozen --only-group build --quiet --output-file $(VENV)/build.txt \
 	&& $(UV) export --frozen $(EXTRAS) --quiet --no-emit-project --output-file $(VENV)/requirements.txt \
-	&& $(UV) pip sync --python $(VENV) --quiet --require-hashes $(VENV)/requirements.txt \
-	&& $(UV) pip install --python $(VENV) --quiet --no-deps --editable .
+	&& $(UV) pip install --python $(VENV) --quiet --require-hashes --requirement $(VENV)/build.txt \
+	&& $(UV) pip sync --python $(VENV) --quiet --require-hashes --no-build-isolation $(VENV)/requirements.txt \
+	&& $(UV) pip install --python $(VENV) --quiet --no-deps --no-build-isolation --editable .
 
 study: setup ## run the quickstart study through Airflow and print where the report is
 	@$(BIN)/study run quickstart
@@ -74,6 +76,11 @@ fresh-debian: packages-fresh ## `make test`, or TARGET, in a clone on a minimal 
 packages-%:
 	@tests/packages.sh $*
 
+sbom: setup ## software bills of materials (CycloneDX) of the stacks and the Python packages, in sbom/
+	@mkdir -p sbom
+	@for name in package hadoop hbase ycsb; do $(BIN)/study stack sbom $$name --to sbom/$$name.cdx.json || exit; done
+	@ls sbom/*
+
 bench: setup ## time and memory of set-up and quickstart, as a table and bench.json
 	$(BIN)/python -m tests.bench
 
@@ -94,4 +101,4 @@ format: setup ## ruff's formatting and safe fixes
 	$(BIN)/ruff format .
 
 clean: ## remove what was built here; runs/ and the caches of stacks stay
-	rm -rf $(VENV) .uv .airflow .mypy_cache .ruff_cache .pytest_cache bench.json site
+	rm -rf $(VENV) .uv .airflow .mypy_cache .ruff_cache .pytest_cache bench.json sbom site
