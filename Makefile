@@ -23,21 +23,23 @@ $(VENV)/.ready: pyproject.toml uv.lock .uv-requirements.txt
 	@python3 cluster/stack/requirements.py
 	@test -x .uv/bin/pip || python3 -m venv .uv
 	@.uv/bin/pip install --quiet --disable-pip-version-check --require-hashes -r .uv-requirements.txt
-	@$(if $(UV_DEFAULT_INDEX),$(FROM_MIRROR),$(UV) sync --locked $(EXTRAS) --quiet)
+	@$(if $(UV_DEFAULT_INDEX),$(FROM_MIRROR),$(UV) sync --locked $(EXTRAS) $(BUILT_BY_LOCKED) --quiet)
 	@mkdir -p $(VENV)/src/density_study && cd $(VENV)/src/density_study && ln -sfn $(foreach room,$(ROOMS),../../../$(room)) .
 	@touch $@
 # In a wheel the rooms are packages of density_study; here links make them so.
 ROOMS = cluster workloads analysis jobs dags
 # Nothing on one machine needs Celery; the tests of several workers have an environment of their own.
 EXTRAS = --all-extras --no-extra celery
+# Else what builds these two would come from the registry without hashes; the dependency group `build` is locked.
+BUILT_BY_LOCKED = --no-build-isolation-package density-study --no-build-isolation-package pyspark
 # uv sync downloads from the addresses in uv.lock. A mirror has the same files elsewhere: only their hashes count.
 # Without --python, `uv pip` would change the interpreter that UV_PYTHON names.
 FROM_MIRROR = $(UV) venv --quiet --allow-existing $(VENV) \
 	&& $(UV) export --frozen --only-group build --quiet --output-file $(VENV)/build.txt \
 	&& $(UV) export --frozen $(EXTRAS) --quiet --no-emit-project --output-file $(VENV)/requirements.txt \
 	&& $(UV) pip install --python $(VENV) --quiet --require-hashes --requirement $(VENV)/build.txt \
-	&& $(UV) pip sync --python $(VENV) --quiet --require-hashes --no-build-isolation $(VENV)/requirements.txt \
-	&& $(UV) pip install --python $(VENV) --quiet --no-deps --no-build-isolation --editable .
+	&& $(UV) pip sync --python $(VENV) --quiet --require-hashes $(BUILT_BY_LOCKED) $(VENV)/requirements.txt \
+	&& $(UV) pip install --python $(VENV) --quiet --no-deps $(BUILT_BY_LOCKED) --editable .
 
 study: setup ## run the quickstart study through Airflow and print where the report is
 	@$(BIN)/study run quickstart
