@@ -1,4 +1,4 @@
-"""The real Maven with a hostile repository: no code of it is loaded; a jar that is not as locked is refused."""
+"""The real Maven with a hostile repository: no code of it is loaded; a jar must be as locked."""
 
 from __future__ import annotations
 
