@@ -10,9 +10,8 @@ import typer
 from density_study.dags.cli.arguments import examples
 
 EXAMPLES = examples(
-    "study sudo-rules --user study | less",
-    "study sudo-rules --user study | ssh root@192.0.2.10 sh",
-    "study sudo-rules --user study --cut --network | ssh root@192.0.2.10 sh",
+    "study sudo-rules --user study > sudo-rules.sh",
+    "study sudo-rules --user study --cut --network > sudo-rules.sh",
 )
 
 
@@ -29,9 +28,9 @@ def sudo_rules(
 ) -> None:
     """Print a shell script that lets a user of a host start what a study needs of root there.
 
-    Read it, then run it as root on each host. It installs small programs to
-    `/usr/local/lib/density-study` and a rule for each to `/etc/sudoers.d/density-study`. Each run
-    replaces the rules of the run before.
+    Read it, then run it as root on each host: `ssh root@HOST sh < sudo-rules.sh`. It installs small
+    programs to `/usr/local/lib/density-study` and a rule for each to `/etc/sudoers.d/density-study`.
+    Each run replaces the rules of the run before.
     """
     from density_study.cluster.providers.ssh.sudo_rules import CUTS, NETWORKS, UNITS, script
 

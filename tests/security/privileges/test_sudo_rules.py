@@ -181,6 +181,9 @@ SHORT = [
     attempt("start-unit", UNIT, f"{TAG} -- b --uid=root", SPEC),
     attempt("start-unit", UNIT, TAG, SPEC, "--uid=root"),
     attempt("cut-network", "cut", TABLE, "22", '192.0.2.1 } drop }\ninclude "/etc/shadow"'),
+    attempt("cut-network", "cut", f'{TABLE} {{ }} include "/etc/shadow"', "22", "192.0.2.1"),
+    attempt("cut-network", "cut", TABLE, '22 accept\ninclude "/etc/shadow"', "192.0.2.1"),
+    attempt("cut-network", "mend", f"{TABLE}; flush ruleset"),
     attempt("set-network", "write", "/sys/class/net/../../../etc/shadow", "1"),
     attempt("set-network", "tc", "-batch", "/etc/shadow"),
 ]
