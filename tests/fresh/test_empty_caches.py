@@ -70,7 +70,7 @@ def test_a_tampered_builder_is_refused_by_name(newcomer: Newcomer) -> None:
     """What the registry delivers is not what uv.lock names, as far as uv can see."""
     lock = newcomer.clone / "uv.lock"
     text = lock.read_text()
-    builder = text.index('name = "hatchling"')
+    builder = text.index('[[package]]\nname = "hatchling"')
     changed = re.sub(r"sha256:[0-9a-f]{64}", f"sha256:{'0' * 64}", text[builder:], count=2)
     lock.write_text(text[:builder] + changed)
     shutil.rmtree(newcomer.environment["UV_CACHE_DIR"])
