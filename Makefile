@@ -10,7 +10,7 @@ ALONE := tests/live/test_study.py
 # Where byte code is forbidden, each of our processes would compile some 3,000 modules anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup study airflow check test live java-test lint live-vm fresh-debian bench golden reference pictures format clean docs
+.PHONY: help setup study airflow check test live sbom java-test lint live-vm fresh-debian bench golden reference pictures format clean docs
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 16
@@ -23,19 +23,23 @@ $(VENV)/.ready: pyproject.toml uv.lock .uv-requirements.txt
 	@python3 cluster/stack/requirements.py
 	@test -x .uv/bin/pip || python3 -m venv .uv
 	@.uv/bin/pip install --quiet --disable-pip-version-check --require-hashes -r .uv-requirements.txt
-	@$(if $(UV_DEFAULT_INDEX),$(FROM_MIRROR),$(UV) sync --locked $(EXTRAS) --quiet)
+	@$(if $(UV_DEFAULT_INDEX),$(FROM_MIRROR),$(UV) sync --locked $(EXTRAS) $(BUILT_BY_LOCKED) --quiet)
 	@mkdir -p $(VENV)/src/density_study && cd $(VENV)/src/density_study && ln -sfn $(foreach room,$(ROOMS),../../../$(room)) .
 	@touch $@
 # In a wheel the rooms are packages of density_study; here links make them so.
 ROOMS = cluster workloads analysis jobs dags
 # Nothing on one machine needs Celery; the tests of several workers have an environment of their own.
 EXTRAS = --all-extras --no-extra celery
+# Else what builds these two would come from the registry without hashes; the dependency group `build` is locked.
+BUILT_BY_LOCKED = --no-build-isolation-package density-study --no-build-isolation-package pyspark
 # uv sync downloads from the addresses in uv.lock. A mirror has the same files elsewhere: only their hashes count.
 # Without --python, `uv pip` would change the interpreter that UV_PYTHON names.
 FROM_MIRROR = $(UV) venv --quiet --allow-existing $(VENV) \
+	&& $(UV) export --frozen --only-group build --quiet --output-file $(VENV)/build.txt \
 	&& $(UV) export --frozen $(EXTRAS) --quiet --no-emit-project --output-file $(VENV)/requirements.txt \
-	&& $(UV) pip sync --python $(VENV) --quiet --require-hashes $(VENV)/requirements.txt \
-	&& $(UV) pip install --python $(VENV) --quiet --no-deps --editable .
+	&& $(UV) pip install --python $(VENV) --quiet --require-hashes --requirement $(VENV)/build.txt \
+	&& $(UV) pip sync --python $(VENV) --quiet --require-hashes $(BUILT_BY_LOCKED) $(VENV)/requirements.txt \
+	&& $(UV) pip install --python $(VENV) --quiet --no-deps $(BUILT_BY_LOCKED) --editable .
 
 study: setup ## run the quickstart study through Airflow and print where the report is
 	@$(BIN)/study run quickstart
@@ -58,7 +62,7 @@ test: packages-test setup ## all but `make live` and `live-vm`: a small study on
 	$(BIN)/pytest -q -m "not slow and not vm" $(ALONE)
 
 live: packages-live packages-vm setup ## the slow live tests: every mode and mix, kills, hosts over SSH, a guest; as root, on an idle machine
-	$(BIN)/pytest -q -n 2 -m slow tests/unit tests/property  # 100,000 damaged studies among them
+	$(BIN)/pytest -q -n 2 -m slow tests/unit tests/property tests/security  # 100,000 damaged studies among them
 	$(BIN)/pytest -q -m "slow and not vm" tests/live tests/spark tests/dag tests/fresh tests/browser
 
 java-test: setup ## the YCSB binding's unit tests
@@ -73,6 +77,11 @@ fresh-debian: packages-fresh ## `make test`, or TARGET, in a clone on a minimal 
 # Installed by apt as root; for anybody else, named.
 packages-%:
 	@tests/packages.sh $*
+
+sbom: setup ## software bills of materials (CycloneDX) of the stacks and the Python packages, in sbom/
+	@mkdir -p sbom
+	@for name in package hadoop hbase ycsb; do $(BIN)/study stack sbom $$name --to sbom/$$name.cdx.json || exit; done
+	@ls sbom/*
 
 bench: setup ## time and memory of set-up and quickstart, as a table and bench.json
 	$(BIN)/python -m tests.bench
@@ -94,4 +103,4 @@ format: setup ## ruff's formatting and safe fixes
 	$(BIN)/ruff format .
 
 clean: ## remove what was built here; runs/ and the caches of stacks stay
-	rm -rf $(VENV) .uv .airflow .mypy_cache .ruff_cache .pytest_cache bench.json site
+	rm -rf $(VENV) .uv .airflow .mypy_cache .ruff_cache .pytest_cache bench.json sbom site

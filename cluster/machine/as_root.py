@@ -1,33 +1,66 @@
-"""Runs a program of this machine as root, by sudo if need be. Standard library only: it runs on hosts."""
+"""Runs a privileged program of ours as root, by sudo if need be. Standard library only: it runs on hosts."""
 
 from __future__ import annotations
 
 import os
+import pkgutil
 import subprocess
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 
+PROGRAMS = ("start-unit", "cut-network", "set-network")
+"""Those of `cluster.machine.privileged`."""
+INSTALLED = Path("/usr/local/lib/density-study")
+_PACKAGE = "density_study.cluster.machine.privileged"
 _TIMEOUT_S = 20.0
 
 
-def as_root(*argv: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+def source(program: str) -> str:
+    """The program's text."""
+    found = pkgutil.get_data(_PACKAGE, f"{program.replace('-', '_')}.py")
+    assert found is not None  # every loader of ours reads data
+    return found.decode()
+
+
+def as_root(
+    program: str, *words: str, timeout_s: float = _TIMEOUT_S
+) -> subprocess.CompletedProcess[str]:
     """It has ended with its own exit code, or with 127 if it did not start or did not end in time."""
-    return run(*(() if os.geteuid() == 0 else ("sudo", "-n")), *argv, stdin=stdin)
+    if os.geteuid() == 0:
+        return run(sys.executable, "-IS", "-c", source(program), *words, timeout_s=timeout_s)
+    return run("sudo", "-n", str(INSTALLED / program), *words, timeout_s=timeout_s)
 
 
-def run(*argv: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+def run(*argv: str, timeout_s: float = _TIMEOUT_S) -> subprocess.CompletedProcess[str]:
     """The same as this user."""
+    environment = {name: value for name, value in os.environ.items() if name != "SUDO_UID"}
     try:
         return subprocess.run(
-            argv, input=stdin, capture_output=True, text=True, check=False, timeout=_TIMEOUT_S
-        )
+            argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+            timeout=timeout_s, env=environment,
+        )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired) as error:
         return subprocess.CompletedProcess(argv, 127, "", str(error))
 
 
-def may_not(*argv: str) -> str:
-    """Why this user may not run it as root; empty if it may."""
-    denied = os.geteuid() != 0 and run("sudo", "-n", "-l", *argv).returncode
-    return f"sudo does not let this user run {' '.join(argv)}" if denied else ""
+def may_not(program: str, *words: str) -> str:
+    """Why this user may not run the program as root; empty if it may."""
+    if os.geteuid() == 0:
+        return ""
+    if fault := _fault(program):
+        return fault
+    denied = run("sudo", "-n", "-l", str(INSTALLED / program), *words).returncode
+    return f"sudo does not let this user run {INSTALLED / program}" if denied else ""
+
+
+def _fault(program: str) -> str:
+    """What is wrong with the installed file; empty if it is this version's."""
+    try:
+        current = (INSTALLED / program).read_text() == source(program)
+    except OSError:
+        return f"{INSTALLED / program} is not installed"
+    return "" if current else f"{INSTALLED / program} is of another version of this project"
 
 
 def failure(done: subprocess.CompletedProcess[str], argv: Sequence[str]) -> str:

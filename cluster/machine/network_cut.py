@@ -2,7 +2,7 @@
 
 Packets from and to the addresses are dropped, as if the cable were unplugged; nobody gets an error. SSH
 still works: it stands for a network of its own for management, and lets the controller see the host. Linux's
-nftables does it, as root or by sudo. Standard library only: it runs on hosts.
+nftables does it, by the privileged program cut-network. Standard library only: it runs on hosts.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from density_study.cluster.machine.as_root import as_root
+from density_study.cluster.machine.as_root import as_root, may_not
 from density_study.cluster.machine.held import held
 from density_study.cluster.model.errors import InputError, StudyError
 
-NFT = "/usr/sbin/nft"
+PROGRAM = "cut-network"
 
 
 def table(tag: str) -> str:
@@ -24,52 +24,38 @@ def table(tag: str) -> str:
     return f"density_study_{hashlib.sha256(tag.encode()).hexdigest()[:12]}"
 
 
-def rules(name: str, ssh_port: int, addresses: Sequence[str]) -> str:
-    """nftables' script. The hooks come before those of the machine's own firewall, which stays as it is."""
-    peers = ", ".join(addresses)
-    chains = "".join(
-        f"  chain {hook} {{\n"
-        f"    type filter hook {hook} priority -300; policy accept;\n"
-        f"    tcp {ssh} {ssh_port} accept\n"
-        f"    ip {peer} {{ {peers} }} drop\n"
-        "  }\n"
-        for hook, ssh, peer in (("input", "dport", "saddr"), ("output", "sport", "daddr"))
-    )
-    return f"table inet {name} {{\n{chains}}}\n"
-
-
 def check_nft() -> None:
     """InputError if this user may not change the machine's rules. Changes nothing."""
-    done = _nft("-f", "-", script="# nothing\n")
-    if done.returncode:
+    if why := may_not(PROGRAM, "check") or _said(as_root(PROGRAM, "check")):
         raise InputError(
-            f"the network of this host cannot be cut: {done.stderr.strip()[:200]}.",
-            f"{NFT} -f -",
-            "install nftables, and allow the user to run it by sudo (docs/providers.md: faults).",
+            f"the network of this host cannot be cut: {why}.",
+            PROGRAM,
+            "install nftables on the host and, unless the user is root, run there what "
+            "`study sudo-rules --cut` prints.",
         )
 
 
 def cut(tag: str, ssh_port: int, addresses: Sequence[str]) -> None:
-    done = _nft("-f", "-", script=rules(table(tag), ssh_port, addresses))
-    if done.returncode:
+    if why := _said(as_root(PROGRAM, "cut", table(tag), str(ssh_port), *addresses)):
         raise StudyError(
-            f"the network could not be cut: {done.stderr.strip()[:200]}.",
-            f"{NFT} -f -",
+            f"the network could not be cut: {why}.",
+            PROGRAM,
             "see the kernel's support of nftables on that host.",
         )
 
 
 def is_cut(tag: str) -> bool:
-    return _nft("list", "table", "inet", table(tag)).returncode == 0
+    return as_root(PROGRAM, "is-cut", table(tag)).returncode == 0
 
 
 def mend(tag: str) -> bool:
     """Remove the build's rules; whether there were any."""
-    return _nft("delete", "table", "inet", table(tag)).returncode == 0
+    return as_root(PROGRAM, "mend", table(tag)).returncode == 0
 
 
-def _nft(*words: str, script: str = "") -> subprocess.CompletedProcess[str]:
-    return as_root(NFT, *words, stdin=script)
+def _said(done: subprocess.CompletedProcess[str]) -> str:
+    """Why it failed; empty if it did not."""
+    return (done.stderr.strip()[:200] or "no reason given") if done.returncode else ""
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
     python -m density_study.cluster.machine.network_link DEVICE SETTINGS
 
-Linux's tc and ip and files of /sys do it, as root or by sudo. Standard library only: it runs on hosts.
+Linux's tc and ip and files of /sys do it, by the privileged program set-network. Standard library only: it
+runs on hosts.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from typing import Any
 
 from density_study.cluster.machine import packet_cpus
 from density_study.cluster.machine.as_root import as_root, failure, may_not, run
-from density_study.cluster.machine.packet_cpus import SYS
+from density_study.cluster.machine.packet_cpus import PROGRAM, SYS
 from density_study.cluster.model.network import Network, failed, network_of, unable
 
-TC, IP, UNSHARE = "/usr/sbin/tc", "/usr/sbin/ip", "/usr/bin/unshare"
+TC, IP = "/usr/sbin/tc", "/usr/sbin/ip"
 OURS, OF_KERNEL = "d5:", "0:"
 """Handles of queueing disciplines: of ours, and of those that the kernel chooses itself."""
 _DEVICE = re.compile(r"[A-Za-z0-9_.:@][A-Za-z0-9_.:@-]{0,14}")
@@ -88,7 +89,7 @@ def restore(former: Mapping[str, Any]) -> None:
     """Make it as `former` says, which `state` returned; safe to repeat."""
     device, found = former["device"], changed(former)
     if "queueing discipline" in found:
-        _root(TC, "qdisc", "delete", "dev", device, "root")
+        _root("tc", "qdisc", "delete", "dev", device, "root")
     if "MTU" in found:
         _root(*_set_mtu(device, former["mtu"]))
     packet_cpus.restore(former["files"])
@@ -110,7 +111,7 @@ def check(address: str, settings: Mapping[str, Any]) -> None:
     if network.mtu is not None:
         if network.mtu > link.get("max_mtu", network.mtu):
             raise unable(f"the MTU of {device} is at most {link['max_mtu']}")
-        if why := may_not(*_set_mtu(device, network.mtu)):
+        if why := may_not(PROGRAM, *_set_mtu(device, network.mtu)):
             raise unable(why)
     packet_cpus.check(device, network)
 
@@ -118,17 +119,19 @@ def check(address: str, settings: Mapping[str, Any]) -> None:
 def check_kernel(settings: Mapping[str, Any]) -> None:
     """InputError for what no interface of this machine can have. A namespace is made for the try."""
     network = network_of(settings)
-    for argv in disciplines(replace(network, transmit=()), "lo")[:1]:
-        done = as_root(UNSHARE, "--net", *argv)
+    for words in disciplines(replace(network, transmit=()), "lo")[:1]:
+        if why := may_not(PROGRAM, "try", *words[1:]):
+            raise unable(why)
+        done = as_root(PROGRAM, "try", *words[1:])
         if done.returncode:
-            raise unable(failure(done, argv))
+            raise unable(failure(done, words))
     packet_cpus.check_kernel(network)
 
 
 def disciplines(network: Network, device: str) -> list[tuple[str, ...]]:
-    """Command lines of tc. A network has a rate, or delay and loss, or queues that CPUs choose: `mq` counts
-    what each of them sends. Pure."""
-    at_root = (TC, "qdisc", "replace", "dev", device, "root", "handle", OURS)
+    """Command lines of tc, as set-network takes them. A network has a rate, or delay and loss, or queues that
+    CPUs choose: `mq` counts what each of them sends. Pure."""
+    at_root = ("tc", "qdisc", "replace", "dev", device, "root", "handle", OURS)
     delay = () if network.delay_ms is None else ("delay", f"{network.delay_ms:g}ms")
     loss = () if network.loss_percent is None else ("loss", f"{network.loss_percent:g}%")
     if delay or loss:
@@ -142,7 +145,7 @@ def disciplines(network: Network, device: str) -> list[tuple[str, ...]]:
     if network.shaper == "tbf":
         return [(*at_root, "tbf", "rate", rate, "burst", burst, "latency", "50ms")]
     limits = ("htb", "rate", rate, "ceil", rate, "burst", burst, "cburst", burst)
-    classes = (TC, "class", "replace", "dev", device, "parent", OURS, "classid", f"{OURS}1")
+    classes = ("tc", "class", "replace", "dev", device, "parent", OURS, "classid", f"{OURS}1")
     return [(*at_root, "htb", "default", "1"), (*classes, *limits)]
 
 
@@ -162,7 +165,7 @@ def _mtu(device: str) -> int:
 
 
 def _set_mtu(device: str, mtu: int) -> tuple[str, ...]:
-    return (IP, "link", "set", "dev", device, "mtu", str(mtu))
+    return ("ip", "link", "set", "dev", device, "mtu", str(mtu))
 
 
 def _root_handle(device: str) -> str:
@@ -177,10 +180,10 @@ def _json(*argv: str) -> Any:
     return json.loads(done.stdout or "[]")
 
 
-def _root(*argv: str) -> None:
-    done = as_root(*argv)
+def _root(*words: str) -> None:
+    done = as_root(PROGRAM, *words)
     if done.returncode:
-        raise failed(failure(done, argv))
+        raise failed(failure(done, words))
 
 
 if __name__ == "__main__":

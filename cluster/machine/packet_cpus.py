@@ -18,7 +18,7 @@ SYS, IRQS = Path("/sys/class/net"), Path("/proc/irq")
 INTERRUPTS = Path("/proc/interrupts")
 FLOW_TABLE = Path("/proc/sys/net/core/rps_sock_flow_entries")
 """Of the whole machine. Network namespaces but the first do not show it."""
-TEE = "/usr/bin/tee"
+PROGRAM = "set-network"
 _OWNER_WRITES = 0o200
 _DEVICE = r"[A-Za-z0-9_.:@-]{1,15}"
 _TEXT = re.compile(r"[0-9a-fA-F,-]{0,4096}")
@@ -82,9 +82,9 @@ def changed(former: Mapping[str, str]) -> list[str]:
 def write(files: Mapping[str, str]) -> None:
     """StudyError if a file cannot be written, or shows something else afterwards."""
     for file, text in files.items():
-        done = as_root(TEE, file, stdin=text)
+        done = as_root(PROGRAM, "write", file, text)
         if done.returncode:
-            raise failed(failure(done, (TEE, file)))
+            raise failed(failure(done, (PROGRAM, file)))
         shown = Path(file).read_text().strip()
         if _value(file, shown) != _value(file, text):
             raise failed(f"{file} shows {shown} after {text} was written")
@@ -101,7 +101,7 @@ def check(device: str, network: Network) -> None:
     if network.irq_affinity:
         _check_interrupts(device)
     for file in wanted(device, network):
-        if why := may_not(TEE, file):
+        if why := may_not(PROGRAM, "write", file, "0"):
             raise unable(why)
 
 

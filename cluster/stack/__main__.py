@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 from typing import Annotated
 
 import typer
@@ -13,7 +12,9 @@ from density_study.cluster.model.versions import HADOOP, HBASE, VERSIONS, Versio
 from density_study.cluster.stack.adding import delivered
 from density_study.cluster.stack.archive import ensure_archives
 from density_study.cluster.stack.java import find_java
-from density_study.cluster.stack.maven import find_maven, run_maven
+from density_study.cluster.stack.lock import Lock
+from density_study.cluster.stack.maven import WITH_TESTS
+from density_study.cluster.stack.own_jar import test_jar
 from density_study.cluster.stack.prune import in_use, other_trees, remove, size_mib
 from density_study.cluster.stack.recipe import RECIPES, TOOLS, Recipe, recipe_of
 from density_study.cluster.stack.stack import ensure_all, java_for
@@ -46,8 +47,13 @@ def lock(
     """Write the shipped locks anew from what Maven delivers today. Review the difference."""
     for recipe in _chosen(which, Versions(hadoop, hbase, client=hbase)):
         locked = delivered(recipe)
-        write_text(recipe.shipped_lock, locked.text())
-        print(f"{recipe.shipped_lock}: {len(locked.jars)} jars")
+        written = {recipe.shipped_lock: locked}
+        if recipe.built:
+            jars = delivered(recipe, WITH_TESTS).jars.items()
+            written[recipe.tests_lock] = Lock(dict(jars - locked.jars.items()))
+        for path, found in written.items():
+            write_text(path, found.text())
+            print(f"{path}: {len(found.jars)} jars")
 
 
 @app.command(epilog="Example: python -m density_study.cluster.stack prune --dry-run")
@@ -68,10 +74,7 @@ def prune(
 def test() -> None:
     """Compile, lint and unit-test the Java that we build ourselves, outside the source tree."""
     for recipe in (recipe for recipe in map(recipe_of, (*RECIPES, *TOOLS)) if recipe.built):
-        with tempfile.TemporaryDirectory(prefix="stack-test-") as scratch:
-            maven, java = find_maven(recipe.name), java_for(recipe)
-            target = f"-Dstack.build={scratch}"
-            run_maven(maven, java, recipe.pom, "test", target, f"-Dstack.lib={scratch}/lib")
+        test_jar(recipe, java_for(recipe))
         print(f"{recipe.title}: Java tests passed")
 
 

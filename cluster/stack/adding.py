@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.versions import Versions
-from density_study.cluster.stack.lock import Lock
-from density_study.cluster.stack.maven import find_maven
+from density_study.cluster.stack.lock import Lock, lock_of
+from density_study.cluster.stack.maven import RUNTIME, download, find_maven
 from density_study.cluster.stack.recipe import Recipe, recipe_of
 from density_study.cluster.stack.stack import java_for
-from density_study.cluster.stack.tree import fetch_jars, third_party
 from density_study.cluster.state.atomic import write_text
 
 TOGETHER = ("hadoop", "hbase")
 
 
-def delivered(recipe: Recipe) -> Lock:
+def delivered(recipe: Recipe, scopes: Sequence[str] = RUNTIME) -> Lock:
     """The lock of what Maven delivers now. InputError if it fails, for example for an unknown version."""
-    with tempfile.TemporaryDirectory(prefix="stack-lock-") as scratch:
+    with tempfile.TemporaryDirectory(prefix="stack-lock-") as folder:
         maven, java = find_maven(recipe.name), java_for(recipe)
-        return third_party(recipe, fetch_jars(recipe, maven, java, Path(scratch)))
+        library, scratch = Path(folder) / "lib", Path(folder) / "build"
+        download(maven, java, recipe.pom, library, scratch, recipe.properties, scopes)
+        return lock_of(library)
 
 
 def add(versions: Versions) -> Iterator[Recipe]:

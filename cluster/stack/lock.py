@@ -31,9 +31,16 @@ class Lock:
         return hashlib.sha256(self.text().encode()).hexdigest()
 
 
-def read_lock(recipe: Recipe) -> Lock:
-    """Raises InputError for a missing lock, or a line that is not `<sha256>  <name>.jar`."""
-    path = recipe.lock
+def read_lock(recipe: Recipe, tests: bool = False) -> Lock:
+    """With the jars of unit tests, if wanted. InputError for a missing lock, or a line that is not
+    `<sha256>  <name>.jar`."""
+    found = _read(recipe, recipe.lock)
+    if tests:
+        found = Lock({**_read(recipe, recipe.tests_lock).jars, **found.jars})
+    return found
+
+
+def _read(recipe: Recipe, path: Path) -> Lock:
     if not path.is_file():
         raise InputError(
             f"{recipe.title} has no lock file: this machine does not know its jars.",
@@ -62,9 +69,9 @@ def lock_of(lib: Path) -> Lock:
     return Lock(jars)
 
 
-def check(found: Lock, recipe: Recipe) -> None:
+def check(found: Lock, recipe: Recipe, tests: bool = False) -> None:
     """Raises InputError naming the first jar that differs, is missing, or is not in the lock."""
-    locked = read_lock(recipe)
+    locked = read_lock(recipe, tests)
     for name in sorted(locked.jars.keys() | found.jars.keys()):
         want, got = locked.jars.get(name), found.jars.get(name)
         if want == got:

@@ -13,18 +13,25 @@ from pathlib import Path
 
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.versions import HBASE, VERSIONS, Versions
+from density_study.cluster.stack.artifact import Artifact
 from density_study.cluster.stack.cache import cache_root
 from density_study.cluster.stack.lock import read_lock
 
 # Raise it when the shape of the assembled tree changes: old trees are then left alone and not used.
-TREE_FORMAT = 2
+TREE_FORMAT = 3
 
 _HERE = Path(__file__).resolve().parent
+_TESTS = _HERE.parents[1] / "tests" / "unit" / "workloads" / "ycsb"
 _LOCKS = "locks"
 _SUFFIX = ".sha256"
 # YARN's own pages (cluster, node, proxy) are in its jars; those of HDFS and HBase are in none.
 _HADOOP_WEBAPPS = ("webapps/hdfs", "webapps/secondary", "webapps/datanode", "webapps/static")
 _HBASE_WEBAPPS = ("hbase-webapps/master", "hbase-webapps/regionserver", "hbase-webapps/static")
+_OF_EVERY_STORE = (
+    "Authorities", "Barrier", "CleanUpLog", "Failures", "InsertLog", "InterleavedWorkload", "LoadSchedule",
+    "ScheduledWorkload", "ThinkTimed", "WarmClient", "YcsbKeys",
+)  # fmt: skip
+"""Classes of the HBase binding that the bindings for other stores need, too."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +40,8 @@ class Recipe:
 
     `built` names that jar: it is no third party's and therefore not in the lock.
     `webapps` are empty directories the daemons' web servers look for on the class path.
-    `properties` are those of the pom that determine the versions. `shared` are sources of another recipe,
-    of which the pom compiles some.
+    `properties` are those of the pom that determine the versions. `shared` are sources of another recipe
+    that are compiled too. `tests` are the unit tests of what we build, in a checkout.
     """
 
     name: str
@@ -44,7 +51,8 @@ class Recipe:
     webapps: tuple[str, ...] = ()
     lock_name: str = "jars.sha256"
     properties: Mapping[str, str] = field(default_factory=dict)
-    shared: Path | None = None
+    shared: tuple[Path, ...] = ()
+    tests: Path = _HERE
 
     @property
     def pom(self) -> Path:
@@ -53,6 +61,25 @@ class Recipe:
     @property
     def shipped_lock(self) -> Path:
         return self.directory / self.lock_name
+
+    @property
+    def own_artifact(self) -> Artifact:
+        """The jar that we build."""
+        assert self.built is not None
+        name = self.built.removesuffix(f"-{self.version}.jar")
+        return Artifact(
+            self.built, "org.densitystudy", name, self.version, licences=("Apache-2.0",)
+        )
+
+    @property
+    def tests_lock(self) -> Path:
+        """Of the jars that unit tests need beyond the others."""
+        return self.directory / "tests.sha256"
+
+    @property
+    def sources(self) -> list[Path]:
+        """Of the jar that we build."""
+        return [*_files(self.directory / "src" / "main"), *self.shared]
 
     @property
     def own_lock(self) -> Path:
@@ -77,7 +104,7 @@ class Recipe:
         digest = hashlib.sha256(shape.encode())
         for path in (self.pom, *_files(self.directory / "src" / "main")):
             _add(digest.update, path.relative_to(self.directory).as_posix(), path)
-        for path in _files(self.shared) if self.shared else ():
+        for path in self.shared:
             _add(digest.update, path.name, path)
         if self.lock.exists():
             _add(digest.update, self.lock_name, self.lock)
@@ -132,7 +159,8 @@ def _ycsb(versions: Versions) -> Recipe:
     """HBase's client has one version, whatever the servers have: only they differ between two arms. A given
     cluster is measured by a client of its own version, where that is locked."""
     directory = _HERE.parents[1] / "workloads" / "ycsb" / "java"
-    plain = Recipe("ycsb", "0.17.0", directory, built="density-ycsb-hbase-0.17.0.jar")
+    tests = _TESTS / "java"
+    plain = Recipe("ycsb", "0.17.0", directory, built="density-ycsb-hbase-0.17.0.jar", tests=tests)
     if versions.client == HBASE:
         return plain
     lock_name = f"{_LOCKS}/{versions.client}{_SUFFIX}"
@@ -156,12 +184,14 @@ def _profiler(_: Versions) -> Recipe:
 def _ycsb_stores(_: Versions) -> Recipe:
     """The bindings for other stores, on a class path without HBase."""
     java = _HERE.parents[1] / "workloads" / "ycsb" / "java"
+    ycsb = java / "src" / "main" / "java" / "org" / "densitystudy" / "ycsb"
     return Recipe(
         "ycsb-stores",
         "0.17.0",
         java / "stores",
         built="density-ycsb-stores-0.17.0.jar",
-        shared=java / "src" / "main" / "java" / "org" / "densitystudy" / "ycsb",
+        shared=tuple(ycsb / f"{name}.java" for name in _OF_EVERY_STORE),
+        tests=_TESTS / "java_stores",
     )
 
 

@@ -59,9 +59,9 @@ def ensure_all(names: Sequence[str], versions: Versions = VERSIONS) -> tuple[Sta
 
 
 def java_for(recipe: Recipe) -> Java:
-    """The JDK, with its compiler if the recipe builds something. InputError otherwise."""
+    """The JDK, whose compiler Maven's extension and our own jars need. InputError otherwise."""
     java = find_java()
-    if recipe.built and not java.has_compiler:
+    if not java.has_compiler:
         raise InputError(
             f"{java.home} is a runtime without javac, which the {recipe.name} stack needs.",
             "Java",

@@ -10,10 +10,13 @@ import json
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
+from density_study.cluster.stack.artifact import Artifact
 from density_study.cluster.stack.java import Java
 from density_study.cluster.stack.lock import Lock, check, lock_of
-from density_study.cluster.stack.maven import run_maven
+from density_study.cluster.stack.maven import download
+from density_study.cluster.stack.own_jar import write_jar
 from density_study.cluster.stack.property_names import PROPERTIES, names_in
 from density_study.cluster.stack.recipe import TREE_FORMAT, Recipe
 
@@ -43,23 +46,25 @@ def write_tree(recipe: Recipe, maven: Path, java: Java, home: Path) -> str:
     """
     aside = home.with_name(f".{home.name}.assembling")
     shutil.rmtree(aside, ignore_errors=True)  # left by one that was killed
+    library, scratch = aside / "lib", aside / "build"
     try:
-        found = fetch_jars(recipe, maven, java, aside)
-        check(third_party(recipe, found), recipe)
+        artifacts = download(maven, java, recipe.pom, library, scratch, recipe.properties)
+        check(lock_of(library), recipe)
+        if recipe.built:
+            write_jar(recipe, java, library, scratch)
+            artifacts.append(recipe.own_artifact)
+        shutil.rmtree(scratch)
+        found = lock_of(library)
         for name in recipe.webapps:
             (aside / name).mkdir(parents=True)
-        jars = [
-            {"name": name, "bytes": (aside / "lib" / name).stat().st_size, "sha256": sha256}
-            for name, sha256 in sorted(found.jars.items())
-        ]
         manifest = {
             "format": TREE_FORMAT,
             "name": recipe.name,
             "version": recipe.version,
             "jars_sha256": found.sha256(),
-            "jars": jars,
+            "jars": [_facts(library, artifact, found) for artifact in sorted(artifacts)],
         }
-        (aside / PROPERTIES).write_text("".join(f"{name}\n" for name in names_in(aside / "lib")))
+        (aside / PROPERTIES).write_text("".join(f"{name}\n" for name in names_in(library)))
         (aside / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n")
         shutil.rmtree(home, ignore_errors=True)  # a damaged one
         aside.rename(home)
@@ -68,24 +73,11 @@ def write_tree(recipe: Recipe, maven: Path, java: Java, home: Path) -> str:
     return found.sha256()
 
 
-def fetch_jars(recipe: Recipe, maven: Path, java: Java, into: Path) -> Lock:
-    """Let Maven fill `into`/lib. Its own files go to `into`/build, which is removed again."""
-    build = into / "build"
-    build.mkdir(parents=True)
-    shutil.copy(recipe.pom, build)
-    if recipe.built:
-        shutil.copytree(recipe.directory / "src", build / "src")
-    library = into / "lib"
-    given = [f"-D{name}={value}" for name, value in recipe.properties.items()]
-    if recipe.shared:
-        shutil.copytree(recipe.shared, build / "shared" / "org" / "densitystudy" / "ycsb")
-        given.append(f"-Dstack.shared={build / 'shared'}")
-    pom = build / "pom.xml"
-    run_maven(maven, java, pom, "package", "-Dmaven.test.skip", f"-Dstack.lib={library}", *given)
-    shutil.rmtree(build)
-    return lock_of(library)
-
-
-def third_party(recipe: Recipe, found: Lock) -> Lock:
-    """Without the jar that we build ourselves."""
-    return Lock({name: sha256 for name, sha256 in found.jars.items() if name != recipe.built})
+def _facts(library: Path, artifact: Artifact, found: Lock) -> dict[str, Any]:
+    size = (library / artifact.file).stat().st_size
+    return {
+        "name": artifact.file,
+        "bytes": size,
+        "sha256": found.jars[artifact.file],
+        **artifact.facts(),
+    }

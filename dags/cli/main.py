@@ -28,6 +28,7 @@ from density_study.dags.cli import (
     report_command,
     run_command,
     stack_command,
+    sudo_rules_command,
 )
 from density_study.dags.cli.arguments import (
     RUNS,
@@ -82,6 +83,7 @@ app.command(epilog=report_command.EXAMPLES)(report_command.report)
 app.command(epilog=keep_commands.UP)(keep_commands.up)
 app.command(epilog=keep_commands.DOWN)(keep_commands.down)
 app.command(epilog=keep_commands.SHELL)(keep_commands.shell)
+app.command("sudo-rules", epilog=sudo_rules_command.EXAMPLES)(sudo_rules_command.sudo_rules)
 app.command("import", epilog=import_command.EXAMPLES)(import_command.import_records)
 
 

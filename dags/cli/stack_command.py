@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -61,6 +62,38 @@ def add(
             f"ready  {stack.name} {stack.version}: {stack.home}", markup=False, soft_wrap=True
         )
     out.print(f"write in a study: stack: {{hadoop: {versions.hadoop}, hbase: {versions.hbase}}}")
+
+
+@app.command(
+    epilog=examples("study stack sbom hbase --to hbase.cdx.json", "study stack sbom package")
+)
+def sbom(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="A stack of the default versions (`hadoop`, `hbase`, `ycsb`, `kudu`, ...), or "
+            "`package`: the Python packages of this project.",
+        ),
+    ],
+    to: Annotated[
+        Path | None,
+        typer.Option("--to", metavar="FILE", help="Write it there, not to the terminal."),
+    ] = None,
+) -> None:
+    """Print a software bill of materials (CycloneDX): every jar or package with version, hash and licence.
+
+    A stack that is not in the cache is fetched first. `package` needs a checkout, whose uv.lock it reads.
+    """
+    from density_study.cluster.stack import ensure
+    from density_study.cluster.stack import sbom as bills
+    from density_study.cluster.state.atomic import write_text
+
+    text = bills.of_package() if name == "package" else bills.of_stack(ensure(name))
+    if to is None:
+        typer.echo(text, nl=False)
+    else:
+        write_text(to, text)
 
 
 @app.command(name="list", epilog=examples("study stack list"))

@@ -14,34 +14,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from density_study.cluster.machine.as_root import INSTALLED, PROGRAMS, source
+from density_study.cluster.providers.ssh.sudo_rules import rules
 from density_study.cluster.stack.cache import cache_root
-from tests.hosts.host import BOUND, UID, USER
+from tests.hosts.host import BOUND, LOCAL_LIB, UID, USER
 from tests.hosts.lab import address_of
 
 ROOT = Path(__file__).parents[2]
 SEED = cache_root() / "test-hosts" / "stacks"
 CLONE_NEWNET = 0x40000000
 PR_SET_PDEATHSIG = 1
-SUDO_RULE = (
-    r"study ALL=(root) NOPASSWD: /usr/bin/systemd-run ^--quiet --collect --uid=study "
-    r"--unit=density-study-[A-Za-z0-9.-]+\.service --description=[A-Za-z0-9_./-]+ "
-    r"--property=CPUAccounting=yes --property=MemoryAccounting=yes --property=IOAccounting=yes "
-    r"-- .*$" + "\n"
-)
-CUT_RULE = (
-    r"study ALL=(root) NOPASSWD: /usr/sbin/nft -f -, "
-    r"/usr/sbin/nft ^(list|delete) table inet density_study_[0-9a-f]+$" + "\n"
-)
-
-NETWORK_RULES = (
-    r"study ALL=(root) NOPASSWD: /usr/sbin/tc ^(qdisc|class) (replace|delete) dev .*$, "
-    r"/usr/sbin/ip ^link set dev [A-Za-z0-9._-]+ mtu [0-9]+$" + "\n"
-    r"study ALL=(root) NOPASSWD: /usr/bin/unshare ^--net /usr/sbin/tc qdisc replace dev lo .*$, "
-    r"/usr/bin/tee ^/sys/class/net/[A-Za-z0-9._-]+/queues/rx-[0-9]+/rps_(cpus|flow_cnt)$" + "\n"
-    r"study ALL=(root) NOPASSWD: /usr/bin/tee /proc/sys/net/core/rps_sock_flow_entries, "
-    r"/usr/bin/tee ^/proc/irq/[0-9]+/smp_affinity_list$" + "\n"
-)
-
 ROOT_LOGIN = "PermitRootLogin prohibit-password\nAuthorizedKeysFile /etc/ssh/authorized_keys\n"
 
 
@@ -199,8 +181,13 @@ class Hosts:
         _append(etc / "group", f"{USER}:x:{UID}:\n")
         _append(etc / "shadow", f"{USER}:*:20000:0:99999:7:::\n")
         (etc / "sudoers").chmod(0o640)
-        _append(etc / "sudoers", SUDO_RULE + CUT_RULE + NETWORK_RULES)
+        _append(etc / "sudoers", rules(USER, PROGRAMS))
         (etc / "sudoers").chmod(0o440)
+        programs = folder / LOCAL_LIB / INSTALLED.name
+        programs.mkdir(parents=True)
+        for program in PROGRAMS:
+            (programs / program).write_text(source(program))
+            (programs / program).chmod(0o755)
         (etc / "resolv.conf").write_text("")
         (etc / "hosts").write_text(
             "127.0.0.1 localhost\n"

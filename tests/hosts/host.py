@@ -18,8 +18,9 @@ from pathlib import Path
 USER, UID = "study", 61500
 BOUND = {"disk": "/mnt", "home": "/home", "var-tmp": "/var/tmp", "tmp": "/tmp"}
 """In this order: the folders themselves may lie below /tmp."""
+LOCAL_LIB = "local-lib"
+"""Its files are added to those of this machine's /usr/local/lib."""
 SSHD = "/usr/sbin/sshd"
-SUDOERS = "/etc/sudoers"
 
 
 def main(name: str, address: str, folder: Path) -> None:
@@ -48,6 +49,8 @@ def _mount_own(folder: Path) -> None:
     etc = folder / "etc"
     for part in etc.iterdir():
         run("mount", "--bind", str(part), f"/etc/{part.name}")
+    programs = f"lowerdir={folder / LOCAL_LIB}:/usr/local/lib"
+    run("mount", "-t", "overlay", "programs", "-o", programs, "/usr/local/lib")
     for name, place in BOUND.items():
         run("mount", "--bind", str(folder / name), place)
 

@@ -9,15 +9,19 @@ import pytest
 from density_study.cluster.stack.lock import lock_of
 from density_study.cluster.stack.recipe import RECIPES, Recipe
 
-# A fake mvn: copies the "repository" to -Dstack.lib, records each call, takes a while or fails on request.
+# A fake mvn copies the "repository" to -Dstack.lib, lists it, records each call; slow or failing on request.
 FAKE_MAVEN = """\
 #!/bin/sh
 cd '{base}'
+if [ "$1" = --version ]; then echo 'Maven home: {base}'; exit; fi
 echo "$@" >> calls
 if [ -e slow ]; then /bin/sleep 0.1; fi
 for word; do
   case "$word" in
     -Dstack.lib=*) /bin/cp -r repository "${{word#*=}}" || exit 2 ;;
+    -Dstack.listing=*) /bin/ls repository | while read -r jar; do
+      printf '%s\torg.toy\t%s\t1\t\tToy Licence\n' "$jar" "${{jar%.jar}}"
+    done >"${{word#*=}}" ;;
   esac
 done
 if [ -e fail ]; then
@@ -56,7 +60,8 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ToyStack:
     """The fixture's Maven, Java, cache and recipe replace the real ones."""
     toy_stack = ToyStack(tmp_path)
     executable(tmp_path / "bin" / "mvn", FAKE_MAVEN.format(base=tmp_path))
-    executable(tmp_path / "jdk" / "bin" / "java", "#!/bin/sh\n")
+    for program in ("java", "javac"):
+        executable(tmp_path / "jdk" / "bin" / program, "#!/bin/sh\n")
     (tmp_path / "jdk" / "release").write_text('JAVA_VERSION="17.0.15"\n')
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk"))
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))

@@ -22,9 +22,11 @@ from typing import Any
 
 import yaml
 
+from density_study.cluster.machine.as_root import INSTALLED, PROGRAMS, source
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.providers.libvirt import customize
 from density_study.cluster.providers.libvirt.programs import CONTROLLER
+from density_study.cluster.providers.ssh import sudo_rules
 from density_study.cluster.providers.ssh.programs import check_programs
 from density_study.cluster.stack import Stack, classpath
 from density_study.cluster.stack.archive import class_list, has_archive
@@ -54,10 +56,14 @@ def home_in_guest(stack: Stack) -> PurePosixPath:
 
 
 def system() -> dict[str, Any]:
-    """image.yaml: Debian's suite and packages, services, and files as path -> (mode, text)."""
+    """image.yaml: Debian's suite and packages, services, and files as path -> (mode, text). What root does
+    for the guests' user is as on any host."""
     found: dict[str, Any] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text())
     for key in ("files", "early_files"):
         found[key] = {path: (int(mode, 8), text) for path, (mode, text) in found[key].items()}
+    found["files"][sudo_rules.FILE] = (0o440, sudo_rules.rules(USER, PROGRAMS))
+    for program in PROGRAMS:
+        found["files"][str(INSTALLED / program)] = (0o755, source(program))
     return found
 
 

@@ -51,13 +51,12 @@ class Agent:
         return [process.pid, process.start_ticks]
 
     def serve(
-        self, tag: str, node: str, command: Mapping[str, Any], stdout: str, stderr: str,
-        toolkit: str,
-    ) -> list[int]:  # fmt: skip
+        self, tag: str, node: str, command: Mapping[str, Any], stdout: str, stderr: str
+    ) -> list[int]:
         """The same for a daemon: as a unit of systemd where the host has it."""
         if not units.usable():
             return self.start(tag, node, command, stdout, stderr)
-        return units.start(tag, node, Command(**command), stdout, stderr, toolkit)
+        return units.start(tag, node, Command(**command), stdout, stderr)
 
     def alive(self, processes: list[list[Any]]) -> list[bool]:
         self._children.poll()

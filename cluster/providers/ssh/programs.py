@@ -11,10 +11,12 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+from density_study.cluster.machine.as_root import INSTALLED
 from density_study.cluster.model.errors import HostLostError, InputError
 from density_study.cluster.model.host import Target
 from density_study.cluster.providers.ssh.bounded import TooMuchError, run_bounded
 from density_study.cluster.providers.ssh.options import find_program, ssh_options
+from density_study.cluster.providers.ssh.sudo_rules import UNITS, sha256
 
 TIMEOUT_S = 60.0
 _MAX_OUTPUT_BYTES = 2**16
@@ -23,7 +25,10 @@ HERE = "this machine"
 
 @dataclass(frozen=True)
 class Need:
-    """A program, the Debian package that has it, and the shell's test for it (default: it is on PATH)."""
+    """A program, the Debian package that has it, and the shell's test for it (default: it is on PATH).
+
+    Without a package, it is one that `study sudo-rules` installs.
+    """
 
     program: str
     package: str
@@ -45,9 +50,21 @@ JAVA = Need(
     "${JAVA_HOME:+$JAVA_HOME/bin/}java -XX:-UsePerfData -version 2>&1"
     " | grep -qE 'version \"(17|21)[.\"]'",
 )
-UNDER_SYSTEMD = tuple(
-    Need(program, package, f"[ ! -d /run/systemd/system ] || command -v {program}")
-    for program, package in (("sudo", "sudo"), ("systemd-run", "systemd"))
+SYSTEMD = "/run/systemd/system"
+_UNIT_STARTER = INSTALLED / UNITS
+UNDER_SYSTEMD = (
+    Need("systemd-run", "systemd", f"[ ! -d {SYSTEMD} ] || command -v systemd-run"),
+    *(
+        Need(program, package, f'[ ! -d {SYSTEMD} ] || [ "$(id -u)" = 0 ] || {test}')
+        for program, package, test in (
+            ("sudo", "sudo", "command -v sudo"),
+            (
+                f"{_UNIT_STARTER} of this version",
+                "",
+                f"echo '{sha256(UNITS)}  {_UNIT_STARTER}' | sha256sum --check --status",
+            ),
+        )
+    ),
 )
 PHYSICAL = (PYTHON, JAVA, *UNDER_SYSTEMD)
 
@@ -68,19 +85,33 @@ def check_programs(machines: Sequence[Requirements]) -> None:
     """
     with ThreadPoolExecutor(max_workers=max(1, len(machines))) as pool:
         answers = list(pool.map(_missing, machines))
-    lacking, installs = [], []
+    lacking, installs, rules = [], [], []
     for machine, needs in zip(machines, answers, strict=True):
         if needs:
             where = "here" if machine.name == HERE else f"on {machine.name}"
-            packages = " ".join(dict.fromkeys(need.package for need in needs))
             lacking.append(f"{machine.name} lacks {', '.join(need.program for need in needs)}")
-            installs.append(f"{where}, apt-get install {packages}")
+            if packages := " ".join(dict.fromkeys(need.package for need in needs if need.package)):
+                installs.append(f"{where}, apt-get install {packages}")
+            if any(not need.package for need in needs):
+                rules.append(machine)
     if lacking:
+        remedies = [
+            *([f"install the Debian packages: {'; '.join(installs)}"] if installs else []),
+            *(_install_rules(machine) for machine in rules),
+        ]
         raise InputError(
             f"{'; '.join(lacking)}.",
             "programs that the study needs",
-            f"install the Debian packages: {'; '.join(installs)}.",
+            f"{'; then '.join(remedies)}.",
         )
+
+
+def _install_rules(machine: Requirements) -> str:
+    """For a user who is not root, which a machine reached over SSH has."""
+    if machine.target is None:
+        return "run as root here: study sudo-rules | sh"
+    user, address = machine.target.user, machine.target.address
+    return f"as root on {machine.name}: study sudo-rules --user {user} | ssh root@{address} sh"
 
 
 def _missing(machine: Requirements) -> list[Need]:

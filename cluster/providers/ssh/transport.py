@@ -48,7 +48,7 @@ class SshTransport:
         return self._started("start", node, command, stdout, stderr)
 
     def serve(self, node: Node, command: Command, stdout: Path, stderr: Path) -> ProcessId:
-        return self._started("serve", node, command, stdout, stderr, str(self.folder / TOOLKIT))
+        return self._started("serve", node, command, stdout, stderr)
 
     def alive(self, process: ProcessId) -> bool:
         return not self.dead([process])

@@ -1,21 +1,19 @@
 """Daemons as transient units of a host's systemd, with CPU, memory and I/O accounting on.
 
 Transient: nothing is written to /etc, and a unit disappears with its process. Its description is the
-build's tag. The sudo rule allows only this command, and only as the user (docs/providers.md: sudo).
+build's tag. The privileged program start-unit starts it, only ever as the user (docs/providers.md: sudo).
 """
 
 from __future__ import annotations
 
 import getpass
 import json
-import os
 import re
 import subprocess
-import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
+from density_study.cluster.machine.as_root import as_root, may_not
 from density_study.cluster.machine.processes import environment
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.transport import Command
@@ -23,9 +21,10 @@ from density_study.cluster.state import atomic
 from density_study.cluster.state.tags import is_below, start_ticks
 
 PREFIX = "density-study-"
-ACCOUNTING = ("CPUAccounting=yes", "MemoryAccounting=yes", "IOAccounting=yes")
+PROGRAM = "start-unit"
 _STARTED_WITHIN_S = 50.0
 """systemd takes milliseconds; in a loaded emulated guest it took 20 s."""
+_ANSWERS_WITHIN_S = 120.0
 
 
 def usable() -> bool:
@@ -37,16 +36,7 @@ def unit_name(tag: str, node: str, name: str) -> str:
     return PREFIX + re.sub(r"[^A-Za-z0-9.-]", "-", f"{tag}-{node}-{name}") + ".service"
 
 
-def run_argv(user: str, unit: str, tag: str, command: Sequence[str]) -> tuple[str, ...]:
-    """The one command line that the sudo rule allows, up to `--`."""
-    properties = (f"--property={one}" for one in ACCOUNTING)
-    head = ("sudo", "-n", "/usr/bin/systemd-run", "--quiet", "--collect", f"--uid={user}")
-    return (*head, f"--unit={unit}", f"--description={tag}", *properties, "--", *command)
-
-
-def start(
-    tag: str, node: str, command: Command, stdout: str, stderr: str, toolkit: str
-) -> list[int]:
+def start(tag: str, node: str, command: Command, stdout: str, stderr: str) -> list[int]:
     """[pid, start in ticks] of the unit's process. StudyError if systemd does not start it."""
     unit = unit_name(tag, node, command.name)
     spec = Path(f"{stdout}.unit.json")
@@ -56,48 +46,24 @@ def start(
         "env": environment(tag, node, command),
     }  # fmt: skip
     atomic.write_text(spec, json.dumps(content), mode=0o600)
-    become = (sys.executable, "-c", _BECOME, toolkit, str(spec))
-    done = subprocess.run(
-        run_argv(getpass.getuser(), unit, tag, become), capture_output=True, text=True, check=False
-    )
+    done = as_root(PROGRAM, unit, tag, str(spec), timeout_s=_ANSWERS_WITHIN_S)
     if done.returncode:
         raise StudyError(
             f"systemd could not start it: {done.stderr.strip()[-500:]}.",
             f"{command.name} on node {node!r}, unit {unit}",
-            "check the sudo rule in docs/providers.md and the output of `journalctl -u` for the unit.",
+            "run what `study sudo-rules` prints on the host, and see `journalctl -u` for the unit.",
         )
     return _identity(unit, spec)
 
 
-_BECOME = (
-    "import sys; sys.path.insert(0, sys.argv[1]); "
-    "from density_study.cluster.providers.ssh.units import become; become(sys.argv[2])"
-)
-
-
-def become(spec: str) -> None:
-    """Turn this process into the daemon: its streams, its directory, its clean environment."""
-    given = json.loads(Path(spec).read_text())
-    for number, path in ((1, given["stdout"]), (2, given["stderr"])):
-        os.dup2(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644), number)
-    if given["cwd"]:
-        os.chdir(given["cwd"])
-    os.execve(given["argv"][0], given["argv"], given["env"])
-
-
 def check(tag: str) -> None:
     """InputError if systemd runs this host, and sudo does not let the user start units. Starts nothing."""
-    if not usable():
-        return
-    user = getpass.getuser()
-    argv = run_argv(user, unit_name(tag, "node", "daemon"), tag, ("/bin/true",))
-    listed = ("sudo", "-n", "-l", "--", *argv[2:])
-    done = subprocess.run(listed, capture_output=True, text=True, check=False)
-    if done.returncode:
+    unit = unit_name(tag, "node", "daemon")
+    if usable() and (why := may_not(PROGRAM, unit, tag, "/spec.json")):
         raise InputError(
-            f"the sudo rule for systemd units is not there: {done.stderr.strip()[-300:]}",
-            f"user {user}",
-            "add the rule of docs/providers.md (physical).",
+            f"{why}.",
+            f"user {getpass.getuser()}",
+            "run what `study sudo-rules` prints as root on the host.",
         )
 
 

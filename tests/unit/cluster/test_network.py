@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -43,26 +44,26 @@ def words(network: Network) -> list[str]:
 
 
 def test_a_rate_has_a_burst_that_lasts_two_milliseconds() -> None:
-    replace = "/usr/sbin/tc qdisc replace dev eth0"
+    replace = "tc qdisc replace dev eth0"
     assert words(Network(100.0)) == [
         f"{replace} root handle d5: tbf rate 100000000bit burst 32768 latency 50ms"
     ]
     assert words(Network(1000.0, "htb")) == [
         f"{replace} root handle d5: htb default 1",
-        "/usr/sbin/tc class replace dev eth0 parent d5: classid d5:1 htb rate 1000000000bit "
+        "tc class replace dev eth0 parent d5: classid d5:1 htb rate 1000000000bit "
         "ceil 1000000000bit burst 250000 cburst 250000",
     ]
 
 
 def test_delay_and_loss_are_of_one_discipline() -> None:
-    netem = "/usr/sbin/tc qdisc replace dev eth0 root handle d5: netem limit 100000"
+    netem = "tc qdisc replace dev eth0 root handle d5: netem limit 100000"
     assert words(Network(delay_ms=0.5)) == [f"{netem} delay 0.5ms"]
     assert words(Network(delay_ms=1.0, loss_percent=0.1)) == [f"{netem} delay 1ms loss 0.1%"]
 
 
 def test_cpus_send_by_the_queues_in_turn() -> None:
     network = Network(queues=2, transmit=(3, 1, 0))
-    assert words(network) == ["/usr/sbin/tc qdisc replace dev eth0 root handle d5: mq"]
+    assert words(network) == ["tc qdisc replace dev eth0 root handle d5: mq"]
     assert transmit_masks(network) == {"tx-0": "9", "tx-1": "2"}
 
 
@@ -127,6 +128,12 @@ def test_what_was_not_counted_of_flows_and_interrupts_is_unknown() -> None:
     assert (found["followed"], found["interrupted"]) == (None, None)
 
 
+def written(_: str, verb: str, file: str, text: str) -> subprocess.CompletedProcess[str]:
+    assert verb == "write"
+    Path(file).write_text(text)
+    return as_root.run("true")
+
+
 class Machine:
     """Files of a machine, as /sys and /proc show them: two queues and a card with two interrupts."""
 
@@ -151,7 +158,7 @@ class Machine:
         patch.setattr(packet_cpus, "FLOW_TABLE", self.table)
         patch.setattr(packet_cpus, "SYS", folder / "net")
         patch.setattr(packet_cpus, "IRQS", self.irqs)
-        patch.setattr(packet_cpus, "as_root", as_root.run)  # the files are this user's
+        patch.setattr(packet_cpus, "as_root", written)  # the files are this user's
         patch.setattr(packet_cpus, "may_not", lambda *_: "")
         patch.setattr(packet_cpus.os, "cpu_count", lambda: 2)
         patch.setattr(packet_cpus, "_programs", lambda: self.programs)
@@ -202,7 +209,7 @@ def test_a_file_of_an_interface_that_is_gone_has_nothing_of_ours(machine: Machin
 def test_a_file_that_shows_something_else_afterwards_is_an_error(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(packet_cpus, "as_root", lambda *_, stdin: as_root.run("true"))
+    monkeypatch.setattr(packet_cpus, "as_root", lambda *_: as_root.run("true"))
     with pytest.raises(StudyError, match="shows 0 after 4096 was written"):
         packet_cpus.write({str(machine.table): "4096"})
 

@@ -28,6 +28,8 @@ WITHOUT_JSON = {
     "study report": "has --format json",
     "study capacity import-trace": "writes a file",
     "study stack add": "downloads, with progress",
+    "study stack sbom": "prints JSON",
+    "study sudo-rules": "prints a shell script",
     "study setup": "downloads, with progress",
     "study airflow": "serves until Ctrl-C",
     "study watch": "shows a run under way, until it ends",

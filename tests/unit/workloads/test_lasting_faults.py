@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from density_study.cluster.machine import io_limits, network_cut, slow_disk
+from density_study.cluster.machine import as_root, io_limits, network_cut, slow_disk
 from density_study.cluster.machine.host_commands import HOST_COMMANDS
+from density_study.cluster.machine.privileged import cut_network
 from density_study.cluster.model.errors import InputError
 
 HELD = """
@@ -60,7 +61,7 @@ def test_a_change_is_undone_when_its_keeper_is_stopped(tmp_path: Path, number: i
 
 
 def test_the_rules_spare_ssh_and_drop_packets_of_both_directions() -> None:
-    text = network_cut.rules("t", 2222, ["192.0.2.1", "192.0.2.2"])
+    text = cut_network.rules("t", "2222", ["192.0.2.1", "192.0.2.2"])
     assert text.count("{ 192.0.2.1, 192.0.2.2 } drop") == 2
     assert text.index("tcp dport 2222 accept") < text.index("saddr")
     assert text.index("tcp sport 2222 accept") < text.index("daddr")
@@ -70,7 +71,7 @@ def test_the_rules_spare_ssh_and_drop_packets_of_both_directions() -> None:
 @pytest.fixture
 def own_network() -> Iterator[None]:
     """This thread in a network namespace of its own, which nothing else uses."""
-    if os.getuid() != 0 or not Path(network_cut.NFT).exists():
+    if os.getuid() != 0 or not Path(cut_network.NFT).exists():
         pytest.skip("no network was cut: this needs root and nftables")
     import ctypes
 
@@ -118,8 +119,9 @@ def test_a_machine_is_cut_off_and_mended() -> None:
 
 
 def test_a_host_without_nftables_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(network_cut, "NFT", "/nowhere/nft")
-    with pytest.raises(InputError, match="cannot be cut"):
+    source = as_root.source(network_cut.PROGRAM).replace(cut_network.NFT, "/nowhere/nft")
+    monkeypatch.setattr(as_root, "source", lambda _: source)
+    with pytest.raises(InputError, match="cannot be cut: /nowhere/nft"):
         network_cut.check_nft()
     assert not network_cut.is_cut("any") and not network_cut.mend("any")
 

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from density_study.cluster.machine.as_root import INSTALLED, source
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.host import Target
+from density_study.cluster.providers.ssh.programs import (
+    SYSTEMD,
+    UNDER_SYSTEMD,
+    Need,
+    Requirements,
+    check_programs,
+)
 from density_study.workloads.execution.opening import open_run
 from density_study.workloads.planning.planned_study import plan_study
 
@@ -89,8 +99,8 @@ def test_what_bare_hosts_lack_is_told_in_one_message(lab: Lab) -> None:
     lab.script("192.0.2.12", "java", JAVA.format("17.0.15"))
     with pytest.raises(InputError) as caught:
         plan_study(lab.spec(PHYSICAL), runs=lab.folder / "runs")
-    units = ", sudo, systemd-run" if ON_SYSTEMD else ""
-    packages = " sudo systemd" if ON_SYSTEMD else ""
+    units = ", systemd-run" if ON_SYSTEMD else ""
+    packages = " systemd" if ON_SYSTEMD else ""
     assert caught.value.what == f"h1 lacks Python 3.11, Java 17 or 21{units}; h2 lacks Python 3.11."
     assert caught.value.remedy == (
         "install the Debian packages: on h1, apt-get install python3 default-jdk-headless"
@@ -116,3 +126,36 @@ def test_missing_programs_of_guest_hosts_and_this_machine_are_reported_together(
         "on h1, apt-get install qemu-utils; on h2, apt-get install qemu-system-x86."
     )
     assert not list(lab.folder.glob("runs/*/*/journal.jsonl"))
+
+
+def of_units(tmp_path: Path) -> Need:
+    """What programs.py asks of a host under systemd about the program that starts units."""
+    (need,) = (need for need in UNDER_SYSTEMD if "start-unit" in need.program)
+    installed = tmp_path / "installed"
+    test = need.test.replace(SYSTEMD, str(tmp_path)).replace("id -u", "echo 1000")
+    return replace(need, test=test.replace(str(INSTALLED / "start-unit"), str(installed)))
+
+
+@pytest.mark.parametrize("installed", [None, "#!/bin/sh\n", source("cut-network")])
+def test_a_host_without_this_versions_privileged_program_is_refused(
+    installed: str | None, tmp_path: Path
+) -> None:
+    need = of_units(tmp_path)
+    if installed is not None:
+        (tmp_path / "installed").write_text(installed)
+    with pytest.raises(InputError, match="start-unit of this version") as caught:
+        check_programs([Requirements("this machine", None, (need,))])
+    assert caught.value.remedy == "run as root here: study sudo-rules | sh."
+    (tmp_path / "installed").write_text(source("start-unit"))
+    check_programs([Requirements("this machine", None, (need,))])
+
+
+def test_the_remedy_names_the_command_for_each_host(lab: Lab) -> None:
+    lacking = Need("start-unit of this version", "", "false")
+    target = Target("h1", "192.0.2.11", 22, "study", str(lab.known))
+    with pytest.raises(InputError) as caught:
+        check_programs([Requirements("h1", target, (Need("java", "jdk", "false"), lacking))])
+    assert caught.value.remedy == (
+        "install the Debian packages: on h1, apt-get install jdk; then as root on h1: "
+        "study sudo-rules --user study | ssh root@192.0.2.11 sh."
+    )

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from density_study.cluster.machine.privileged import start_unit
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.host import Target
 from density_study.cluster.providers.ssh import units, wire
@@ -27,7 +28,7 @@ from density_study.cluster.providers.ssh.options import (
     write_known_hosts,
 )
 from density_study.cluster.providers.ssh.toolkit import toolkit
-from density_study.cluster.providers.ssh.units import run_argv, unit_name
+from density_study.cluster.providers.ssh.units import unit_name
 from density_study.cluster.state.events import NodeReach
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.tags import tagged
@@ -157,13 +158,26 @@ def _raised(error: Exception, verb: str) -> None:
     raise_failure(checked_failure(failure(error)), "host 'h1'", verb)
 
 
-def test_a_units_command_matches_the_sudo_rule() -> None:
+def test_a_units_command_is_one_that_the_privileged_program_takes() -> None:
     unit = unit_name("study-1/20261121T000000Z/b1-v0", "w1", "datanode")
     assert unit == "density-study-study-1-20261121T000000Z-b1-v0-w1-datanode.service"
-    argv = run_argv("study", unit, "study-1/r/b", ("java", "--version"))
-    assert argv[:3] == ("sudo", "-n", "/usr/bin/systemd-run")
-    assert argv[argv.index("--") + 1 :] == ("java", "--version")
-    assert "--uid=study" in argv and "--property=IOAccounting=yes" in argv
+    argv = start_unit.command(61500, (unit, "study-1/r/b", "/var/tmp/a/datanode.out.unit.json"))
+    assert argv is not None
+    assert "--uid=61500" in argv and "--property=IOAccounting=yes" in argv
+
+
+def test_a_unit_becomes_the_daemon_of_its_description(tmp_path: Path) -> None:
+    out, err = tmp_path / "o", tmp_path / "e"
+    script = "pwd; echo $GIVEN; echo trouble >&2"
+    spec = {
+        "argv": ["/bin/sh", "-c", script], "cwd": str(tmp_path), "stdout": str(out), "stderr": str(err),
+        "env": {"GIVEN": "this"},
+    }  # fmt: skip
+    (tmp_path / "spec").write_text(json.dumps(spec))
+    argv = start_unit.command(1, (unit_name("s/r/b", "w1", "d"), "s/r/b", str(tmp_path / "spec")))
+    assert argv is not None
+    subprocess.run(argv[argv.index("--") + 1 :], check=True)
+    assert out.read_text() == f"{tmp_path}\nthis\n" and err.read_text() == "trouble\n"
 
 
 def test_a_busy_systemd_is_queried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

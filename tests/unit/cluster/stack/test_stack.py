@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.stack import classpath, ensure, ensure_all, stack_home
 from density_study.cluster.stack.lock import lock_of
 from density_study.cluster.stack.recipe import RECIPES, Recipe
@@ -137,11 +137,8 @@ def test_a_wrong_java_is_detected_before_maven_starts(toy: ToyStack) -> None:
     assert toy.calls() == 0
 
 
-def test_a_stack_with_own_sources_needs_a_compiler(
-    toy: ToyStack, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    built = Recipe("toy", "1.0", toy.recipe.directory, built="toy.jar")
-    monkeypatch.setitem(RECIPES, "toy", lambda _: built)
+def test_a_jdk_without_a_compiler_is_refused(toy: ToyStack) -> None:
+    (toy.base / "jdk" / "bin" / "javac").unlink()
     with pytest.raises(InputError, match="javac"):
         ensure("toy")
 
@@ -149,13 +146,35 @@ def test_a_stack_with_own_sources_needs_a_compiler(
 def test_our_own_jar_is_in_the_manifest_but_not_in_the_lock(
     toy: ToyStack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (toy.recipe.directory / "src").mkdir()
-    (toy.repository / "toy.jar").write_bytes(b"ours, other bytes each time")
-    executable(toy.base / "jdk" / "bin" / "javac", "#!/bin/sh\n")
-    built = Recipe("toy", "1.0", toy.recipe.directory, built="toy.jar")
+    built = Recipe("toy", "1.0", toy.recipe.directory, built="toy-1.0.jar")
     monkeypatch.setitem(RECIPES, "toy", lambda _: built)
     manifest = json.loads((ensure("toy").home / "manifest.json").read_text())
-    assert [jar["name"] for jar in manifest["jars"]] == ["a-1.jar", "b-2.jar", "toy.jar"]
+    assert [jar["name"] for jar in manifest["jars"]] == ["a-1.jar", "b-2.jar", "toy-1.0.jar"]
+    assert manifest["jars"][0]["purl"] == "pkg:maven/org.toy/a-1@1?type=jar"
+    assert manifest["jars"][2]["licences"] == ["Apache-2.0"]
+
+
+def test_a_jar_is_compared_with_the_lock_before_anything_of_it_is_used(
+    toy: ToyStack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """javac reads the jars: it starts after the comparison."""
+    compiler = f'#!/bin/sh\necho "$@" >> {toy.base}/compiled\n'
+    executable(toy.base / "jdk" / "bin" / "javac", compiler)
+    built = Recipe("toy", "1.0", toy.recipe.directory, built="toy-1.0.jar")
+    monkeypatch.setitem(RECIPES, "toy", lambda _: built)
+    (toy.repository / "b-2.jar").write_bytes(b"something else")
+    with pytest.raises(InputError, match=r"b-2\.jar has SHA-256"):
+        ensure("toy")
+    (only,) = (toy.base / "compiled").read_text().splitlines()
+    assert only.endswith("Jars.java")  # our extension of Maven
+
+
+def test_a_maven_that_does_not_load_the_extension_is_refused(toy: ToyStack) -> None:
+    maven = toy.base / "bin" / "mvn"
+    maven.write_text(maven.read_text().replace("-Dstack.listing=*)", "-Dnothing=*)"))
+    with pytest.raises(StudyError, match="did not load our extension"):
+        ensure("toy")
+    assert toy.leftovers() == []
 
 
 @pytest.mark.parametrize("harm", ["truncate", "remove", "add", "manifest"])

@@ -25,6 +25,7 @@ class ThinkTimedTest {
     properties.setProperty("think.timed.db", StallingDb.class.getName());
     properties.setProperty("stall.ms", "40");
     properties.setProperty("stall.every.ms", "41"); // nearly every operation takes some 40 ms
+    WarmClient.forget(); // another test's may write to a folder that is gone
     Measurements.setProperties(properties);
     ThinkTimed db = new ThinkTimed();
     db.setProperties(properties);

@@ -1,0 +1,1 @@
+"""What is downloaded, and what of it runs on this machine."""
