@@ -114,7 +114,7 @@ def _check_parents(path: Path, tag: str) -> None:
     *added, disk = list(path.parents)[: len(Path(tag).parts) + 2]
     for parent in added:
         if {parent.lstat().st_uid, parent.stat().st_uid} - {0, os.getuid()}:
-            raise _of_another_user(parent, path)
+            raise _of_another_user(parent, parent)
     for parent in (*added, disk):
         mode = parent.stat().st_mode
         if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:

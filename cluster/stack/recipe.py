@@ -28,7 +28,7 @@ _SUFFIX = ".sha256"
 _HADOOP_WEBAPPS = ("webapps/hdfs", "webapps/secondary", "webapps/datanode", "webapps/static")
 _HBASE_WEBAPPS = ("hbase-webapps/master", "hbase-webapps/regionserver", "hbase-webapps/static")
 _OF_EVERY_STORE = (
-    "Authorities", "Barrier", "CleanUpLog", "Failures", "InsertLog", "InterleavedWorkload", "LoadSchedule",
+    "Authorities", "Barrier", "CleanUpLog", "Failures", "InsertLog", "LoadSchedule",
     "ScheduledWorkload", "ThinkTimed", "WarmClient", "YcsbKeys",
 )  # fmt: skip
 """Classes of the HBase binding that the bindings for other stores need, too."""

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from density_study.cluster.model.errors import StudyError
+from density_study.cluster.state.atomic import naming
 from density_study.cluster.state.events import Event, Intent, RunOpened, event_of
 from density_study.cluster.state.plain_file import NotPlainError, open_plain, read_plain
 
@@ -38,7 +39,7 @@ class Journal:
         For lines that nothing reads back; the others have a class: see `record` and `intend`.
         """
         line = json.dumps({"format": FORMAT, "t": time.time(), "event": event, **fields})
-        try:
+        with naming(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             descriptor = open_plain(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
             try:
@@ -46,14 +47,6 @@ class Journal:
                 _append(descriptor, _separator(descriptor) + line.encode() + b"\n")
             finally:
                 os.close(descriptor)
-        except NotPlainError:
-            raise
-        except OSError as error:
-            raise StudyError(
-                f"the line cannot be written: {error.strerror}.",
-                str(self.path),
-                "free space on that disk, or make the file writable; then run the same command again.",
-            ) from error
 
     def record(self, event: Event) -> None:
         """Append an event that the program reads back."""

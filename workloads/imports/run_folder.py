@@ -70,8 +70,8 @@ def write_run(
             held.callback(shutil.rmtree, aside, ignore_errors=True)
             held.enter_context(_held(aside))
         _fill(aside / root.name, folder, file, recognised, trials)
+        own_runs.register(aside / root.name)
         (aside / root.name).rename(root)
-        own_runs.register(root)
         sync_folder(root.parent)
 
 

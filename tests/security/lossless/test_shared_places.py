@@ -20,6 +20,7 @@ from density_study.cluster.model.errors import InputError
 from density_study.cluster.state import presence
 from density_study.cluster.state.events import RunEnded, RunOpened
 from density_study.cluster.state.journal import JOURNAL, Journal, run_folders
+from density_study.cluster.state.own_runs import register
 from density_study.cluster.state.owner import Owner
 from density_study.dags.cli import import_command
 from tests.security.lossless.test_full_disks import run
@@ -128,7 +129,9 @@ def test_reap_does_not_blame_a_process_for_a_read_only_folder(tmp_path: Path) ->
     journal.record(
         RunOpened(study="quickstart", run="r1", tag="quickstart/r1", owner=owner.to_json())
     )
+    journal.intend("build", "quickstart/r1/b1", build="b1", provider="local")
     journal.record(RunEnded(outcome="ok", message=""))
+    register(root)
     for command in (("--bind", str(root), str(root)), ("-o", "remount,ro,bind", str(root))):
         subprocess.run(["mount", *command], check=True)
     try:

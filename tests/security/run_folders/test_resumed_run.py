@@ -35,7 +35,7 @@ def nothing_real(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(opening, "preflight", lambda *_: None)
     monkeypatch.setattr(opening, "resolve_hosts", planned_hosts)
     ids = (f"2026112{n}T000000Z" for n in range(10))
-    monkeypatch.setattr(opening, "_new_id", lambda: next(ids))
+    monkeypatch.setattr(opening, "next_run_id", lambda _: next(ids))
     yield
 
 
