@@ -249,6 +249,13 @@ class ContainerUp(Event, event="container-up"):
     start_ticks: int
 
 
+class NetworkUp(Event, event="network-up"):
+    """The build has the network namespace of that name; empty: its addresses are this machine's."""
+
+    tag: str
+    network: str = ""
+
+
 class GuestsUp(Event, event="guests-up"):
     tag: str
     seconds: Mapping[str, float]
