@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from density_study.cluster.machine.private_network import connect
+from density_study.cluster.machine.other_users.private_network import connect
 from density_study.cluster.model.cluster import Endpoints
 from density_study.cluster.model.errors import InputError
 
@@ -44,6 +44,7 @@ def carry(network: str, addresses: Iterable[Address]) -> ExitStack:
                 "study shell --web",
                 "stop the program that listens there.",
             ) from error
+        servers.callback(server.shutdown, socket.SHUT_RDWR)  # wakes the thread that accepts
         threading.Thread(target=_serve, args=(server, network), daemon=True).start()
     return servers
 

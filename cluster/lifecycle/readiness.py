@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
-from density_study.cluster.machine.private_network import Connection, connect
+from density_study.cluster.machine.other_users.private_network import Connection, connect
 from density_study.cluster.model.cluster import Endpoints
 from density_study.cluster.model.ports import allocate_ports
 from density_study.cluster.model.store import StoreName

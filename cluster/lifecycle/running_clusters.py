@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from density_study.cluster.machine.private_network import connect
+from density_study.cluster.machine.other_users.private_network import connect
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.state.events import BuildDestroyed, BuildReady, Event, Intent

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from density_study.cluster.machine.host_commands import HOST_COMMANDS, disk_free_mib
-from density_study.cluster.machine.other_people import other_people
+from density_study.cluster.machine.other_users.people import other_people
 from density_study.cluster.model.configuration import PLAIN
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.host import Host

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from density_study.cluster.machine import bridge_guard, directories
+from density_study.cluster.machine import directories
 from density_study.cluster.machine.host_commands import HOST_COMMANDS
+from density_study.cluster.machine.other_users import bridge_guard
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.ports import Ports
 from density_study.cluster.model.topology import Node, Topology

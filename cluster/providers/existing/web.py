@@ -18,7 +18,7 @@ from requests.adapters import HTTPAdapter
 from urllib3 import HTTPConnectionPool, HTTPResponse
 from urllib3.connection import HTTPConnection
 
-from density_study.cluster.machine.private_network import connect
+from density_study.cluster.machine.other_users.private_network import connect
 from density_study.cluster.model.access import OPEN, Access
 from density_study.cluster.model.errors import StudyError
 

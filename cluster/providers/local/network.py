@@ -6,7 +6,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from density_study.cluster.machine import private_network
+from density_study.cluster.machine.other_users import private_network
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.topology import Node

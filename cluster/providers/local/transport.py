@@ -9,8 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from density_study.cluster.machine import io_limits, private_network
+from density_study.cluster.machine import io_limits
 from density_study.cluster.machine.host_commands import HOST_COMMANDS
+from density_study.cluster.machine.other_users import private_network
 from density_study.cluster.machine.processes import Children
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.topology import Node

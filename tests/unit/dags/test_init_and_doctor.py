@@ -92,6 +92,7 @@ def test_a_sound_study_has_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "fault  " not in done.output
 
 
+@pytest.mark.usefixtures("shared_network")
 def test_every_fault_is_named_with_its_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(_versions: object, here: bool) -> None:
         raise InputError("there is no Java.", "PATH", "install a JDK.")

@@ -1,6 +1,6 @@
 """A network namespace of a build's own, so that no other user of this machine reaches its daemons.
 
-    python -m density_study.cluster.machine.private_network DOOR
+    python -m density_study.cluster.machine.other_users.private_network DOOR
 
 Run by `unshare`, it holds the namespace as long as it lives. A socket belongs to the namespace in which it
 was made, whoever uses it. So the holder makes sockets and hands them out at DOOR, a Unix socket that only its
