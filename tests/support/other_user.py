@@ -16,7 +16,9 @@ ROOT_ONLY = pytest.mark.skipif(
 
 def reaches(address: tuple[str, int] | None, program: str | None = None) -> bool:
     """Whether nobody can connect to the address, or carry out a program of Python."""
-    text = f"import socket; socket.create_connection({address!r}, 3)" if program is None else program
+    text = (
+        f"import socket; socket.create_connection({address!r}, 3)" if program is None else program
+    )
     become = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
     done = subprocess.run(
         (*become, "/usr/bin/python3", "-c", text), capture_output=True, timeout=20, check=False

@@ -10,7 +10,6 @@ import pytest
 import typer.main
 import typer.testing
 
-from density_study.cluster.machine.other_users import private_network
 from tests.support.toy_stack import ToyStack, install
 
 # `study` makes its tree of commands once per process; so do hundreds of calls in one.
@@ -29,12 +28,6 @@ def free_port() -> int:
 def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Locks and leases of this test only, never the user's."""
     monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
-
-
-@pytest.fixture
-def shared_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The kernel gives no network namespace: daemons share this machine's network."""
-    monkeypatch.setattr(private_network, "obstacle", lambda: "Operation not permitted")
 
 
 @pytest.fixture
