@@ -145,8 +145,8 @@ EVERY_USER, THIS_USER = "every user of this machine", "this user of this machine
 class PrivateNetwork(Protocol):
     """Nodes are on this machine, which other users may share."""
 
-    def is_reachable(self) -> bool:
-        """Whether every user of this machine would reach the daemons."""
+    def reachable_because(self) -> str:
+        """Why every user of this machine reaches the daemons; empty if they do not."""
 
     def network(self, site: Site, journal: Journal) -> str:
         """After `create`: the name of the build's own network, in which its addresses are; empty if they

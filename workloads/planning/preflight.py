@@ -136,11 +136,12 @@ def exposed(plan: Plan) -> str:
     ask for no password; empty if nobody could."""
     names = {topology.provider for topology in plan.topologies.values()}
     here = [one for one in map(provider_of, names) if isinstance(one, PrivateNetwork)]
-    if not any(one.is_reachable() for one in here) or not (people := other_people()):
+    why = [obstacle for one in here if (obstacle := one.reachable_because())]
+    if not why or not (people := other_people()):
         return ""
     return (
-        f"the kernel gives no network namespace to the cluster: {people} could use its daemons, and run "
-        "programs as this user by YARN. Run the study on a machine of your own (docs/providers.md, Security)"
+        f"the cluster has no network of its own ({why[0]}): {people} could use its daemons, and run programs "
+        "as this user by YARN. Run the study on a machine of your own (docs/providers.md, Security)"
     )
 
 

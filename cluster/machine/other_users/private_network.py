@@ -24,7 +24,7 @@ from pathlib import Path
 from density_study.cluster.state.runtime import runtime_dir
 from density_study.cluster.state.tags import short_hash
 
-_SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 1
+_SIOCGIFFLAGS, _SIOCSIFFLAGS, _SIOCSIFADDR, _IFF_UP = 0x8913, 0x8914, 0x8916, 1
 _PROBE_S = 30.0
 _PROBE = "probe"
 
@@ -127,6 +127,19 @@ def _bring_up_loopback() -> None:
         fcntl.ioctl(any_socket, _SIOCSIFFLAGS, struct.pack("16sH14x", name, flags | _IFF_UP))
 
 
+def _keep_own_name() -> None:
+    """Java asks for the address of this machine's name, and connects to it. There is no DNS here."""
+    name = socket.gethostname()
+    try:
+        address = socket.gethostbyname(name)
+    except OSError:
+        raise SystemExit(f"this machine's name, {name}, is not in /etc/hosts") from None
+    if not address.startswith("127."):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+            wanted = socket.AF_INET, 0, socket.inet_aton(address)
+            fcntl.ioctl(any_socket, _SIOCSIFADDR, struct.pack("16sHH4s8x", b"lo:1", *wanted))
+
+
 def _serve(door: Path) -> None:
     """Hand out a socket to each caller, until this process is ended."""
     os.umask(0o077)  # only this user may connect
@@ -141,5 +154,6 @@ def _serve(door: Path) -> None:
 
 if __name__ == "__main__":
     _bring_up_loopback()
+    _keep_own_name()
     if sys.argv[1] != _PROBE:
         _serve(Path(sys.argv[1]))

@@ -58,9 +58,9 @@ class ContainerProvider(LocalProvider, Preflight, Guests):
             return super().reserve_ports(topology, ports)
         return nullcontext()
 
-    def is_reachable(self) -> bool:
+    def reachable_because(self) -> str:
         """By the bridge."""
-        return bool(bridge_guard.obstacle())
+        return bridge_guard.obstacle()
 
     def create(self, site: Site, topology: Topology, journal: Journal) -> None:
         _check_machine(topology)  # the network may be taken since the preflight
@@ -73,7 +73,7 @@ class ContainerProvider(LocalProvider, Preflight, Guests):
         made = containers(site, topology, {host.name: facts["cores"]}, root, root.parents[1])
         transport = self.transport(site, journal)
         python = transport.python(topology.nodes[0])
-        if not self.is_reachable():  # before there is a bridge
+        if not self.reachable_because():  # before there is a bridge
             journal.intend("close-bridge", site.tag)
             bridge_guard.close(site.tag, bridge_name(site.tag))
         maker = Maker(site, journal, act, facts, python, topology.network)

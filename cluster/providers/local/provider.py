@@ -48,16 +48,16 @@ class LocalProvider(Provider, Capacity, WorkerChecks, PrivateNetwork):
         HOST_COMMANDS[command]()
 
     def check_ports(self, topology: Topology, ports: Ports) -> None:
-        if self.is_reachable():
+        if self.reachable_because():
             check_free(ports.by_service.values())
 
     def reserve_ports(self, topology: Topology, ports: Ports) -> AbstractContextManager[None]:
-        if self.is_reachable():
+        if self.reachable_because():
             return reserved(ports.by_service.values())
         return nullcontext()  # the build's network has them all
 
-    def is_reachable(self) -> bool:
-        return bool(private_network.obstacle())
+    def reachable_because(self) -> str:
+        return private_network.obstacle()
 
     def network(self, site: Site, journal: Journal) -> str:
         return network_of(site.tag, journal)
@@ -89,7 +89,7 @@ class LocalProvider(Provider, Capacity, WorkerChecks, PrivateNetwork):
         return {
             "machine": describe_machine(),
             "disks": {path: describe_disk(path) for path in sorted(disks)},
-            "reachable_by": EVERY_USER if self.is_reachable() else THIS_USER,
+            "reachable_by": EVERY_USER if self.reachable_because() else THIS_USER,
         }
 
     def memory_mib(self, topology: Topology) -> int:
