@@ -99,10 +99,7 @@ def test_other_people_are_warned_of_and_stop_nothing(monkeypatch: pytest.MonkeyP
     call("init", "x.yaml", *FLAGS)
     done = call("doctor", "x.yaml")
     assert done.exit_code == 0 and "no faults" in done.output
-    assert (
-        "warn   other users of this machine\n       the cluster has no network of its own (Operation not permitted)"
-        in done.output
-    )
+    assert "warn   other users of this machine\n       the cluster has no network" in done.output
     (told,) = (
         one for one in json.loads(call("doctor", "x.yaml", "--json").output) if "warning" in one
     )
