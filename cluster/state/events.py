@@ -250,10 +250,10 @@ class ContainerUp(Event, event="container-up"):
 
 
 class NetworkUp(Event, event="network-up"):
-    """The build has the network namespace of that name; empty: its addresses are this machine's."""
+    """Whether the build has a network namespace of its own, or its addresses are this machine's."""
 
     tag: str
-    network: str = ""
+    private: bool
 
 
 class GuestsUp(Event, event="guests-up"):

@@ -9,9 +9,11 @@ user may use, and the controller connects them from outside. Standard library on
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import http.client
 import os
+import re
 import socket
 import struct
 import subprocess
@@ -25,6 +27,7 @@ from density_study.cluster.state.runtime import runtime_dir
 from density_study.cluster.state.tags import short_hash
 
 _SIOCGIFFLAGS, _SIOCSIFFLAGS, _SIOCSIFADDR, _IFF_UP = 0x8913, 0x8914, 0x8916, 1
+_NAME = re.compile(r"net-[0-9a-f]{12}")
 _PROBE_S = 30.0
 _PROBE = "probe"
 
@@ -35,6 +38,9 @@ def name_of(tag: str) -> str:
 
 
 def door_of(network: str) -> Path:
+    """OSError unless it is a name of ours: records of others may hold any."""
+    if not _NAME.fullmatch(network):
+        raise FileNotFoundError(errno.ENOENT, "no such network", network)
     return runtime_dir() / network
 
 

@@ -23,7 +23,7 @@ _HOLDER = Node("", "", "", (), 0, 0)
 def open_network(site: Site, journal: Journal) -> None:
     """Make the build's network, where the kernel gives one. Its addresses are then its own."""
     if private_network.obstacle():
-        journal.record(NetworkUp(tag=site.tag))
+        journal.record(NetworkUp(tag=site.tag, private=False))
         return
     network = private_network.name_of(site.tag)
     door = private_network.door_of(network)
@@ -44,7 +44,7 @@ def open_network(site: Site, journal: Journal) -> None:
                 f"read {err}, then run the same command again.",
             )
         time.sleep(0.01)
-    journal.record(NetworkUp(tag=site.tag, network=network))
+    journal.record(NetworkUp(tag=site.tag, private=True))
 
 
 def door_left(tag: str) -> list[Path]:

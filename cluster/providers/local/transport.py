@@ -104,8 +104,8 @@ class PrivateTransport(LocalTransport):
 
 def network_of(tag: str, journal: Journal) -> str:
     """Name of the build's network; empty if its addresses are this machine's."""
-    found = [event.network for event in journal.events(NetworkUp) if event.tag == tag]
-    return found[-1] if found else ""
+    found = [event.private for event in journal.events(NetworkUp) if event.tag == tag]
+    return private_network.name_of(tag) if found and found[-1] else ""
 
 
 def entry_of(tag: str, journal: Journal) -> tuple[str, ...]:

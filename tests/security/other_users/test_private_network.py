@@ -169,6 +169,13 @@ def test_web_pages_are_shown_to_their_user_alone(build: Build) -> None:
         fetch_json(f"http://127.0.0.1:{PORT}/jmx")
 
 
+@pytest.mark.parametrize("name", ["../agent.sock", "/run/dbus", "net-", "net-0123456789ab/../x"])
+def test_a_record_names_no_other_socket(folder: Path, name: str) -> None:
+    for reach in (private_network.entry, private_network.door_of):
+        with pytest.raises(OSError, match="no such network"):
+            reach(name)
+
+
 def test_the_user_at_the_other_end_is_known() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         with socket.create_connection(server.getsockname()) as caller:
