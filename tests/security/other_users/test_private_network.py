@@ -33,7 +33,7 @@ from density_study.cluster.state.tags import tagged
 from tests.support.other_user import ROOT_ONLY, reaches
 from tests.support.topologies import local
 
-PORT = 21000
+PORT = 29173
 DAEMON = f"""
 import http.server
 class Page(http.server.BaseHTTPRequestHandler):
