@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from density_study.cluster.machine.other_users import bridge_guard
+from density_study.cluster.machine.other_users import bridge_guard, private_network
 from tests.support.other_user import ROOT_ONLY
 
 PROGRAM = """
@@ -48,7 +48,7 @@ finally:
 @ROOT_ONLY
 @pytest.mark.thorough
 def test_another_user_does_not_reach_a_container() -> None:
-    if why := bridge_guard.obstacle():
+    if why := bridge_guard.obstacle() or private_network.obstacle():
         pytest.skip(why)
     done = subprocess.run(
         ("unshare", "--net", sys.executable, "-c", PROGRAM),
