@@ -8,7 +8,14 @@ import subprocess
 
 import pytest
 
-NOBODY = 65534
+AS_NOBODY = (
+    "setpriv",
+    "--reuid=65534",
+    "--regid=65534",
+    "--clear-groups",
+    "/usr/bin/python3",
+    "-c",
+)
 ROOT_ONLY = pytest.mark.skipif(
     os.geteuid() != 0 or shutil.which("setpriv") is None, reason="root becomes another user"
 )
@@ -19,8 +26,5 @@ def reaches(address: tuple[str, int] | None, program: str | None = None) -> bool
     text = (
         f"import socket; socket.create_connection({address!r}, 3)" if program is None else program
     )
-    become = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
-    done = subprocess.run(
-        (*become, "/usr/bin/python3", "-c", text), capture_output=True, timeout=20, check=False
-    )
+    done = subprocess.run((*AS_NOBODY, text), capture_output=True, timeout=20, check=False)
     return done.returncode == 0

@@ -72,11 +72,8 @@ def entry(network: str) -> tuple[str, ...]:
     """Words that run a command in the network: none in this machine's own. OSError if its holder is gone."""
     if not network:
         return ()
-    with _at(door_of(network)) as path, socket.socket(socket.AF_UNIX) as door:
-        door.connect(path)
-        size = struct.calcsize("3i")
-        credentials = door.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
-    pid, _, _ = struct.unpack("3i", credentials)
+    with _door(network, None) as (_, pid):
+        pass
     own = () if os.geteuid() == 0 else ("--user", "--preserve-credentials")
     return ("nsenter", "--target", str(pid), *own, "--net", "--")
 
@@ -86,7 +83,7 @@ def connect(network: str, address: tuple[str, int], timeout_s: float | None) -> 
     network's holder is gone."""
     if not network:
         return socket.create_connection(address, timeout_s)
-    made = _made_in(network)
+    made = _made_in(network, timeout_s)
     try:
         made.settimeout(timeout_s)
         made.connect(address)
@@ -107,9 +104,23 @@ class Connection(http.client.HTTPConnection):
         self.sock = connect(self._network, (self.host, self.port), self._timeout_s)
 
 
-def _made_in(network: str) -> socket.socket:
+@contextmanager
+def _door(network: str, timeout_s: float | None) -> Iterator[tuple[socket.socket, int]]:
+    """A connection to the holder, and its pid. OSError if it is another user's: were the folder open to all,
+    anyone could put a door there."""
     with _at(door_of(network)) as path, socket.socket(socket.AF_UNIX) as door:
+        door.settimeout(timeout_s)
         door.connect(path)
+        size = struct.calcsize("3i")
+        credentials = door.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
+        pid, uid, _ = struct.unpack("3i", credentials)
+        if uid != os.geteuid():
+            raise PermissionError(errno.EPERM, f"its holder, process {pid}, is another user's")
+        yield door, pid
+
+
+def _made_in(network: str, timeout_s: float | None) -> socket.socket:
+    with _door(network, timeout_s) as (door, _):
         _, descriptors, _, _ = socket.recv_fds(door, 1, 1)
     if not descriptors:
         raise ConnectionResetError(f"the holder of {network} gave no socket")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import subprocess
 import sys
 import tempfile
 import time
@@ -30,7 +31,7 @@ from density_study.cluster.providers.local.provider import LocalProvider
 from density_study.cluster.providers.local.transport import network_of
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.tags import tagged
-from tests.support.other_user import ROOT_ONLY, reaches
+from tests.support.other_user import AS_NOBODY, ROOT_ONLY, reaches
 from tests.support.topologies import local
 
 PORT = 29173
@@ -167,6 +168,34 @@ def test_web_pages_are_shown_to_their_user_alone(build: Build) -> None:
         assert reaches(None, "")
     with pytest.raises(OSError, match="refused"):
         fetch_json(f"http://127.0.0.1:{PORT}/jmx")
+
+
+@ROOT_ONLY
+def test_a_door_of_another_user_is_not_used(folder: Path) -> None:
+    door = private_network.door_of("net-0123456789ab")
+    door.parent.chmod(0o777)
+    foreign = subprocess.Popen(
+        (*AS_NOBODY, f"import os, socket; os.chdir({str(door.parent)!r}); s = socket.socket(socket.AF_UNIX); "
+                     f"s.bind({door.name!r}); s.listen(); print(flush=True); s.accept(); s.accept()"),
+        stdout=subprocess.PIPE,
+    )  # fmt: skip
+    assert foreign.stdout is not None
+    try:
+        foreign.stdout.readline()
+        with pytest.raises(PermissionError, match="another user's"):
+            private_network.entry(door.name)
+        with pytest.raises(PermissionError, match="another user's"):
+            private_network.connect(door.name, ("127.0.0.1", PORT), 5.0)
+    finally:
+        foreign.kill()
+        foreign.communicate()
+
+
+@WITHOUT
+def test_a_stopped_holder_is_not_waited_for(build: Build) -> None:
+    os.kill(build.holder.pid, signal.SIGSTOP)
+    with pytest.raises(TimeoutError):
+        fetch_json(f"http://127.0.0.1:{PORT}/", 0.2, build.network)
 
 
 @pytest.mark.parametrize("name", ["../agent.sock", "/run/dbus", "net-", "net-0123456789ab/../x"])
