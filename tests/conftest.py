@@ -12,6 +12,8 @@ import pytest
 from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
 
+from density_study.cluster.machine.other_users import private_network
+
 # PySpark takes a process whose main module has no file for a doctest, and ends it on import;
 # workers of pytest-xdist have none.
 if not hasattr(sys.modules["__main__"], "__file__"):
@@ -25,6 +27,13 @@ os.environ["DENSITY_STUDY_STATE"] = _state.name
 # `make bench` measures speed; on a busy machine an example may take any time.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+
+
+@pytest.fixture
+def shared_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel gives no network namespace: daemons share this machine's network."""
+    monkeypatch.setattr(private_network, "obstacle", lambda: "Operation not permitted")
+
 
 GROUPS = {
     "tests/live/": "real daemons",

@@ -146,6 +146,8 @@ def leaves(disclosure: Mapping[str, Any], build: str, *mine: str) -> Iterator[tu
             continue
         if path[0] in ("emulated", "network") and "measured" in path:
             continue  # evidence for the limits, measured in each build
+        if path[0] == "reachable_by":
+            continue  # who else could connect; numbers do not depend on it (docs/benchmarks.md)
         text = _text(value)
         for own in (build, *mine):
             text = text.replace(own, "<own>")

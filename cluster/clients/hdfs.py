@@ -10,7 +10,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import fsspec
-import requests
 
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.providers.existing.web import session_of, url_of, user_of
@@ -43,7 +42,7 @@ class Hdfs:
 
     def __init__(self, cluster: Cluster) -> None:
         self._address = cluster.endpoints.namenode_http
-        self._access = cluster.access
+        self._access, self._network = cluster.access, cluster.endpoints.network
         self._given = cluster.topology.given
 
     @cached_property
@@ -53,7 +52,7 @@ class Hdfs:
             "webhdfs", host=url.hostname, port=url.port, user=user_of(self._access).get("user.name"),
             use_https=url.scheme == "https", skip_instance_cache=True,
         )  # fmt: skip
-        found.session = session_of(self._access)
+        found.session = session_of(self._access, self._network)
         return found
 
     @property
@@ -80,7 +79,7 @@ class Hdfs:
 
     def blocks(self, path: str) -> list[Block]:
         """The blocks of a file on a cluster of the study's own. OSError if HDFS refuses."""
-        answer = requests.get(
+        answer = session_of(self._access, self._network).get(
             f"http://{self._address}/webhdfs/v1{path}",
             params={"op": "GETFILEBLOCKLOCATIONS", "user.name": getpass.getuser()},
             timeout=TIMEOUT_S,
@@ -91,7 +90,7 @@ class Hdfs:
 
     def enable_erasure_coding(self, policy: str) -> None:
         """Allow files to use the erasure coding `policy`, one of HDFS's own. OSError if HDFS refuses."""
-        answer = requests.put(
+        answer = session_of(self._access, self._network).put(
             f"http://{self._address}/webhdfs/v1/",
             params={"op": "ENABLEECPOLICY", "ecpolicy": policy, "user.name": getpass.getuser()},
             timeout=TIMEOUT_S,

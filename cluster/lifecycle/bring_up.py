@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,14 @@ from density_study.cluster.lifecycle.readiness import (
     services,
 )
 from density_study.cluster.lifecycle.startup_monitor import POLL_S, StartupMonitor
-from density_study.cluster.model.cluster import CLUSTER, Cluster, Phase, Site, cluster_json
+from density_study.cluster.model.cluster import (
+    CLUSTER,
+    Cluster,
+    Endpoints,
+    Phase,
+    Site,
+    cluster_json,
+)
 from density_study.cluster.model.errors import BringUpError
 from density_study.cluster.model.ports import allocate_ports
 from density_study.cluster.model.topology import Node, Topology
@@ -29,6 +36,7 @@ from density_study.cluster.model.transport import Command, ProcessId, Transport
 from density_study.cluster.providers.emulation import emulated_of, pmem_of
 from density_study.cluster.providers.provider import (
     Capacity,
+    PrivateNetwork,
     Provider,
     install_dirs,
     node_paths,
@@ -111,6 +119,14 @@ class _Build:
             return self.provider.reserve_ports(self.topology, self.blueprint.ports)
         return nullcontext()
 
+    @cached_property
+    def endpoints(self) -> Endpoints:
+        """After `create`."""
+        if not isinstance(self.provider, PrivateNetwork):
+            return self.rendered.endpoints
+        network = self.provider.network(self.site, self.journal)
+        return dataclasses.replace(self.rendered.endpoints, network=network)
+
     def create(self) -> None:
         """Nodes, their directories, their files. From its intent on, tear-down finds the build."""
         self.journal.intend(
@@ -165,7 +181,7 @@ class _Build:
         limit_s = REQUEST_TIMEOUT_S * self.timeout_scale * 10  # /conf is large
         if self.network:
             disclosure["network"] = self.network
-        fetch = partial(fetch_json, timeout_s=limit_s)
+        fetch = partial(fetch_json, timeout_s=limit_s, network=self.endpoints.network)
         if shown := in_effect(self.rendered.daemons, self.topology.configuration, fetch):
             disclosure["in_effect"] = shown
         if self.topology.store.on_hadoop:
@@ -173,7 +189,7 @@ class _Build:
         return Cluster(
             site=self.site,
             topology=self.topology,
-            endpoints=self.rendered.endpoints,
+            endpoints=self.endpoints,
             phases=(),
             processes=tuple(watch.running),
             hadoop_home=Path(homes.hadoop),
@@ -228,9 +244,8 @@ class _Build:
 
     def _await_services(self, watch: StartupMonitor) -> None:
         limit_s = REQUEST_TIMEOUT_S * self.timeout_scale
-        pending = services(
-            self.topology, self.rendered.endpoints, lambda url: fetch_json(url, limit_s)
-        )
+        fetch = partial(fetch_json, timeout_s=limit_s, network=self.endpoints.network)
+        pending = services(self.topology, self.endpoints, fetch)
         later = self._later
         while pending:
             watch.check_alive()

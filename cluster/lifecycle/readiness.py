@@ -5,13 +5,14 @@ from __future__ import annotations
 import http.client
 import json
 import re
-import socket
-import urllib.request
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
+from urllib.parse import urlsplit
 
+from density_study.cluster.machine.other_users.private_network import Connection, connect
 from density_study.cluster.model.cluster import Endpoints
 from density_study.cluster.model.ports import allocate_ports
 from density_study.cluster.model.store import StoreName
@@ -52,7 +53,7 @@ def services(topology: Topology, endpoints: Endpoints, fetch: Fetch | None = Non
         ]
     answer = _ANSWERS.get(topology.store.name)
     of_store = [
-        Service(name, name, partial(answer, address))
+        Service(name, name, partial(answer, address, endpoints.network))
         for name, address in endpoints.store.items()
         if answer is not None
     ]
@@ -73,32 +74,33 @@ def services(topology: Topology, endpoints: Endpoints, fetch: Fetch | None = Non
     return [*hadoop, *(of_store or [Service("hbase", "hmaster", hbase)])]
 
 
-def redis_answer(address: str) -> Seen:
+def redis_answer(address: str, network: str = "") -> Seen:
     """Answers PING with PONG: not while it loads its data."""
-    return _said(address, b"PING\r\n", rb"\+PONG\r\n")
+    return _said(address, network, b"PING\r\n", rb"\+PONG\r\n")
 
 
-def redis_cluster_answer(address: str) -> Seen:
+def redis_cluster_answer(address: str, network: str = "") -> Seen:
     """Answers CLUSTER INFO with the state ok. Every node is asked: one that has just started takes the others
     for alive."""
-    seen = _said(address, b"CLUSTER INFO\r\n", rb"\$")
+    seen = _said(address, network, b"CLUSTER INFO\r\n", rb"\$")
     return Seen(seen.ready and "cluster_state:ok" in seen.state, seen.state)
 
 
-def cassandra_answer(address: str) -> Seen:
+def cassandra_answer(address: str, network: str = "") -> Seen:
     """Answers OPTIONS of CQL's protocol with SUPPORTED: it listens once it has joined the ring. Whether the
     nodes see each other, and keep a row, is for `StoreTool` to find out."""
-    return _said(address, b"\x04\0\0\0\x05\0\0\0\0", rb"\x84\0\0\0\x06")
+    return _said(address, network, b"\x04\0\0\0\x05\0\0\0\0", rb"\x84\0\0\0\x06")
 
 
-def accumulo_answer(address: str) -> Seen:
+def accumulo_answer(address: str, network: str = "") -> Seen:
     """A tablet server tells the ZooKeeper that it belongs to: a call by Thrift, framed, in its compact
     protocol. Whether the manager has assigned tablets is for `StoreTool` to find out."""
     call = b"\x82\x21\0\x14client:getZooKeepers\0"
-    return _said(address, len(call).to_bytes(4, "big") + call, rb".{4}\x82\x41\0\x0dgetZooKeepers")
+    question = len(call).to_bytes(4, "big") + call
+    return _said(address, network, question, rb".{4}\x82\x41\0\x0dgetZooKeepers")
 
 
-_ANSWERS: Mapping[StoreName, Callable[[str], Seen]] = {
+_ANSWERS: Mapping[StoreName, Callable[[str, str], Seen]] = {
     "accumulo": accumulo_answer,
     "cassandra": cassandra_answer,
     "redis": redis_answer,
@@ -115,19 +117,18 @@ def kudu_answer(fetch: Fetch, page: str, address: str) -> Seen:
         live = [server for server in known["tablet_servers"] if server["live"]]
         found = {at for server in (*known["masters"], *live) for at in server["rpc_addrs"]}
     except (OSError, http.client.HTTPException) as error:
+        # Until the master has opened its catalog, it redirects to a page for people.
         return Seen(False, f"no answer from {url}: {error}")
     except (LookupError, TypeError, ValueError) as error:
-        # Until the master has opened its catalog, it redirects to a page for people.
         return Seen(False, f"servers not known yet at {url}: {error!r}")
     return Seen(address in found, f"the master knows {', '.join(sorted(found)) or 'no server'}")
 
 
-def _said(address: str, question: bytes, answer: bytes) -> Seen:
+def _said(address: str, network: str, question: bytes, answer: bytes) -> Seen:
     """Whether what listens at `address` answers `question` with what begins with the pattern `answer`."""
     host, _, port = address.rpartition(":")
     try:
-        with socket.create_connection((host, int(port)), REQUEST_TIMEOUT_S) as connection:
-            connection.settimeout(REQUEST_TIMEOUT_S)
+        with connect(network, (host, int(port)), REQUEST_TIMEOUT_S) as connection:
             connection.sendall(question)
             said = connection.recv(200)
     except OSError as error:
@@ -158,10 +159,16 @@ def hbase_seen(beans: dict[str, Any], expected: int) -> Seen:
     return Seen(ready, f"{live} of {expected} RegionServers live, master {stage}")
 
 
-def fetch_json(url: str, timeout_s: float = REQUEST_TIMEOUT_S) -> Any:
-    # Hadoop's /conf goes by this header, HBase's by the parameter `format`
-    request = urllib.request.Request(url, headers={"Accept": "application/json"})
-    with urllib.request.urlopen(request, timeout=timeout_s) as answer:
+def fetch_json(url: str, timeout_s: float = REQUEST_TIMEOUT_S, network: str = "") -> Any:
+    """The answer of a web server of the `network`. OSError, HTTPException or ValueError if it gives none."""
+    place = urlsplit(url)
+    with closing(Connection(place.netloc, network, timeout_s)) as connection:
+        # Hadoop's /conf goes by this header, HBase's by the parameter `format`
+        wanted = {"Accept": "application/json"}
+        connection.request("GET", place._replace(scheme="", netloc="").geturl(), headers=wanted)
+        answer = connection.getresponse()
+        if answer.status != http.client.OK:
+            raise http.client.HTTPException(f"HTTP {answer.status} {answer.reason}")
         return json.load(answer)
 
 

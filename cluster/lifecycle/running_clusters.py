@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Iterable
 from pathlib import Path
 
+from density_study.cluster.machine.other_users.private_network import connect
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.state.events import BuildDestroyed, BuildReady, Event, Intent
@@ -45,7 +45,7 @@ def require_yarn(build: Path, cluster: Cluster) -> None:
         raise InputError("its cluster was taken down, or was never ready.", str(build), _REMEDY)
     host, _, port = address.rpartition(":")
     try:
-        socket.create_connection((host, int(port)), _ANSWER_S).close()
+        connect(cluster.endpoints.network, (host, int(port)), _ANSWER_S).close()
     except OSError as error:
         what = f"the ResourceManager does not answer: {error}."
         raise StudyError(what, address, _REMEDY) from error

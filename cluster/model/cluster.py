@@ -39,6 +39,8 @@ class Endpoints:
     daemon_http: dict[str, str] = field(default_factory=dict)
     """The /jmx pages of HDFS and HBase, by <node>/<daemon>. Empty: the cluster is not the study's own."""
     store: dict[str, str] = field(default_factory=dict)
+    network: str = ""
+    """Name of the network in which the addresses are; empty: this machine's own."""
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,15 @@ if TYPE_CHECKING:  # this module runs on hosts too, which have the standard libr
 
 @dataclass(frozen=True)
 class Command:
-    """An argv list (never a shell string), variables to add to a clean environment, and a directory."""
+    """An argv list (never a shell string), variables to add to a clean environment, and a directory.
+
+    `of_machine`: it watches the machine's own network, also where the node has another."""
 
     name: str
     argv: tuple[str, ...]
     env: Mapping[str, str] = field(default_factory=dict)
     cwd: str | None = None
+    of_machine: bool = False
 
 
 @dataclass(frozen=True)

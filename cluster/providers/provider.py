@@ -137,6 +137,22 @@ class Capacity(Protocol):
         """`check_ports`, and hold the ports against other studies while daemons take them."""
 
 
+EVERY_USER, THIS_USER = "every user of this machine", "this user of this machine"
+"""Who reaches the daemons, for the disclosure."""
+
+
+@runtime_checkable
+class PrivateNetwork(Protocol):
+    """Nodes are on this machine, which other users may share."""
+
+    def reachable_because(self) -> str:
+        """Why every user of this machine reaches the daemons; empty if they do not."""
+
+    def network(self, site: Site, journal: Journal) -> str:
+        """After `create`: the name of the build's own network, in which its addresses are; empty if they
+        are this machine's."""
+
+
 @runtime_checkable
 class Leases(Protocol):
     """Runs on other controllers may use the same hosts."""

@@ -17,7 +17,7 @@ from density_study.cluster.render.jvm import FAST_START, common_flags, heap_flag
 
 INSTANCE = "study"
 PASSWORD = "study"
-"""Of user root. It protects nothing: a throw-away cluster of one user, on loopback or in containers."""
+"""Of user root. It protects nothing: a throw-away cluster, on loopback, in containers or on hosts."""
 INIT = "accumulo-init"
 """Name of the command that creates the instance, in HDFS and ZooKeeper; the daemons start after it."""
 INIT_HEAP_MIB = 128

@@ -258,6 +258,13 @@ class ContainerUp(Event, event="container-up"):
     start_ticks: int
 
 
+class NetworkUp(Event, event="network-up"):
+    """Whether the build has a network namespace of its own, or its addresses are this machine's."""
+
+    tag: str
+    private: bool
+
+
 class GuestsUp(Event, event="guests-up"):
     tag: str
     seconds: Mapping[str, float]

@@ -167,6 +167,8 @@ def _topologies_table(plan: Plan) -> Table:
 
 def check_line(check: Check) -> Text:
     """A line of the checklist before a run; of a fault also where, what and remedy."""
+    if check.warning:
+        return Text.assemble(("warn   ", "yellow"), f"{check.name}\n       {check.warning}")
     if check.fault is None:
         return Text.assemble(("ok     ", "green"), check.name)
     fault = f"{check.name}\n       {check.fault.where}: {check.fault.what}"

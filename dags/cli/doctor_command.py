@@ -45,5 +45,5 @@ def doctor(spec: Spec, runs: Runs = RUNS, sets: Sets = None, as_json: Json = Fal
 
 def _fault(check: Check) -> dict[str, str]:
     if check.fault is None:
-        return {}
+        return {"warning": check.warning} if check.warning else {}
     return {"where": check.fault.where, "what": check.fault.what, "remedy": check.fault.remedy}

@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -217,7 +218,7 @@ def print_reach(found: Kept, console: Console) -> None:
         "YARN": f"http://{points.resourcemanager_http}",
         "HBase": f"http://{points.hmaster_http}  ZooKeeper {points.zookeeper}",
         "client": f"HADOOP_CONF_DIR and HBASE_CONF_DIR: {client_conf(cluster)}",
-        "shell": "study shell",
+        "shell": "study shell; its web pages: study shell --web",
         "expires": f"{until}; `study down` takes it down before",
     }
     for name, value in rows.items():
@@ -279,14 +280,23 @@ def shell(
         list[str] | None,
         typer.Argument(metavar="[-- COMMAND ...]", help="Default: your shell."),
     ] = None,
+    web: Annotated[
+        bool,
+        typer.Option("--web", help="Show the cluster's web pages to your browser until Ctrl-C."),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Run a command, or a shell, as a client of the kept cluster.
 
     HADOOP_CONF_DIR, YARN_CONF_DIR, HBASE_CONF_DIR and JAVA_HOME are the client's. `hadoop`, `hdfs`, `yarn`,
     `mapred` and `hbase` are on PATH, with the cluster's own versions. The exit code is the command's.
+
+    The command runs in the cluster's own network, which no other user of this machine can enter. With --web,
+    the cluster's web pages are at their addresses for your browser, and for nobody else's.
     """
     from density_study.cluster.clients.launchers import client_environment, write_launchers
+    from density_study.cluster.providers.local.transport import entry_of
+    from density_study.cluster.state.journal import JOURNAL, Journal
     from density_study.cluster.state.own_runs import keep_others_out
     from density_study.workloads.execution.keeping import kept
 
@@ -295,6 +305,9 @@ def shell(
         raise InputError("no cluster is kept.", "this machine", "build one: study up SPEC.")
     if as_json:
         print_json(_facts(found))
+        return
+    if web:
+        _show_pages(found)
         return
     keep_others_out()
     folder = found.folder / "bin"
@@ -307,4 +320,24 @@ def shell(
             "study shell",
             "hdfs, hadoop, yarn, mapred and hbase are on PATH.",
         )
-    os.execvpe(argv[0], argv, environment)
+    enter = entry_of(found.cluster.site.tag, Journal(found.root / JOURNAL))
+    os.execvpe((*enter, *argv)[0], (*enter, *argv), environment)
+
+
+def _show_pages(found: Kept) -> None:
+    from density_study.cluster.clients.web_pages import carry, pages_of
+    from density_study.dags.airflow_home.interrupt import Interrupted, interruptible
+
+    points = found.cluster.endpoints
+    pages = pages_of(points)
+    if points.network:
+        with interruptible(), suppress(Interrupted), carry(points.network, pages):
+            _print_pages(pages)
+            signal.pause()
+    else:
+        _print_pages(pages)
+
+
+def _print_pages(pages: list[tuple[str, int]]) -> None:
+    for host, port in pages:
+        out.print(f"http://{host}:{port}", markup=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from enum import StrEnum
@@ -122,6 +123,24 @@ def report(
         typer.launch(str(root / "report" / "index.html"))
 
 
+def _enter_network_of(build: Path) -> None:
+    """Spark's driver and the executors connect to each other. So where the cluster has a network of its own,
+    this command begins again in it."""
+    from density_study.cluster.providers.local.transport import entry_of, network_of
+    from density_study.cluster.state.journal import JOURNAL, Journal
+    from density_study.dags.airflow_home.child import python
+
+    run = build.parent.parent
+    tag, journal = "/".join((*run.parts[-2:], build.name)), Journal(run / JOURNAL)
+    network = network_of(tag, journal)
+    if network and os.environ.get(_INSIDE) != network:
+        argv = (*entry_of(tag, journal), *python("density_study.dags.cli.main"), *sys.argv[1:])
+        os.execvpe(argv[0], argv, {**os.environ, _INSIDE: network})
+
+
+_INSIDE = "STUDY_INSIDE_NETWORK"
+
+
 def _is_analysed(root: Path) -> bool:
     """Whether this version can read the run's summary."""
     from density_study.analysis.comparison.history import read_summary
@@ -147,6 +166,8 @@ def _analyse(
     build = cluster
     if build is None and master == YARN:
         build = next(reversed(running_clusters(runs)), None)
+    if build is not None and master == YARN:
+        _enter_network_of(build.absolute())
     analyse_elsewhere(root, AnalysisTarget(master, build, store, options))
 
 

@@ -3,19 +3,18 @@ seconds."""
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.request import urlopen
 
 import pytest
 
 from density_study.cluster.clients.client_commands import hadoop_command
 from density_study.cluster.lifecycle.bring_up import bring_up
+from density_study.cluster.lifecycle.readiness import fetch_json
 from density_study.cluster.lifecycle.tear_down import tear_down
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.transport import ProcessId
@@ -88,8 +87,8 @@ def _am_killed(cluster: Cluster, client: ProcessId) -> float:
 def _state(cluster: Cluster) -> str | None:
     """YARN's state of the last started job."""
     url = f"http://{cluster.endpoints.resourcemanager_http}/ws/v1/cluster/apps"
-    with urlopen(url, timeout=30) as answer:
-        apps = (json.load(answer)["apps"] or {"app": []})["app"]
+    answer = fetch_json(url, 30, cluster.endpoints.network)
+    apps = (answer["apps"] or {"app": []})["app"]
     mine = [app for app in apps if app["id"].endswith("_0002")]
     return str(mine[0]["state"]) if mine else None
 

@@ -5,33 +5,35 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import fsspec
 import pytest
 
 from density_study.cluster.clients.client_commands import hadoop_command
+from density_study.cluster.clients.hdfs import Hdfs
 from density_study.cluster.lifecycle.bring_up import bring_up
 from density_study.cluster.lifecycle.reap import reap
 from density_study.cluster.lifecycle.tear_down import tear_down
+from density_study.cluster.machine.other_users import private_network
+from density_study.cluster.model.access import OPEN
 from density_study.cluster.model.cluster import Site, read_cluster
 from density_study.cluster.model.errors import BringUpError, InputError
 from density_study.cluster.model.transport import Command, ProcessId, Transport
+from density_study.cluster.providers.existing.web import session_of
 from density_study.cluster.providers.provider import provider_of
 from density_study.cluster.providers.stacks import Stacks, ensure_stacks
-from density_study.cluster.render.conf_files import HISTORY_DIR
 from density_study.cluster.state import lease
 from density_study.cluster.state.events import Event, PhaseEnded
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.tags import tagged
 from density_study.workloads.execution.hbase_ready import row_written_and_read
 from tests.live.support.builds import BASE_PORT, open_build, topology
+from tests.support.other_user import ROOT_ONLY, reaches
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -137,18 +139,41 @@ def test_daemons_listen_only_on_loopback_except_where_disclosed(up: Up) -> None:
 
 def test_programs_cannot_be_started_through_yarns_web_port(up: Up) -> None:
     url = f"http://{up.cluster.endpoints.resourcemanager_http}/ws/v1/cluster/apps/new-application"
-    with pytest.raises(urllib.error.HTTPError) as refused:
-        urllib.request.urlopen(urllib.request.Request(url, method="POST"), timeout=10)
-    assert refused.value.code == 403
-    assert "disabled" in refused.value.read().decode()
+    refused = session_of(OPEN, up.cluster.endpoints.network).post(url, timeout=10)
+    assert refused.status_code == 403
+    assert "disabled" in refused.text
+
+
+@ROOT_ONLY
+@pytest.mark.skipif(bool(private_network.obstacle()), reason="no network namespaces here")
+def test_other_users_of_the_machine_reach_no_daemon(up: Up) -> None:
+    asked = up.journal.intents("build", up.site.tag)
+    ports = sorted({address for build in asked for address in build.ports})
+    assert len(ports) == 30
+    points = up.cluster.endpoints
+    for address in ports:  # they do listen, for this user
+        with contextlib.suppress(ConnectionRefusedError):  # two are spare
+            private_network.connect(points.network, address, 5).close()
+    for address in (points.resourcemanager_rpc, points.namenode_rpc, points.zookeeper):
+        host, _, port = address.rpartition(":")
+        private_network.connect(points.network, (host, int(port)), 5).close()
+    tries = f"""
+import socket
+for address in {ports!r}:
+    try: socket.create_connection(address, 1)
+    except OSError: continue
+    raise SystemExit(address)
+"""
+    assert reaches(None, tries)
 
 
 def test_a_file_in_hdfs_is_read_back_unchanged(up: Up) -> None:
-    host, _, port = up.cluster.endpoints.namenode_http.rpartition(":")
-    hdfs = fsspec.filesystem("webhdfs", host=host, port=int(port), user="study")
-    content = os.urandom(3 * 1024 * 1024)
-    hdfs.pipe("/live/file", content)
-    assert hdfs.cat("/live/file") == content
+    there, back = (up.folder / name for name in ("there", "back"))
+    there.write_bytes(os.urandom(3 * 1024 * 1024))
+    hdfs = Hdfs(up.cluster)
+    hdfs.put(there, "/live/file")
+    hdfs.fetch("/live/file", back)
+    assert back.read_bytes() == there.read_bytes()
 
 
 def test_dfsio_runs_on_yarn_in_tagged_containers(up: Up) -> None:
@@ -168,16 +193,16 @@ def test_dfsio_runs_on_yarn_in_tagged_containers(up: Up) -> None:
     assert {process.node for process in containers.values()} == {"w1", "w2"}
     # As disclosed in the manifest: these two, and nothing else of the job.
     assert {"NodeManager", "MRAppMaster"} == open_to_all
-    host, _, port = up.cluster.endpoints.namenode_http.rpartition(":")
-    hdfs = fsspec.filesystem("webhdfs", host=host, port=int(port), user="study")
-    assert len(hdfs.glob(f"{HISTORY_DIR}/intermediate/*/*.jhist")) == 2
+    assert len(Hdfs(up.cluster).job_histories()) == 2
 
 
-def test_a_second_cluster_on_the_same_ports_is_refused(
-    up: Up, tmp_path: Path, stacks: Stacks
-) -> None:
+@pytest.mark.usefixtures("shared_network")
+def test_a_cluster_on_ports_of_other_programs_is_refused(tmp_path: Path, stacks: Stacks) -> None:
     site, journal = open_build(tmp_path, os.getpid())
-    with pytest.raises(InputError, match=f"port {BASE_PORT} .* is taken by process") as caught:
+    with (
+        socket.create_server(("127.0.0.1", BASE_PORT)),
+        pytest.raises(InputError, match=f"port {BASE_PORT} .* is taken by process") as caught,
+    ):
         bring_up(site, topology(tmp_path), stacks, journal)
     assert caught.value.where == "stack.base_port"
     assert tagged(site.tag) == []
@@ -247,12 +272,14 @@ def test_after_kill_9_of_the_orchestrator_reap_leaves_nothing(
 def wildcard_listeners(tag: str) -> set[tuple[int, str]]:
     """(port, main class) of the tag's processes that listen on all addresses."""
     inodes: dict[str, int] = {}
-    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
-        for fields in map(str.split, Path(table).read_text().splitlines()[1:]):
+    listeners = set()
+    network = next(iter(tagged(tag)), None)  # all of them are in one
+    for table in ("tcp", "tcp6") if network else ():
+        text = Path(f"/proc/{network.pid}/net/{table}").read_text()
+        for fields in map(str.split, text.splitlines()[1:]):
             host, port = fields[1].rsplit(":", 1)
             if fields[3] == "0A" and host not in LOOPBACK:
                 inodes[f"socket:[{fields[9]}]"] = int(port, 16)
-    listeners = set()
     for process in tagged(tag):
         for descriptor in Path(f"/proc/{process.pid}/fd").glob("*"):
             with contextlib.suppress(OSError):  # closed, or its process ended, meanwhile

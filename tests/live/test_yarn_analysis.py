@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 import subprocess
-import urllib.request
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -17,10 +17,11 @@ import pandas as pd
 import pytest
 
 from density_study.analysis.tables import TABLES
-from density_study.analysis.tables.storage import NAMENODES
 from density_study.analysis.tables.store import read_table
 from density_study.cluster.lifecycle.bring_up import bring_up
+from density_study.cluster.lifecycle.readiness import fetch_json
 from density_study.cluster.lifecycle.tear_down import tear_down
+from density_study.cluster.machine.other_users.private_network import entry
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.providers.stacks import ensure_stacks
@@ -79,12 +80,27 @@ def analyse(root: Path, *options: str) -> None:
 
 def yarn_answer(cluster: Cluster, what: str) -> Any:
     url = f"http://{cluster.endpoints.resourcemanager_http}/ws/v1/cluster/{what}"
-    with urllib.request.urlopen(url, timeout=10) as answer:
-        return json.load(answer)
+    return fetch_json(url, 10, cluster.endpoints.network)
+
+
+def fetched(cluster: Cluster, run: Path, folder: Path) -> Path:
+    """A copy of the run's folder in HDFS, read in the cluster's network."""
+    points = cluster.endpoints
+    place = run_place(f"hdfs://{points.namenode_rpc}/study/runs", run)
+    host, _, port = points.namenode_http.rpartition(":")
+    copy = (
+        "import fsspec, sys; "
+        f"fsspec.filesystem('webhdfs', host={host!r}, port={port}, user='root')"
+        ".get(sys.argv[1], sys.argv[2], recursive=True)"
+    )
+    path = str(place).partition(points.namenode_rpc)[2]
+    argv = (*entry(points.network), sys.executable, "-c", copy, path, str(folder / "copy"))
+    subprocess.run(argv, check=True)
+    return folder / "copy"
 
 
 def test_rows_equal_those_of_one_machine(
-    cluster: Cluster, runs: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+    cluster: Cluster, runs: dict[str, Path], tmp_path: Path
 ) -> None:
     analyse(runs["here"], "--master", "local[2]")
     analyse(runs["there"], "--master", "yarn", "--runs", str(cluster.site.root.parents[3]))
@@ -101,10 +117,8 @@ def test_rows_equal_those_of_one_machine(
     }
     assert localized == {"w1", "w2"}, "each node's executor unpacked the archived Python"
 
-    points = cluster.endpoints
-    monkeypatch.setenv(NAMENODES, f"{points.namenode_rpc}={points.namenode_http}")
-    data = run_place(f"hdfs://{points.namenode_rpc}/study/runs", runs["there"])
     assert not (runs["there"] / "tables").exists()
+    data = fetched(cluster, runs["there"], tmp_path)
     for name, table in TABLES.items():
         expected, actual = read_table(runs["here"], table), read_table(data, table)
         pd.testing.assert_frame_equal(expected, actual, check_exact=True, obj=name)

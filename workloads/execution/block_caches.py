@@ -55,7 +55,7 @@ def has_tier(topology: Topology) -> bool:
 
 def read_caches(cluster: Cluster, fetch: Fetch | None = None) -> CachesReading:
     """The counters and engines now. A server that does not answer is missing, and its fault is kept."""
-    ask = fetch or (lambda url: fetch_json(url, _TIMEOUT_S))
+    ask = fetch or (lambda url: fetch_json(url, _TIMEOUT_S, cluster.endpoints.network))
     cache = cluster.topology.configuration.block_cache
     counters, engines, used_mib, faults = {}, {}, 0.0, []
     for name, address in cluster.endpoints.regionserver_http.items():

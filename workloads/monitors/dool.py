@@ -53,6 +53,7 @@ def dool_command(
         name=f"monitor-dool-{host}",
         argv=(*python, "-m", "dool", *stats, *quiet, "--output", output, str(int(period_s))),
         env={"STUDY_TAG": tag, "STUDY_NODE": "monitor", "COLUMNS": "500", "TZ": "UTC"},
+        of_machine=True,
     )
 
 

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from density_study.cluster.machine.host_commands import HOST_COMMANDS, disk_free_mib
+from density_study.cluster.machine.other_users.people import other_people
 from density_study.cluster.model.configuration import PLAIN
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.host import Host
@@ -22,6 +23,7 @@ from density_study.cluster.providers.provider import (
     Given,
     Paths,
     Preflight,
+    PrivateNetwork,
     WorkerChecks,
     provider_of,
     software_of,
@@ -46,10 +48,12 @@ LOGS_MIB = 512
 
 @dataclass(frozen=True)
 class Check:
-    """A line of the checklist. `fault` says what `study run` would reject, None if nothing."""
+    """A line of the checklist. `fault` says what `study run` would reject, None if nothing; `warning`, what
+    it would not reject, and its user should know."""
 
     name: str
     fault: StudyError | None = None
+    warning: str = ""
 
 
 Report = Callable[[Check], None]
@@ -115,6 +119,8 @@ def checks(study: Study, plan: Plan, runs: Path, tag: str) -> Iterator[Check]:
     """Every check of a run named `tag`, in order, whatever the others find. Starts nothing."""
     for name, act in _acts(study, plan, runs, tag):
         yield tried(name, act)
+    if warning := exposed(plan):
+        yield Check("other users of this machine", warning=warning)
 
 
 def tried(name: str, act: Callable[[], object]) -> Check:
@@ -123,6 +129,20 @@ def tried(name: str, act: Callable[[], object]) -> Check:
     except StudyError as fault:
         return Check(name, fault)
     return Check(name)
+
+
+def exposed(plan: Plan) -> str:
+    """Who else on this machine could run programs as this user while the study runs, by its daemons, which
+    ask for no password; empty if nobody could."""
+    names = {topology.provider for topology in plan.topologies.values()}
+    here = [one for one in map(provider_of, names) if isinstance(one, PrivateNetwork)]
+    why = [obstacle for one in here if (obstacle := one.reachable_because())]
+    if not why or not (people := other_people()):
+        return ""
+    return (
+        f"the cluster has no network of its own ({why[0]}): {people} could use its daemons, and run programs "
+        "as this user by YARN. Run the study on a machine of your own (docs/providers.md, Security)"
+    )
 
 
 def _acts(

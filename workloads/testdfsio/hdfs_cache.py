@@ -104,7 +104,7 @@ def empty(context: TrialContext) -> None:
 
 def read_datanodes(cluster: Cluster, fetch: Fetch | None = None) -> Reading:
     """StudyError if one does not answer."""
-    ask = fetch or (lambda url: fetch_json(url, _ANSWER_TIMEOUT_S))
+    ask = fetch or (lambda url: fetch_json(url, _ANSWER_TIMEOUT_S, cluster.endpoints.network))
     found = {}
     for name, address in cluster.endpoints.daemon_http.items():
         if not name.endswith("/datanode"):

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 
 from density_study.cluster.lifecycle.readiness import fetch_json
 from density_study.cluster.machine.compilers import compilers_cpu_s
-from density_study.cluster.model.access import OPEN, Access
+from density_study.cluster.model.access import OPEN
 from density_study.cluster.model.cluster import Cluster, Endpoints
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.transport import Command
@@ -71,7 +71,7 @@ def compiled_s(endpoints: Endpoints) -> Mapping[str, float] | None:
     HBase's /jmx. None if a server does not answer in time, as on an overloaded machine."""
     try:
         return {
-            name: _compiler(address, endpoints.access)["TotalCompilationTime"] / 1000
+            name: _compiler(address, endpoints)["TotalCompilationTime"] / 1000
             for name, address in endpoints.regionserver_http.items()
         }
     except (StudyError, OSError, http.client.HTTPException, LookupError, ValueError):
@@ -92,11 +92,12 @@ def _compilers_s(cluster: Cluster) -> Mapping[str, float] | None:
         return None
 
 
-def _compiler(address: str, access: Access) -> Mapping[str, float]:
-    if access == OPEN:
-        bean: Mapping[str, float] = fetch_json(f"http://{address}/jmx?qry={_BEAN}")["beans"][0]
+def _compiler(address: str, endpoints: Endpoints) -> Mapping[str, float]:
+    if endpoints.access == OPEN:
+        url = f"http://{address}/jmx?qry={_BEAN}"
+        bean: Mapping[str, float] = fetch_json(url, network=endpoints.network)["beans"][0]
         return bean
-    return beans(address, _BEAN, access)[0]
+    return beans(address, _BEAN, endpoints.access)[0]
 
 
 def warmed_by(setting: YcsbSetting) -> str:

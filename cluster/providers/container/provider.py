@@ -8,6 +8,7 @@ from typing import Any
 
 from density_study.cluster.machine import directories
 from density_study.cluster.machine.host_commands import HOST_COMMANDS
+from density_study.cluster.machine.other_users import bridge_guard
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.ports import Ports
 from density_study.cluster.model.topology import Node, Topology
@@ -15,6 +16,7 @@ from density_study.cluster.providers.container import removal
 from density_study.cluster.providers.container.container import containers, network_of
 from density_study.cluster.providers.container.limits import prove_limits
 from density_study.cluster.providers.container.making import Maker
+from density_study.cluster.providers.container.names import bridge_name
 from density_study.cluster.providers.container.shared import (
     NEEDS,
     disclose_containers,
@@ -56,6 +58,10 @@ class ContainerProvider(LocalProvider, Preflight, Guests):
             return super().reserve_ports(topology, ports)
         return nullcontext()
 
+    def reachable_because(self) -> str:
+        """By the bridge."""
+        return bridge_guard.obstacle()
+
     def create(self, site: Site, topology: Topology, journal: Journal) -> None:
         _check_machine(topology)  # the network may be taken since the preflight
         for node in topology.nodes:
@@ -67,6 +73,9 @@ class ContainerProvider(LocalProvider, Preflight, Guests):
         made = containers(site, topology, {host.name: facts["cores"]}, root, root.parents[1])
         transport = self.transport(site, journal)
         python = transport.python(topology.nodes[0])
+        if not self.reachable_because():  # before there is a bridge
+            journal.intend("close-bridge", site.tag)
+            bridge_guard.close(site.tag, bridge_name(site.tag))
         maker = Maker(site, journal, act, facts, python, topology.network)
         maker.make(made, network_of(host), {node.address: node.name for node in topology.nodes})
         prove_limits(site, transport, made, {host.name: facts["cgroup_version"]})
@@ -94,6 +103,8 @@ class ContainerProvider(LocalProvider, Preflight, Guests):
             pid, ticks = process["pid"], process["start_ticks"]
             journal.write("process-stopped", pid=pid, start_ticks=ticks)
         removal.remove(act, site.tag, journal)
+        if _is_guarded(site, journal):
+            bridge_guard.remove(site.tag)
         directories.remove(site, journal)
         return self.leftovers(site, journal)
 
@@ -101,8 +112,14 @@ class ContainerProvider(LocalProvider, Preflight, Guests):
         return (
             *map(str, tagged(site.tag)),
             *removal.find(act, site.tag, journal),
+            *(["rules of nftables"] if _is_guarded(site, journal) else []),
             *map(str, directories.made(site, journal)),
         )
+
+
+def _is_guarded(site: Site, journal: Journal) -> bool:
+    intended = any(journal.intents("close-bridge", site.tag))
+    return intended and bridge_guard.is_closed(site.tag)
 
 
 def act(name: str, *arguments: Any) -> Any:

@@ -15,8 +15,10 @@ from urllib.parse import urlsplit
 import requests
 from requests import codes
 from requests.adapters import HTTPAdapter
-from urllib3 import HTTPResponse
+from urllib3 import HTTPConnectionPool, HTTPResponse
+from urllib3.connection import HTTPConnection
 
+from density_study.cluster.machine.other_users.private_network import connect
 from density_study.cluster.model.access import OPEN, Access
 from density_study.cluster.model.errors import StudyError
 
@@ -26,9 +28,11 @@ PATIENT_S = 60.0
 _BODIES = ("PUT", "POST")
 
 
-def session_of(access: Access) -> requests.Session:
-    """Raises requests.RequestException if a server does not answer."""
+def session_of(access: Access, network: str = "") -> requests.Session:
+    """Raises requests.RequestException if a server does not answer. `network`: as in `Endpoints`."""
     session = requests.Session()
+    if network:
+        session.mount("http://", _Inside(network))
     if access.ticket_cache:
         session.mount("http://", _Curl(access))
         session.mount("https://", _Curl(access))
@@ -81,6 +85,33 @@ class _Trusting(HTTPAdapter):
         self, request: requests.PreparedRequest, *words: Any, **given: Any
     ) -> requests.Response:
         return super().send(request, *words, **{**given, "verify": self._access.ca_file})
+
+
+class _Inside(HTTPAdapter):
+    """Connects to addresses of a private network, whatever HTTP_PROXY says."""
+
+    def __init__(self, network: str) -> None:
+        self._network = network
+        super().__init__()
+
+    def init_poolmanager(self, *words: Any, **given: Any) -> None:
+        super().init_poolmanager(*words, **given)
+        network = self._network
+
+        class Connection(HTTPConnection):
+            def connect(self) -> None:
+                timeout_s = self.timeout if isinstance(self.timeout, int | float) else None
+                self.sock = connect(network, (self.host, self.port or 80), timeout_s)
+
+        class Pool(HTTPConnectionPool):
+            ConnectionCls = Connection
+
+        self.poolmanager.pool_classes_by_scheme = {"http": Pool}
+
+    def send(
+        self, request: requests.PreparedRequest, *words: Any, **given: Any
+    ) -> requests.Response:
+        return super().send(request, *words, **{**given, "proxies": {}})
 
 
 class _Curl(HTTPAdapter):

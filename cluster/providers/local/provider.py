@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +14,26 @@ from density_study.cluster.machine import directories, io_limits
 from density_study.cluster.machine.describe import describe_disk, describe_machine
 from density_study.cluster.machine.host_commands import HOST_COMMANDS, disk_free_mib
 from density_study.cluster.machine.medium import check_disk
+from density_study.cluster.machine.other_users import private_network
 from density_study.cluster.machine.sockets import check_free, reserved
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.ports import Ports
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.providers.emulation import prove
-from density_study.cluster.providers.local.transport import LocalTransport
+from density_study.cluster.providers.local.network import door_left, open_network
+from density_study.cluster.providers.local.transport import (
+    LocalTransport,
+    PrivateTransport,
+    network_of,
+)
 from density_study.cluster.providers.provider import (
+    EVERY_USER,
     GRACE_S,
+    THIS_USER,
     Capacity,
     FreeResources,
     Leftovers,
+    PrivateNetwork,
     Provider,
     WorkerChecks,
     folders_of,
@@ -34,15 +43,24 @@ from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.tags import tagged
 
 
-class LocalProvider(Provider, Capacity, WorkerChecks):
+class LocalProvider(Provider, Capacity, WorkerChecks, PrivateNetwork):
     def check_workers(self, topology: Topology, command: str) -> None:
         HOST_COMMANDS[command]()
 
     def check_ports(self, topology: Topology, ports: Ports) -> None:
-        check_free(ports.by_service.values())
+        if self.reachable_because():
+            check_free(ports.by_service.values())
 
     def reserve_ports(self, topology: Topology, ports: Ports) -> AbstractContextManager[None]:
-        return reserved(ports.by_service.values())
+        if self.reachable_because():
+            return reserved(ports.by_service.values())
+        return nullcontext()  # the build's network has them all
+
+    def reachable_because(self) -> str:
+        return private_network.obstacle()
+
+    def network(self, site: Site, journal: Journal) -> str:
+        return network_of(site.tag, journal)
 
     def free_resources(self, topology: Topology) -> Mapping[str, FreeResources]:
         for disk in (disk for host in topology.hosts for disk in host.disks):
@@ -59,10 +77,11 @@ class LocalProvider(Provider, Capacity, WorkerChecks):
         for node in topology.nodes:
             directories.make(site, node, journal)
             (site.root / "logs" / node.name).mkdir(parents=True, exist_ok=True)
+        open_network(site, journal)
         _emulate(site, topology, journal)
 
     def transport(self, site: Site, journal: Journal) -> LocalTransport:
-        return LocalTransport(site.tag, journal)
+        return PrivateTransport(site.tag, journal)
 
     def disclose(self, topology: Topology) -> dict[str, Any]:
         used = (disk for node in topology.nodes for disk in (node.disk, node.cache_disk))
@@ -70,6 +89,7 @@ class LocalProvider(Provider, Capacity, WorkerChecks):
         return {
             "machine": describe_machine(),
             "disks": {path: describe_disk(path) for path in sorted(disks)},
+            "reachable_by": EVERY_USER if self.reachable_because() else THIS_USER,
         }
 
     def memory_mib(self, topology: Topology) -> int:
@@ -83,6 +103,8 @@ class LocalProvider(Provider, Capacity, WorkerChecks):
         for path in _io_groups(site, journal):
             io_limits.remove(path)
         directories.remove(site, journal)
+        for door in door_left(site.tag):
+            door.unlink(missing_ok=True)
         # A killed process may take a moment to go, and its ports with it.
         deadline = time.monotonic() + 1.0
         while (left := self.leftovers(site, journal)) and time.monotonic() < deadline:
@@ -96,6 +118,7 @@ class LocalProvider(Provider, Capacity, WorkerChecks):
         return (
             *map(str, tagged(site.tag)),
             *map(str, (*directories.made(site, journal), *_io_groups(site, journal))),
+            *map(str, door_left(site.tag)),
             *(f"port {port} on {host}" for host, port in listening),
         )
 

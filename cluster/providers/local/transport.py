@@ -5,15 +5,19 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from density_study.cluster.machine import io_limits
 from density_study.cluster.machine.host_commands import HOST_COMMANDS
+from density_study.cluster.machine.other_users import private_network
 from density_study.cluster.machine.processes import Children
+from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.topology import Node
 from density_study.cluster.model.transport import Command, ProcessId
 from density_study.cluster.state import atomic
+from density_study.cluster.state.events import NetworkUp
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.tags import is_alive
 
@@ -86,3 +90,31 @@ class LocalTransport:
         """Where a worker on an emulated medium runs."""
         limited = node.disk is not None and node.disk.limits is not None and "worker" in node.roles
         return io_limits.group(self.tag, node.disk.path) if limited and node.disk else None
+
+
+class PrivateTransport(LocalTransport):
+    """Its commands run in the network of the build, if it has one."""
+
+    def _placed(self, node: Node, command: Command) -> Command:
+        """StudyError if the network's holder is gone: the command must not run outside."""
+        if command.of_machine:
+            return command
+        return replace(command, argv=(*entry_of(self.tag, self.journal), *command.argv))
+
+
+def network_of(tag: str, journal: Journal) -> str:
+    """Name of the build's network; empty if its addresses are this machine's."""
+    found = [event.private for event in journal.events(NetworkUp) if event.tag == tag]
+    return private_network.name_of(tag) if found and found[-1] else ""
+
+
+def entry_of(tag: str, journal: Journal) -> tuple[str, ...]:
+    """Words that run a command in the build's network; none if it has none. StudyError if it is gone."""
+    try:
+        return private_network.entry(network_of(tag, journal))
+    except OSError as error:
+        raise StudyError(
+            f"its network namespace is gone: {error.strerror}.",
+            f"build {tag}",
+            "find out what stopped its process `network`, and run the same command again.",
+        ) from error

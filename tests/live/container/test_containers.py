@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import os
+import socket
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from density_study.cluster.lifecycle.tear_down import leftovers_of, tear_down
+from density_study.cluster.machine.other_users import bridge_guard
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import IoLimits
 from density_study.cluster.model.memory import GUEST_OS_MIB
 from density_study.cluster.model.transport import Command
+from density_study.cluster.providers.container.names import bridge_name
 from density_study.cluster.providers.container.provider import ContainerProvider
 from density_study.cluster.providers.provider import out_of_memory
 from density_study.cluster.state.events import DiskEmulated
@@ -25,6 +29,7 @@ from tests.live.support.containers import (
     on_this_machine,
     topology,
 )
+from tests.support.other_user import reaches
 
 pytestmark = pytest.mark.timeout(300)
 BURN = "import time; end = time.time() + 4\nwhile time.time() < end: pass"
@@ -72,6 +77,32 @@ def test_nodes_have_networks_of_their_own_and_reach_each_other_by_name(up: Built
     assert up.python(ask) == (0, "")
     assert transport.wait(server, 20.0) == 0
     assert out.read_text() == "198.18.43.2\n"
+
+
+@pytest.mark.skipif(bool(bridge_guard.obstacle()), reason="no nftables here")
+def test_other_users_of_the_machine_do_not_reach_them(up: Built) -> None:
+    serve = "import socket, time; s = socket.create_server(('198.18.43.3', 9001)); time.sleep(60)"
+    transport = ContainerProvider().transport(up.site, up.journal)
+    out, address = up.folder / "listening", ("198.18.43.3", 9001)
+    command = Command("serve", (sys.executable, "-c", serve), {}, "/")
+    server = transport.start(up.topology.nodes[1], command, out, out)
+    try:
+        deadline = time.monotonic() + 20
+        while not answers(address):
+            assert time.monotonic() < deadline
+        assert not reaches(address)
+        bridge_guard.remove(up.site.tag)
+        assert reaches(address), "only the rules kept it away"
+    finally:
+        bridge_guard.close(up.site.tag, bridge_name(up.site.tag))
+        transport.stop(server, 0.0)
+
+
+def answers(address: tuple[str, int]) -> bool:
+    with suppress(OSError):
+        socket.create_connection(address, 1).close()
+        return True
+    return False
 
 
 def test_exit_code_pid_and_signals_are_the_commands_own(up: Built) -> None:

@@ -27,7 +27,7 @@ factors: {vms_per_host: [2]}
 stack: {base_port: 24000}
 workloads: [testdfsio: {modes: [write], files: 2, file_size: 1 MiB}]
 """
-ACTS = ("make-bridge", "make-netns", "make-container", "make-dir", "start datanode")
+ACTS = ("close-bridge", "make-bridge", "make-netns", "make-container", "make-dir", "start datanode")
 FOREIGN = "study-0123456789ab-w1"
 """A network namespace as another study's build would name it."""
 

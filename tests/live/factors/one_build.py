@@ -46,7 +46,9 @@ class Build:
         assert transport.wait(process, 240) == 0, err.read_text()[-3000:]
 
     def bean(self, address: str, name: str) -> dict[str, Any]:
-        found: dict[str, Any] = fetch_json(f"http://{address}/jmx?qry={name}", 10)["beans"][0]
+        found: dict[str, Any] = fetch_json(
+            f"http://{address}/jmx?qry={name}", 10, self.cluster.endpoints.network
+        )["beans"][0]
         return found
 
     def daemon(self, name: str) -> str:

@@ -124,6 +124,7 @@ STANDING = {
 }
 
 
+@pytest.mark.usefixtures("shared_network")
 @pytest.mark.parametrize("name", STANDING)
 def test_a_store_with_tls(tmp_path: Path, name: str) -> None:
     certify(tmp_path)

@@ -140,6 +140,7 @@ def test_after_kill_9_reap_removes_the_keys_of_the_study_alone(tmp_path: Path) -
         assert ask("KEYS", "*") == "density_studycanary"
 
 
+@pytest.mark.usefixtures("shared_network")
 @pytest.mark.parametrize("name", ["redis-cluster", "cassandra"])
 def test_a_cluster(tmp_path: Path, name: str) -> None:
     """A cluster of this program plays that of others, with rows of its own."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import time
 from pathlib import Path
 
@@ -14,6 +13,8 @@ import pytest
 from density_study.cluster.lifecycle.bring_up import bring_up
 from density_study.cluster.lifecycle.readiness import redis_answer, services
 from density_study.cluster.lifecycle.tear_down import tear_down
+from density_study.cluster.machine.other_users.private_network import connect
+from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.store import Durability, Store, StoreName
 from density_study.cluster.model.transport import Command
 from density_study.cluster.providers.provider import provider_of
@@ -27,11 +28,12 @@ pytestmark = [pytest.mark.live, pytest.mark.timeout(300)]
 WRITTEN = 500
 
 
-def talk(address: str, *commands: str) -> list[str]:
-    """The first line of each answer of a Redis server."""
+def talk(cluster: Cluster, *commands: str) -> list[str]:
+    """The first line of each answer of the cluster's Redis server."""
+    (address,) = cluster.endpoints.store.values()
     host, _, port = address.rpartition(":")
     with (
-        socket.create_connection((host, int(port)), 10) as connection,
+        connect(cluster.endpoints.network, (host, int(port)), 10) as connection,
         connection.makefile("rwb") as stream,
     ):
         said = []
@@ -51,7 +53,7 @@ def test_redis(tmp_path: Path, level: Durability, kept: int) -> None:
         cluster = bring_up(site, placed, stacks, journal)
         (address,) = cluster.endpoints.store.values()
         writes = [f"HSET user{n} field0 value" for n in range(WRITTEN)]
-        assert set(talk(address, *writes)) == {":1"}
+        assert set(talk(cluster, *writes)) == {":1"}
         (process,) = cluster.processes
         argv = cluster.disclosure["daemons"]["w1/redis"]
         os.kill(process.pid, signal.SIGKILL)
@@ -60,10 +62,10 @@ def test_redis(tmp_path: Path, level: Durability, kept: int) -> None:
         again = Command("redis", tuple(argv), {}, None)
         transport.start(placed.workers[0], again, tmp_path / "out", tmp_path / "err")
         deadline = time.monotonic() + 30
-        while not redis_answer(address).ready:
+        while not redis_answer(address, cluster.endpoints.network).ready:
             assert time.monotonic() < deadline, (tmp_path / "out").read_text()
             time.sleep(0.1)
-        assert talk(address, "DBSIZE") == [f":{kept * WRITTEN}"]
+        assert talk(cluster, "DBSIZE") == [f":{kept * WRITTEN}"]
     finally:
         tear_down(site, journal)
 

@@ -29,9 +29,8 @@ def test_a_rewrite_that_is_under_way(tmp_path: Path) -> None:
     site, journal = open_build(tmp_path, os.getpid())
     try:
         cluster = bring_up(site, placed, ensure_stacks(placed.versions, placed.store), journal)
-        (address,) = cluster.endpoints.store.values()
-        talk(address, *(f"HSET user{n} field0 value" for n in range(ROWS)))
-        said = talk(address, f"CONFIG SET rdb-key-save-delay {DELAY_US}", "BGREWRITEAOF")
+        talk(cluster, *(f"HSET user{n} field0 value" for n in range(ROWS)))
+        said = talk(cluster, f"CONFIG SET rdb-key-save-delay {DELAY_US}", "BGREWRITEAOF")
         assert said == ["+OK", "+Background append only file rewriting started"]
         out = tool(
             cluster, provider_of("local").transport(site, journal), tmp_path, "settle", "state"

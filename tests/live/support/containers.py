@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from density_study.cluster.lifecycle.tear_down import tear_down
+from density_study.cluster.machine.as_root import as_root
 from density_study.cluster.machine.io_limits import ROOT
+from density_study.cluster.machine.network_cut import NFT
 from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.host import ContainerHost, CpuPolicy, Disk, Host, IoLimits
@@ -80,7 +82,8 @@ def built(folder: Path, layout: Topology) -> Iterator[Built]:
 
 
 def on_this_machine() -> set[str]:
-    """What builds may leave, of any study: containers, network namespaces, interfaces, cgroups, mounts."""
+    """What builds may leave, of any study: containers, network namespaces, interfaces, cgroups, mounts, and
+    rules of nftables."""
     links = subprocess.run(["ip", "-o", "link"], capture_output=True, text=True, check=True)
     names = {line.split(": ")[1].partition("@")[0] for line in links.stdout.splitlines()}
     mounts = {line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()}
@@ -89,6 +92,7 @@ def on_this_machine() -> set[str]:
         *(name for name in names if name.startswith(("ds", "dv"))),
         *(str(path) for folder in folders for path in folder.glob("study-*")),
         *(mount for mount in mounts if "study" in mount),
+        *(line for line in as_root(NFT, "list", "tables").stdout.splitlines() if "density" in line),
     }
 
 

@@ -259,3 +259,10 @@ def test_only_unexpected_differences_cause_a_warning() -> None:
         "not compared: machine.kernel: Linux 6.1 (b1-v1-flash, b2-v1-flash), Linux 6.2"
         in warning.message
     )
+
+
+def test_who_could_connect_makes_no_difference() -> None:
+    run = _run()
+    for build, who in zip(run, ("this user", "every user"), strict=False):
+        run[build]["reachable_by"] = who  # earlier records, such as the third, do not tell
+    assert unexpected_differences(run, DECLARED) == ()

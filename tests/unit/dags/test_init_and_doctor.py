@@ -92,6 +92,28 @@ def test_a_sound_study_has_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "fault  " not in done.output
 
 
+FREE = ("--set", "stack.base_port=28500")
+"""Ports that no cluster of another test has."""
+
+
+@pytest.mark.usefixtures("shared_network")
+def test_other_people_are_warned_of_and_stop_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preflight, "ensure_software", lambda *_, **_here: None)
+    monkeypatch.setattr(preflight, "other_people", lambda: "ann (has processes)")
+    call("init", "x.yaml", *FLAGS)
+    done = call("doctor", "x.yaml", *FREE)
+    assert done.exit_code == 0 and "no faults" in done.output
+    assert "warn   other users of this machine\n       the cluster has no network" in done.output
+    (told,) = (
+        one
+        for one in json.loads(call("doctor", "x.yaml", "--json", *FREE).output)
+        if "warning" in one
+    )
+    assert told["ok"] and "ann (has processes)" in told["warning"]
+    assert "ann (has processes)" in " ".join(call("plan", "x.yaml").output.split())
+
+
+@pytest.mark.usefixtures("shared_network")
 def test_every_fault_is_named_with_its_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(_versions: object, here: bool) -> None:
         raise InputError("there is no Java.", "PATH", "install a JDK.")

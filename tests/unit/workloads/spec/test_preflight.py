@@ -41,6 +41,7 @@ def test_a_machine_with_all_resources_passes(tmp_path: Path) -> None:
     preflight(*planned(tmp_path), tmp_path, "s/r")
 
 
+@pytest.mark.usefixtures("shared_network")
 def test_a_port_in_use_is_named_with_its_remedy(tmp_path: Path) -> None:
     with socket.socket() as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

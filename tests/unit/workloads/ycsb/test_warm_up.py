@@ -54,12 +54,12 @@ def test_a_missing_answer_is_not_idle() -> None:
 def test_each_regionserver_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     urls = []
 
-    def fetch(url: str) -> Any:
+    def fetch(url: str, network: str) -> Any:
         urls.append(url)
         return {"beans": [{"name": "java.lang:type=Compilation", "TotalCompilationTime": 12345}]}
 
     endpoints: Any = SimpleNamespace(
-        regionserver_http={"w1/regionserver-1": "127.0.0.1:21019"}, access=OPEN
+        regionserver_http={"w1/regionserver-1": "127.0.0.1:21019"}, access=OPEN, network=""
     )
     monkeypatch.setattr(warm_up, "fetch_json", fetch)
     assert compiled_s(endpoints) == {"w1/regionserver-1": 12.345}
@@ -69,15 +69,15 @@ def test_each_regionserver_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_regionserver_without_an_answer_leaves_nothing_known(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def fetch(url: str) -> Any:
+    def fetch(url: str, network: str) -> Any:
         raise TimeoutError(url)
 
     endpoints: Any = SimpleNamespace(
-        regionserver_http={"w1/regionserver-1": "127.0.0.1:21019"}, access=OPEN
+        regionserver_http={"w1/regionserver-1": "127.0.0.1:21019"}, access=OPEN, network=""
     )
     monkeypatch.setattr(warm_up, "fetch_json", fetch)
     assert compiled_s(endpoints) is None
-    monkeypatch.setattr(warm_up, "fetch_json", lambda _: {"beans": []})
+    monkeypatch.setattr(warm_up, "fetch_json", lambda _, network: {"beans": []})
     assert compiled_s(endpoints) is None
 
 

@@ -1,0 +1,1 @@
+"""What other users of the machine may not do."""
