@@ -5,16 +5,20 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.stack.java import Java
+from density_study.cluster.state.shell import cleaned
 
 _TAIL_LINES = 15
 # Maven lives for seconds: the first compiler and the simplest collector start it fastest.
 # Warnings and errors only. Maven's own -q would hide the compiler warnings that -Werror failed on.
 _QUIET = ("-Dstyle.color=never", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn")
-_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+_JVM = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+_NETWORK = ("-Dhttp.", "-Dhttps.", "-DsocksProxy", "-Djava.net.", "-Djavax.net.ssl.")
+"""Beginnings of the properties of a JVM that choose a proxy, or the certificates that it trusts."""
 
 
 def find_maven(stack: str) -> Path:
@@ -33,8 +37,11 @@ def find_maven(stack: str) -> Path:
 def run_maven(maven: Path, java: Java, pom: Path, *arguments: str) -> None:
     """Run `mvn` on `pom`, checksums strict. Raises InputError with the tail of Maven's output."""
     argv = [*_dies_with_us(), str(maven), "-B", "-C", *_QUIET, "-f", str(pom), *arguments]
-    options = f"{_JVM} {os.environ.get('MAVEN_OPTS', '')}".strip()
-    environ = {**os.environ, "JAVA_HOME": str(java.home), "MAVEN_OPTS": options}
+    environ = {
+        **cleaned(os.environ),
+        "JAVA_HOME": str(java.home),
+        "MAVEN_OPTS": _options(os.environ),
+    }
     done = subprocess.run(
         argv, env=environ, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
     )
@@ -46,6 +53,12 @@ def run_maven(maven: Path, java: Java, pom: Path, *arguments: str) -> None:
             "fix the problem that Maven names (often the network, a proxy or a mirror in its settings.xml), "
             "then try again; downloaded files are kept.",
         )
+
+
+def _options(environ: Mapping[str, str]) -> str:
+    """Our JVM options, and what the user's MAVEN_OPTS say about the network and its certificates."""
+    given = environ.get("MAVEN_OPTS", "").split()
+    return " ".join((*_JVM, *(word for word in given if word.startswith(_NETWORK))))
 
 
 def _tail(output: str) -> str:

@@ -12,7 +12,7 @@ from pyspark.sql.types import StructType
 
 from density_study.analysis.tables import Table
 from density_study.analysis.tables.arrow import arrow_schema
-from density_study.analysis.tables.storage import file_sizes
+from density_study.analysis.tables.storage import file_sizes, is_local
 from density_study.analysis.tables.store import dataset, replace, require
 
 Inputs = Mapping[Table, DataFrame]  # input of a transform: tables as frames
@@ -40,7 +40,7 @@ class RunTables(dict[Table, DataFrame]):
             # In one partition, joins and sums of small tables need no shuffle.
             self[table] = self._spark.createDataFrame(rows, struct(table)).coalesce(1)
         else:
-            self[table] = self._spark.read.schema(struct(table)).parquet(str(path))
+            self[table] = self._spark.read.schema(struct(table)).parquet(_uri(path))
         return self[table]
 
 
@@ -53,7 +53,12 @@ def write(frame: DataFrame, run_root: Path, table: Table) -> None:
     """Write `frame` as `table`, with the declared columns in order. Rows are unordered: readers sort."""
     describe(frame.sparkSession, f"write table {table.name}")
     typed = conform(frame, table)
-    replace(run_root, table, lambda folder: typed.write.parquet(str(folder)))
+    replace(run_root, table, lambda folder: typed.write.parquet(_uri(folder)))
+
+
+def _uri(path: Path) -> str:
+    """With its scheme. Without one, Spark takes the default file system of some configuration."""
+    return path.absolute().as_uri() if is_local(path) else str(path)
 
 
 def describe(spark: SparkSession, what: str) -> None:

@@ -25,7 +25,7 @@ from density_study.cluster.state.owner import Owner
 from density_study.cluster.state.run_state import busy, run_state
 from density_study.workloads.execution.run import Run, has_ended, import_of, load_run
 from density_study.workloads.planning.plan import Extension, Plan, extended, make_plan, write_plan
-from density_study.workloads.planning.planned_study import DEFAULT_RUNS, check_runs
+from density_study.workloads.planning.planned_study import DEFAULT_RUNS, new_runs
 from density_study.workloads.planning.preflight import Report, preflight
 from density_study.workloads.planning.resolve import check_guest_hosts, resolve_hosts
 from density_study.workloads.record.record import close_unfinished
@@ -83,8 +83,7 @@ def open_run(
     file = read_study(spec, overrides)
     runs = runs.absolute()
     owner = owner or Owner.of_process(os.getpid())
-    with file.placing_faults():
-        check_runs(runs)
+    with file.placing_faults(), new_runs(runs):
         if file.study.provider == "libvirt":
             check_guest_hosts(file.study, runs)  # planning contacts no host
 

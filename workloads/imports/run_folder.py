@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import shutil
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,6 +13,7 @@ from density_study.cluster.model.errors import StudyError
 from density_study.cluster.state.atomic import sync_folder, write_text
 from density_study.cluster.state.events import RunImported
 from density_study.cluster.state.journal import JOURNAL, Journal
+from density_study.cluster.state.scratch import IMPORT, scratch
 from density_study.workloads.imports.built_trial import RecordFile
 from density_study.workloads.imports.map_file import MapFile
 from density_study.workloads.imports.piece import Recognised
@@ -37,15 +36,16 @@ def write_run(
     """The run's folder. StudyError if a source file has changed since it was recognised.
 
     The folder appears under its name when every record in it is closed; until then it is below
-    `.importing-<process>`.
+    `.importing-...`, which the next import removes if this one is killed.
     """
     run = trials[0].manifest.run
     root = runs / file.map.study / run
     if root.exists():
         raise StudyError("this run exists.", str(root), "import again in a second.")
-    aside = runs / file.map.study / f".importing-{os.getpid()}" / run
-    aside.mkdir(parents=True)
-    try:
+    root.parent.mkdir(parents=True, exist_ok=True)
+    with scratch(root.parent, IMPORT) as own:
+        aside = own / run
+        aside.mkdir()
         for trial in trials:
             record = Record.open(aside / "records", trial.manifest)
             for one in trial.files:
@@ -64,8 +64,6 @@ def write_run(
         )
         aside.rename(root)
         sync_folder(root.parent)
-    finally:
-        shutil.rmtree(aside.parent, ignore_errors=True)
     return root
 
 
