@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-SPARK = "density-study-spark-"
-"""Spark's shuffles, in the folder for temporary files."""
+SPARK = "density-study-analysis-"
+"""Shuffles of Spark, in the folder for temporary files."""
 IMPORT = ".importing-"
 """An import that is not complete, in the folder of its study."""
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
+import tempfile
 from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +20,7 @@ from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.state.events import RunOpened, TornDown
 from density_study.cluster.state.owner import here
 from density_study.cluster.state.presence import present
+from density_study.cluster.state.scratch import IMPORT, SPARK, sweep
 from density_study.dags.airflow_home.home import ONE_PROCESS, base_folder
 from density_study.dags.stages.comparison import compare_run, comparison_lines, format_change
 from density_study.dags.stages.sharpness import look
@@ -147,11 +149,17 @@ def tear_down(root: str, reason: str = "the run was stopped before the trial end
 
 
 def reap(runs: Path, dry_run: bool, dead: Container[str] = ()) -> Swept:
-    """Remove the leftovers of ended and killed runs below `runs` and verify that they are gone.
+    """Remove the leftovers of ended and killed runs below `runs` and verify that they are gone; also those of
+    killed analyses and imports.
 
     Their open records are closed as `incomplete`. `dead`: names of owners that are known
     to be dead.
     """
+    if not dry_run:
+        sweep(Path(tempfile.gettempdir()), SPARK)
+        for study in runs.glob("*"):
+            if not study.is_symlink():  # it may lead anywhere
+                sweep(study, IMPORT)
     return reap_clusters(runs, dry_run, _close_records, dead)
 
 

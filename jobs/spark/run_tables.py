@@ -40,8 +40,14 @@ class RunTables(dict[Table, DataFrame]):
             # In one partition, joins and sums of small tables need no shuffle.
             self[table] = self._spark.createDataFrame(rows, struct(table)).coalesce(1)
         else:
-            self[table] = self._spark.read.schema(struct(table)).parquet(_uri(path))
+            self[table] = self._read(table, path)
         return self[table]
+
+    def _read(self, table: Table, path: Path) -> DataFrame:
+        literal = self._spark.read.option(
+            "__globPaths__", "false"
+        )  # a folder's name may have brackets
+        return literal.schema(struct(table)).parquet(_uri(path))
 
 
 def struct(table: Table) -> StructType:
@@ -58,7 +64,8 @@ def write(frame: DataFrame, run_root: Path, table: Table) -> None:
 
 def _uri(path: Path) -> str:
     """With its scheme. Without one, Spark takes the default file system of some configuration."""
-    return path.absolute().as_uri() if is_local(path) else str(path)
+    # Not `as_uri`: Hadoop would take each %20 literally.
+    return f"file://{path.absolute()}" if is_local(path) else str(path)
 
 
 def describe(spark: SparkSession, what: str) -> None:
