@@ -11,6 +11,7 @@ from typer.testing import CliRunner, Result
 
 from density_study.cluster.machine import medium
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.stack.cache import cache_root
 from density_study.dags.cli import main
 from density_study.workloads.execution.opening import open_run
 from density_study.workloads.planning import preflight, resolve
@@ -95,6 +96,20 @@ def test_a_refused_run_leaves_no_folder_and_an_opened_one_does(tmp_path: Path) -
     with new_runs(tmp_path / "a/b"):
         (tmp_path / "a/b/run").mkdir()
     assert (tmp_path / "a/b/run").exists()
+
+
+def test_a_user_without_a_home_folder_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a container with a user id of its own."""
+
+    def nobody() -> Path:
+        raise RuntimeError
+
+    for name in ("XDG_CACHE_HOME", "DENSITY_STUDY_CACHE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "home", nobody)
+    with pytest.raises(InputError, match="no home folder") as refused:
+        cache_root()
+    assert refused.value.remedy == "set HOME to a folder of your own."
 
 
 def test_a_read_only_disk_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,8 +13,9 @@ import pytest
 
 from tests.security.shell.hostile import hostile
 
-PROBE = Path(__file__).parent / "support" / "hostile_probe.py"
+PROBE = Path(__file__).with_name("spark_probe.py")
 KEPT = ("PATH", "HOME", "JAVA_HOME")
+pytestmark = pytest.mark.thorough
 
 
 @pytest.fixture(scope="module")
