@@ -117,7 +117,8 @@ def runs_folder(environ: Mapping[str, str] = os.environ) -> Path:
 
 
 def home(environ: Mapping[str, str] = os.environ) -> Home:
-    """$AIRFLOW_HOME if it is set, else .airflow/ in the base folder."""
+    """.airflow/ in the base folder. In Airflow's own processes, AIRFLOW_HOME names it, as in
+    `command_environment`; `study` leaves out the one of the user's shell, which is another Airflow's."""
     given = environ.get("AIRFLOW_HOME")
     root = Path(given).absolute() if given else base_folder(environ) / ".airflow"
     return Home(root, project_root())

@@ -70,6 +70,7 @@ _JVM = (
     "-XX:ReservedCodeCacheSize=240m",
     "-Xlog:disable",
     "-Xlog:all=warning:stderr",
+    "-Djava.library.path=/usr/lib",  # not LD_LIBRARY_PATH, which may lead to another Hadoop's native code
     f"-Dlog4j2.configurationFile={_QUIET.as_uri()}",
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import resource
 import subprocess
@@ -11,7 +12,10 @@ from pathlib import Path
 import pytest
 
 from density_study.cluster.stack import maven
+from density_study.cluster.state.settings import FILE
 from density_study.cluster.state.shell import cleaned
+from density_study.dags.airflow_home.home import project_root
+from density_study.dags.tasks.own_process import own_process
 from tests.security.shell.hostile import NOWHERE, hostile
 
 STUDY = Path(sys.executable).with_name("study")
@@ -53,6 +57,29 @@ def test_in_an_airflow_that_the_user_runs_its_own_variables_stay(tmp_path: Path)
     given = hostile(tmp_path, {})
     airflows = {name for name in given if name.startswith(("AIRFLOW", "PYTHON"))}
     assert set(cleaned(given, hosted=True)) == STAYS | airflows
+
+
+def test_a_task_in_such_an_airflow_cleans_its_own_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = hostile(tmp_path, {"PATH": os.environ["PATH"], FILE: os.devnull})
+    monkeypatch.setattr(os, "environ", given)
+    own_process({})
+    assert given == cleaned(given, hosted=True)
+    assert "AIRFLOW__CORE__EXECUTOR" in given and "HADOOP_CONF_DIR" not in given
+
+
+@pytest.mark.parametrize(
+    "program", ["dags/cli/entry.py", "cluster/stack/__main__.py", "jobs/pipeline.py"]
+)
+def test_every_program_that_a_user_starts_begins_by_leaving_the_shell_behind(program: str) -> None:
+    source = (project_root() / program).read_text(encoding="utf-8")
+    (main,) = (
+        node
+        for node in ast.parse(source).body
+        if isinstance(node, ast.FunctionDef) and node.name == "main"
+    )
+    assert "shell.enter()" in ast.unparse(main.body[0])
 
 
 def test_a_temporary_folder_stays_if_it_can_be_used(tmp_path: Path) -> None:
