@@ -36,13 +36,18 @@ def check_path(path: PurePath, where: str) -> PurePath:
     Hadoop splits directory lists at commas and class paths at colons, has no escape for either, and decodes
     `%` in some places. Letters of every language are allowed.
     """
-    if path.is_absolute() and not _NO_PATH.search(str(path)) and ".." not in path.parts:
+    if is_plain(path) and ".." not in path.parts:
         return path
     raise InputError(
         f"{str(path)!r} cannot be used in Hadoop's configuration.",
         where,
         "use an absolute path of letters, digits and the characters / . _ - + = @ ~ only.",
     )
+
+
+def is_plain(path: PurePath) -> bool:
+    """Whether it is absolute, and every program takes each of its characters literally."""
+    return path.is_absolute() and not _NO_PATH.search(str(path))
 
 
 def _checked(pattern: re.Pattern[str], value: str, where: str, wanted: str) -> str:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import resource
+from pathlib import Path
 
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.state.scratch import allows_programs
 
 _GIB = 2**30
 _LEAST = (
@@ -16,6 +18,19 @@ _LEAST = (
     (resource.RLIMIT_CPU, "-t", 1, "seconds of processor time", 7 * 86_400),
 )
 """Limit, its option of `ulimit`, its unit there, what it counts, and the least that a study's JVMs need."""
+
+
+JVM_TEMPORARY = Path("/tmp")
+
+
+def check_temporary() -> None:
+    """InputError if the daemons of this machine could not load the native libraries that they unpack."""
+    if not allows_programs(JVM_TEMPORARY):
+        raise InputError(
+            "the folder is mounted noexec, and Java loads native libraries from there.",
+            str(JVM_TEMPORARY),
+            f"as root: mount -o remount,exec {JVM_TEMPORARY}, or use the provider physical or libvirt.",
+        )
 
 
 def check_limits() -> None:

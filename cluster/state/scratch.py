@@ -31,6 +31,11 @@ def scratch(parent: Path, prefix: str) -> Iterator[Path]:
         os.close(descriptor)
 
 
+def allows_programs(folder: Path) -> bool:
+    """Whether the disk of the folder is mounted so that programs and native libraries can be loaded."""
+    return not os.statvfs(folder).f_flag & os.ST_NOEXEC
+
+
 def sweep(parent: Path, prefix: str) -> None:
     """Remove this user's folders `<prefix>...` in `parent` that no process holds."""
     with suppress(OSError):

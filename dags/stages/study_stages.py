@@ -17,6 +17,7 @@ from typing import Any
 from density_study.cluster.lifecycle.reap import Swept
 from density_study.cluster.lifecycle.reap import reap as reap_clusters
 from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.stack.cache import cache_root
 from density_study.cluster.state.events import RunOpened, TornDown
 from density_study.cluster.state.owner import here
 from density_study.cluster.state.presence import present
@@ -156,7 +157,8 @@ def reap(runs: Path, dry_run: bool, dead: Container[str] = ()) -> Swept:
     to be dead.
     """
     if not dry_run:
-        sweep(Path(tempfile.gettempdir()), SPARK)
+        for place in (Path(tempfile.gettempdir()), cache_root()):
+            sweep(place, SPARK)
         for study in runs.glob("*"):
             if not study.is_symlink():  # it may lead anywhere
                 sweep(study, IMPORT)

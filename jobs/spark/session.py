@@ -28,10 +28,12 @@ from pyspark.sql import SparkSession
 
 from density_study.analysis.tables.storage import file_sizes
 from density_study.cluster.model.errors import StudyError
+from density_study.cluster.render.names import is_plain
+from density_study.cluster.stack.cache import cache_root
 from density_study.cluster.stack.java import find_java
 from density_study.cluster.state import shell
 from density_study.cluster.state.limits import check_limits
-from density_study.cluster.state.scratch import SPARK, scratch
+from density_study.cluster.state.scratch import SPARK, allows_programs, scratch
 
 LOOPBACK = "127.0.0.1"
 
@@ -208,15 +210,16 @@ def _start(engine: Engine) -> SparkContext:
     os.environ["SPARK_LOCAL_IP"] = engine.address
     os.environ["SPARK_LAUNCHER_OPTS"] = " ".join(_LAUNCHER_JVM)
     os.environ.update(engine.environment)
+    own = _scratch()
     places = {
         "spark.driver.host": engine.address,
         "spark.driver.bindAddress": engine.address,
-        "spark.local.dir": _scratch(),
+        "spark.local.dir": str(own),
         **({} if engine.uses_yarn else _LOCAL_FILES),
     }
     options = _OPTIONS | places | dict(engine.options)
     conf = SparkConf(loadDefaults=False).setAll(list(options.items()))
-    java_options = (*_JVM, options.get(_JAVA_OPTIONS, ""))
+    java_options = (*_JVM, f"-Djava.io.tmpdir={own}", options.get(_JAVA_OPTIONS, ""))
     conf.set(_JAVA_OPTIONS, " ".join(java_options).strip())
     with tempfile.TemporaryFile() as stderr:
         try:
@@ -226,11 +229,19 @@ def _start(engine: Engine) -> SparkContext:
     return SparkContext(conf=conf, gateway=gateway)
 
 
-def _scratch() -> str:
-    """A folder for shuffles, deleted when the process ends. If it is killed, the next one deletes it."""
+def _scratch() -> Path:
+    """A folder for shuffles and unpacked native libraries. Deleted when the process ends; if it is killed,
+    the next one deletes it."""
+    usual = Path(tempfile.gettempdir())
+    places = (usual, cache_root(), Path("/var/tmp"))
     held = ExitStack()
     atexit.register(held.close)
-    return str(held.enter_context(scratch(Path(tempfile.gettempdir()), SPARK)))
+    return held.enter_context(scratch(next(filter(_is_fit, places), usual), SPARK))
+
+
+def _is_fit(folder: Path) -> bool:
+    """Native libraries can be loaded there, and Spark does not split the path at a comma or a space."""
+    return folder.is_dir() and allows_programs(folder) and is_plain(folder)
 
 
 def cause_of(error: Exception) -> str:

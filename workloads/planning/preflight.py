@@ -35,7 +35,7 @@ from density_study.cluster.stack import ensure, ensure_all
 from density_study.cluster.stack.java import find_java
 from density_study.cluster.stack.recipe import TOOLS
 from density_study.cluster.stack.store_software import ensure_store
-from density_study.cluster.state.limits import check_limits
+from density_study.cluster.state.limits import check_limits, check_temporary
 from density_study.workloads.planning.arm_checks import (
     check_jvm_flags,
     check_properties,
@@ -230,6 +230,7 @@ def ensure_software(versions: Versions, here: bool = True) -> None:
     check_versions([versions])
     if here:
         check_path(find_java().home, "JAVA_HOME")
+        check_temporary()
         ensure_stacks(versions)
     else:
         ensure_all(("hadoop", "hbase", "ycsb"), versions)

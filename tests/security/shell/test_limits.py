@@ -9,7 +9,7 @@ import pytest
 
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.state import limits
-from density_study.cluster.state.limits import check_limits
+from density_study.cluster.state.limits import check_limits, check_temporary
 from density_study.jobs.spark import session
 
 LOW = [
@@ -37,6 +37,30 @@ def test_a_low_limit_is_named_with_the_command_that_raises_it(
 
 def test_the_limits_of_this_test_are_enough() -> None:
     check_limits()
+
+
+def test_a_folder_for_temporary_files_without_programs_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Java unpacks native libraries into /tmp, whatever TMPDIR is."""
+    check_temporary()
+    monkeypatch.setattr(limits, "allows_programs", lambda _: False)
+    with pytest.raises(InputError, match="noexec") as refused:
+        check_temporary()
+    assert "remount,exec /tmp" in refused.value.remedy
+
+
+def test_spark_unpacks_its_libraries_where_they_can_be_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual, cache = tmp_path / "tmp", tmp_path / "cache"
+    usual.mkdir()
+    cache.mkdir()
+    monkeypatch.setattr(session.tempfile, "gettempdir", lambda: str(usual))
+    monkeypatch.setattr(session, "cache_root", lambda: cache)
+    assert session._scratch().parent == usual
+    monkeypatch.setattr(session, "allows_programs", lambda folder: folder != usual)
+    assert session._scratch().parent == cache
 
 
 def test_spark_is_not_started_under_a_low_limit(monkeypatch: pytest.MonkeyPatch) -> None:

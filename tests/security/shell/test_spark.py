@@ -27,6 +27,8 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     # The probe is no program that leaves its shell behind: what Python reads at its start stays as it is.
     given = {name: value for name, value in shell.items() if not name.startswith("PYTHON")}
     given.pop("PYSPARK_GATEWAY_PORT")  # this one says that spark-submit started the process
+    (folder / "for, files").mkdir()
+    given["TMPDIR"] = str(folder / "for, files")
     sub_folder = folder / "of" / "another" / "spark"
     for foreign in ("bin", "jars"):
         (folder / "of" / "another" / foreign).mkdir(parents=True)
