@@ -213,7 +213,7 @@ def _session(run_root: Path) -> SparkSession:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    if not under_spark_submit():
+    if argv is None and not under_spark_submit():
         shell.enter()
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("run", type=place, help="folder, or URI of a folder, with records/ in it")

@@ -35,9 +35,9 @@ _HOSTS = (r"_?AIRFLOW_\w*", r"PYTHON\w*")
 """Of whoever started Python: the user's shell, or an Airflow that the user runs."""
 _KEPT = (
     r"AIRFLOW_CONN_\w+", "HBASE_HOME", "JAVA_HOME", "KRB5CCNAME", "KRB5_CONFIG", "MAVEN_OPTS",
-    "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX",
+    "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX", "PYTHONUNBUFFERED",
 )  # fmt: skip
-"""Choices of the user, documented in docs/reference/environment.md, and where byte code goes."""
+"""Choices of the user, documented in docs/reference/environment.md, and where byte code and output go."""
 _TEMPORARY = ("TMPDIR", "TEMP", "TMP")
 _LOCALE = {"LC_ALL": "C.UTF-8"}
 """For Python, Java and shells alike: paths in UTF-8, decimal points, and `i` as the small letter of `I`."""

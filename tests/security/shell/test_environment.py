@@ -30,6 +30,7 @@ CHOICES = {
     "KRB5_CONFIG": "/etc/our-krb5.conf",
     "PATH": "/usr/bin",
     "PYTHONDONTWRITEBYTECODE": "1",
+    "PYTHONUNBUFFERED": "1",
     "REQUESTS_CA_BUNDLE": "/etc/ours.pem",
     "SSH_AUTH_SOCK": "/tmp/agent",
     "STUDY_TAG": "a/b",
