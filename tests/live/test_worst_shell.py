@@ -96,6 +96,7 @@ def test_a_study_comes_to_its_report_in_the_worst_shell_of_all(
     ended = study(checkout, shell, "run", str(SPEC), "--runs", str(runs), umask=0o000)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert measured(runs) == 4
+    assert [path.name for path in runs.parent.iterdir()] == [runs.name], "no daemon wrote elsewhere"
     files = [path for path in runs.rglob("*") if not path.is_symlink()]
     assert [path for path in files if path.stat().st_mode & 0o022] == []
 

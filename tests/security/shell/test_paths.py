@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from density_study.cluster.machine import medium
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.render.conf_files import text_file
 from density_study.cluster.stack.cache import cache_root
 from density_study.dags.cli import main
 from density_study.workloads.execution.opening import open_run
@@ -46,6 +48,15 @@ def test_no_run_is_made_where_its_daemons_could_not_start(name: str, tmp_path: P
 @pytest.mark.parametrize("name", GOOD)
 def test_letters_of_every_language_are_allowed(name: str, tmp_path: Path) -> None:
     check_new_runs(tmp_path / name)
+
+
+def test_files_that_java_reads_as_latin_1_name_the_same_folder() -> None:
+    """ZooKeeper once kept its data beside the folder that was made for it."""
+    master = SimpleNamespace(address="127.0.0.1")
+    values = {"data": "/läufe/実行/𝄞", "master": master, "port": lambda *_: 2181}
+    text = text_file("zoo.cfg", values)
+    assert text.isascii()
+    assert r"/l\u00e4ufe/\u5b9f\u884c/\ud834\udd1e" in text
 
 
 def test_plan_doctor_and_run_refuse_alike_and_reading_commands_do_not() -> None:
