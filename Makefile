@@ -7,8 +7,19 @@ BIN  := $(VENV)/bin
 FAST := tests/unit tests/property tests/golden tests/security tests/known_answers
 # A busy machine makes trials invalid.
 ALONE := tests/live/test_study.py
+# What the user's shell says to other programs. `study` leaves out the rest by itself (cluster/state/shell.py).
+CHOICES := JAVA_HOME PYTHONUNBUFFERED \
+	UV_CACHE_DIR UV_DEFAULT_INDEX UV_HTTP_TIMEOUT UV_INDEX_% UV_NATIVE_TLS UV_OFFLINE UV_PYTHON UV_PYTHON_INSTALL_% \
+	PIP_CACHE_DIR PIP_CERT PIP_EXTRA_INDEX_URL PIP_FIND_LINKS PIP_INDEX_URL PIP_NO_INDEX PIP_PROXY PIP_TRUSTED_HOST
+FOREIGN := BASHOPTS BASH_ENV CDPATH CLASSPATH ENV GLOBIGNORE JAVACMD LANG LANGUAGE LD_AUDIT LD_PRELOAD \
+	POSIXLY_CORRECT SHELLOPTS VIRTUAL_ENV \
+	$(filter-out $(CHOICES), $(filter BASH_FUNC_% CONDA_% JAVA_% _JAVA_% JDK_% LC_% PIP_% PYTHON% UV_%, $(.VARIABLES)))
+unexport $(FOREIGN)
+export LC_ALL := C.UTF-8
 # Where byte code is forbidden, each of our processes would compile some 3,000 modules anew.
 export PYTHONDONTWRITEBYTECODE :=
+# Nobody else may change what this user will run.
+OWN := umask go-w &&
 
 .PHONY: help setup study airflow check test live sbom java-test lint live-vm fresh-debian bench golden reference pictures format clean docs
 
@@ -21,12 +32,14 @@ setup: $(VENV)/.ready ## locked environment, Hadoop, HBase and YCSB stacks; agai
 # The stacks and the environment wait for the network in turns; together they take less.
 $(VENV)/.ready: pyproject.toml uv.lock .uv-requirements.txt
 	@python3 cluster/stack/requirements.py
-	@test -x .uv/bin/pip || python3 -m venv .uv
-	@.uv/bin/pip install --quiet --disable-pip-version-check --require-hashes -r .uv-requirements.txt
-	@$(if $(UV_DEFAULT_INDEX),$(FROM_MIRROR),$(UV) sync --locked $(EXTRAS) $(BUILT_BY_LOCKED) --quiet)
-	@mkdir -p $(VENV)/src/density_study && cd $(VENV)/src/density_study && ln -sfn $(foreach room,$(ROOMS),../../../$(room)) .
+	@$(OWN) test -x .uv/bin/pip || python3 -m venv .uv
+	@$(OWN) .uv/bin/pip install --quiet --disable-pip-version-check --require-hashes -r .uv-requirements.txt
+	@$(OWN) $(if $(UV_DEFAULT_INDEX),$(FROM_MIRROR),$(UV) sync --locked $(EXTRAS) $(BUILT_BY_LOCKED) --quiet)
+	@$(OWN) mkdir -p $(VENV)/src/density_study && cd $(VENV)/src/density_study && ln -sfn $(foreach room,$(ROOMS),../../../$(room)) .
+	@$(OWN) for link in $(VENV)/lib/python3*/site-packages/*density_study.pth; do echo ../../../src > $$link; done
 	@touch $@
-# In a wheel the rooms are packages of density_study; here links make them so.
+# In a wheel the rooms are packages of density_study; here links make them so. Their place is relative to
+# site-packages, because under LC_ALL=C Python cannot read a path with umlauts.
 ROOMS = cluster workloads analysis jobs dags
 # Nothing on one machine needs Celery; the tests of several workers have an environment of their own.
 EXTRAS = --all-extras --no-extra celery

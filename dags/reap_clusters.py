@@ -17,8 +17,8 @@ from airflow.sdk import Param, dag, get_current_context, task
 from density_study.dags.airflow_home.home import runs_folder
 from density_study.dags.notify.tell import tell
 from density_study.dags.tasks.ended_dag_runs import EndedDagRuns
+from density_study.dags.tasks.own_process import own_process
 from density_study.dags.tasks.params import bad_input_fails, checked_params
-from density_study.dags.tasks.ssh_key import use_ssh_connection
 from density_study.dags.tasks.study_tasks import RETRIES, RETRY_DELAY
 
 log = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ PARAMS = {
     default_args={
         "retries": RETRIES,
         "retry_delay": RETRY_DELAY,
-        "pre_execute": use_ssh_connection,
+        "pre_execute": own_process,
     },
 )
 def reap_clusters() -> None:

@@ -29,6 +29,7 @@ from density_study.analysis.tables import Table
 from density_study.analysis.tables.storage import is_local, place
 from density_study.analysis.tables.store import read_table, write_arrow, write_table
 from density_study.cluster.model.errors import StudyError
+from density_study.cluster.state import shell
 from density_study.cluster.state.atomic import naming
 from density_study.cluster.state.events import AnalysisEnded, AnalysisStarted
 from density_study.cluster.state.file_fault import file_fault, full_disk
@@ -50,7 +51,13 @@ from density_study.jobs.metrics import (
 from density_study.jobs.run_folder import page_of, point_to_newest, require_inside
 from density_study.jobs.series import bring_up_times, rate_series, steadiness
 from density_study.jobs.spark.run_tables import Inputs, RunTables, conform, describe, write
-from density_study.jobs.spark.session import cause_of, spark_session, start_spark, tune
+from density_study.jobs.spark.session import (
+    cause_of,
+    spark_session,
+    start_spark,
+    tune,
+    under_spark_submit,
+)
 
 log = logging.getLogger(__name__)
 
@@ -237,6 +244,8 @@ def _session(run_root: Path) -> SparkSession:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
+    if argv is None and not under_spark_submit():
+        shell.enter()
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("run", type=place, help="folder, or URI of a folder, with records/ in it")
     parser.add_argument(

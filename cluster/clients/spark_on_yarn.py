@@ -46,6 +46,7 @@ def spark_options(cluster: Cluster, more: Mapping[str, str] | None = None) -> di
         "spark.yarn.am.memoryOverhead": f"{AM_MIB - AM_HEAP_MIB}m",
         "spark.yarn.maxAppAttempts": "1",
         "spark.dynamicAllocation.enabled": "false",
+        "spark.authenticate": "true",  # YARN hands the secret to the executors
         **executors(cluster.topology),
     }
     if cluster.topology.on_this_machine:

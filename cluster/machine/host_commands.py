@@ -10,7 +10,6 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from types import MappingProxyType
@@ -66,14 +65,7 @@ def disk_free_mib(folder: str) -> int:
 
 
 def _probe(folder: str) -> dict[str, Any]:
-    """Probe the medium of the disk that holds `folder`; removes the folders it had to create."""
-    made = [p for p in (Path(folder), *Path(folder).parents) if not p.exists()]
-    try:
-        return asdict(probe(Path(folder)))
-    finally:
-        for path in made:
-            with suppress(OSError):  # not empty: others use it
-                path.rmdir()
+    return asdict(probe(Path(folder)))
 
 
 def _stop_tagged(tag: str, grace_s: float) -> list[dict[str, Any]]:

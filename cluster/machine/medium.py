@@ -113,8 +113,10 @@ def _random_reads(folder: Path, block_bytes: int, seconds: float) -> list[float]
 
 @contextmanager
 def _open_file(folder: Path) -> Iterator[int]:
-    """A descriptor of a file of random bytes in `folder`, opened for reads past the page cache."""
+    """A descriptor of a file of random bytes in `folder`, opened for reads past the page cache. The file and
+    the folders that it needed are removed."""
     file = folder / f".probe-{os.getpid()}"
+    made = [path for path in (folder, *folder.parents) if not path.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
         chunk = os.urandom(MIB)
@@ -131,6 +133,8 @@ def _open_file(folder: Path) -> Iterator[int]:
     finally:
         with contextlib.suppress(OSError):
             file.unlink(missing_ok=True)
+            for path in made:
+                path.rmdir()  # an error if it is not empty: others use it
 
 
 if __name__ == "__main__":  # FOLDER BLOCK_BYTES SECONDS: for a process in a limited cgroup

@@ -50,12 +50,12 @@ def node_files(blueprint: Blueprint, node: Node) -> dict[str, str]:
     """Name -> text of the files in the conf folder of a node with daemons."""
     values = _values(blueprint, node)
     files = _site_files(blueprint, values)
-    files["log4j.properties"] = _text("log4j-daemon.properties", values)
-    files["hadoop-metrics2.properties"] = _text("hadoop-metrics2.properties", values)
+    files["log4j.properties"] = text_file("log4j-daemon.properties", values)
+    files["hadoop-metrics2.properties"] = text_file("hadoop-metrics2.properties", values)
     if "master" in node.roles:
         files["capacity-scheduler.xml"] = configuration_xml(_ours("capacity-scheduler", values))
         files["racks"] = _text("racks", values)
-        files["zoo.cfg"] = _text("zoo.cfg", values)
+        files["zoo.cfg"] = text_file("zoo.cfg", values)
     return files | _classpath_files(blueprint.homes, blueprint.places.conf_of(node))
 
 
@@ -63,7 +63,7 @@ def client_files(blueprint: Blueprint, node: Node) -> dict[str, str]:
     """The same for clients. They may share a node with daemons, but must not get the daemons' settings."""
     values = _values(blueprint, replace(node, roles=("client",)))
     files = _site_files(blueprint, values)
-    files["log4j.properties"] = _text("log4j-client.properties", values)
+    files["log4j.properties"] = text_file("log4j-client.properties", values)
     conf = blueprint.places.client_conf_of(blueprint.topology, node)
     return files | _classpath_files(blueprint.homes, conf)
 
@@ -74,8 +74,21 @@ def store_client_files() -> dict[str, str]:
 
 
 def text_file(template: str, values: Mapping[str, Any]) -> str:
-    """A file from a template of this folder."""
-    return _text(template, values)
+    """A file from a template of this folder, as its reader decodes it."""
+    text = _text(template, values)
+    return _for_java(text) if template.endswith(_READ_AS_LATIN_1) else text
+
+
+_READ_AS_LATIN_1 = (".properties", "zoo.cfg")
+"""So Java's `Properties` decode them in every locale. A path with umlauts would be another folder."""
+
+
+def _for_java(text: str) -> str:
+    def escaped(letter: str) -> str:
+        units = letter.encode("utf-16-be").hex(" ", 2).split()
+        return "".join(f"\\u{unit}" for unit in units)
+
+    return "".join(letter if letter.isascii() else escaped(letter) for letter in text)
 
 
 def given_client_files(homes: InstallDirs, conf: PurePath, origin: PurePath) -> dict[str, str]:

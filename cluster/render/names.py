@@ -10,7 +10,8 @@ from density_study.cluster.model.errors import InputError
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 _ADDRESS = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?")
 _MARK = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*(/[A-Za-z0-9][A-Za-z0-9_.-]*)+")
-_NO_PATH = re.compile(r"[\x00-\x20,:*;\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_CONTROLS = r"\x00-\x20\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff"
+_NO_PATH = re.compile(rf"""[{_CONTROLS}"'`\\$%&|<>(){{}}\[\]!?*#,:;^]""")
 
 
 def check_name(name: str, where: str) -> str:
@@ -29,17 +30,24 @@ def check_tag(tag: str, where: str) -> str:
 
 
 def check_path(path: PurePath, where: str) -> PurePath:
-    """`path` if Hadoop and the JVM take it literally: absolute, and no space, comma, colon or star.
+    """`path` if Hadoop, the JVM and the shells that start containers take it literally: absolute, and nothing
+    that one of them reads as more than a character.
 
-    Hadoop splits directory lists at commas and class paths at colons, and has no escape for either.
+    Hadoop splits directory lists at commas and class paths at colons, has no escape for either, and decodes
+    `%` in some places. Letters of every language are allowed.
     """
-    if path.is_absolute() and not _NO_PATH.search(str(path)) and ".." not in path.parts:
+    if is_plain(path) and ".." not in path.parts:
         return path
     raise InputError(
         f"{str(path)!r} cannot be used in Hadoop's configuration.",
         where,
-        "use an absolute path without spaces, commas, colons, semicolons or asterisks.",
+        "use an absolute path of letters, digits and the characters / . _ - + = @ ~ only.",
     )
+
+
+def is_plain(path: PurePath) -> bool:
+    """Whether it is absolute, and every program takes each of its characters literally."""
+    return path.is_absolute() and not _NO_PATH.search(str(path))
 
 
 def _checked(pattern: re.Pattern[str], value: str, where: str, wanted: str) -> str:

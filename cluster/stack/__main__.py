@@ -18,6 +18,7 @@ from density_study.cluster.stack.own_jar import test_jar
 from density_study.cluster.stack.prune import in_use, other_trees, remove, size_mib
 from density_study.cluster.stack.recipe import RECIPES, TOOLS, Recipe, recipe_of
 from density_study.cluster.stack.stack import ensure_all, java_for
+from density_study.cluster.state import shell
 from density_study.cluster.state.atomic import write_text
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__)
@@ -83,6 +84,7 @@ def _chosen(which: str, versions: Versions = VERSIONS) -> list[Recipe]:
 
 
 def main() -> None:
+    shell.enter()
     try:
         app()
     except StudyError as error:

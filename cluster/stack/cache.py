@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from density_study.cluster.state.settings import setting
+from density_study.cluster.state.settings import setting, user_home
 
 
 def cache_root() -> Path:
@@ -14,4 +14,4 @@ def cache_root() -> Path:
         return Path(own).absolute()
     if xdg := os.environ.get("XDG_CACHE_HOME"):
         return Path(xdg).absolute() / "density-study"
-    return Path.home() / ".cache" / "density-study"
+    return user_home() / ".cache" / "density-study"

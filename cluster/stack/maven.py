@@ -16,6 +16,7 @@ from pathlib import Path
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.stack.artifact import Artifact, artifact_of
 from density_study.cluster.stack.java import Java
+from density_study.cluster.state.shell import cleaned
 
 RUNTIME = ("compile", "runtime")
 WITH_TESTS = (*RUNTIME, "provided", "test")
@@ -26,7 +27,9 @@ _CLASS_FILES = "8"
 _TAIL_LINES = 15
 # Maven lives for seconds: the first compiler and the simplest collector start it fastest.
 _QUIET = ("-Dstyle.color=never", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn")
-_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+_JVM = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+_NETWORK = ("-Dhttp.", "-Dhttps.", "-DsocksProxy", "-Djava.net.", "-Djavax.net.ssl.")
+"""Beginnings of the properties of a JVM that choose a proxy, or the certificates that it trusts."""
 
 
 def find_maven(stack: str) -> Path:
@@ -122,11 +125,20 @@ def _home(maven: Path, java: Java) -> str:
 
 
 def _run(argv: Sequence[str], java: Java) -> subprocess.CompletedProcess[str]:
-    options = f"{_JVM} {os.environ.get('MAVEN_OPTS', '')}".strip()
-    environ = {**os.environ, "JAVA_HOME": str(java.home), "MAVEN_OPTS": options}
+    environ = {
+        **cleaned(os.environ),
+        "JAVA_HOME": str(java.home),
+        "MAVEN_OPTS": _options(os.environ),
+    }
     return subprocess.run(
         argv, env=environ, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
     )
+
+
+def _options(environ: Mapping[str, str]) -> str:
+    """Our JVM options, and what the user's MAVEN_OPTS say about the network and its certificates."""
+    given = environ.get("MAVEN_OPTS", "").split()
+    return " ".join((*_JVM, *(word for word in given if word.startswith(_NETWORK))))
 
 
 def _tail(output: str) -> str:

@@ -71,11 +71,30 @@ def scarce() -> Iterator[str]:
             yield f"{free_mib} MiB free in {folder}; set-up and the quickstart need {need_mib} MiB."
 
 
+def unwritable() -> Iterator[str]:
+    """Faults with their remedies: folders that set-up fills, and in which nothing can be written."""
+    remedies = {
+        Path().absolute(): "clone the repository into a folder of your own",
+        _cache(): "set XDG_CACHE_HOME to a folder of your own",
+        _existing(_caches("UV_CACHE_DIR", "uv")): "set XDG_CACHE_HOME to a folder of your own",
+    }
+    for folder, remedy in remedies.items():
+        if not os.access(folder, os.W_OK | os.X_OK):
+            yield f"error: nothing can be written in {folder}.\nremedy: {remedy}"
+
+
 def _cache() -> Path:
     """Where the stacks will be, or the nearest folder above it that exists."""
-    home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    cache = Path(os.environ.get("DENSITY_STUDY_CACHE") or Path(home, "density-study")).absolute()
-    return next(folder for folder in (cache, *cache.parents) if folder.is_dir())
+    return _existing(_caches("DENSITY_STUDY_CACHE", "density-study"))
+
+
+def _caches(variable: str, name: str) -> Path:
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111  never raises
+    return Path(os.environ.get(variable) or Path(home, name)).absolute()
+
+
+def _existing(path: Path) -> Path:
+    return next(folder for folder in (path, *path.parents) if folder.is_dir())
 
 
 def install_line(names: dict[str, str], codename: str) -> str | None:
@@ -122,12 +141,15 @@ def _python() -> str:
 
 
 def main() -> int:
-    """Exit code 2 if something is missing, after one message that names all of it."""
+    """Exit code 2 if something is missing or cannot be written, after messages that name all of it."""
     for sentence in scarce():
         print(f"warning: {sentence}", file=sys.stderr)
+    faults = list(unwritable())
+    for fault in faults:
+        print(fault, file=sys.stderr)
     found = missing()
     if not found:
-        return 0
+        return 2 if faults else 0
     needed = {"JDK": f"a JDK {JDKS[0]} or {JDKS[-1]}", "Python": "Python 3 with venv"}
     for name, instead in found.items():
         print(f"error: {needed.get(name, name)} is needed: {instead}.", file=sys.stderr)

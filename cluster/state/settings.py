@@ -56,8 +56,18 @@ def settings_file(environ: Mapping[str, str] = os.environ) -> Path:
     """The settings file, which need not exist."""
     if given := environ.get(FILE):
         return Path(given).expanduser().absolute()
-    config = environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    config = environ.get("XDG_CONFIG_HOME") or user_home() / ".config"
     return Path(config) / "density-study" / "settings.toml"
+
+
+def user_home() -> Path:
+    """$HOME, else the folder that the system's list of users names. InputError if there is neither."""
+    try:
+        return Path.home()
+    except RuntimeError as error:
+        raise InputError(
+            "this user has no home folder.", "HOME", "set HOME to a folder of your own."
+        ) from error
 
 
 def _from_file(path: Path, named: bool) -> dict[str, str]:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.state.atomic import locked, write_text
-from density_study.cluster.state.settings import setting
+from density_study.cluster.state.settings import setting, user_home
 
 LOOPBACK = "127.0.0.1"
 REFRESH_EVERY_S = 45
@@ -108,7 +108,7 @@ def base_folder(environ: Mapping[str, str] = os.environ) -> Path:
     if given := setting("home", environ):
         return Path(given).absolute()
     project = project_root()
-    return project if (project / "pyproject.toml").exists() else Path.home() / "density-study"
+    return project if (project / "pyproject.toml").exists() else user_home() / "density-study"
 
 
 def runs_folder(environ: Mapping[str, str] = os.environ) -> Path:
@@ -117,7 +117,8 @@ def runs_folder(environ: Mapping[str, str] = os.environ) -> Path:
 
 
 def home(environ: Mapping[str, str] = os.environ) -> Home:
-    """$AIRFLOW_HOME if it is set, else .airflow/ in the base folder."""
+    """.airflow/ in the base folder. In Airflow's own processes, AIRFLOW_HOME names it, as in
+    `command_environment`; `study` leaves out the one of the user's shell, which is another Airflow's."""
     given = environ.get("AIRFLOW_HOME")
     root = Path(given).absolute() if given else base_folder(environ) / ".airflow"
     return Home(root, project_root())

@@ -27,8 +27,8 @@ from density_study.dags.run_status.progress import ANALYSIS_ESTIMATE_S
 from density_study.dags.stages.outline import BuildOutline, Outline, TrialOutline
 from density_study.dags.stages.task_names import ANALYSIS, TRIALS, build_group, dag_id, trial_task
 from density_study.dags.tasks import study_tasks as tasks
+from density_study.dags.tasks.own_process import own_process
 from density_study.dags.tasks.params import study_params
-from density_study.dags.tasks.ssh_key import use_ssh_connection
 from density_study.dags.tasks.study_tasks import ROOT
 
 SLACK = 5.0
@@ -65,7 +65,7 @@ def study_dag(outline: Outline, spec: Path, runs: str, run: str = "") -> DAG:
         default_args={
             "retries": 0,
             "weight_rule": "absolute",
-            "pre_execute": use_ssh_connection,
+            "pre_execute": own_process,
             **({"queue": outline.queue} if outline.queue else {}),
         },
         deadline=deadline(str(spec), outline.estimate_s + ANALYSIS_ESTIMATE_S)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
+import tempfile
 from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -18,11 +19,13 @@ from density_study.cluster.lifecycle.lost_run import sweep_lost_run
 from density_study.cluster.lifecycle.reap import Reaped, Swept
 from density_study.cluster.lifecycle.reap import reap as reap_clusters
 from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.stack.cache import cache_root
 from density_study.cluster.state.atomic import naming
 from density_study.cluster.state.events import RunOpened, TornDown
 from density_study.cluster.state.own_runs import keep_others_out
 from density_study.cluster.state.owner import here
 from density_study.cluster.state.presence import present
+from density_study.cluster.state.scratch import IMPORT, SPARK, sweep
 from density_study.dags.airflow_home.home import ONE_PROCESS, base_folder
 from density_study.dags.stages.comparison import compare_run, comparison_lines, format_change
 from density_study.dags.stages.sharpness import look
@@ -152,7 +155,8 @@ def tear_down(root: str, reason: str = "the run was stopped before the trial end
 
 
 def reap(runs: Path, dry_run: bool, dead: Container[str] = ()) -> Swept:
-    """Remove the leftovers of this user's ended and killed runs below `runs` and verify that they are gone.
+    """Remove the leftovers of this user's ended and killed runs below `runs` and verify that they are gone;
+    also those of killed analyses and imports.
 
     Their open records are closed as `incomplete`. A run whose folder is gone no longer holds this machine,
     wherever its folder was. `dead`: names of owners that are known to be dead. The result names the runs that
@@ -160,6 +164,12 @@ def reap(runs: Path, dry_run: bool, dead: Container[str] = ()) -> Swept:
     """
     # First: no fault of another run may keep the machine blocked.
     lost = sweep_lost_run(dry_run, dead)
+    if not dry_run:
+        for place in (Path(tempfile.gettempdir()), cache_root()):
+            sweep(place, SPARK)
+        for study in runs.glob("*"):
+            if not study.is_symlink():  # it may lead anywhere
+                sweep(study, IMPORT)
     with naming(runs):
         swept = reap_clusters(runs, dry_run, _close_records, dead)
     if isinstance(lost, Reaped):

@@ -150,7 +150,16 @@ def _environment() -> str:
         'studies = ["/srv/studies"]\n'
         'runs = "/srv/runs"\n'
         'reports_url = "https://reports.example.org"\n'
-        "```"
+        "```\n\n"
+        "What your shell says to other software is left out: `HADOOP_*`, `HBASE_*`, `YARN_*`, `SPARK_*`, "
+        "`PYSPARK_*`, `AIRFLOW_*`, `PYTHON*`, `JAVA_TOOL_OPTIONS` and its relatives, `CLASSPATH`, "
+        "`LD_PRELOAD`, `LANG`, `LC_*`, and others like them, except for the variables below. The locale is "
+        "always C.UTF-8. The embedded Airflow therefore ignores `AIRFLOW_HOME`: `DENSITY_STUDY_HOME` moves "
+        "its folder. In an Airflow that you run, tasks leave out the same, but for `AIRFLOW_*` and "
+        "`PYTHON*`. Under `spark-submit`, everything is as you set it.\n\n"
+        "Files that are created can be changed by their owner only; a stricter umask is respected. If a "
+        "limit of the shell (`ulimit`) is too low, `study doctor` and `study run` name it and the command "
+        "that raises it."
     )
     variables = environment_variables()
     keys = {variable: f"`{key}`" for key, variable in VARIABLES.items()}

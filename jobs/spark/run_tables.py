@@ -12,7 +12,7 @@ from pyspark.sql.types import StructType
 
 from density_study.analysis.tables import Table
 from density_study.analysis.tables.arrow import arrow_schema
-from density_study.analysis.tables.storage import file_sizes
+from density_study.analysis.tables.storage import file_sizes, is_local
 from density_study.analysis.tables.store import dataset, replace, require
 
 Inputs = Mapping[Table, DataFrame]  # input of a transform: tables as frames
@@ -40,8 +40,14 @@ class RunTables(dict[Table, DataFrame]):
             # In one partition, joins and sums of small tables need no shuffle.
             self[table] = self._spark.createDataFrame(rows, struct(table)).coalesce(1)
         else:
-            self[table] = self._spark.read.schema(struct(table)).parquet(str(path))
+            self[table] = self._read(table, path)
         return self[table]
+
+    def _read(self, table: Table, path: Path) -> DataFrame:
+        literal = self._spark.read.option(
+            "__globPaths__", "false"
+        )  # a folder's name may have brackets
+        return literal.schema(struct(table)).parquet(_uri(path))
 
 
 def struct(table: Table) -> StructType:
@@ -53,7 +59,13 @@ def write(frame: DataFrame, run_root: Path, table: Table) -> None:
     """Write `frame` as `table`, with the declared columns in order. Rows are unordered: readers sort."""
     describe(frame.sparkSession, f"write table {table.name}")
     typed = conform(frame, table)
-    replace(run_root, table, lambda folder: typed.write.parquet(str(folder)))
+    replace(run_root, table, lambda folder: typed.write.parquet(_uri(folder)))
+
+
+def _uri(path: Path) -> str:
+    """With its scheme. Without one, Spark takes the default file system of some configuration."""
+    # Not `as_uri`: Hadoop would take each %20 literally.
+    return f"file://{path.absolute()}" if is_local(path) else str(path)
 
 
 def describe(spark: SparkSession, what: str) -> None:

@@ -10,16 +10,16 @@ from __future__ import annotations
 import atexit
 import os
 import re
-import shutil
 import sys
 import tempfile
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock, Thread
 from typing import IO
 
+import pyspark
 from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkRuntimeError
@@ -28,7 +28,12 @@ from pyspark.sql import SparkSession
 
 from density_study.analysis.tables.storage import file_sizes
 from density_study.cluster.model.errors import StudyError
+from density_study.cluster.render.names import is_plain
+from density_study.cluster.stack.cache import cache_root
 from density_study.cluster.stack.java import find_java
+from density_study.cluster.state import shell
+from density_study.cluster.state.limits import check_limits
+from density_study.cluster.state.scratch import SPARK, allows_programs, scratch
 
 LOOPBACK = "127.0.0.1"
 
@@ -42,6 +47,10 @@ class Engine:
     environment: Mapping[str, str] = field(default_factory=dict)
     python: str = sys.executable
     address: str = LOOPBACK
+
+    @property
+    def uses_yarn(self) -> bool:
+        return self.options.get("spark.master") == "yarn"
 
 
 _JAVA_OPTIONS = "spark.driver.extraJavaOptions"
@@ -63,6 +72,7 @@ _JVM = (
     "-XX:ReservedCodeCacheSize=240m",
     "-Xlog:disable",
     "-Xlog:all=warning:stderr",
+    "-Djava.library.path=/usr/lib",  # not LD_LIBRARY_PATH, which may lead to another Hadoop's native code
     f"-Dlog4j2.configurationFile={_QUIET.as_uri()}",
 )
 
@@ -87,12 +97,22 @@ _OPTIONS = {
     "spark.sql.ui.explainMode": "simple",  # each query's plan becomes text even without a UI
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
+    # Other users of this machine can connect to loopback. Spark makes the secret itself, and no command line
+    # shows it.
+    "spark.authenticate": "true",
     _ADAPTIVE: "false",
     _PARTITIONS: "1",
     "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
 }
+_LOCAL_FILES = {"spark.hadoop.fs.defaultFS": "file:///"}
+"""Without a cluster. With one, its own configuration names the file system."""
 
 
+_LINES = 4
+_REMEDY = (
+    "correct what Java names. If it is memory, stop other programs or raise the limits of this shell "
+    "(ulimit -a); if it is Java itself, set JAVA_HOME to another JDK 17 or 21."
+)
 _STARTING = Lock()
 _engine = Engine()  # this machine, with all its cores
 
@@ -131,7 +151,7 @@ def stop() -> None:
 
 def _context() -> SparkContext:
     # spark-submit has started the JVM, or another thread has started a context
-    if "PYSPARK_GATEWAY_PORT" in os.environ or SparkContext._active_spark_context is not None:
+    if under_spark_submit() or SparkContext._active_spark_context is not None:
         return SparkContext.getOrCreate()
     try:
         return _start(_engine)
@@ -139,8 +159,15 @@ def _context() -> SparkContext:
         raise StudyError(
             f"Spark did not start: {cause_of(error)}",
             _engine.options.get("spark.master", "local"),
-            "check that YARN has free memory; the containers' logs are in the build's folder.",
+            "check that YARN has free memory; the containers' logs are in the build's folder."
+            if _engine.uses_yarn
+            else _REMEDY,
         ) from error
+
+
+def under_spark_submit() -> bool:
+    """Whether spark-submit has started this process, and Spark's JVM with the user's options."""
+    return "PYSPARK_GATEWAY_PORT" in os.environ
 
 
 def tune(spark: SparkSession, run_root: Path) -> None:
@@ -162,7 +189,7 @@ def tune(spark: SparkSession, run_root: Path) -> None:
 
 def _is_given(spark: SparkSession, name: str) -> bool:
     """Whether the user set the option, here or for `spark-submit`."""
-    if "PYSPARK_GATEWAY_PORT" in os.environ:
+    if under_spark_submit():
         return spark.sparkContext.getConf().contains(name)
     return name in _engine.options
 
@@ -174,16 +201,25 @@ def _raw_bytes(run_root: Path) -> int:
 
 
 def _start(engine: Engine) -> SparkContext:
-    """Start Spark's JVM. StudyError if it does not start."""
+    """Start Spark's JVM. InputError if this machine does not allow it, StudyError if it does not start."""
+    check_limits()
+    shell.clean(hosted=True)  # of a program that is not ours, too: an Airflow's task, a notebook
     os.environ["JAVA_HOME"] = str(find_java().home)
     os.environ["PYSPARK_PYTHON"] = engine.python
+    os.environ["SPARK_HOME"] = str(Path(pyspark.__file__).parent)  # PySpark would look in .. first
     os.environ["SPARK_LOCAL_IP"] = engine.address
-    os.environ.setdefault("SPARK_LAUNCHER_OPTS", " ".join(_LAUNCHER_JVM))
+    os.environ["SPARK_LAUNCHER_OPTS"] = " ".join(_LAUNCHER_JVM)
     os.environ.update(engine.environment)
-    addresses = {"spark.driver.host": engine.address, "spark.driver.bindAddress": engine.address}
-    options = _OPTIONS | addresses | {"spark.local.dir": _scratch()} | dict(engine.options)
+    own = _scratch()
+    places = {
+        "spark.driver.host": engine.address,
+        "spark.driver.bindAddress": engine.address,
+        "spark.local.dir": str(own),
+        **({} if engine.uses_yarn else _LOCAL_FILES),
+    }
+    options = _OPTIONS | places | dict(engine.options)
     conf = SparkConf(loadDefaults=False).setAll(list(options.items()))
-    java_options = (*_JVM, options.get(_JAVA_OPTIONS, ""))
+    java_options = (*_JVM, f"-Djava.io.tmpdir={own}", options.get(_JAVA_OPTIONS, ""))
     conf.set(_JAVA_OPTIONS, " ".join(java_options).strip())
     with tempfile.TemporaryFile() as stderr:
         try:
@@ -193,11 +229,19 @@ def _start(engine: Engine) -> SparkContext:
     return SparkContext(conf=conf, gateway=gateway)
 
 
-def _scratch() -> str:
-    """A folder for shuffles, deleted when the process ends, even if the JVM was killed."""
-    folder = tempfile.mkdtemp(prefix="density-study-spark-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder
+def _scratch() -> Path:
+    """A folder for shuffles and unpacked native libraries. Deleted when the process ends; if it is killed,
+    the next one deletes it."""
+    usual = Path(tempfile.gettempdir())
+    places = (usual, cache_root(), Path("/var/tmp"))
+    held = ExitStack()
+    atexit.register(held.close)
+    return held.enter_context(scratch(next(filter(_is_fit, places), usual), SPARK))
+
+
+def _is_fit(folder: Path) -> bool:
+    """Native libraries can be loaded there, and Spark does not split the path at a comma or a space."""
+    return folder.is_dir() and allows_programs(folder) and is_plain(folder)
 
 
 def cause_of(error: Exception) -> str:
@@ -211,10 +255,11 @@ def cause_of(error: Exception) -> str:
 
 
 def _no_jvm(stderr: IO[bytes]) -> StudyError:
+    """With Java's own words: the first lines name the cause, and a stack trace may follow."""
     stderr.seek(0)
-    output = " | ".join(stderr.read().decode(errors="replace").strip().splitlines()[-3:])
+    lines = stderr.read().decode(errors="replace").strip().splitlines()
+    said = [line.strip() for line in lines if not line.lstrip().startswith("at ")]
+    output = " | ".join(said[:_LINES]) or "it said nothing, so another process killed it"
     return StudyError(
-        f"Spark's Java process did not start: {output}",
-        os.environ["JAVA_HOME"],
-        "free some memory, or set JAVA_HOME to another JDK 17 or 21.",
+        f"Spark's Java process did not start: {output}", os.environ["JAVA_HOME"], _REMEDY
     )

@@ -92,14 +92,14 @@ def test_without_the_setting_nothing_changes(monkeypatch: pytest.MonkeyPatch) ->
 def test_every_task_that_may_reach_a_host_uses_it() -> None:
     from density_study.dags.reap_clusters import reap_hourly
     from density_study.dags.studies import study_dags
-    from density_study.dags.tasks.ssh_key import use_ssh_connection
+    from density_study.dags.tasks.own_process import own_process
 
     (study,) = study_dags("study_quickstart")
     for dag in (study, reap_hourly):
         assert dag.tasks
         for task in dag.tasks:
             hook = task.partial_kwargs["pre_execute"] if task.is_mapped else task._pre_execute_hook
-            assert hook is use_ssh_connection
+            assert hook is own_process
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ from density_study.cluster.state import lease
 from density_study.cluster.state.owner import Owner
 from density_study.workloads.base.clock import read_clock
 from density_study.workloads.planning.plan import Plan, make_plan
-from density_study.workloads.planning.planned_study import check_runs
+from density_study.workloads.planning.planned_study import check_new_runs, new_runs
 from density_study.workloads.planning.preflight import Check, checks, tried
 from density_study.workloads.planning.resolve import check_guest_hosts, resolve_hosts
 from density_study.workloads.spec.study import Study
@@ -38,6 +38,11 @@ def examine(
     if not plans:
         return  # everything else needs the hosts
     (plan,) = plans
+    with new_runs(runs):  # an `auto` disk is that folder
+        yield from _of_plan(study, plan, runs)
+
+
+def _of_plan(study: Study, plan: Plan, runs: Path) -> Iterator[Check]:
     tag = f"{study.study}/doctor"
     yield tried(
         "this machine is free", lambda: lease.check_free(tag, Owner.of_process(os.getpid()))
@@ -59,7 +64,7 @@ def examine(
 
 def _plan(file: StudyFile, runs: Path) -> Plan:
     with file.placing_faults():
-        check_runs(runs)
+        check_new_runs(runs)
         if file.study.provider == "libvirt":
             check_guest_hosts(file.study, runs)
         return make_plan(file.study, resolve_hosts(file.study, runs))

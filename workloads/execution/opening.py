@@ -36,7 +36,7 @@ from density_study.workloads.planning.plan import (
     plan_text,
     write_plan,
 )
-from density_study.workloads.planning.planned_study import DEFAULT_RUNS, check_runs
+from density_study.workloads.planning.planned_study import DEFAULT_RUNS, new_runs
 from density_study.workloads.planning.preflight import Report, preflight
 from density_study.workloads.planning.replanned import check_follows
 from density_study.workloads.planning.resolve import check_guest_hosts, resolve_hosts
@@ -98,8 +98,7 @@ def open_run(
     file = read_study(spec, overrides)
     runs = runs.absolute()
     owner = owner or Owner.of_process(os.getpid())
-    with file.placing_faults(), naming(runs):
-        check_runs(runs)
+    with file.placing_faults(), naming(runs), new_runs(runs):
         if file.study.provider == "libvirt":
             check_guest_hosts(file.study, runs)  # planning contacts no host
 

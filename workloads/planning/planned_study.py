@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.render.names import check_path
+from density_study.cluster.stack.cache import cache_root
 from density_study.workloads.planning.arm_checks import check_properties, check_versions
 from density_study.workloads.planning.plan import Plan, make_plan
 from density_study.workloads.planning.resolve import assumed_hosts, planned_hosts
@@ -38,7 +41,7 @@ def plan_study(
     """The study in `spec`, and the plan of a new run. Starts nothing, and writes nothing."""
     file = read_study(spec, overrides)
     with file.placing_faults():
-        check_runs(runs)
+        check_new_runs(runs)
         plan = make_plan(file.study, planned_hosts(file.study, runs), only)
         check_versions(topology.versions for topology in plan.topologies.values())
         for topology in plan.topologies.values():
@@ -66,6 +69,45 @@ def check_runs(runs: Path) -> None:
     except (OSError, ValueError) as error:
         what = f"the path cannot be examined: {error}."
     raise InputError(what, f"--runs {runs}", "name a folder on a disk.")
+
+
+def check_new_runs(runs: Path) -> None:
+    """InputError unless a run can be created in `runs`, and its daemons take their paths. Writes nothing.
+
+    Whoever only reads runs may keep them anywhere: then `check_runs` is enough.
+    """
+    check_runs(runs)
+    check_path(runs.absolute(), f"--runs {runs}")
+    check_path(cache_root(), "the cache, DENSITY_STUDY_CACHE")
+    existing = next(path for path in (runs.absolute(), *runs.absolute().parents) if path.exists())
+    if not os.access(existing, os.W_OK | os.X_OK):
+        raise InputError(
+            f"nothing can be written in {existing}.",
+            f"--runs {runs}",
+            "name a folder with write permission.",
+        )
+
+
+@contextmanager
+def new_runs(runs: Path) -> Iterator[None]:
+    """The folder `runs` exists within the context; what is empty of it afterwards and was not there before is
+    removed. InputError as for `check_new_runs`."""
+    check_new_runs(runs)
+    made = [path for path in (runs, *runs.parents) if not path.exists()]
+    try:
+        runs.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"the folder cannot be created: {error.strerror}.",
+            f"--runs {runs}",
+            "name a folder with write permission.",
+        ) from error
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            for path in made:
+                path.rmdir()
 
 
 def _exists(path: Path) -> bool:

@@ -32,9 +32,12 @@ from density_study.cluster.providers.ssh.channel import channel
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.render.cassandra import COMMIT_LOG_LEAST_MIB
 from density_study.cluster.render.kudu import least_disk_mib
+from density_study.cluster.render.names import check_path
 from density_study.cluster.stack import ensure, ensure_all
+from density_study.cluster.stack.java import find_java
 from density_study.cluster.stack.recipe import TOOLS
 from density_study.cluster.stack.store_software import ensure_store
+from density_study.cluster.state.limits import check_limits, check_temporary
 from density_study.workloads.planning.arm_checks import (
     check_jvm_flags,
     check_properties,
@@ -150,6 +153,7 @@ def _acts(
 ) -> Iterator[tuple[str, Callable[[], object]]]:
     provider = provider_of(study.node_provider)
     need_mib = disk_need_mib(study)
+    yield "limits of this shell", check_limits
     for topology in plan.topologies.values():
         if isinstance(provider, Capacity):
             yield (
@@ -245,6 +249,8 @@ def ensure_software(versions: Versions, here: bool = True) -> None:
     if one is missing."""
     check_versions([versions])
     if here:
+        check_path(find_java().home, "JAVA_HOME")
+        check_temporary()
         ensure_stacks(versions)
     else:
         ensure_all(("hadoop", "hbase", "ycsb"), versions)

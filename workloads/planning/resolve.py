@@ -65,14 +65,6 @@ def resolve_hosts(study: Study, runs: Path) -> tuple[Host, ...]:
     if study.provider == "libvirt":
         return declared_hosts(study, runs)
     if study.ssh is None or study.provider == "local":
-        try:
-            runs.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(
-                f"the folder cannot be created: {error.strerror}.",
-                f"--runs {runs}",
-                "name a folder with write permission.",
-            ) from error
         return _hosts(study, _this_machine(study, runs, probe))
     return _over_ssh(study, study.ssh, runs, pin_host_keys(study, runs), probed=True)
 

@@ -42,7 +42,7 @@ def test_both_load_this_projects_dag_and_no_examples(environment: dict[str, str]
     assert environment["AIRFLOW__CORE__EXECUTOR"] == "LocalExecutor"
 
 
-def test_the_users_airflow_home_is_respected() -> None:
+def test_the_processes_of_airflow_find_the_home_that_they_were_given() -> None:
     assert home({"AIRFLOW_HOME": "/elsewhere"}).root == Path("/elsewhere")
     assert home(NO_SETTINGS).root == project_root() / ".airflow"
 

@@ -96,3 +96,15 @@ def test_this_machine_has_all_requirements() -> None:
         env=dict(os.environ), cwd=FILE.parents[2],
     )  # fmt: skip
     assert ended.returncode == 0, ended.stderr
+
+
+def test_folders_in_which_nothing_can_be_written_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(requirements.os, "access", lambda path, _: path != tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("DENSITY_STUDY_CACHE", raising=False)
+    (fault,) = requirements.unwritable()
+    assert str(tmp_path) in fault and "remedy: set XDG_CACHE_HOME" in fault
+    monkeypatch.setattr(requirements.os, "access", lambda *_: True)
+    assert not list(requirements.unwritable())

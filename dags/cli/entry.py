@@ -1,0 +1,13 @@
+"""Entry point of the command `study`: the user's shell is left behind before anything else is imported."""
+
+from __future__ import annotations
+
+from density_study.cluster.state import shell
+
+
+def main() -> None:
+    shell.enter()
+    # Not above: a foreign PYTHONPATH may lead to other versions of the libraries that it imports.
+    from density_study.dags.cli.main import main as command
+
+    command()

@@ -1,0 +1,1 @@
+"""The shell of somebody who works with other software: its variables, umask, limits and paths."""

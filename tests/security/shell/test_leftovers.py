@@ -1,0 +1,77 @@
+"""What a killed process leaves in folders for temporary files, and who removes it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from density_study.cluster.state import scratch as module
+from density_study.cluster.state.scratch import SPARK, scratch, sweep
+from density_study.dags.stages import study_stages
+
+HOLDS = """
+import sys, time
+from pathlib import Path
+from density_study.cluster.state.scratch import SPARK, scratch
+with scratch(Path(sys.argv[1]), SPARK) as folder:
+    (folder / "shuffle").mkdir()
+    print(folder, flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.fixture
+def held(tmp_path: Path) -> Path:
+    """The folder of a process that was killed."""
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLDS, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    )
+    assert holder.stdout is not None
+    folder = Path(holder.stdout.readline().strip())
+    with scratch(tmp_path, SPARK):
+        assert (folder / "shuffle").is_dir(), "it was alive"
+    holder.send_signal(signal.SIGKILL)
+    holder.wait()
+    holder.stdout.close()
+    assert folder.is_dir()
+    return folder
+
+
+def test_the_next_process_removes_what_a_killed_one_left(held: Path, tmp_path: Path) -> None:
+    with scratch(tmp_path, SPARK) as own:
+        assert not held.exists()
+        assert own.stat().st_mode & 0o077 == 0
+    assert not own.exists()
+
+
+def test_reap_removes_it_too_and_a_dry_run_does_not(
+    held: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
+    left = tmp_path / "runs/study/.importing-x/20261125T000000Z"
+    left.mkdir(parents=True)
+    study_stages.reap(tmp_path / "runs", dry_run=True)
+    assert held.exists() and left.exists()
+    study_stages.reap(tmp_path / "runs", dry_run=False)
+    assert not held.exists() and not left.parent.exists()
+
+
+def test_links_files_and_folders_of_other_users_are_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "precious").mkdir()
+    (tmp_path / f"{SPARK}link").symlink_to(tmp_path / "precious")
+    (tmp_path / f"{SPARK}file").touch()
+    sweep(tmp_path, SPARK)
+    assert (tmp_path / "precious").is_dir() and (tmp_path / f"{SPARK}file").exists()
+    (tmp_path / f"{SPARK}foreign").mkdir()
+    monkeypatch.setattr(module.os, "getuid", lambda: os.geteuid() + 1)
+    sweep(tmp_path, SPARK)
+    assert (tmp_path / f"{SPARK}foreign").exists()
