@@ -17,7 +17,6 @@ from density_study.cluster.state.file_fault import file_fault
 from density_study.dags.cli import (
     airflow_commands,
     compare_command,
-    doctor_command,
     export_command,
     import_command,
     init_command,
@@ -28,7 +27,6 @@ from density_study.dags.cli import (
     report_command,
     run_command,
     stack_command,
-    sudo_rules_command,
 )
 from density_study.dags.cli.arguments import (
     RUNS,
@@ -43,6 +41,7 @@ from density_study.dags.cli.arguments import (
 )
 from density_study.dags.cli.capacity import command as capacity_command
 from density_study.dags.cli.console import err, out, print_error, print_json, print_usage_error
+from density_study.dags.cli.hosts import doctor_command, sudo_rules_command
 from density_study.dags.cli.watch import command as watch_command
 
 app = typer.Typer(

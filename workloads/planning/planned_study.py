@@ -96,7 +96,7 @@ def new_runs(runs: Path) -> Iterator[None]:
     made = [path for path in (runs, *runs.parents) if not path.exists()]
     try:
         runs.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
+    except PermissionError as error:
         raise InputError(
             f"the folder cannot be created: {error.strerror}.",
             f"--runs {runs}",

@@ -23,8 +23,8 @@ from density_study.cluster.providers.ssh.bounded import TooMuchError, run_bounde
 from density_study.cluster.providers.ssh.channel import Channel
 from density_study.cluster.providers.ssh.options import IDENTITY, ssh_options
 from density_study.cluster.providers.ssh.programs import PYTHON, Requirements, check_programs
+from tests.hosts.sshd import sshd
 from tests.security.hosts.conftest import TARGET
-from tests.support.sshd import sshd
 
 STRICT = [
     "StrictHostKeyChecking=yes",

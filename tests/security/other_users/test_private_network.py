@@ -182,6 +182,7 @@ def test_a_door_of_another_user_is_not_used(folder: Path) -> None:
     assert foreign.stdout is not None
     try:
         foreign.stdout.readline()
+        door.parent.chmod(0o700)
         with pytest.raises(PermissionError, match="another user's"):
             private_network.entry(door.name)
         with pytest.raises(PermissionError, match="another user's"):

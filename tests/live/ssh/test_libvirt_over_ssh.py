@@ -12,9 +12,9 @@ import pytest
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.providers.libvirt.virsh import Virsh
 from density_study.cluster.providers.ssh.options import IDENTITY
+from tests.hosts.sshd import sshd
 from tests.live.support.libvirtd import libvirtd
 from tests.support.namespace import inside
-from tests.support.sshd import sshd
 
 pytestmark = [pytest.mark.vm, pytest.mark.timeout(120)]
 

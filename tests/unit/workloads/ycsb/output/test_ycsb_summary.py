@@ -17,7 +17,7 @@ from density_study.workloads.ycsb.output.summary import (
     parse_summary,
 )
 
-SAMPLES = Path(__file__).parents[3] / "samples"
+SAMPLES = Path(__file__).parents[4] / "samples"
 
 
 def read(name: str) -> bytes:

@@ -9,7 +9,7 @@ import pytest
 from density_study.workloads.base.parsing import ParseError
 from density_study.workloads.ycsb.output.interval_log import name_of, parse_hdr
 
-SAMPLES = Path(__file__).parents[3] / "samples"
+SAMPLES = Path(__file__).parents[4] / "samples"
 INTENDED = "ycsb-0.17.0_hdrhistogram-2.2.2_Intended-READ.hdr"
 READ = "ycsb-0.17.0_hdrhistogram-2.2.2_READ.hdr"
 

@@ -9,7 +9,7 @@ import pytest
 from density_study.workloads.base.parsing import ParseError
 from density_study.workloads.ycsb.output.status import IntervalLatency, parse_status
 
-SAMPLES = Path(__file__).parents[3] / "samples"
+SAMPLES = Path(__file__).parents[4] / "samples"
 LINE = (
     "2026-11-20 17:20:28:521 3 sec: 2000 operations; 3369.68 current ops/sec; "
     "est completion in 2 minutes [READ: Count=923, Max=5395, Min=0, Avg=1081.62, 90=2081, "

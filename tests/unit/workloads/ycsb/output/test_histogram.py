@@ -17,7 +17,7 @@ from density_study.workloads.ycsb.output.histogram import decode
 from density_study.workloads.ycsb.output.summary import parse_summary
 from tests.support.histograms import merge, percentile_us
 
-SAMPLES = Path(__file__).parents[3] / "samples"
+SAMPLES = Path(__file__).parents[4] / "samples"
 
 
 def payloads(name: str) -> list[str]:

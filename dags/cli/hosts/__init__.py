@@ -1,0 +1,1 @@
+"""Commands about the machines of a study, before anything is started there."""
