@@ -1,28 +1,77 @@
-"""Consoles of the `study` command, and the layout of errors and of a report's summary."""
+"""Consoles of the `study` command, and the layout of errors and of a report's summary.
+
+Whatever is printed may come from others: tags of a run, messages in its journal, answers of hosts. So
+everything goes through `plain`, which leaves a terminal nothing to obey.
+"""
 
 from __future__ import annotations
 
+import logging
 import sys
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import typer
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.text import Text
 
 from density_study.cluster.model.errors import BringUpError, InputError, StudyError
+from density_study.cluster.model.plain import plain, plain_json
 
 LOG_WIDTH = 132
 """Width for a file or a pipe, which have none of their own: wide enough not to break table rows."""
 
-out = Console(highlight=False, width=None if sys.stdout.isatty() else LOG_WIDTH)
-err = Console(stderr=True, highlight=False)
+
+class PlainConsole(Console):
+    """Prints text without control characters, and reads no markup in it. Colours and cursor movements of
+    rich itself stay."""
+
+    def __init__(self, *, stderr: bool = False, width: int | None = None) -> None:
+        super().__init__(stderr=stderr, width=width, highlight=False, markup=False, emoji=False)
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        return super().render_str(plain(text), **options)  # before its width is measured
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            text, style, control = segment
+            yield segment if control else Segment(plain(text), style)
+
+
+class _PlainLog(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return plain(super().format(record))
+
+
+out = PlainConsole(width=None if sys.stdout.isatty() else LOG_WIDTH)
+err = PlainConsole(stderr=True)
+
+
+def plain_log() -> None:
+    """Warnings of the program, which no handler formats, go to standard error like other text."""
+    if logging.lastResort is not None:
+        logging.lastResort.setFormatter(_PlainLog())
 
 
 def print_json(value: object) -> None:
     """Print dataclasses, models, paths and containers of them as one JSON document."""
     from pydantic_core import to_json
 
-    typer.echo(to_json(value, indent=1).decode())
+    print_json_text(to_json(value, indent=1).decode() + "\n")
+
+
+def print_json_text(text: str) -> None:
+    """Write a JSON document to standard output."""
+    sys.stdout.write(plain_json(text))
+
+
+def print_text(text: str) -> None:
+    """Write CSV, Markdown or XML to standard output."""
+    sys.stdout.write(plain(text))
 
 
 def print_report(root: Path) -> None:
