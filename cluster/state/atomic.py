@@ -57,6 +57,9 @@ def sync_folder(folder: Path) -> None:
 def locked(path: Path) -> Iterator[None]:
     """Hold the lock file `path` alone, until the block is left or the process ends. Creates the folder."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
+    finally:
+        os.close(descriptor)

@@ -141,7 +141,10 @@ def _cells(facts: RunFacts, now: float) -> Iterator[str]:
 def _opened(facts: RunFacts) -> str | None:
     if facts.opened_t is None:
         return None
-    return datetime.fromtimestamp(facts.opened_t, UTC).strftime("%Y-%m-%d %H:%M")
+    try:
+        return datetime.fromtimestamp(facts.opened_t, UTC).strftime("%Y-%m-%d %H:%M")
+    except (ValueError, OverflowError, OSError):  # no time that a clock shows
+        return None
 
 
 def _facts(facts: RunFacts, now: float) -> dict[str, object]:

@@ -55,11 +55,11 @@ def facts_of(folder: Path) -> RunFacts:
     size = size_bytes(folder)
     try:
         tags = tags_of(folder)
-    except (StudyError, OSError, ValueError, KeyError):
+    except Exception:
         tags = {}  # the journal cannot be read, and `_readable` says why
     try:
         return _readable(folder, size, tags)
-    except (StudyError, OSError, ValueError, KeyError) as error:
+    except Exception as error:  # a run from a stranger; lists show the others all the same
         why = _in_words(error)
         study, run = folder.parent.name, folder.name
         return RunFacts(folder, study, run, UNREADABLE, size_bytes=size, tags=tags, fault=why)
@@ -94,7 +94,7 @@ def size_bytes(folder: Path) -> int:
         for name in (*folders, *files):
             try:
                 total += os.lstat(os.path.join(at, name)).st_blocks * 512  # noqa: PTH118  much faster
-            except FileNotFoundError:
+            except OSError:
                 continue  # a running trial removes files
     return total
 

@@ -19,6 +19,7 @@ from density_study.cluster.model.placement import Layout, given_topology, place
 from density_study.cluster.model.store import Store
 from density_study.cluster.model.topology import Isolation, Topology
 from density_study.cluster.state.atomic import write_text
+from density_study.cluster.state.plain_file import read_plain
 from density_study.workloads.base.search import stretch_after
 from density_study.workloads.base.setting import Setting
 from density_study.workloads.base.values import Frozen
@@ -37,6 +38,7 @@ from density_study.workloads.spec.study import MonitorSpec, Study
 
 FORMAT: Literal[1] = 1
 StepKind = Literal["up", "trial", "down"]
+MAX_BYTES = 2**28
 MAX_TRIALS = 10_000  # maximum of a run: more than a week, at one or two minutes per trial
 UP_ESTIMATE_S = 35.0
 STORE_UP_ESTIMATE_S = 15.0  # without Hadoop
@@ -304,7 +306,7 @@ def write_plan(plan: Plan, path: Path) -> None:
 
 def read_plan(path: Path) -> Plan:
     """The plan in `path`. StudyError if its format is not this version's."""
-    value = json.loads(path.read_text(encoding="utf-8"))
+    value = json.loads(read_plain(path, MAX_BYTES))
     if value.get("format") != FORMAT:
         raise StudyError(
             f"the plan has format {value.get('format')!r}; this version reads format {FORMAT}.",
