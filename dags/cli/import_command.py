@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -61,6 +62,10 @@ def import_records(
     from density_study.workloads.imports.recognise import MAP_FILE, recognise_all
 
     path = map_file or folder / MAP_FILE
+    if map_file is None and path.is_symlink() and not init:
+        raise InputError(
+            "this is a link, and may lead anywhere.", str(path), "name the map with --map."
+        )
     if init:
         _init(folder, path, as_json)
         return
@@ -90,13 +95,10 @@ def _init(folder: Path, path: Path, as_json: bool) -> None:
     from density_study.workloads.imports.draft_map import draft_map
     from density_study.workloads.imports.recognise import recognise_all
 
-    if path.exists():
-        raise InputError(
-            "the file exists.", str(path), "name another file with --map, or remove it."
-        )
+    _require_new(path)
     recognised = recognise_all(folder)
     name = re.sub(r"[^a-z0-9]+", "-", folder.absolute().name.lower()).strip("-")[:48].strip("-")
-    path.write_text(draft_map(name or "imported", recognised), encoding="utf-8")
+    _write_new(path, draft_map(name or "imported", recognised))
     _show(recognised, None, as_json)
     if not as_json:
         out.print(f"map      {path}", markup=False, soft_wrap=True)
@@ -105,6 +107,31 @@ def _init(folder: Path, path: Path, as_json: bool) -> None:
             markup=False,
             soft_wrap=True,
         )
+
+
+def _require_new(path: Path) -> None:
+    """InputError if there is anything of this name; a link that leads nowhere, too."""
+    if os.path.lexists(path):
+        raise InputError(
+            "the file exists.", str(path), "name another file with --map, or remove it."
+        )
+
+
+def _write_new(path: Path, text: str) -> None:
+    """Write a file that did not exist. The folder may come from others: nothing is written through a link."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644)
+    except FileExistsError:
+        _require_new(path)
+        raise
+    except OSError as error:
+        raise InputError(
+            f"the map cannot be written: {error.strerror}.",
+            str(path),
+            "name a file in a folder that you may write with --map.",
+        ) from error
+    with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+        stream.write(text)
 
 
 def _imported(

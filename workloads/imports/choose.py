@@ -85,7 +85,7 @@ def _pieces(
     recognised: Mapping[str, Recognised],
     wanted: Sequence[Kind],
 ) -> Iterator[Piece]:
-    is_glob = any(sign in entry.file for sign in "*?[")
+    is_glob = entry.file not in recognised and any(sign in entry.file for sign in "*?[")
     names = (
         [name for name in recognised if _matches(name, entry.file)]
         if is_glob
