@@ -10,9 +10,10 @@ import pytest
 import yaml
 
 from density_study.analysis.capacity.inputs.catalogue import EXAMPLE, read_catalogue
-from density_study.analysis.capacity.inputs.nextflow import parse_trace, profile_of, write_profile
+from density_study.analysis.capacity.inputs.nextflow import parse_trace
 from density_study.analysis.capacity.inputs.profile import read_profile
 from density_study.analysis.capacity.inputs.ranged import UncertainValue
+from density_study.analysis.capacity.inputs.traced import profile_of, write_profile
 from density_study.cluster.model.errors import InputError
 from tests.support.capacity import example_points
 
@@ -106,7 +107,7 @@ def test_draws_of_a_range_follow_its_bounds() -> None:
 def test_a_nextflow_trace_becomes_a_profile(tmp_path: Path) -> None:
     trace = tmp_path / "trace.txt"
     trace.write_text(TRACE)
-    assert write_profile(trace, 2, tmp_path / "mine.yaml") == 2
+    assert len(write_profile(trace, 2, tmp_path / "mine.yaml").stages) == 2
     profile = read_profile(str(tmp_path / "mine.yaml"))
     align, sort = profile.stages
     assert (align.name, sort.name, sort.after) == ("align", "sort-bam", ("align",))
