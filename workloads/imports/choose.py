@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from typing import Any, TypeVar
 
 from density_study.cluster.model.errors import InputError
+from density_study.workloads.imports.agreement import disagreement
 from density_study.workloads.imports.map_file import MapFile
 from density_study.workloads.imports.map_model import FileEntry, TrialEntry
 from density_study.workloads.imports.piece import DFSIO, MONITORS, YCSB, Kind, Piece, Recognised
@@ -51,6 +52,15 @@ class Knowledge:
         if found is None:
             self.note(fact, in_map)
         return in_map if found is None else found
+
+    def require_agreement(self, main: Piece, other: Chosen) -> None:
+        """InputError if both cannot be of one run."""
+        if why := disagreement(main, other.piece, self.file.map.time_zone):
+            raise self.fault(
+                f"{why}.",
+                "assign files of one run to the trial; leave out what is of another.",
+                *other.key,
+            )
 
     def note(self, fact: str, in_map: object) -> None:
         """`fact` is in no file."""

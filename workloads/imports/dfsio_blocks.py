@@ -74,6 +74,7 @@ def _piece(
         total_mib=row.total_mib,
         exec_s=row.exec_time_s,
         date_text=row.date_text,
+        per_stream_mib_s=row.throughput_mib_s,
         asked_files=int(files) if files is not None else None,
         asked_file_mib=file_mib,
         buffer_bytes=int(buffer_bytes) if buffer_bytes is not None else None,

@@ -74,6 +74,7 @@ class DfsioFacts:
     total_mib: float
     exec_s: float
     date_text: str
+    per_stream_mib_s: float = 0.0
     asked_files: int | None = None
     asked_file_mib: float | None = None
     buffer_bytes: int | None = None
@@ -84,7 +85,8 @@ class SpanFacts:
     """Of a monitor, an interval log or a job history. Times are epoch seconds; None if the file has none.
 
     subject: host of a monitor, measurement of a log, name of a job. period_s: of a monitor. local: its times
-    need a time zone. bad_lines: lines that the analysis will report and not read.
+    need a time zone. bad_lines: lines that the analysis will report and not read. tasks: maps of a history,
+    streams of a reduce output; mib and per_stream_mib_s of the latter.
     """
 
     subject: str = ""
@@ -96,6 +98,9 @@ class SpanFacts:
     local: bool = False
     bad_lines: int = 0
     problem: str = ""
+    tasks: int | None = None
+    mib: float | None = None
+    per_stream_mib_s: float | None = None
 
 
 Facts = YcsbFacts | DfsioFacts | SpanFacts

@@ -159,6 +159,7 @@ def _history(text: Text, _: str) -> SpanFacts:
         until_s=end,
         rows=len(job.attempts),
         bad_lines=len(parsed.quarantined),
+        tasks=job.total_maps if job.total_maps is not None else len(job.maps) or None,
     )
 
 
@@ -166,7 +167,14 @@ def _io(text: Text, _: str) -> SpanFacts:
     parsed = parse_io_part(text.data, text.file)
     for bad in parsed.quarantined:
         return SpanFacts(problem=f"line {bad.line}: {bad.reason}")
-    return SpanFacts(tool="TestDFSIO's reduce output", rows=len(parsed.rows))
+    (sums,) = parsed.rows
+    return SpanFacts(
+        tool="TestDFSIO's reduce output",
+        rows=len(parsed.rows),
+        tasks=sums.tasks,
+        mib=sums.size_bytes / 2**20,
+        per_stream_mib_s=sums.throughput_per_stream_mib_s,
+    )
 
 
 _READ = {

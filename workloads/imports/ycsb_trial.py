@@ -117,6 +117,8 @@ def _clients(knowledge: Knowledge, pieces: Sequence[Chosen]) -> list[_Client]:
                     f"second standard error of the client {client.name}.", "remove one.", *one.key
                 )
             client.status = one.piece
+            if client.run is not None:
+                knowledge.require_agreement(client.run, one)
     for one in pieces:
         if one.piece.kind == "ycsb-hdr":
             client = _owner(knowledge, one, log_prefix(one.piece.file), clients, stems)
@@ -127,6 +129,8 @@ def _clients(knowledge: Knowledge, pieces: Sequence[Chosen]) -> list[_Client]:
                     *one.key,
                 )
             client.logs.append(one.piece)
+            if client.run is not None:
+                knowledge.require_agreement(client.run, one)
     if not clients:
         raise knowledge.fault(
             "the trial has no output of YCSB.", "add the client's output.", "files"

@@ -115,10 +115,10 @@ def _check_points_are_decimal(rows: Sequence[tuple[str, Row]]) -> None:
         if unclear and len(unclear) == len(pointed):
             place, cell = unclear[0]
             raise InputError(
-                f"{name} is {cell!r}, which may mean {float(cell):g} or {cell.replace('.', '')}: in this file, "
-                "every number with a point has three digits after it.",
+                f"{name} is {cell!r}, which may mean {float(cell):g} or {cell.replace('.', '')}: every "
+                "number of this column with a point has three digits after it.",
                 place,
-                "write numbers without separators of thousands; or part the cells by commas, if the point is "
+                "write numbers without separators of thousands; part the cells by commas if the point is "
                 "the decimal sign.",
             )
 
