@@ -8,38 +8,17 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import typer
-from rich.console import Console, ConsoleOptions, RenderableType
-from rich.segment import Segment
 from rich.text import Text
 
 from density_study.cluster.model.errors import BringUpError, InputError, StudyError
 from density_study.cluster.model.plain import plain, plain_json
+from density_study.dags.run_status.plain_console import PlainConsole
 
 LOG_WIDTH = 132
 """Width for a file or a pipe, which have none of their own: wide enough not to break table rows."""
-
-
-class PlainConsole(Console):
-    """Prints text without control characters, and reads no markup in it. Colours and cursor movements of
-    rich itself stay."""
-
-    def __init__(self, *, stderr: bool = False, width: int | None = None) -> None:
-        super().__init__(stderr=stderr, width=width, highlight=False, markup=False, emoji=False)
-
-    def render_str(self, text: str, **options: Any) -> Text:
-        return super().render_str(plain(text), **options)  # before its width is measured
-
-    def render(
-        self, renderable: RenderableType, options: ConsoleOptions | None = None
-    ) -> Iterable[Segment]:
-        for segment in super().render(renderable, options):
-            text, style, control = segment
-            yield segment if control else Segment(plain(text), style)
 
 
 class _PlainLog(logging.Formatter):

@@ -32,7 +32,7 @@ from density_study.dags.airflow_home.home import (
     runs_folder,
 )
 from density_study.dags.airflow_home.interrupt import Interrupted, interruptible
-from density_study.dags.cli.console import out, print_error
+from density_study.dags.run_status.plain_console import PlainConsole
 from density_study.dags.web import rest
 from density_study.dags.web.results import PREFIX
 
@@ -46,6 +46,8 @@ COMPONENTS = {
 _READY_WITHIN_S = 120.0
 _TORN_DOWN_WITHIN_S = 90.0
 _GRACE_S = 8.0
+
+out = PlainConsole()
 
 
 def serve(port: Annotated[int, typer.Option(help="Port on 127.0.0.1.")] = WEB_PORT) -> None:
@@ -186,7 +188,7 @@ def main() -> None:
     try:
         typer.run(serve)
     except StudyError as error:
-        print_error(error)
+        PlainConsole(stderr=True).print(f"error: {error}", soft_wrap=True)
         sys.exit(error.exit_code)
     except Interrupted as interrupted:
         sys.exit(interrupted.exit_code)

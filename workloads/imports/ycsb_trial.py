@@ -92,7 +92,9 @@ def ycsb_trial(
 
 def _problem(client: _Client) -> str:
     if client.run is not None:
-        return client.run.ycsb.problem
+        facts = client.run.ycsb
+        wrong = f"{facts.unexpected:,} reads had other content than was written"
+        return facts.problem or (wrong if facts.unexpected else "")
     return NO_SUMMARY if client.status is not None else ""
 
 

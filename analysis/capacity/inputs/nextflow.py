@@ -28,6 +28,7 @@ DURATION_S = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3}
 SIZE_MIB = {"B": 2.0**-20, "KB": 2.0**-10, "MB": 1.0, "GB": 2.0**10, "TB": 2.0**20}
 NAME = re.compile(r"(?P<process>[^(]+?)\s*(?:\((?P<tag>.*)\))?")
 MOST_CPUS = 10_000  # of a task; more is damage
+MOST = 1e12  # s, MiB, or epoch s
 UNKNOWN = ("", "-")
 
 
@@ -200,11 +201,11 @@ def _percent(text: str) -> float | None:
 
 def _duration_s(text: str) -> float:
     if re.fullmatch(r"\d+", text.strip()):
-        return float(text) / 1e3
+        return _bounded(float(text) / 1e3, text)
     parts = re.findall(r"([0-9.]+)\s*(ms|[dhms])", text)
     if not parts or re.sub(r"[0-9.]+\s*(ms|[dhms])|\s", "", text):
         raise ValueError(f"duration {text!r}")
-    return sum(float(value) * DURATION_S[unit] for value, unit in parts)
+    return _bounded(sum(float(value) * DURATION_S[unit] for value, unit in parts), text)
 
 
 def _mib(text: str | None) -> float | None:
@@ -213,12 +214,19 @@ def _mib(text: str | None) -> float | None:
     match = re.fullmatch(r"([0-9.]+)\s*([KMGT]?B)?", text.strip())
     if match is None:
         raise ValueError(f"size {text!r}")
-    return float(match[1]) * SIZE_MIB[match[2] or "B"]
+    return _bounded(float(match[1]) * SIZE_MIB[match[2] or "B"], text)
+
+
+def _bounded(value: float, text: str) -> float:
+    """`value` in s or MiB; ValueError for more than any task can take."""
+    if not value <= MOST:
+        raise ValueError(f"number too large: {text[:40]!r}")
+    return value
 
 
 def _epoch_s(text: str | None) -> float | None:
     if text is None or text.strip() in ("", "-"):
         return None
     if text.strip().isdigit():
-        return float(text) / 1e3
+        return _bounded(float(text) / 1e3, text)
     return datetime.fromisoformat(text.strip()).timestamp()
