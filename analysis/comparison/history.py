@@ -12,8 +12,10 @@ from density_study.analysis.findings.arms import rate_points
 from density_study.analysis.summary.summary import FORMAT, Summary
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.state.journal import run_folders
+from density_study.cluster.state.plain_file import read_plain
 
 SUMMARY = "report/summary.json"
+MOST_BYTES = 2**28
 
 
 def read_summary(root: Path) -> Summary:
@@ -25,15 +27,16 @@ def read_summary_file(path: Path, run: str = "RUN") -> Summary:
     """As `read_summary`, from the file. run: what the remedy names."""
     remedy = f"analyse the records with this version: study report {run}"
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        value = json.loads(read_plain(path, MOST_BYTES))
         if value.get("format") == FORMAT:
             return Summary.model_validate(value)
     except FileNotFoundError as error:
         raise InputError(
             "the run has no summary: it was not analysed.", str(path), remedy
         ) from error
-    except (OSError, ValueError, AttributeError) as error:
-        raise InputError(f"the summary cannot be read: {error}.", str(path), remedy) from error
+    except (OSError, ValueError, AttributeError, RecursionError) as error:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise InputError(f"the summary cannot be read: {why}.", str(path), remedy) from error
     raise InputError(
         f"summary.json has format {value.get('format')!r}; this version reads format {FORMAT}.",
         str(path),

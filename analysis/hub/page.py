@@ -12,6 +12,7 @@ from pathlib import Path
 from jinja2 import Environment
 from markupsafe import Markup
 
+from density_study.analysis.comparison.history import MOST_BYTES
 from density_study.analysis.hub.files import HUB, hub_policy, hub_scripts
 from density_study.analysis.hub.results import HubRun, HubStudy, results
 from density_study.analysis.hub.trend import trend
@@ -19,6 +20,7 @@ from density_study.analysis.report.charts.figure import Figure
 from density_study.analysis.report.charts.quantity import ratio
 from density_study.analysis.report.html import static, templates
 from density_study.cluster.state import atomic
+from density_study.cluster.state.plain_file import NotPlainError, read_plain
 
 log = logging.getLogger(__name__)
 
@@ -36,16 +38,19 @@ def rebuild(runs: Path) -> None:
             if not _may_write(runs / HUB):
                 log.warning("no results hub: %s is not ours, and is not overwritten", runs / HUB)
                 return
-            atomic.write_text(runs / HUB, render(results(runs), time.time()))
-    except OSError as error:
-        log.warning("no results hub: %s", error)
+            text = render(results(runs), time.time())
+            atomic.write_text(runs / HUB, text.encode("utf-8", "replace").decode())
+    except Exception as error:
+        log.warning("no results hub: %s: %s", type(error).__name__, error)
 
 
 def _may_write(path: Path) -> bool:
-    if path.is_symlink() or not path.exists():
-        return not path.is_symlink()
-    with path.open(encoding="utf-8", errors="replace") as page:
-        return f'content="{GENERATOR}"' in page.read(4096)
+    try:
+        return f'content="{GENERATOR}"'.encode() in read_plain(path, MOST_BYTES)[:4096]
+    except FileNotFoundError:
+        return True
+    except NotPlainError:
+        return False
 
 
 def render(studies: Sequence[HubStudy], now: float) -> str:
@@ -69,15 +74,23 @@ def render(studies: Sequence[HubStudy], now: float) -> str:
 
 
 def _figure(study: HubStudy) -> Figure | None:
-    return trend(study.analysed, study.change_points, f"trend-{study.name}")
+    try:
+        return trend(study.analysed, study.change_points, f"trend-{study.name}")
+    except Exception as error:  # each summary is sound alone, and the runs are listed all the same
+        log.warning("study %s: no trend: %s: %s", study.name, type(error).__name__, error)
+        return None
 
 
 def _change(study: HubStudy) -> str:
     """The newest change point in words, "" if there is none."""
-    if not study.change_points:
+    try:
+        found = study.change_points
+    except Exception as error:
+        return f"not computed: {type(error).__name__}"
+    if not found:
         return ""
-    last = study.change_points[-1]
-    others = len(study.change_points) - 1
+    last = found[-1]
+    others = len(found) - 1
     more = f", and {others} more" if others else ""
     return f"{last.subject}: {ratio(last.ratio)} since {last.run}{more}"
 
@@ -89,7 +102,10 @@ def _tags(run: HubRun) -> list[str]:
 def _utc(epoch_s: float | None) -> str:
     if epoch_s is None:
         return "not known"
-    return datetime.fromtimestamp(epoch_s, UTC).strftime("%Y-%m-%d %H:%M")
+    try:
+        return datetime.fromtimestamp(epoch_s, UTC).strftime("%Y-%m-%d %H:%M")
+    except (ValueError, OverflowError, OSError):  # no time that a clock shows
+        return "not known"
 
 
 @cache

@@ -11,10 +11,11 @@ from urllib.parse import quote
 
 from density_study.analysis.comparison.change_points import ChangePoint, change_points
 from density_study.analysis.comparison.compare import RunComparison
-from density_study.analysis.comparison.history import read_summary
+from density_study.analysis.comparison.history import MOST_BYTES, read_summary
 from density_study.analysis.hub.files import REPORT
 from density_study.analysis.summary.summary import Summary
 from density_study.cluster.model.errors import StudyError
+from density_study.cluster.state.plain_file import read_plain
 from density_study.workloads.execution.run_facts import RunFacts, facts_of_runs
 
 COMPARISON = Path("report/comparison.json")
@@ -35,7 +36,7 @@ class HubRun:
     def link(self) -> str:
         """Path of the report, relative to the folder of all runs."""
         folder = self.facts.folder
-        return quote(f"{folder.parent.name}/{folder.name}/{REPORT}")
+        return quote(f"{folder.parent.name}/{folder.name}/{REPORT}", errors="surrogateescape")
 
     @property
     def verdicts(self) -> Mapping[str, int]:
@@ -74,16 +75,19 @@ def _run(facts: RunFacts) -> HubRun:
     summary, why = None, facts.fault
     try:
         summary = read_summary(facts.folder)
+        change_points((summary, summary))  # what the hub computes with its numbers
     except StudyError as error:
         why = why or error.what
+    except Exception as error:  # a run from a stranger; the others are shown all the same
+        summary, why = None, why or f"the summary cannot be used: {type(error).__name__}: {error}"
     return HubRun(facts, summary, why, _compared(facts.folder), (facts.folder / REPORT).is_file())
 
 
 def _compared(folder: Path) -> str:
     path = folder / COMPARISON
     try:
-        return RunComparison.model_validate_json(path.read_text("utf-8")).headline
+        return RunComparison.model_validate_json(read_plain(path, MOST_BYTES)).headline
     except FileNotFoundError:
         return ""
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return "comparison.json cannot be read."

@@ -28,6 +28,7 @@ from great_expectations.data_context.types.base import ProgressBarsConfig
 from great_expectations.expectations.row_conditions import Column
 
 from density_study.analysis.tables import CHECKS
+from density_study.analysis.validity.data_docs import make_plain
 from density_study.analysis.validity.provisional import SEVERITY
 from density_study.analysis.validity.rules import RULES, Rule
 
@@ -191,6 +192,7 @@ def _build_docs(context: Any, docs: Path) -> None:
         }
         context.add_data_docs_site(site_name=_SITE, site_config=site)
         context.build_data_docs(site_names=[_SITE])
+        make_plain(folder)
         if docs.exists():
             docs.rename(Path(aside) / "old")
         folder.rename(docs)

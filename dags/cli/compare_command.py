@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
@@ -12,7 +11,7 @@ import typer
 
 from density_study.cluster.model.errors import InputError
 from density_study.dags.cli.arguments import RUNS, Json, Runs, examples, run_ids
-from density_study.dags.cli.console import out, print_json
+from density_study.dags.cli.console import out, print_json, print_text
 
 if TYPE_CHECKING:
     from density_study.analysis.comparison.compare import RunComparison
@@ -112,7 +111,7 @@ def compare(
     else:
         from density_study.dags.cli.compare_formats import as_junit, as_markdown
 
-        sys.stdout.write({Format.junit: as_junit, Format.markdown: as_markdown}[form](compared))
+        print_text({Format.junit: as_junit, Format.markdown: as_markdown}[form](compared))
     if html is not None and not as_json and form is Format.text:
         out.print(f"page     {html}", markup=False, soft_wrap=True)
     raise typer.Exit(1 if compared.regressions else 0)

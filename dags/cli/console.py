@@ -1,28 +1,56 @@
-"""Consoles of the `study` command, and the layout of errors and of a report's summary."""
+"""Consoles of the `study` command, and the layout of errors and of a report's summary.
+
+Whatever is printed may come from others: tags of a run, messages in its journal, answers of hosts. So
+everything goes through `plain`, which leaves a terminal nothing to obey.
+"""
 
 from __future__ import annotations
 
+import logging
 import sys
 from pathlib import Path
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from density_study.cluster.model.errors import BringUpError, InputError, StudyError
+from density_study.cluster.model.plain import plain, plain_json
+from density_study.dags.run_status.plain_console import PlainConsole
 
 LOG_WIDTH = 132
 """Width for a file or a pipe, which have none of their own: wide enough not to break table rows."""
 
-out = Console(highlight=False, width=None if sys.stdout.isatty() else LOG_WIDTH)
-err = Console(stderr=True, highlight=False)
+
+class _PlainLog(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return plain(super().format(record))
+
+
+out = PlainConsole(width=None if sys.stdout.isatty() else LOG_WIDTH)
+err = PlainConsole(stderr=True)
+
+
+def plain_log() -> None:
+    """Warnings of the program, which no handler formats, go to standard error like other text."""
+    if logging.lastResort is not None:
+        logging.lastResort.setFormatter(_PlainLog())
 
 
 def print_json(value: object) -> None:
     """Print dataclasses, models, paths and containers of them as one JSON document."""
     from pydantic_core import to_json
 
-    typer.echo(to_json(value, indent=1).decode())
+    print_json_text(to_json(value, indent=1).decode() + "\n")
+
+
+def print_json_text(text: str) -> None:
+    """Write a JSON document to standard output."""
+    sys.stdout.write(plain_json(text))
+
+
+def print_text(text: str) -> None:
+    """Write CSV, Markdown or XML to standard output."""
+    sys.stdout.write(plain(text))
 
 
 def print_report(root: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -61,6 +62,10 @@ def import_records(
     from density_study.workloads.imports.recognise import MAP_FILE, recognise_all
 
     path = map_file or folder / MAP_FILE
+    if map_file is None and path.is_symlink() and not init:
+        raise InputError(
+            "this is a link, and may lead anywhere.", str(path), "name the map with --map."
+        )
     if init:
         _init(folder, path, as_json)
         return
@@ -91,10 +96,7 @@ def _init(folder: Path, path: Path, as_json: bool) -> None:
     from density_study.workloads.imports.draft_map import draft_map
     from density_study.workloads.imports.recognise import recognise_all
 
-    if path.exists():
-        raise InputError(
-            "the file exists.", str(path), "name another file with --map, or remove it."
-        )
+    _require_new(path)
     recognised = recognise_all(folder)
     name = re.sub(r"[^a-z0-9]+", "-", folder.absolute().name.lower()).strip("-")[:48].strip("-")
     create_text(path, draft_map(name or "imported", recognised))
@@ -105,6 +107,14 @@ def _init(folder: Path, path: Path, as_json: bool) -> None:
             f"next     complete it, then study import {folder} --dry-run",
             markup=False,
             soft_wrap=True,
+        )
+
+
+def _require_new(path: Path) -> None:
+    """InputError if there is anything of this name; a link that leads nowhere, too."""
+    if os.path.lexists(path):
+        raise InputError(
+            "the file exists.", str(path), "name another file with --map, or remove it."
         )
 
 

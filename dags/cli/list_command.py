@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.plain import plain
 from density_study.dags.cli.arguments import RUNS, Json, Runs, Tags, examples
 from density_study.dags.cli.console import out, print_json
 
@@ -76,7 +77,7 @@ def remove(
                 "add --yes.",
             )
         what = f"{facts.study} {facts.run} ({facts.state}, {size(facts.size_bytes)})"
-        if not typer.confirm(f"Delete {what} for good?"):
+        if not typer.confirm(plain(f"Delete {what} for good?")):
             raise typer.Exit(1)
     # the import of the hub's charts takes 0.3 s: after the question
     from density_study.dags.stages.removal import remove as remove_run
@@ -140,7 +141,10 @@ def _cells(facts: RunFacts, now: float) -> Iterator[str]:
 def _opened(facts: RunFacts) -> str | None:
     if facts.opened_t is None:
         return None
-    return datetime.fromtimestamp(facts.opened_t, UTC).strftime("%Y-%m-%d %H:%M")
+    try:
+        return datetime.fromtimestamp(facts.opened_t, UTC).strftime("%Y-%m-%d %H:%M")
+    except (ValueError, OverflowError, OSError):  # no time that a clock shows
+        return None
 
 
 def _facts(facts: RunFacts, now: float) -> dict[str, object]:

@@ -40,7 +40,14 @@ from density_study.dags.cli.arguments import (
     parse_overrides,
 )
 from density_study.dags.cli.capacity import command as capacity_command
-from density_study.dags.cli.console import err, out, print_error, print_json, print_usage_error
+from density_study.dags.cli.console import (
+    err,
+    out,
+    plain_log,
+    print_error,
+    print_json,
+    print_usage_error,
+)
 from density_study.dags.cli.hosts import doctor_command, sudo_rules_command
 from density_study.dags.cli.watch import command as watch_command
 
@@ -194,6 +201,7 @@ def main() -> None:
     """Entry point of the `study` command."""
     from density_study.dags.airflow_home.interrupt import Interrupted
 
+    plain_log()
     try:
         code = app(standalone_mode=False)
         sys.stdout.flush()  # a full disk behind it is an error like all others

@@ -14,7 +14,7 @@ import typer
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.extras import need
 from density_study.dags.cli.arguments import RUNS, Named, Runs, examples
-from density_study.dags.cli.console import err, print_report
+from density_study.dags.cli.console import err, print_json_text, print_report, print_text
 
 EXAMPLES = examples(
     "study report runs/quickstart/20261120T201530Z --open no",
@@ -118,7 +118,8 @@ def report(
         from density_study.analysis.comparison.history import read_summary
         from density_study.analysis.report.formats import FORMATS
 
-        sys.stdout.write(FORMATS[form](read_summary(root)))
+        write = print_json_text if form is Format.json else print_text
+        write(FORMATS[form](read_summary(root)))
     if browse is YesNo.yes:
         typer.launch(str(root / "report" / "index.html"))
 

@@ -28,8 +28,7 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 SANDBOX = {"Content-Security-Policy": "sandbox allow-scripts allow-downloads"}
-"""A report runs its scripts in an origin of its own, so that nothing in it, and no script that Great
-Expectations' pages load, can act with the reader's login."""
+"""A report runs its scripts in an origin of its own: nothing in it can act with the reader's login."""
 
 
 def pages(runs: Path) -> FastAPI:
@@ -46,11 +45,13 @@ def pages(runs: Path) -> FastAPI:
         if (sent.get("sec-fetch-dest"), sent.get("sec-fetch-site")) == ("iframe", "cross-site"):
             return _message(  # a link in a sandbox: the reader is logged in, but no browser says so
                 "In a tab of its own",
-                f"This page cannot be shown inside Airflow. Open {request.url} in a new tab.",
+                f"This page cannot be shown inside Airflow. Open {_asked(request)} in a new tab.",
                 status.HTTP_401_UNAUTHORIZED,
             )
-        # base_url is that of Airflow, which may be served below a path of its own
-        login = f"{request.base_url}api/v2/auth/login?next={quote(str(request.url), safe='')}"
+        # Paths, no addresses: the Host header is whatever the client sent. base_url has the path of Airflow,
+        # which may be served below one of its own.
+        below = request.base_url.path
+        login = f"{below}api/v2/auth/login?next={quote(_asked(request), safe='')}"
         return RedirectResponse(login, status.HTTP_307_TEMPORARY_REDIRECT, HEADERS)
 
     @app.get("/dag-run", dependencies=[Depends(requires_access_dag("GET", DagAccessEntity.RUN))])
@@ -75,19 +76,25 @@ def pages(runs: Path) -> FastAPI:
 
     @app.get("/{path:path}")
     def file(path: str, request: Request, user: GetUserDep) -> Response:
-        """The hub, or a file of a report."""
+        """The hub, or a file of a report. Nothing is looked for before the rights are known: an answer to
+        somebody without them does not tell which runs exist."""
+        _require_access(request, user, dag_of(path))
         found = served(runs, path)
-        if found is None and path not in ("", HUB):
-            raise HTTPException(status.HTTP_404_NOT_FOUND, "There is no such report.")
-        run = found.run if found else None
-        _require_access(request, user, dag_of(run) if run else None)
-        if found is None:
+        if found is None and path in ("", HUB):
             return _message("No results yet", "The results hub appears with the first report.")
+        if found is None:
+            raise HTTPException(status.HTTP_404_NOT_FOUND, "There is no such report.")
         # The hub leads to reports inside Airflow's frame. From a sandbox, a browser would not send the login.
-        own = SANDBOX if run else {"Content-Security-Policy": hub_policy()}
+        own = SANDBOX if found.in_report else {"Content-Security-Policy": hub_policy()}
         return Response(found.content, media_type=found.content_type, headers={**HEADERS, **own})
 
     return app
+
+
+def _asked(request: Request) -> str:
+    """Path and query of the request, as a link on the same site."""
+    url = request.url
+    return f"/{url.path.lstrip('/')}" + (f"?{url.query}" if url.query else "")
 
 
 def _require_access(request: Request, user: BaseUser, dag_id: str | None) -> None:

@@ -1,12 +1,14 @@
 """The results of a folder of runs as files to serve: which there are, and which run a DAG run carried out.
 
 Only the hub and what lies in reports is served. Files are opened folder by folder without following links,
-so that no path leads out of the runs folder, however it is written. Does not import Airflow.
+so that no path leads out of the runs folder, however it is written. Who may read a file follows from its
+path alone: what a run's folder says of itself may come from a stranger. Does not import Airflow.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import os
 import stat
 from contextlib import ExitStack
@@ -14,9 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from density_study.analysis.hub.files import HUB, REPORT
-from density_study.cluster.model.errors import StudyError
 from density_study.cluster.state.events import RunOpened
 from density_study.cluster.state.journal import JOURNAL, Journal, run_folders
+from density_study.cluster.state.plain_file import read_plain
+from density_study.dags.stages.task_names import dag_id as dag_id_of
+
+log = logging.getLogger(__name__)
 
 PREFIX = "density-study"
 """First part of the path of everything that the web UI serves of this project."""
@@ -33,13 +38,23 @@ TYPES = {
 """Content type of every kind of file that is served."""
 
 
+MOST_BYTES = 2**28
+
+
 @dataclass(frozen=True)
 class Served:
-    """A file's content. `run` is the folder of the run that it belongs to; None for the hub."""
+    """A file's content. `in_report`: it is of a run's report, and not the hub."""
 
     content: bytes
     content_type: str
-    run: Path | None
+    in_report: bool
+
+
+def dag_of(path: str) -> str | None:
+    """Id of the DAG whose readers may read the file at `path`, whether or not there is one: of the study in
+    whose folder it lies. None: only who may read all DAGs."""
+    study, slash, _ = path.partition("/")
+    return dag_id_of(study) if slash and _is_name(study) else None
 
 
 def served(runs: Path, path: str) -> Served | None:
@@ -56,7 +71,7 @@ def served(runs: Path, path: str) -> Served | None:
     content = _read(runs, parts)
     if content is None:
         return None
-    return Served(content, content_type, runs / parts[0] / parts[1] if len(parts) > 1 else None)
+    return Served(content, content_type, len(parts) > 1)
 
 
 def _is_name(part: str) -> bool:
@@ -65,7 +80,7 @@ def _is_name(part: str) -> bool:
 
 
 def _read(root: Path, parts: list[str]) -> bytes | None:
-    """The content of a regular file; None if it is not there, or behind a link."""
+    """The content of a regular file; None if it is not there, behind a link, or also a file elsewhere."""
     with ExitStack() as opened:
 
         def descend(name: str | Path, kind: int, at: int | None) -> int:
@@ -79,35 +94,33 @@ def _read(root: Path, parts: list[str]) -> bytes | None:
                 at = descend(part, os.O_DIRECTORY | os.O_NOFOLLOW, at)
             # opening a pipe would block
             file = descend(parts[-1], os.O_NOFOLLOW | os.O_NONBLOCK, at)
-            if not stat.S_ISREG(os.fstat(file).st_mode):
+            info = os.fstat(file)
+            # a second hard link may be anywhere
+            if not stat.S_ISREG(info.st_mode) or info.st_nlink != 1 or info.st_size > MOST_BYTES:
                 return None
             with os.fdopen(file, "rb", closefd=False) as stream:
-                return stream.read()
+                return stream.read(MOST_BYTES)
         except (OSError, ValueError):  # ValueError: a name that no file system can have
             return None
 
 
 def run_of_dag_run(runs: Path, dag_id: str, run_id: str) -> Path | None:
-    """The newest run below `runs` that this DAG run carried out; None if there is none."""
+    """The newest run below `runs` that this DAG run carried out; None if there is none.
+
+    Only runs of the DAG's own study are asked: the journal of another may say anything.
+    """
     name = f"{dag_id}/{run_id}"
     written = json.dumps(name)[1:-1].encode()
     for folder in reversed(run_folders(runs)):
+        if dag_id_of(folder.parent.name) != dag_id:
+            continue
         try:
             # Journals are long, and few of them name the DAG run.
-            if written in (folder / JOURNAL).read_bytes() and name in _dag_runs(folder):
+            if written in read_plain(folder / JOURNAL, MOST_BYTES) and name in _dag_runs(folder):
                 return folder
-        except (OSError, StudyError, ValueError, KeyError):
-            continue  # an unreadable journal: the hub lists this run with its fault
+        except Exception:  # an unreadable journal, whatever is wrong with it
+            log.warning("%s: the journal cannot be read", folder)
     return None
-
-
-def dag_of(run: Path) -> str | None:
-    """Id of the DAG that last carried out the run in the folder `run`; None if it was no DAG."""
-    try:
-        names = _dag_runs(run)
-    except (OSError, StudyError, ValueError, KeyError):
-        return None
-    return names[-1].partition("/")[0] if names else None
 
 
 def _dag_runs(run: Path) -> list[str]:

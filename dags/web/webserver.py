@@ -19,7 +19,6 @@ from typing import Annotated, Any
 
 import requests
 import typer
-from rich.console import Console
 
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.state.atomic import write_text
@@ -33,6 +32,7 @@ from density_study.dags.airflow_home.home import (
     runs_folder,
 )
 from density_study.dags.airflow_home.interrupt import Interrupted, interruptible
+from density_study.dags.run_status.plain_console import PlainConsole
 from density_study.dags.web import rest
 from density_study.dags.web.results import PREFIX
 
@@ -47,7 +47,7 @@ _READY_WITHIN_S = 120.0
 _TORN_DOWN_WITHIN_S = 90.0
 _GRACE_S = 8.0
 
-out = Console(highlight=False)
+out = PlainConsole()
 
 
 def serve(port: Annotated[int, typer.Option(help="Port on 127.0.0.1.")] = WEB_PORT) -> None:
@@ -189,7 +189,7 @@ def main() -> None:
     try:
         typer.run(serve)
     except StudyError as error:
-        Console(stderr=True).print(f"error: {error}", markup=False, soft_wrap=True)
+        PlainConsole(stderr=True).print(f"error: {error}", soft_wrap=True)
         sys.exit(error.exit_code)
     except Interrupted as interrupted:
         sys.exit(interrupted.exit_code)

@@ -11,8 +11,14 @@ from density_study.jobs.first_look.record_rows import RecordRows, if_all, over
 from density_study.jobs.raw.manifest_rows import Row
 from density_study.workloads.pipeline.machine.files import CALL
 from density_study.workloads.testdfsio.setting import READS
-from density_study.workloads.ycsb.output.measurement import CLEANUP, READ_MODIFY_WRITE
-from density_study.workloads.ycsb.output.summary import GC_MEASURE, GC_TIME, RETURN, SUCCESSES
+from density_study.workloads.ycsb.output.measurement import NOT_OF_USERS, READ_MODIFY_WRITE
+from density_study.workloads.ycsb.output.summary import (
+    COUNTS,
+    GC_MEASURE,
+    GC_TIME,
+    RETURN,
+    SUCCESSES,
+)
 
 MIB = 2.0**20
 
@@ -122,7 +128,7 @@ def _whole_run(rows: RecordRows, client: Row) -> Row:
     returns = [
         (row["measure"].removeprefix(RETURN), row["value"])
         for row in summary
-        if row["measure"].startswith(RETURN) and row["operation"] != CLEANUP
+        if row["measure"].startswith(RETURN) and row["operation"] not in NOT_OF_USERS
     ]
     gc_ms = next((row["value"] for row in summary
                   if (row["operation"], row["measure"]) == (GC_TIME, GC_MEASURE)), None)  # fmt: skip
@@ -143,7 +149,7 @@ def _whole_run(rows: RecordRows, client: Row) -> Row:
     twice = fsum(
         row["value"]
         for row in summary
-        if (row["operation"], row["measure"]) == (READ_MODIFY_WRITE, "Operations")
+        if row["operation"] == READ_MODIFY_WRITE and row["measure"] in COUNTS
     )
     returned = fsum(value for _, value in returns)
     good = fsum(value for status, value in returns if status in SUCCESSES)

@@ -17,6 +17,7 @@ from density_study.jobs.metrics.metric_rows import metric_rows
 from density_study.jobs.spark.columns import exact_sum
 from density_study.jobs.spark.run_tables import Inputs
 from density_study.workloads.ycsb.output.latency import MIN_SLOWER
+from density_study.workloads.ycsb.output.measurement import NOT_OF_USERS
 
 TABLE = tables.METRICS
 PERCENTILES = (50.0, 99.0)
@@ -103,7 +104,8 @@ def _variation(inputs: Inputs, parts: DataFrame) -> DataFrame:
 def _latency(inside: DataFrame) -> DataFrame:
     """trial, scope, operation, latency_kind, percentile, value_us: nearest rank, of merged histograms."""
     buckets = (
-        inside.where("kind = 'intended' AND outcome IS NULL AND operation <> 'CLEANUP'")
+        inside.where("kind = 'intended' AND outcome IS NULL")
+        .where(~F.col("operation").isin(*NOT_OF_USERS))
         .select(*_PART, "operation", F.explode(F.arrays_zip("value_us", "counts")).alias("bucket"))
         .groupBy(*_PART, "operation", F.col("bucket.value_us").alias("value_us"))
         .agg(F.sum("bucket.counts").alias("count"))

@@ -15,6 +15,7 @@ from density_study.jobs.metrics.metric_rows import metric_rows
 from density_study.jobs.metrics.throughput import whole_run
 from density_study.jobs.spark.columns import of_all
 from density_study.jobs.spark.run_tables import Inputs
+from density_study.workloads.ycsb.output.measurement import NOT_OF_USERS
 
 TABLE = tables.METRICS
 SUSTAINED, EACH, SUSTAINED_S = 0.98, 0.9, 5
@@ -82,7 +83,8 @@ def _worst(inputs: Inputs, faults: DataFrame) -> DataFrame:
     """trial, worst_ms: the longest intended latency of the run, of operations that succeeded."""
     return (
         inputs[tables.YCSB_HISTOGRAMS]
-        .where("kind = 'intended' AND outcome IS NULL AND operation <> 'CLEANUP'")
+        .where("kind = 'intended' AND outcome IS NULL")
+        .where(~F.col("operation").isin(*NOT_OF_USERS))
         .join(faults.select("trial", "fault_s"), "trial")
         .groupBy("trial")
         .agg((F.max(F.array_max("value_us")) / 1000.0).alias("worst_ms"))

@@ -17,7 +17,8 @@ from density_study.jobs.metrics.metric_rows import metric_rows
 from density_study.jobs.metrics.window import window_s
 from density_study.jobs.spark.columns import exact_sum, of_all
 from density_study.jobs.spark.run_tables import Inputs
-from density_study.workloads.ycsb.output.measurement import READ_MODIFY_WRITE
+from density_study.workloads.ycsb.output.measurement import NOT_OF_USERS, READ_MODIFY_WRITE
+from density_study.workloads.ycsb.output.summary import COUNTS
 
 TABLE = tables.METRICS
 MIB = 2.0**20
@@ -214,14 +215,12 @@ def whole_run(summary: DataFrame) -> DataFrame:
     """trial, client, and from YCSB's summary: run_s, overall_ops_s, operations (by users), succeeded, failed
     (Return other than OK); null if the summary lacks them."""
     overall = F.col("operation") == "OVERALL"
-    returned = F.col("measure").startswith("Return=") & (F.col("operation") != "CLEANUP")
+    returned = F.col("measure").startswith("Return=") & ~F.col("operation").isin(*NOT_OF_USERS)
     good = returned & F.col("measure").isin(*SUCCESSES)
     value = F.col("value")
     # YCSB counts a read-modify-write three times: itself, its read and its update.
     twice = F.sum(
-        F.when(
-            (F.col("operation") == READ_MODIFY_WRITE) & (F.col("measure") == "Operations"), value
-        )
+        F.when((F.col("operation") == READ_MODIFY_WRITE) & F.col("measure").isin(*COUNTS), value)
     )
     run_s = F.max(F.when(overall & (F.col("measure") == "RunTime"), value / 1000.0))
     ops_s = F.max(F.when(overall & (F.col("measure") == "Throughput"), value))

@@ -44,7 +44,9 @@ def _dfsio_files(truth: Truth) -> dict[str, str]:
     rate = total / MIB / (time_ms / 1000)
     name = MODES[truth.setting.mode]
     return {
-        "raw/testdfsio.log": texts.dfsio_log(name, len(truth.streams), total / MIB, rate, 19.5),
+        "raw/testdfsio.log": texts.dfsio_log(
+            name, len(truth.streams), total / MIB, rate, 19.5, truth.job[1] + 1
+        ),
         "raw/io/part-00000": texts.dfsio_part(truth.streams),
         "raw/history/job_1.jhist": texts.history(*truth.job, truth.maps),
         "raw/testdfsio.out": "",

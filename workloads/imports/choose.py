@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from typing import Any, TypeVar
 
 from density_study.cluster.model.errors import InputError
+from density_study.workloads.imports.agreement import disagreement
 from density_study.workloads.imports.map_file import MapFile
 from density_study.workloads.imports.map_model import FileEntry, TrialEntry
 from density_study.workloads.imports.piece import DFSIO, MONITORS, YCSB, Kind, Piece, Recognised
@@ -52,6 +53,15 @@ class Knowledge:
             self.note(fact, in_map)
         return in_map if found is None else found
 
+    def require_agreement(self, main: Piece, other: Chosen) -> None:
+        """InputError if both cannot be of one run."""
+        if why := disagreement(main, other.piece, self.file.map.time_zone):
+            raise self.fault(
+                f"{why}.",
+                "assign files of one run to the trial; leave out what is of another.",
+                *other.key,
+            )
+
     def note(self, fact: str, in_map: object) -> None:
         """`fact` is in no file."""
         (self.unknown if in_map is None else self.given).append(fact)
@@ -85,7 +95,7 @@ def _pieces(
     recognised: Mapping[str, Recognised],
     wanted: Sequence[Kind],
 ) -> Iterator[Piece]:
-    is_glob = any(sign in entry.file for sign in "*?[")
+    is_glob = entry.file not in recognised and any(sign in entry.file for sign in "*?[")
     names = (
         [name for name in recognised if _matches(name, entry.file)]
         if is_glob

@@ -15,6 +15,8 @@ from density_study.workloads.imports.piece import (
 from density_study.workloads.imports.trials import ImportedTrial
 from density_study.workloads.imports.ycsb_runs import shares
 
+MOST_DIFFERENCE = 0.01
+"""Of the operations counted, and those that the client's own run time and rate stand for."""
 FILE_HEADER = ("file", "format", "content", "time (UTC)")
 TRIAL_HEADER = ("trial", "files", "window from", "unknown", "only in the map")
 _NAMES = {
@@ -65,10 +67,22 @@ def _ycsb(piece: Piece, facts: YcsbFacts) -> str:
     if facts.problem:
         return f"failed: {facts.problem}"
     if piece.kind == "ycsb-status":
-        return "status lines" if facts.at else "no status lines"
+        return "status lines" if facts.at else "no status lines, and no summary is printed here"
     done = ", ".join(f"{name} {share:.0%}" for name, share in shares(facts.counts).items())
     run = f" in {facts.run_s:g} s" if facts.run_s is not None else ""
-    return f"{sum(facts.counts.values()):,} operations{run}" + (f" ({done})" if done else "")
+    words = f"{sum(facts.counts.values()):,} operations{run}" + (f" ({done})" if done else "")
+    return "; ".join((words, *_doubts(facts)))
+
+
+def _doubts(facts: YcsbFacts) -> Iterator[str]:
+    """What makes the trial invalid, or a reader careful."""
+    total = sum(facts.counts.values())
+    if facts.failed:
+        yield f"{facts.failed:,} of them failed"
+    if facts.unexpected:
+        yield f"{facts.unexpected:,} reads had unexpected content"
+    if facts.implied is not None and abs(facts.implied - total) > MOST_DIFFERENCE * total:
+        yield f"run time and rate stand for {facts.implied:,} operations: the file contradicts itself"
 
 
 def _span(piece: Piece, facts: SpanFacts) -> str:

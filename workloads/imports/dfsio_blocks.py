@@ -7,6 +7,7 @@ request comes from the console lines above it.
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from collections.abc import Iterator, Sequence
 
 from density_study.workloads.base.parsing import ParseError
@@ -26,11 +27,12 @@ def dfsio_pieces(text: Text) -> Iterator[Piece | Refused]:
     begins = [number for number, line in enumerate(lines, start=1) if _FILES.fullmatch(line)]
     ends = [0, *heads]
     for number, head in enumerate(heads, start=1):
-        above = [begin for begin in begins if ends[number - 1] < begin < head]
+        above = begins[bisect(begins, ends[number - 1]) : bisect(begins, head)]
         yield from (Refused(text.file, begin, NO_RESULT) for begin in above[:-1])
         request = lines[above[-1] - 1 : head] if above else ()
         following = heads[number] if number < len(heads) else len(lines) + 1
-        yield _piece(text, number, head, _last(lines, head, following), request)
+        end = _last(lines, head, following)
+        yield _piece(text, number, head, end, request, alone=len(heads) == 1)
     last_head = heads[-1] if heads else 0
     yield from (Refused(text.file, begin, NO_RESULT) for begin in begins if begin > last_head)
 
@@ -48,12 +50,15 @@ def _last(lines: Sequence[str], head: int, following: int) -> int:
 
 
 def _piece(
-    text: Text, number: int, head: int, last: int, request: Sequence[str]
+    text: Text, number: int, head: int, last: int, request: Sequence[str], alone: bool
 ) -> Piece | Refused:
-    whole = text.cut(1, len(text.lines))
+    """alone: no other result is in the file."""
+    lines = text.cut(head, last)
     try:
-        alone = parse_results(whole.data, text.file)
-        lines = whole if len(alone.rows) == 1 and not alone.quarantined else text.cut(head, last)
+        if alone:
+            whole = text.cut(1, len(text.lines))
+            parsed = parse_results(whole.data, text.file)
+            lines = whole if len(parsed.rows) == 1 and not parsed.quarantined else lines
         parsed = parse_results(lines.data, text.file)
     except ParseError as error:
         return Refused(text.file, head, error.reason)
@@ -69,6 +74,7 @@ def _piece(
         total_mib=row.total_mib,
         exec_s=row.exec_time_s,
         date_text=row.date_text,
+        per_stream_mib_s=row.throughput_mib_s,
         asked_files=int(files) if files is not None else None,
         asked_file_mib=file_mib,
         buffer_bytes=int(buffer_bytes) if buffer_bytes is not None else None,

@@ -29,6 +29,9 @@ def dfsio_trial(
     """InputError if the trial has two jobs, or if map and files contradict each other."""
     result, part, history = (_only(knowledge, pieces, kind) for kind in _NAMES)
     facts = result.dfsio if result else None
+    for one in pieces:
+        if result is not None and one.piece is not result:
+            knowledge.require_agreement(result, one)
     if result is None and part is None and history is None:
         raise knowledge.fault(
             "the trial has no output of TestDFSIO.", "add the job's result.", "files"

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from density_study.cluster.model.plain import plain, plain_json
 from density_study.workloads.imports.describe import content, utc
 from density_study.workloads.imports.guessed_trials import OUTPUTS, GuessedTrial, guessed_trials
 from density_study.workloads.imports.piece import HOST_MONITORS, MONITORS, Piece, Recognised
@@ -75,7 +76,7 @@ def _hosts(pieces: Sequence[Piece]) -> list[str]:
     lines = ["hosts:"]
     for name in names:
         lines += [
-            f"  - name: {json.dumps(name)}",
+            f"  - name: {_quoted(name)}",
             "    # roles: [master, worker, client]  # what ran on it",
             "    # cores: 16",
             "    # memory: 64 GiB",
@@ -100,7 +101,7 @@ def _trial(draft: GuessedTrial) -> Iterator[str]:
 
 
 def _file(piece: Piece) -> str:
-    name = json.dumps(piece.file, ensure_ascii=False)
+    name = _quoted(piece.file)
     if piece.lines.whole:
         return name
     return f"{{file: {name}, run: {piece.number}}}"
@@ -163,6 +164,12 @@ def _dfsio(result: Piece) -> Iterator[str]:
     yield f"      # file_size: {size:.0f} MiB  # {'shown' if asked else 'as requested'}"
 
 
+def _quoted(name: str) -> str:
+    """A name from others in YAML's double quotes; a shell that reads the map finds nothing to substitute."""
+    text = plain_json(json.dumps(name, ensure_ascii=False))
+    return text.replace("$", r"\x24").replace("`", r"\x60")
+
+
 def _comment(text: str) -> str:
     """One line of a comment, whatever a file's name contains."""
-    return " ".join(text.split())
+    return plain(" ".join(text.split()))

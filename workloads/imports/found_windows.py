@@ -11,8 +11,8 @@ from density_study.workloads.base.parsing import RejectedError
 from density_study.workloads.base.values import Window
 from density_study.workloads.imports.piece import DfsioFacts, Piece, YcsbFacts
 
-# As java.util.Date prints it.
-_DATE = re.compile(r"[A-Z][a-z]{2} ([A-Z][a-z]{2} [0-9]{1,2} [0-9:]{8}) (\S+) ([0-9]{4})")
+# As java.util.Date prints it, or asctime, which names no zone.
+_DATE = re.compile(r"[A-Z][a-z]{2} ([A-Z][a-z]{2} +[0-9]{1,2} [0-9:]{8}) (?:(\S+) )?([0-9]{4})")
 
 Found = tuple[Window, str]
 """The window, and where it was found."""
@@ -52,21 +52,34 @@ def window_of_status(clients: Sequence[YcsbFacts], time_zone: str | None) -> Fou
 def window_of_result(facts: DfsioFacts, time_zone: str | None) -> Found | None:
     """From TestDFSIO's result: its date less its execution time. Exact to about a second. None for a date in
     another zone than UTC, unless the map names the zone."""
-    match = _DATE.fullmatch(facts.date_text)
-    if match is None:
+    found = local_end(facts)
+    if found is None:
         return None
-    zone: tzinfo | None = UTC if match.group(2) in UTC_NAMES else None
+    local, is_utc = found
+    zone: tzinfo | None = UTC if is_utc else None
     if zone is None and time_zone is not None:
         zone = zone_of(time_zone)
     if zone is None:
         return None
     try:
-        local = datetime.strptime(f"{match.group(1)} {match.group(3)}", "%b %d %H:%M:%S %Y")
         end_s = epoch_of_local(local, zone)
-    except (ValueError, RejectedError):
+    except RejectedError:
         return None
     window = Window(start_epoch_s=end_s - facts.exec_s, end_epoch_s=end_s)
     return window, "date and time of the result (about 1 s)"
+
+
+def local_end(facts: DfsioFacts) -> tuple[datetime, str | None] | None:
+    """The date of a result, and "UTC" if it is in that zone: names of others are ambiguous. None if it is not
+    understood."""
+    match = _DATE.fullmatch(facts.date_text)
+    if match is None:
+        return None
+    try:
+        local = datetime.strptime(f"{match.group(1)} {match.group(3)}", "%b %d %H:%M:%S %Y")
+    except ValueError:
+        return None
+    return local, "UTC" if match.group(2) in UTC_NAMES else None
 
 
 def moment_s(value: float | str, time_zone: str | None) -> float:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
+from density_study.workloads.imports.agreement import disagreement
 from density_study.workloads.imports.found_windows import window_of_result, window_of_status
-from density_study.workloads.imports.piece import MONITORS, Kind, Piece
+from density_study.workloads.imports.piece import DFSIO, MONITORS, Kind, Piece
 from density_study.workloads.imports.span_files import log_prefix
 
 OUTPUTS: tuple[Kind, ...] = ("ycsb-run", "ycsb-status")
@@ -28,7 +30,7 @@ def guessed_trials(pieces: Sequence[Piece], time_zone: str) -> list[GuessedTrial
     results = [*_results(pieces)]
     drafts: list[GuessedTrial] = []
     for piece in results:
-        own = GuessedTrial([piece], _belonging(piece, pieces, results))
+        own = GuessedTrial([piece], _agreeing(piece, pieces, results, time_zone))
         own.span = _span(own, time_zone)
         beside = next((draft for draft in drafts if _one_trial(draft, own)), None)
         if beside is None:
@@ -70,6 +72,19 @@ def _one_trial(draft: GuessedTrial, own: GuessedTrial) -> bool:
 
 def _folder(piece: Piece) -> PurePosixPath:
     return PurePosixPath(piece.file).parent
+
+
+def _agreeing(
+    result: Piece, pieces: Sequence[Piece], results: Sequence[Piece], time_zone: str
+) -> list[Piece]:
+    """Of `_belonging`, those that can be of the same run; of several histories or sums that can, none."""
+    found = [
+        piece
+        for piece in _belonging(result, pieces, results)
+        if not disagreement(result, piece, time_zone or None)
+    ]
+    kinds = Counter(piece.kind for piece in found)
+    return [piece for piece in found if piece.kind not in DFSIO or kinds[piece.kind] == 1]
 
 
 def _belonging(result: Piece, pieces: Sequence[Piece], results: Sequence[Piece]) -> list[Piece]:

@@ -33,7 +33,9 @@ class YcsbFacts:
     """What a YCSB client printed about its run. `properties` are the `-p` options of its command line.
 
     at: local time of a status line, and the seconds and operations it reports. counts: attempts by
-    operation, from Return counts. problem: why the run failed, as its own output shows.
+    operation as users asked for them. failed: of these. unexpected: reads with another content than was
+    written. implied: operations that run time and rate stand for. problem: why the run failed, as its own
+    output shows.
     """
 
     argv: tuple[str, ...] = ()
@@ -43,6 +45,9 @@ class YcsbFacts:
     at_elapsed_s: int = 0
     run_s: float | None = None
     counts: Mapping[str, int] = field(default_factory=dict)
+    failed: int = 0
+    unexpected: int = 0
+    implied: int | None = None
     problem: str = ""
 
     def number(self, *names: str) -> int | None:
@@ -69,6 +74,7 @@ class DfsioFacts:
     total_mib: float
     exec_s: float
     date_text: str
+    per_stream_mib_s: float = 0.0
     asked_files: int | None = None
     asked_file_mib: float | None = None
     buffer_bytes: int | None = None
@@ -79,7 +85,8 @@ class SpanFacts:
     """Of a monitor, an interval log or a job history. Times are epoch seconds; None if the file has none.
 
     subject: host of a monitor, measurement of a log, name of a job. period_s: of a monitor. local: its times
-    need a time zone. bad_lines: lines that the analysis will report and not read.
+    need a time zone. bad_lines: lines that the analysis will report and not read. tasks: maps of a history,
+    streams of a reduce output; mib and per_stream_mib_s of the latter.
     """
 
     subject: str = ""
@@ -91,6 +98,9 @@ class SpanFacts:
     local: bool = False
     bad_lines: int = 0
     problem: str = ""
+    tasks: int | None = None
+    mib: float | None = None
+    per_stream_mib_s: float | None = None
 
 
 Facts = YcsbFacts | DfsioFacts | SpanFacts
@@ -157,22 +167,23 @@ class Recognised:
 
 
 class Text:
-    """A source file's lines, for pieces that are parts of it."""
+    """A source file's lines, for pieces that are parts of it. altered: the data are not those of the file."""
 
-    def __init__(self, file: str, data: bytes) -> None:
+    def __init__(self, file: str, data: bytes, altered: bool = False) -> None:
         self.file = file
         self.data = data
+        self._altered = altered
         self._raw = data.split(b"\n")
         if self._raw and not self._raw[-1]:
             self._raw.pop()
-        self.lines = tuple(
-            raw.removesuffix(b"\r").decode("utf-8", "backslashreplace") for raw in self._raw
-        )
+        decoded = (raw.removesuffix(b"\r").decode("utf-8", "backslashreplace") for raw in self._raw)
+        first = next(decoded, None)
+        self.lines = () if first is None else (first.removeprefix("\ufeff"), *decoded)
 
     def cut(self, first: int, last: int) -> Lines:
         """Lines from `first` to `last`, from 1, byte for byte."""
         if first == 1 and last == len(self._raw):
-            return Lines(first, last, self.data, whole=True)
+            return Lines(first, last, self.data, whole=not self._altered)
         ended = last < len(self._raw) or self.data.endswith(b"\n")
         body = b"\n".join(self._raw[first - 1 : last]) + (b"\n" if ended else b"")
         return Lines(first, last, body)

@@ -6,20 +6,49 @@ import hashlib
 import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import chain, islice
 from pathlib import Path, PurePosixPath
 
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.state.plain_file import read_plain
 from density_study.workloads.imports.dfsio_blocks import dfsio_pieces
+from density_study.workloads.imports.foreign import foreign
 from density_study.workloads.imports.piece import Piece, Recognised, Refused, Text
 from density_study.workloads.imports.span_files import kind_of_span, span_piece
+from density_study.workloads.imports.wrapped import unwrapped
 from density_study.workloads.imports.ycsb_runs import ycsb_pieces
 
 # As jobs.raw.raw_files.MAX_BYTES: a larger file would not be analysed.
 MAX_BYTES = 2**28
 MAX_FILES = 10_000
+MAX_LINES = 2_000_000
+"""A line takes a hundred bytes of memory and some microseconds, however short it is."""
+MAX_PARTS = 1_000
 MAP_FILE = "map.yaml"
 _COMPRESSED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"PK": "zip", b"\xfd7zXZ": "xz"}
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
+# Each known format has at least one of these somewhere.
+_SIGNS = (
+    *(
+        b"], ",
+        b" operations; ",
+        b"Client ",
+        b"Command line: ",
+        b"Loading workload",
+        b"Starting test",
+    ),
+    *(
+        b'"metric"',
+        b"TestDFSIO",
+        b"nrFiles = ",
+        b"Avro-",
+        b"# hostname;",
+        b" CSV output",
+        b" CSV Output",
+        b":rate\t",
+    ),
+    *(b"Histogram log", b"StartTimestamp", b"#[", b"nodecpu", b":size\t", b":tasks\t", b":time\t"),
+)
 
 
 def files_of(folder: Path) -> tuple[str, ...]:
@@ -27,36 +56,47 @@ def files_of(folder: Path) -> tuple[str, ...]:
     many. Links are left out: they may lead anywhere."""
     if not folder.is_dir():
         raise InputError("this is not a folder.", str(folder), "name the folder with the records.")
-    found = sorted(
-        path.relative_to(folder).as_posix()
-        for path in folder.rglob("*")
-        if stat.S_ISREG(path.lstat().st_mode)
-    )
+    plain = (path for path in folder.rglob("*") if stat.S_ISREG(path.lstat().st_mode))
+    found = list(islice(plain, MAX_FILES + 1))
     if len(found) > MAX_FILES:
         raise InputError(
             f"the folder has more than {MAX_FILES:,} files.",
             str(folder),
             "import a folder with the records alone.",
         )
-    return tuple(found)
+    return tuple(sorted(path.relative_to(folder).as_posix() for path in found))
 
 
 def recognise(folder: Path, file: str, time_zone: str = "") -> Recognised:
-    """What the file holds. time_zone: of a monitor's local times."""
-    path = folder / file
-    size = path.stat().st_size
-    if size > MAX_BYTES:
-        return Recognised(file, refused=(Refused(file, 0, f"larger than {MAX_BYTES} bytes"),))
-    data = path.read_bytes()
+    """What the file holds. time_zone: of a monitor's local times.
+
+    A file is looked at as text only if it has a sign of a known format: a folder may also hold large files
+    of other kinds.
+    """
+
+    def refused(reason: str, digest: str = "") -> Recognised:
+        return Recognised(file, digest, refused=(Refused(file, 0, reason),))
+
+    try:
+        data = read_plain(folder / file, MAX_BYTES)
+    except OSError as error:
+        return refused(error.strerror or str(error))
     digest = hashlib.sha256(data).hexdigest()
     for magic, name in _COMPRESSED.items():
         if data.startswith(magic):
-            reason = f"compressed with {name}: decompress it first"
-            return Recognised(file, digest, refused=(Refused(file, 0, reason),))
+            return refused(f"compressed with {name}: decompress it first", digest)
     if data.startswith(_UTF16):
-        reason = "encoded in UTF-16: convert it to UTF-8 first"
-        return Recognised(file, digest, refused=(Refused(file, 0, reason),))
+        return refused("encoded in UTF-16: convert it to UTF-8 first", digest)
+    if look_alike := foreign(data, only_look_alikes=True):
+        return refused(str(look_alike), digest)
+    if not any(sign in data for sign in _SIGNS):
+        other = foreign(data)
+        return refused(str(other), digest) if other else Recognised(file, digest)
+    if data.count(b"\n") > MAX_LINES:
+        return refused(f"more than {MAX_LINES:,} lines: cut out the part with the run", digest)
     found = tuple(_without_bytes(part) for part in _parts(Text(file, data), time_zone))
+    if not found and (other := foreign(data)):
+        return refused(str(other), digest)
     return Recognised(
         file,
         digest,
@@ -85,9 +125,15 @@ def recognise_all(
 
 
 def _parts(text: Text, time_zone: str) -> Iterator[Piece | Refused]:
-    kind = kind_of_span(text)
-    if kind is not None:
-        yield span_piece(text, kind, time_zone)
+    plain = unwrapped(text)
+    if isinstance(plain, Refused):
+        yield plain
         return
-    yield from dfsio_pieces(text)
-    yield from ycsb_pieces(text)
+    kind = kind_of_span(plain)
+    if kind is not None:
+        yield span_piece(plain, kind, time_zone)
+        return
+    parts = chain(dfsio_pieces(plain), ycsb_pieces(plain))
+    yield from islice(parts, MAX_PARTS)
+    if next(parts, None) is not None:
+        yield Refused(text.file, 0, f"more than {MAX_PARTS:,} runs: import them in several files")

@@ -18,11 +18,12 @@ from density_study.cluster.state import own_runs
 from density_study.cluster.state.atomic import locked, naming, sync_folder, write_text
 from density_study.cluster.state.events import RunImported
 from density_study.cluster.state.journal import JOURNAL, Journal
+from density_study.cluster.state.plain_file import read_plain
 from density_study.cluster.state.run_id import next_run_id
 from density_study.workloads.imports.built_trial import RecordFile
 from density_study.workloads.imports.map_file import MapFile
 from density_study.workloads.imports.piece import Recognised
-from density_study.workloads.imports.recognise import MAP_FILE
+from density_study.workloads.imports.recognise import MAP_FILE, MAX_BYTES
 from density_study.workloads.imports.trials import ImportedTrial
 from density_study.workloads.record.record import Record
 
@@ -122,7 +123,7 @@ def _sweep(study: Path) -> None:
 def _content(folder: Path, one: RecordFile, source: Recognised) -> bytes:
     if not one.lines.whole:
         return one.lines.data
-    data = (folder / one.file).read_bytes()
+    data = read_plain(folder / one.file, MAX_BYTES)
     if hashlib.sha256(data).hexdigest() != source.sha256:
         raise StudyError(
             "the file changed during the import.",

@@ -15,11 +15,18 @@ from density_study.workloads.monitors.dool_cells import HostSample
 from density_study.workloads.monitors.dool_header import read_banner
 from density_study.workloads.monitors.nodecpu import TITLE, parse_nodecpu
 from density_study.workloads.monitors.sar import HEADER as SAR
-from density_study.workloads.monitors.sar import parse_sar
+from density_study.workloads.monitors.sar import RESTART, parse_sar
 from density_study.workloads.testdfsio.output.history import parse_history
 from density_study.workloads.testdfsio.output.io_parts import parse_io_part
 from density_study.workloads.ycsb.output.interval_log import name_of, parse_hdr
 
+HEAD_LINES = 20
+NO_TIMES = "no column has the time: record with -t or -T"
+NO_SECTION = "no section of CPU, disks or memory: write it with sadf -d FILE -- -u -b -r"
+OTHER_HDR = (
+    "this is a HdrHistogram log of another tool than YCSB: neither a line '#[Logging for: ...]' nor the "
+    "file's name says what it measured"
+)
 _HOST = re.compile(r'"Host:","([^"]*)".*')
 _IO = re.compile(r"[fl]:(?:rate|sqrate|size|tasks|time)\t.*")
 _HDR = ("#[Logging for:", "#[Histogram log format", "#[StartTime:", '"StartTimestamp"')
@@ -27,18 +34,22 @@ _HDR = ("#[Logging for:", "#[Histogram log format", "#[StartTime:", '"StartTimes
 
 def kind_of_span(text: Text) -> Kind | None:
     """The kind of a file that is read whole; None for any other file."""
-    first = next((line for line in text.lines if line.strip()), "")
+    head = [line for line in text.lines[:HEAD_LINES] if line.strip()]
+    first = next(iter(head), "")
     if first.startswith("Avro-"):
         return "dfsio-history"
     if TITLE.fullmatch(first):
         return "nodecpu"
-    if first.startswith(SAR):
+    # a day's file of sar may begin with a restart of the machine
+    if first.startswith(SAR) or (
+        RESTART.fullmatch(first) and any(line.startswith(SAR) for line in head)
+    ):
         return "sar"
     if first.startswith(_HDR):
         return "ycsb-hdr"
     if _IO.fullmatch(first):
         return "dfsio-io"
-    return "dool" if any(read_banner(line) for line in text.lines[:20]) else None
+    return "dool" if any(read_banner(line) for line in head) else None
 
 
 def span_piece(text: Text, kind: Kind, time_zone: str = "") -> Piece | Refused:
@@ -64,12 +75,16 @@ def _monitor(text: Text, time_zone: str) -> SpanFacts:
 def _sar(text: Text, time_zone: str) -> SpanFacts:
     parsed = parse_sar(text.data, text.file, time_zone)
     rows = (line for line in text.lines if line and not line.startswith("#"))
+    if not parsed.rows and not parsed.quarantined:
+        return SpanFacts(problem=NO_SECTION)
     return _samples(parsed, next(rows, "").partition(";")[0], "sar")
 
 
 def _samples(parsed: Parsed[HostSample], host: str, tool: str) -> SpanFacts:
     rows = [row for row in parsed.rows if not row.since_boot]
     at_s = [row.epoch_s for row in rows if row.epoch_s is not None]
+    if rows and all(row.epoch_s is None and row.time_text is None for row in rows):
+        return SpanFacts(problem=NO_TIMES)
     local = bool(rows) and not at_s
     bad = f": {parsed.quarantined[0].reason}" if parsed.quarantined else ""
     if not local and len(at_s) < 2:
@@ -110,6 +125,10 @@ def _nodecpu(text: Text, _: str) -> SpanFacts:
 
 
 def _hdr(text: Text, _: str) -> SpanFacts:
+    if name_of(text.file) is None and not any(
+        "Logging for:" in line for line in text.lines[:HEAD_LINES]
+    ):
+        return SpanFacts(problem=OTHER_HDR)
     parsed = parse_hdr(text.data, text.file)
     for bad in parsed.quarantined:
         return SpanFacts(problem=f"line {bad.line}: {bad.reason}")
@@ -140,6 +159,7 @@ def _history(text: Text, _: str) -> SpanFacts:
         until_s=end,
         rows=len(job.attempts),
         bad_lines=len(parsed.quarantined),
+        tasks=job.total_maps if job.total_maps is not None else len(job.maps) or None,
     )
 
 
@@ -147,7 +167,14 @@ def _io(text: Text, _: str) -> SpanFacts:
     parsed = parse_io_part(text.data, text.file)
     for bad in parsed.quarantined:
         return SpanFacts(problem=f"line {bad.line}: {bad.reason}")
-    return SpanFacts(tool="TestDFSIO's reduce output", rows=len(parsed.rows))
+    (sums,) = parsed.rows
+    return SpanFacts(
+        tool="TestDFSIO's reduce output",
+        rows=len(parsed.rows),
+        tasks=sums.tasks,
+        mib=sums.size_bytes / 2**20,
+        per_stream_mib_s=sums.throughput_per_stream_mib_s,
+    )
 
 
 _READ = {

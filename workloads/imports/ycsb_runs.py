@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import pairwise
@@ -17,12 +17,16 @@ from itertools import pairwise
 from density_study.workloads.base.parsing import Parsed, ParseError
 from density_study.workloads.imports.piece import Lines, Piece, Refused, Text, YcsbFacts
 from density_study.workloads.ycsb.output.entries import STATUS_HEAD, SUMMARY
-from density_study.workloads.ycsb.output.measurement import NOT_OF_USERS, READ_MODIFY_WRITE
+from density_study.workloads.ycsb.output.measurement import VERIFY
 from density_study.workloads.ycsb.output.summary import (
+    COUNTS,
+    RETURN,
+    SERIES,
     SummaryRow,
     operation_counts,
     overall,
     parse_summary,
+    user_operations,
 )
 
 _COMMAND = re.compile(r"Command line: (.*)")
@@ -36,9 +40,18 @@ _STARTS = {
     "loading": re.compile(r"Loading workload\.\.\."),
     "starting": re.compile(r"Starting test\."),
 }
-_JSON = re.compile(r'\s*(\[\s*)?\{\s*|\s*"metric" : .*')
+_JSON = re.compile(r"\s*[\[{].*")
+_EXCEPTION = re.compile(r"(?:Caused by: |Exception in thread .*)?[\w.$]+(?:Exception|Error)\b.*")
+_WITH_STATUS = frozenset({"READ", "UPDATE", "INSERT", "SCAN", "DELETE"})
+_SIGNS = ("Client ", "Command line: ", "Loading workload", "Starting test")
 _STATUS_TIME = "%Y-%m-%d %H:%M:%S:%f"
 NO_SUMMARY = "YCSB started here and printed no summary: the run failed, or its output is cut off"
+CUT = "the summary is cut off"
+MIXED = "lines of two clients are mixed here: write the output of each client to a file of its own"
+EXCERPT = "an excerpt of a summary, with run time and rate alone: operations unknown"
+NO_BEGINNING = (
+    "a part of a summary: its beginning, [OVERALL] with run time and throughput, is missing"
+)
 
 
 @dataclass
@@ -52,6 +65,11 @@ class _Run:
     summary: list[int] = field(default_factory=list)
     seen: set[tuple[str, str]] = field(default_factory=set)
     elapsed_s: float = -1.0
+    is_echo: bool = False
+
+    @property
+    def operations(self) -> bool:
+        return any(measure in COUNTS and name != "CLEANUP" for name, measure in self.seen)
 
 
 def ycsb_pieces(text: Text) -> Iterator[Piece | Refused]:
@@ -61,10 +79,23 @@ def ycsb_pieces(text: Text) -> Iterator[Piece | Refused]:
     if _JSON.fullmatch(first) and '"metric"' in "".join(text.lines[:6]):
         yield _whole_json(text)
         return
-    runs = list(_runs(text))
-    some = any(run.summary for run in runs)
+    runs = [run for run in _runs(text) if not run.is_echo]
+    summaries = [run for run in runs if run.summary]
+    if mixed := next((later for first, later in pairwise(summaries) if _mixed(first, later)), None):
+        yield Refused(text.file, mixed.first, MIXED)
+        return
     for number, run in enumerate(runs, start=1):
-        yield _piece(text, run, number) if some else _without_summary(text, run, number)
+        yield (
+            _piece(text, run, number, len(summaries) == 1)
+            if summaries
+            else _without_summary(text, run, number)
+        )
+
+
+def _mixed(first: _Run, later: _Run) -> bool:
+    """Whether a summary begins again before the one above it has an operation: a client prints its own
+    without a break."""
+    return not first.operations and later.first == first.last + 1 and not later.starts
 
 
 def _runs(text: Text) -> Iterator[_Run]:
@@ -76,7 +107,9 @@ def _runs(text: Text) -> Iterator[_Run]:
         if run is None or _begins_another(run, kind, line):
             if run is not None:
                 yield run
-            run = _Run(number, number)
+            run = _Run(number, number, is_echo=run is not None and _is_echo(run, kind, line))
+        else:
+            run.is_echo = False
         run.last = number
         if kind == "status":
             run.status.append(number)
@@ -93,20 +126,32 @@ def _runs(text: Text) -> Iterator[_Run]:
 def _kind(line: str) -> str | None:
     if line.startswith("[") and SUMMARY.fullmatch(line):
         return "summary"
-    if STATUS_HEAD.fullmatch(line):
+    if " operations; " in line and STATUS_HEAD.fullmatch(line):
         return "status"
+    if not any(sign in line for sign in _SIGNS):  # most lines of a long log
+        return None
     return next((name for name, form in _STARTS.items() if form.fullmatch(line)), None)
 
 
 def _begins_another(run: _Run, kind: str, line: str) -> bool:
     """Whether the line belongs to a run after `run`."""
     if kind == "summary":
-        return _measure(line) in run.seen
+        name, measure = _measure(line)
+        # a point of a time series may be printed again
+        return (name, measure) in run.seen and not SERIES.fullmatch(measure)
     if run.summary:
         return True
     if kind == "status":
         return _elapsed_s(line) < run.elapsed_s
     return kind in run.starts or bool(run.status)
+
+
+def _is_echo(run: _Run, kind: str, line: str) -> bool:
+    """Whether the line repeats the command of the run above, as a harness prints it after the output."""
+    if kind != "launched" or not run.summary or "launched" in run.starts:
+        return False
+    told, again = _COMMAND.fullmatch(run.starts.get("command", "")), _LAUNCHED.fullmatch(line)
+    return told is None or (again is not None and told.group(1).split() == again.group(1).split())
 
 
 def _measure(line: str) -> tuple[str, str]:
@@ -120,16 +165,19 @@ def _elapsed_s(line: str) -> float:
     return float(match["elapsed"]) if match and match["elapsed"].isdecimal() else -1.0
 
 
-def _piece(text: Text, run: _Run, number: int) -> Piece | Refused:
+def _piece(text: Text, run: _Run, number: int, alone: bool) -> Piece | Refused:
+    """alone: no other run in the file has a summary."""
     if not run.summary:
         return Refused(text.file, run.first, NO_SUMMARY)
     lines = text.cut(1, len(text.lines))
-    parsed = _read(text.file, lines)
-    if isinstance(parsed, Refused):  # more than this run is in the file
+    parsed = _read(text.file, lines) if alone else None
+    if parsed is None or isinstance(parsed, Refused):  # more than this run is in the file
         lines = text.cut(run.summary[0], run.summary[-1])
         parsed = _read(text.file, lines)
     if isinstance(parsed, Refused):
         return parsed
+    if why := _incomplete(parsed.rows):
+        return Refused(text.file, run.summary[0], why)
     status = _status_lines(text, run, lines)
     facts = _facts(parsed.rows, _started(run), text, run)
     return Piece(text.file, "ycsb-run", number, lines, facts, status)
@@ -158,10 +206,32 @@ def _whole_json(text: Text) -> Piece | Refused:
     parsed = _read(text.file, lines)
     if isinstance(parsed, Refused):
         return parsed
+    if why := _incomplete(parsed.rows):
+        return Refused(text.file, 0, why)
     return Piece(text.file, "ycsb-run", 1, lines, _facts(parsed.rows, YcsbFacts(), text, None))
 
 
-def _without_summary(text: Text, run: _Run, number: int) -> Piece:
+def _incomplete(rows: Sequence[SummaryRow]) -> str:
+    """Why these rows are not a whole summary; "" if nothing shows that."""
+    if overall(rows) is None:
+        return NO_BEGINNING
+    if all(row.name == "OVERALL" for row in rows):
+        return EXCERPT
+    returned = {row.name for row in rows if row.measure.startswith(RETURN)}
+    for row in rows:
+        counted, name = row.measure in COUNTS, row.measurement
+        if counted and row.name in _WITH_STATUS and row.name not in returned:
+            return f"{CUT}: [{row.name}] has no {RETURN} line"
+        if counted and name.outcome and not name.intended and name.operation not in returned:
+            return (
+                f"{CUT}: {row.value:,.0f} operations of {row.name}, and no part [{name.operation}]"
+            )
+    return ""
+
+
+def _without_summary(text: Text, run: _Run, number: int) -> Piece | Refused:
+    if not run.status and any(_EXCEPTION.fullmatch(line) for line in text.lines):
+        return Refused(text.file, run.first, NO_SUMMARY)
     lines = text.cut(run.first, run.last)
     return Piece(text.file, "ycsb-status", number, lines, _timed(_started(run), text, run))
 
@@ -185,26 +255,28 @@ def _facts(
     rows: tuple[SummaryRow, ...], started: YcsbFacts, text: Text, run: _Run | None
 ) -> YcsbFacts:
     whole, by_operation = overall(rows), operation_counts(rows)
-    counts = {
-        name: count.ok + count.failed
-        for name, count in by_operation.items()
-        if name not in NOT_OF_USERS
-    }
+    counts = user_operations(rows)
     worked = any(
-        row.measure == "Operations"
+        row.measure in COUNTS
         and row.value > 0
-        and row.measurement.operation not in NOT_OF_USERS
+        and row.measurement.operation in counts
+        and row.measurement.outcome is None
         for row in rows
     )
     problem = ""
-    if whole is None:
-        problem = "its summary has no overall run time and throughput"
-    elif not worked and not any(counts.values()):
+    if not counts:
         problem = "its summary counts no operation"
+    elif not worked:
+        problem = f"none of its {sum(counts.values()):,} operations succeeded"
     facts = replace(
         started,
         run_s=whole.runtime_ms / 1000 if whole else None,
         counts=counts,
+        failed=sum(count.failed for name, count in by_operation.items() if name in counts),
+        unexpected=by_operation[VERIFY].returns.get("UNEXPECTED_STATE", 0)
+        if VERIFY in by_operation
+        else 0,
+        implied=round(whole.runtime_ms / 1000 * whole.throughput_ops_s) if whole else None,
         problem=problem,
     )
     return facts if run is None else _timed(facts, text, run)
@@ -225,11 +297,6 @@ def _timed(facts: YcsbFacts, text: Text, run: _Run) -> YcsbFacts:
 
 
 def shares(counts: Mapping[str, int]) -> dict[str, float]:
-    """Share of each operation of users; the read and the update of a read-modify-write are not counted."""
-    found = dict(counts)
-    both = found.get(READ_MODIFY_WRITE, 0)
-    for name in ("READ", "UPDATE"):
-        if name in found:
-            found[name] -= both
-    total = sum(found.values())
-    return {name: count / total for name, count in found.items() if count > 0} if total > 0 else {}
+    """Share of each operation, of counts as `user_operations` returns them."""
+    total = sum(counts.values())
+    return {name: count / total for name, count in counts.items() if count > 0} if total > 0 else {}

@@ -92,7 +92,9 @@ def ycsb_trial(
 
 def _problem(client: _Client) -> str:
     if client.run is not None:
-        return client.run.ycsb.problem
+        facts = client.run.ycsb
+        wrong = f"{facts.unexpected:,} reads had other content than was written"
+        return facts.problem or (wrong if facts.unexpected else "")
     return NO_SUMMARY if client.status is not None else ""
 
 
@@ -117,6 +119,8 @@ def _clients(knowledge: Knowledge, pieces: Sequence[Chosen]) -> list[_Client]:
                     f"second standard error of the client {client.name}.", "remove one.", *one.key
                 )
             client.status = one.piece
+            if client.run is not None:
+                knowledge.require_agreement(client.run, one)
     for one in pieces:
         if one.piece.kind == "ycsb-hdr":
             client = _owner(knowledge, one, log_prefix(one.piece.file), clients, stems)
@@ -127,6 +131,8 @@ def _clients(knowledge: Knowledge, pieces: Sequence[Chosen]) -> list[_Client]:
                     *one.key,
                 )
             client.logs.append(one.piece)
+            if client.run is not None:
+                knowledge.require_agreement(client.run, one)
     if not clients:
         raise knowledge.fault(
             "the trial has no output of YCSB.", "add the client's output.", "files"

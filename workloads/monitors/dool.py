@@ -28,12 +28,14 @@ from density_study.workloads.monitors.dool_header import (
     epoch_of,
     read_banner,
     read_start,
+    require_sections_of,
     units,
 )
 
 NO_BANNER = "no dstat, dool or pcp-dstat file: no line '\"dool ... CSV output\"'"
 MIN_STEP_S = 0.001
 _MEMORY = "memory usage"
+_TIMES = (("system", "time"), ("system", "date/time"))  # the second until dstat 0.7.0
 _OLD_DSTAT_EXTRA = 3  # dstat 0.7.2 writes 7 values of memory under 4 names, in no fixed order
 
 
@@ -157,6 +159,7 @@ class DoolReader:
             return
         sections, self._sections = self._sections, None
         self._last_s, self._sampled = None, False
+        require_sections_of(self._banner, sections)
         self._columns = columns(sections, cells)
 
     def _row(self, line: Line) -> HostSample | None:
@@ -206,7 +209,7 @@ class DoolReader:
         )
 
     def _time(self, cells: Mapping[Key, str]) -> tuple[float | None, str | None]:
-        text = cells.get(("system", "time"), "").strip() or None
+        text = next((cells[key].strip() for key in _TIMES if key in cells), "") or None
         by_text = epoch_of(text, self._start) if text else None
         printed = cells.get(("epoch", "epoch"))
         if printed is None:

@@ -30,6 +30,7 @@ _TIMES = (
     (re.compile(r"[A-Z][a-z]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}"), "%b-%d %H:%M:%S"),
     (re.compile(r"[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}"), "%d-%m %H:%M:%S"),
 )
+_TOTAL_CPU = ("total cpu usage", "total usage")  # of dstat and dool, and of pcp-dstat
 DAY_S = 86400.0
 _LEAP_YEAR = 2004
 _BITS_SINCE = (1, 3)
@@ -80,6 +81,19 @@ class Start:
 def read_start(text: str, given_zone: tzinfo | None = None) -> Start | None:
     match = _CMDLINE.fullmatch(text)
     return Start(tuple(match.group(1).split()), match.group(2), given_zone) if match else None
+
+
+def require_sections_of(banner: Banner | None, sections: Sequence[str]) -> None:
+    """RejectedError if banner and sections are of different tools, so that the units are unknown.
+
+    pcp-dstat calls its CPU section "total usage", dstat and dool "total cpu usage".
+    """
+    is_pcp = banner is not None and banner.tool == "pcp-dstat"
+    foreign = _TOTAL_CPU[not is_pcp]
+    if banner is not None and foreign in sections:
+        raise RejectedError(
+            f"the first line says {banner.tool}, and the section {foreign!r} is another tool's: units unknown"
+        )
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,8 @@
     node1;1;2026-11-23 09:16:44 UTC;-1;91.96;0.00;8.04;0.00;0.00;0.00
 
 `sadf -d FILE -- -u -b -r` writes one section after the other, each with a header. Rows of several sections at
-one time are one sample. Times are in UTC, local (`-T`) or epoch seconds (`-U`). Source: sysstat 12.6.1.
+one time are one sample; other sections are skipped. Times are in UTC, local (`-T`) or epoch seconds (`-U`).
+Source: sysstat 12.6.1 and 12.7.
 """
 
 from __future__ import annotations
@@ -24,7 +25,12 @@ from density_study.workloads.monitors.dool_header import YEARS_S
 HEADER = "# hostname;interval;timestamp"
 NO_HEADER = f"no sar file in CSV: no line '{HEADER};...'"
 ALL_CPUS = ("-1", "all")
-_TIME = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2})( UTC)?")
+# sysstat 12.7.1 and later name the zone of local times, too: EST, CEST, +0530. Such names are ambiguous.
+_TIME = re.compile(
+    r"([0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2})(?: (UTC)| [A-Z]{1,5}| [+-][0-9]{2,4})?"
+)
+RESTART = re.compile(r"[^;#]*;-?[0-9]+;[^;]*;LINUX-RESTART\b.*")
+_ON_ONE_LINE = "[...]"
 _MARK = re.compile(r"(?:LINUX-RESTART|COM)\b.*")
 _BLOCK_BYTES = 512  # sar's "blocks" are sectors
 _KIB = 1024
@@ -134,6 +140,10 @@ class _Reader:
         self._columns, self._section, self._last = None, None, 0.0
         if not text.startswith(HEADER):
             raise RejectedError("not a header of sadf -d")
+        if _ON_ONE_LINE in text:
+            raise RejectedError(
+                "written with sadf -h, which puts all on one line: write it without -h"
+            )
         columns = text.removeprefix("# ").split(";")
         if len(set(columns)) != len(columns):
             raise RejectedError("two columns have the same name")
@@ -146,10 +156,12 @@ class _Reader:
     def _row(self, line: Line, texts: Sequence[str]) -> bool:
         if self._columns is None:
             raise RejectedError("no header above this row")
+        if self._section is None:
+            return False
         if len(texts) != len(self._columns):
             raise RejectedError(f"{len(texts)} cells under {len(self._columns)} columns")
         cells = dict(zip(self._columns, texts, strict=True))
-        if self._section is None or cells.get("CPU", "-1") not in ALL_CPUS:
+        if cells.get("CPU", "-1") not in ALL_CPUS:
             return False
         if whole(cells["interval"]) < 1:
             raise RejectedError("an interval of less than a second")

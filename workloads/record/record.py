@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +25,8 @@ from density_study.workloads.record.manifest import FORMAT, Manifest
 OPEN = ".open"
 MANIFEST = "manifest.json"
 OPENING = "opening.json"
+# As `cluster.render.names.check_name`, but as long as a folder's name: a trial's name has several parts.
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,254}")
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,8 @@ def close_unfinished(records: Path, reason: str) -> list[str]:
 
 
 def read_manifest(record: Path) -> Manifest:
-    """The manifest of a closed record. StudyError if its format is not this version's."""
+    """The manifest of a closed record. StudyError if its format is not this version's, or if a name in it is
+    more than a name."""
     path = record / MANIFEST
     value = json.loads(path.read_text(encoding="utf-8"))
     if value.get("format") != FORMAT:
@@ -84,7 +89,33 @@ def read_manifest(record: Path) -> Manifest:
             str(path),
             "analyse this run with the version of the program that wrote it.",
         )
-    return Manifest.model_validate(value)
+    manifest = Manifest.model_validate(value)
+    for what, name in _names(manifest):
+        if not _NAME.fullmatch(name):
+            raise StudyError(
+                f"the record names {what} {name[:80]!r}, which is no name of letters, digits, '.', '-' and "
+                "'_'.",
+                str(path),
+                "restore the record, or remove it.",
+            )
+    return manifest
+
+
+def _names(manifest: Manifest) -> Iterator[tuple[str, str]]:
+    """What the manifest calls things; tables, pages and commands show these names."""
+    topology = manifest.topology
+    yield from (("a study", manifest.study), ("a run", manifest.run), ("a trial", manifest.trial))
+    yield from (("a build", manifest.build), ("a topology", topology.name))
+    yield "a setting", manifest.setting_id
+    yield from (("a host", host.name) for host in topology.hosts)
+    for node in topology.nodes:
+        yield from (("a node", node.name), ("a host", node.host))
+    yield from (("a client", client.name) for client in manifest.clients)
+    for monitor in manifest.monitors:
+        yield from (("a monitor", monitor.kind), ("a host", monitor.host))
+    yield from (("a host", clock.host) for clock in manifest.clock)
+    for guest in manifest.guests:
+        yield from (("a node", guest.node), ("a host", guest.host))
 
 
 def is_closed(record: Path) -> bool:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from io import StringIO
 
 from density_study.cluster.model.errors import InputError
 
 DELIMITERS = (",", ";", "\t")
+_SEP_LINE = re.compile(r'\A"?sep=[^\r\n]?"?(?=\r?\n)', re.IGNORECASE)  # Excel's own first line
 Row = Mapping[str, str]
 
 
@@ -19,8 +21,8 @@ def csv_rows(text: str, where: str, needed: Sequence[str]) -> Iterator[tuple[str
     InputError for a column that is missing or there twice, a line with more cells than the header has
     (an unquoted comma in a number), and text that is no CSV. `where` names the file.
     """
-    head = (text.strip().splitlines() or [""])[0]
-    delimiter = max(DELIMITERS, key=lambda one: len(set(_names(head.split(one))) & set(needed)))
+    text = _SEP_LINE.sub("", text, count=1)
+    delimiter = delimiter_of(text, needed)
     reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
     lines = (
         (f"{where}, line {reader.line_num}", cells)
@@ -38,6 +40,12 @@ def csv_rows(text: str, where: str, needed: Sequence[str]) -> Iterator[tuple[str
             f"{where}, line {reader.line_num}",
             "look for a quote that is not closed, or save it as CSV again.",
         ) from error
+
+
+def delimiter_of(text: str, needed: Sequence[str]) -> str:
+    """What parts the cells of the header."""
+    head = (_SEP_LINE.sub("", text, count=1).strip().splitlines() or [""])[0]
+    return max(DELIMITERS, key=lambda one: len(set(_names(head.split(one))) & set(needed)))
 
 
 def _names(cells: Sequence[str]) -> list[str]:

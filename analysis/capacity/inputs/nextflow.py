@@ -1,8 +1,7 @@
-"""Nextflow's trace.txt as a profile: what the pipeline used, by process.
+"""Reads Nextflow's trace.txt: the tasks that were completed, and what the trace says of the others.
 
-Tab-separated; durations as `1h 2m 3s` or milliseconds, sizes as `1.2 GB` (of 1024) or bytes, `-` where
-nothing is known. A process is a stage; it comes after the process of the same sample that ended last
-before it was submitted. What a trace does not say (storage, queries, peak) is wgs30x's, with its tags.
+Tab-separated; durations as `1h 2m 3s` or milliseconds, sizes as `1.2 GB` (of 1024, unlike in points.csv) or
+bytes. `-`, an empty cell, and a counter that is zero where it cannot be are unknown, never zero.
 """
 
 from __future__ import annotations
@@ -10,38 +9,38 @@ from __future__ import annotations
 import csv
 import math
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import yaml
-
 from density_study.analysis.capacity.inputs.points import grouped
-from density_study.analysis.capacity.inputs.profile import Profile, read_profile
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.state.atomic import write_text
+from density_study.workloads.imports.foreign import foreign
 
 NEEDED = ("name", "status", "realtime", "%cpu")
 DONE = ("COMPLETED", "CACHED")  # CACHED: done by an earlier run that was resumed
+RUNNING = ("NEW", "SUBMITTED", "RUNNING")
 DURATION_S = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3}
 SIZE_MIB = {"B": 2.0**-20, "KB": 2.0**-10, "MB": 1.0, "GB": 2.0**10, "TB": 2.0**20}
 NAME = re.compile(r"(?P<process>[^(]+?)\s*(?:\((?P<tag>.*)\))?")
-FEW = 3
-MARGIN = 1.25  # range of a number with fewer than 3 observations: plus or minus a quarter
+MOST_CPUS = 10_000  # of a task; more is damage
+MOST = 1e12  # s, MiB, or epoch s
+UNKNOWN = ("", "-")
 
 
 @dataclass(frozen=True)
 class Task:
-    """One line of a trace. None: not in the trace."""
+    """One line of a trace. process: with its subworkflows, `A:SAMTOOLS:SORT`. None: not in the trace."""
 
     process: str
     tag: str
-    realtime_s: float
-    cpu_cores: float
+    status: str
+    realtime_s: float | None
+    cpu_cores: float | None
     cpus: int
     rss_mib: float | None
     read_mib: float | None
@@ -50,52 +49,102 @@ class Task:
     end_s: float | None
 
 
-def parse_trace(text: str, where: str) -> tuple[Task, ...]:
-    """The completed tasks. InputError, with the line, if the text is not a trace."""
-    rows = csv.DictReader(StringIO(text), delimiter="\t")
-    missing = [name for name in NEEDED if name not in (rows.fieldnames or ())]
-    if missing:
+@dataclass(frozen=True)
+class Trace:
+    """tasks: those completed. left_out: in words, what else there was."""
+
+    tasks: tuple[Task, ...]
+    left_out: tuple[str, ...] = ()
+
+
+def read_trace(path: Path) -> Trace:
+    """InputError if the file cannot be read, or is no trace."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(
+            f"the trace cannot be read: {error}.", str(path), "name a trace.txt, in UTF-8."
+        ) from error
+    return parse_trace(text, str(path))
+
+
+def parse_trace(text: str, where: str) -> Trace:
+    """InputError, with the line, if the text is not a trace."""
+    rows = csv.DictReader(StringIO(text.removeprefix("\ufeff")), delimiter="\t")
+    try:
+        tasks = list(_tasks(rows, text, where))
+    except csv.Error as error:
+        raise InputError(
+            f"the file is not a table: {error}.", where, "give the file as Nextflow wrote it."
+        ) from error
+    done = [task for task in tasks if task.status in DONE and task.realtime_s is not None]
+    if not done:
+        raise InputError(
+            "no task of the trace was completed.", where, "give a trace of a whole run."
+        )
+    by_process = grouped(done, lambda task: task.process)
+    # Where no task of a process used a core at all, nobody read the counters: a container may lack `ps`.
+    blind = {name for name, same in by_process.items() if not any(one.cpu_cores for one in same)}
+    seen = tuple(_unread(task) if task.process in blind else task for task in done)
+    return Trace(seen, tuple(_left_out(tasks, done)))
+
+
+def _unread(task: Task) -> Task:
+    """Without counters that are zero because nobody read them."""
+    read_mib, write_mib = task.read_mib or None, task.write_mib or None
+    return replace(task, cpu_cores=None, read_mib=read_mib, write_mib=write_mib)
+
+
+def _tasks(rows: csv.DictReader[str], text: str, where: str) -> Iterator[Task]:
+    names = rows.fieldnames or ()
+    # a trace may have the parts of the name in two columns
+    needed = [name for name in NEEDED if name != "name" or not {"process", "tag"} <= set(names)]
+    if missing := [name for name in needed if name not in names]:
+        other = foreign(text.encode("utf-8", "replace"))
+        if other is not None and not other.name.startswith("a trace of"):
+            raise InputError(
+                f"this is {other.name}, not a trace of Nextflow.", where, f"{other.advice}."
+            )
         raise InputError(
             f"the field {missing[0]!r} is missing.",
             where,
             "trace with fields name, status, realtime, %cpu, peak_rss, rchar, wchar at least.",
         )
-    tasks = []
     for row in rows:
-        if row["status"] in DONE and row["realtime"] not in ("-", "", None):
-            try:
-                tasks.append(_task(row))
-            except (ValueError, KeyError) as error:
-                raise InputError(
-                    f"the line cannot be parsed: {error}.",
-                    f"{where}, line {rows.line_num}",
-                    "give the file as Nextflow wrote it.",
-                ) from error
-    if not tasks:
-        raise InputError(
-            "no task of the trace was completed.", where, "give a trace of a whole run."
-        )
-    return tuple(tasks)
+        try:
+            if None in row or None in row.values():
+                raise ValueError(f"it has not the {len(names)} cells of the header")
+            yield _task(row)
+        except (ValueError, KeyError, OverflowError) as error:
+            raise InputError(
+                f"the line cannot be parsed: {error}.",
+                f"{where}, line {rows.line_num}",
+                "give the file as Nextflow wrote it.",
+            ) from error
 
 
 def _task(row: Mapping[str, Any]) -> Task:
-    match = NAME.fullmatch(row["name"].strip())
+    name = row["name"] if "name" in row else f"{row['process']} ({row['tag']})"
+    match = NAME.fullmatch(name.strip())
     if match is None:
-        raise ValueError(f"name {row['name']!r}")
-    realtime_s = _duration_s(row["realtime"])
-    # 100 % is one busy core
-    cores = float(row["%cpu"].rstrip("%") or "nan") / 100 if row["%cpu"] != "-" else 1.0
+        raise ValueError(f"name {name!r}")
+    cores = _percent(row["%cpu"])
     given = row.get("cpus") or "-"
+    cpus = max(1, math.ceil((cores or 1.0) - 0.1)) if given in UNKNOWN else int(given)
+    if not 1 <= cpus <= MOST_CPUS:
+        raise ValueError(f"{cpus} CPUs")
     submit_s = _epoch_s(row.get("submit"))
     duration = row.get("duration") or "-"
     end_s = None if submit_s is None or duration == "-" else submit_s + _duration_s(duration)
     return Task(
-        process=match["process"].split(":")[-1],
-        tag=match["tag"] or "",
-        realtime_s=realtime_s,
+        process=match["process"],
+        tag=(match["tag"] or "").removeprefix("-"),
+        status=row["status"].strip(),
+        realtime_s=None if row["realtime"].strip() in UNKNOWN else _duration_s(row["realtime"]),
         cpu_cores=cores,
-        cpus=int(given) if given != "-" else max(1, math.ceil(cores - 0.1)),
-        rss_mib=_mib(row.get("peak_rss")),
+        cpus=cpus,
+        # until release 18.10, traces had no peak
+        rss_mib=_mib(row.get("peak_rss", row.get("rss"))) or None,
         # read_bytes came from a disk; rchar counts reads from the page cache, too (proc(5))
         read_mib=_mib(row.get("read_bytes") or row.get("rchar")),
         write_mib=_mib(row.get("write_bytes") or row.get("wchar")),
@@ -104,13 +153,59 @@ def _task(row: Mapping[str, Any]) -> Task:
     )
 
 
+def _left_out(tasks: Iterable[Task], done: Iterable[Task]) -> Iterator[str]:
+    """What of the trace is in no number, in words."""
+    tasks = list(tasks)
+    kept = {id(task) for task in done}
+    others = [task for task in tasks if id(task) not in kept]
+    unfinished = [task for task in others if task.status in RUNNING]
+    if unfinished:
+        yield (
+            f"{_numbered(len(unfinished), 'task')} had not ended ({_statuses(unfinished)}): the trace is not "
+            "of a whole run"
+        )
+    lost = [task for task in others if task.status not in (*RUNNING, *DONE)]
+    if lost:
+        work = [(task.realtime_s or 0.0) * (task.cpu_cores or 0.0) / 3600 for task in lost]
+        yield (
+            f"{_numbered(len(lost), 'task')} did not succeed ({_statuses(lost)}), and {sum(work):.4g} "
+            "core-hours of work were lost; they are in no number"
+        )
+    without = [task for task in others if task.status in DONE]
+    if without:
+        yield f"{_numbered(len(without), 'completed task')} without a realtime: in no number"
+    finished = {task.process for task in done}
+    for process in dict.fromkeys(task.process for task in others):
+        if process not in finished:
+            yield f"process {process}: none of its tasks was completed, so it is no stage"
+
+
+def _numbered(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'s' * (count != 1)}"
+
+
+def _statuses(tasks: Iterable[Task]) -> str:
+    counts = Counter(task.status for task in tasks)
+    return ", ".join(f"{count} {status}" for status, count in counts.items())
+
+
+def _percent(text: str) -> float | None:
+    """Busy cores. 100 % is one."""
+    if text.strip() in UNKNOWN:
+        return None
+    cores = float(text.strip().removesuffix("%")) / 100
+    if not 0 <= cores <= MOST_CPUS:
+        raise ValueError(f"%cpu {text!r}")
+    return cores
+
+
 def _duration_s(text: str) -> float:
     if re.fullmatch(r"\d+", text.strip()):
-        return float(text) / 1e3
+        return _bounded(float(text) / 1e3, text)
     parts = re.findall(r"([0-9.]+)\s*(ms|[dhms])", text)
     if not parts or re.sub(r"[0-9.]+\s*(ms|[dhms])|\s", "", text):
         raise ValueError(f"duration {text!r}")
-    return sum(float(value) * DURATION_S[unit] for value, unit in parts)
+    return _bounded(sum(float(value) * DURATION_S[unit] for value, unit in parts), text)
 
 
 def _mib(text: str | None) -> float | None:
@@ -119,109 +214,19 @@ def _mib(text: str | None) -> float | None:
     match = re.fullmatch(r"([0-9.]+)\s*([KMGT]?B)?", text.strip())
     if match is None:
         raise ValueError(f"size {text!r}")
-    return float(match[1]) * SIZE_MIB[match[2] or "B"]
+    return _bounded(float(match[1]) * SIZE_MIB[match[2] or "B"], text)
+
+
+def _bounded(value: float, text: str) -> float:
+    """`value` in s or MiB; ValueError for more than any task can take."""
+    if not value <= MOST:
+        raise ValueError(f"number too large: {text[:40]!r}")
+    return value
 
 
 def _epoch_s(text: str | None) -> float | None:
     if text is None or text.strip() in ("", "-"):
         return None
     if text.strip().isdigit():
-        return float(text) / 1e3
+        return _bounded(float(text) / 1e3, text)
     return datetime.fromisoformat(text.strip()).timestamp()
-
-
-def profile_of(tasks: Sequence[Task], genomes: int, name: str, source: str) -> Profile:
-    """InputError unless genomes is 1 or more."""
-    if genomes < 1:
-        raise InputError(f"the number of genomes is {genomes}.", "--genomes", "give at least 1.")
-    by_process = grouped(tasks, lambda task: task.process)
-    order = sorted(by_process, key=lambda process: _first(by_process[process]))
-    stages = [
-        {
-            "name": _stage_name(process),
-            "after": [_stage_name(one) for one in _after(by_process, process, order[:place])],
-            **_numbers(by_process[process], genomes, source),
-        }
-        for place, process in enumerate(order)
-    ]
-    base = read_profile("wgs30x").model_dump(mode="json")
-    return Profile.model_validate(
-        {**base, "profile": name, "about": f"measured by Nextflow: {source}", "stages": stages}
-    )
-
-
-def _stage_name(process: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", process.lower()).strip("-")
-
-
-def _first(tasks: Sequence[Task]) -> float:
-    return min((task.submit_s for task in tasks if task.submit_s is not None), default=0.0)
-
-
-def _after(tasks: Mapping[str, Sequence[Task]], process: str, before: Sequence[str]) -> list[str]:
-    """The one stage that ended last before this one was submitted, for the same sample if it has one."""
-    mine = tasks[process][0]
-    if mine.submit_s is None:
-        return list(before[-1:])  # without times: a chain, in the trace's order
-    ended = [
-        (task.end_s, one)
-        for one in before
-        for task in tasks[one]
-        if task.end_s is not None
-        and task.end_s <= mine.submit_s
-        and (task.tag == mine.tag or not task.tag or not mine.tag)
-    ]
-    return [max(ended)[1]] if ended else []
-
-
-def _numbers(tasks: Sequence[Task], genomes: int, source: str) -> dict[str, Any]:
-    cpu_s = [task.realtime_s * task.cpu_cores for task in tasks]
-    # ratio of sums, not a mean of ratios: a short task counts as much as it occupies its cores
-    share = sum(cpu_s) / sum(task.realtime_s * task.cpus for task in tasks)
-    found: dict[str, Any] = {
-        "core_hours": _ranged(cpu_s, sum(cpu_s) / 3600 / genomes, source),
-        "cpu_efficiency": _fixed(min(1.0, max(0.01, share)), source),
-        "tasks": max(1, round(len(tasks) / genomes)),
-        "cores_per_task": max(task.cpus for task in tasks),
-        "demands": {},
-    }
-    memory = [task.rss_mib / 1024 for task in tasks if task.rss_mib]
-    if memory:
-        # the largest task decides what fits into a VM
-        found["ram_gib"] = {**_fixed(max(memory), source), "low": min(memory)}
-    read = [task.read_mib for task in tasks if task.read_mib]
-    written = [task.write_mib for task in tasks if task.write_mib]
-    for resource, amounts in (("hdfs_read", read), ("hdfs_write", written)):
-        if amounts:
-            found["demands"][resource] = _ranged(amounts, sum(amounts) / genomes, source)
-    return found
-
-
-def _ranged(seen: Sequence[float], total: float, source: str) -> dict[str, Any]:
-    """`total` with the relative range of single tasks."""
-    if len(seen) < FEW or min(seen) <= 0:
-        return {**_fixed(total, source), "low": total / MARGIN, "high": total * MARGIN}
-    low, middle, high = np.quantile(seen, (0.05, 0.5, 0.95)) / np.mean(seen)
-    return {
-        **_fixed(total, source),
-        "low": float(total * min(1.0, low / middle)),
-        "high": float(total * max(1.0, high / middle)),
-    }
-
-
-def _fixed(value: float, source: str) -> dict[str, Any]:
-    value = float(value)
-    return {"value": value, "low": value, "high": value, "tag": "measured", "source": source}
-
-
-def write_profile(trace: Path, genomes: int, output: Path) -> int:
-    """Read a trace and write its profile as YAML. Returns the number of stages."""
-    try:
-        text = trace.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(
-            f"the trace cannot be read: {error}.", str(trace), "name a trace.txt."
-        ) from error
-    profile = profile_of(parse_trace(text, str(trace)), genomes, output.stem, trace.name)
-    write_text(output, yaml.safe_dump(profile.model_dump(mode="json"), sort_keys=False))
-    return len(profile.stages)

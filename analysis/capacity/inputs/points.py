@@ -10,14 +10,14 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar
 
 from pydantic import Field
 
-from density_study.analysis.capacity.inputs.csv_rows import Row, csv_rows
+from density_study.analysis.capacity.inputs.csv_rows import Row, csv_rows, delimiter_of
 from density_study.analysis.capacity.inputs.unit import Unit, parse_unit
 from density_study.cluster.model.errors import InputError
 from density_study.workloads.base.values import Frozen
@@ -29,6 +29,7 @@ NUMBER = re.compile(
     r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(nan|inf(inity)?)", re.I | re.ASCII
 )
 # A number with separators of thousands or a decimal comma: "1,5" may mean 1.5 or 15, so it is an error.
+_THREE_DIGITS = re.compile(r"[+-]?[1-9][0-9]{0,2}\.[0-9]{3}")
 SEPARATED = re.compile(r"[+-]?\d[\d.,_' \u00a0\u202f]*")
 Quantity = Literal["time", "rate", "latency", "utilization"]
 Arm = tuple[str, str, int]  # group, medium, VMs per host: identifies a curve over hosts
@@ -76,8 +77,12 @@ def read_points(path: Path) -> tuple[Point, ...]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
+        utf16 = isinstance(error, UnicodeDecodeError) and error.object[:2] in (
+            b"\xff\xfe",
+            b"\xfe\xff",
+        )
         raise InputError(
-            f"the points cannot be read: {error}.",
+            f"the points cannot be read: {'they are encoded in UTF-16' if utf16 else error}.",
             str(path),
             "name a CSV file of measured points, in UTF-8.",
         ) from error
@@ -87,13 +92,35 @@ def read_points(path: Path) -> tuple[Point, ...]:
 def parse_points(text: str, where: str) -> tuple[Point, ...]:
     """As `read_points`, from text. `where` names it in errors."""
     seen: dict[tuple[object, ...], int] = defaultdict(int)
-    points = [_Line(row, place).point(seen) for place, row in csv_rows(text, where, NEEDED)]
+    rows = list(csv_rows(text, where, NEEDED))
+    if delimiter_of(text, NEEDED) != ",":
+        _check_points_are_decimal(rows)
+    points = [_Line(row, place).point(seen) for place, row in rows]
     if not points:
         raise InputError(
             "the file contains no points.", where, "give points at 3 or more host counts."
         )
     check_units(points, where)
     return tuple(points)
+
+
+def _check_points_are_decimal(rows: Sequence[tuple[str, Row]]) -> None:
+    """InputError if a column has numbers like 1.878, and none that shows what the point means.
+
+    Where semicolons or tabs part the cells, the comma may be the decimal sign, and 1.878 be 1,878.
+    """
+    for name in ("value", "load"):
+        pointed = [(place, row[name]) for place, row in rows if "." in row.get(name, "")]
+        unclear = [(place, cell) for place, cell in pointed if _THREE_DIGITS.fullmatch(cell)]
+        if unclear and len(unclear) == len(pointed):
+            place, cell = unclear[0]
+            raise InputError(
+                f"{name} is {cell!r}, which may mean {float(cell):g} or {cell.replace('.', '')}: every "
+                "number of this column with a point has three digits after it.",
+                place,
+                "write numbers without separators of thousands; part the cells by commas if the point is "
+                "the decimal sign.",
+            )
 
 
 @dataclass(frozen=True)

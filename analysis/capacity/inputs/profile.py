@@ -1,7 +1,7 @@
 """`Profile`: the demand of one genome, stage by stage; every value has a range, a tag and a source.
 
 `wgs30x`, `exome` and `cohort-query` ship as YAML; a user's own file is read the same way, and a trace
-of Nextflow becomes one (nextflow.py).
+of Nextflow becomes one (traced.py).
 """
 
 from __future__ import annotations
@@ -89,6 +89,9 @@ class Profile(FiniteModel):
     measured_by: dict[Resource, tuple[str, ...]] = Field(
         description="patterns of the groups that provide a resource, best first"
     )
+    unknown: tuple[str, ...] = Field(
+        (), description="what the source of the profile does not say; plans repeat it"
+    )
 
     @model_validator(mode="after")
     def _is_a_graph(self) -> Self:
@@ -106,6 +109,13 @@ class Profile(FiniteModel):
         if not self.stages and self.query is None:
             raise ValueError("the profile has neither stages nor a query")
         return self
+
+    def left_out(self) -> Iterator[str]:
+        """In words, what a plan does not count because nobody measured it."""
+        yield from self.unknown
+        for stage in self.stages:
+            if stage.core_hours is not None and stage.ram_gib is None:
+                yield f"stage {stage.name}: memory unknown, counted as none"
 
     def ranges(self) -> Iterator[tuple[str, UncertainValue]]:
         """(name, value) of everything that has a range, for draws and for evidence."""

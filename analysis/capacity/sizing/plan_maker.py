@@ -197,6 +197,7 @@ def _range(value: UncertainValue) -> str:
 
 
 def _warnings(one: Candidate, hosts: int, search: Search) -> Iterator[str]:
+    yield from one.demand.profile.left_out()
     yield from search.warnings
     if one.demand.profile.stages:
         yield (

@@ -275,7 +275,14 @@ def import_trace(
     ] = Path("profile.yaml"),
 ) -> None:
     """Convert a Nextflow trace into a profile: measured stages, core-hours, memory and I/O."""
-    from density_study.analysis.capacity.inputs.nextflow import write_profile
+    from density_study.analysis.capacity.inputs.traced import write_profile
 
-    stages = write_profile(trace, genomes, output)
-    out.print(f"profile  {output}: {stages} stages", markup=False, soft_wrap=True)
+    profile = write_profile(trace, genomes, output)
+    out.print(f"profile  {output}: {_stages(profile)}", markup=False, soft_wrap=True)
+    for line in profile.left_out():
+        out.print(f"unknown  {line}", markup=False, soft_wrap=True)
+
+
+def _stages(profile: Profile) -> str:
+    count = len(profile.stages)
+    return f"{count} stage{'s' * (count != 1)}"

@@ -21,8 +21,14 @@ READABLE = "study_nightly"
 
 
 def make_runs(runs: Path) -> None:
-    for name, dag_run in (("mine", f"{READABLE}/1"), ("other", "study_other/1"), ("typed", "")):
-        report = runs / "nightly" / name / "report"
+    # the last two are copies from strangers, whose journals name the DAG that the reader may read
+    for study, name, dag_run in (
+        ("nightly", "mine", f"{READABLE}/1"),
+        ("other", "theirs", "study_other/1"),
+        ("other", "lying", f"{READABLE}/1"),
+        ("other", "lying-too", f"{READABLE}/3"),
+    ):
+        report = runs / study / name / "report"
         report.mkdir(parents=True)
         (report / "index.html").write_text(name)
         Journal(report.parent / "journal.jsonl").write(
@@ -52,24 +58,33 @@ def main(folder: Path) -> None:
     make_runs(folder / "runs")
     app = pages.pages(folder / "runs")
     app.dependency_overrides[security.get_user] = lambda: SimpleNamespace(get_id=lambda: "ann")
-    report = "nightly/{}/report/index.html"
+    report = "{}/report/index.html"
     asked = {
         "hub": "/",
         "hub, naming the DAG": f"/?dag_id={READABLE}",
-        "report": f"/{report.format('mine')}",
-        "report of another DAG": f"/{report.format('other')}",
-        "report of another DAG, naming mine": f"/{report.format('other')}?dag_id={READABLE}",
-        "report of a run without a DAG": f"/{report.format('typed')}?dag_id={READABLE}",
+        "report": f"/{report.format('nightly/mine')}",
+        "no report of mine": f"/{report.format('nightly/none')}",
+        "report of another DAG": f"/{report.format('other/theirs')}",
+        "report of another DAG, naming mine": f"/{report.format('other/theirs')}?dag_id={READABLE}",
+        "report of another DAG, whose journal names mine": f"/{report.format('other/lying')}",
+        "no report of another DAG": f"/{report.format('other/none')}",
+        "no report of no DAG": f"/{report.format('none/none')}",
+        "no path of a report": "/none.html",
         "my DAG run": f"/dag-run?dag_id={READABLE}&run_id=1",
         "another DAG run": "/dag-run?dag_id=study_other&run_id=1",
         "a DAG run without a run": f"/dag-run?dag_id={READABLE}&run_id=2",
+        "a DAG run that another study's journal names": f"/dag-run?dag_id={READABLE}&run_id=3",
     }
     with (
         mock.patch.object(security, "get_auth_manager", Rights),
         mock.patch.object(pages, "get_auth_manager", Rights),
     ):
         client = TestClient(app, follow_redirects=False)
-        print(json.dumps({name: client.get(path).status_code for name, path in asked.items()}))
+        codes: dict[str, Any] = {name: client.get(path).status_code for name, path in asked.items()}
+        app.dependency_overrides.clear()
+        asking = {"Accept": "text/html", "Host": "evil.example"}
+        codes["login"] = client.get("/a/b?c=d", headers=asking).headers["location"]
+        print(json.dumps(codes))
 
 
 if __name__ == "__main__":

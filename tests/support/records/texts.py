@@ -109,12 +109,15 @@ def ycsb_status(per_second: Sequence[int]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def dfsio_log(name: str, files: int, processed_mib: float, rate: float, test_s: float) -> str:
+def dfsio_log(
+    name: str, files: int, processed_mib: float, rate: float, test_s: float, ended_s: float
+) -> str:
     """The block that TestDFSIO 3.4.2 appends to its result file; `name`: write, read, random read,
     ..."""
+    ended = datetime.fromtimestamp(ended_s, UTC)
     return (
         f"----- TestDFSIO ----- : {name}\n"
-        "            Date & time: Fri Nov 20 17:17:34 UTC 2026\n"
+        f"            Date & time: {ended:%a %b %d %H:%M:%S} UTC {ended:%Y}\n"
         f"        Number of files: {files}\n"
         f" Total MBytes processed: {processed_mib:g}\n"
         f"      Throughput mb/sec: {rate:.2f}\n"

@@ -12,7 +12,7 @@ import pytest
 
 from density_study.analysis.hub.files import HUB
 from density_study.cluster.state.journal import Journal
-from density_study.dags.web.results import dag_of, run_of_dag_run, served
+from density_study.dags.web.results import run_of_dag_run, served
 
 RUN = "quickstart/20261120T201530Z"
 
@@ -47,7 +47,7 @@ def test_the_hub_and_reports_are_served(runs: Path) -> None:
         found = served(runs, path)
         assert found is not None, path
         assert (found.content, found.content_type) == (content, kind)
-        assert found.run == (runs / RUN if RUN in path else None)
+        assert found.in_report == (RUN in path)
 
 
 def outside(runs: Path) -> Iterator[str]:
@@ -181,8 +181,8 @@ def test_the_runs_folder_itself_may_be_a_link(runs: Path, tmp_path: Path) -> Non
 # ------------------------------------------------------------------- the run of a DAG run
 
 
-def opened(runs: Path, name: str, dag_run: str) -> Path:
-    root = runs / "nightly" / name
+def opened(runs: Path, name: str, dag_run: str, study: str = "nightly") -> Path:
+    root = runs / study / name
     Journal(root / "journal.jsonl").write(
         "run-opened", study="nightly", run=name, tag=f"nightly/{name}", dag_run=dag_run
     )
@@ -198,24 +198,22 @@ def test_the_run_of_a_dag_run_is_found(tmp_path: Path) -> None:
     assert run_of_dag_run(tmp_path, "study_nightly", "scheduled__") is None
     assert run_of_dag_run(tmp_path, "other", "scheduled__1") is None
     assert run_of_dag_run(tmp_path / "nowhere", "other", "scheduled__1") is None
-    assert (dag_of(first), dag_of(second), dag_of(tmp_path)) == ("study_nightly",) * 2 + (None,)
 
 
 def test_the_newest_run_counts_and_a_broken_journal_does_not(tmp_path: Path) -> None:
-    opened(tmp_path, "1", "d/r")
-    newer = opened(tmp_path, "2", "d/r")
-    broken = opened(tmp_path, "3", "d/r")
+    opened(tmp_path, "1", "study_nightly/r")
+    newer = opened(tmp_path, "2", "study_nightly/r")
+    broken = opened(tmp_path, "3", "study_nightly/r")
     with (broken / "journal.jsonl").open("a") as journal:
         journal.write('{"format": 99}\n')
-    assert run_of_dag_run(tmp_path, "d", "r") == newer
-    assert dag_of(broken) is None
+    assert run_of_dag_run(tmp_path, "study_nightly", "r") == newer
 
 
 def test_a_resumed_run_belongs_to_both_dag_runs(tmp_path: Path) -> None:
-    root = opened(tmp_path, "1", "d/first")
-    opened(tmp_path, "1", "e/second")
-    assert run_of_dag_run(tmp_path, "d", "first") == run_of_dag_run(tmp_path, "e", "second") == root
-    assert dag_of(root) == "e"
+    root = opened(tmp_path, "1", "study_nightly/first")
+    opened(tmp_path, "1", "study_nightly/second")
+    for dag_run in ("first", "second"):
+        assert run_of_dag_run(tmp_path, "study_nightly", dag_run) == root
 
 
 def test_finding_files_needs_no_airflow_and_no_statistics() -> None:

@@ -39,8 +39,9 @@ _LOGGING = re.compile(
 )
 _NOTE = "Below is a summary of latency in microseconds:"
 _KEYS = ("metric", "measurement", "value")
-_PAIR = re.compile(r'\s*"(metric|measurement|value)" : (.*?),?')
-_START = re.compile(r"\s*(\[\s*)?\{\s*")
+_PAIR = re.compile(r'\s*"(metric|measurement|value)" ?: ?(.*?),?')
+_START = re.compile(r"\s*(\[\s*)?\{\s*|\s*\[\s*")
+_ONE_LINE = re.compile(r"\s*[\[,]?\s*(\{.*\})\s*[\],]?\s*")
 _BRACES = re.compile(r"\s*[\[\]{}, ]+\s*")
 
 
@@ -55,8 +56,11 @@ class Entry:
 def entries(ledger: Ledger) -> Iterator[Entry]:
     """All entries in the file's order; other lines are skipped or quarantined."""
     first = next((line for line in ledger.lines if line.text.strip()), None)
-    is_json = first is not None and _START.fullmatch(first.text)
-    return _json(ledger) if is_json else _text(ledger)
+    if first is None:
+        return iter(())
+    if _START.fullmatch(first.text):
+        return _json(ledger)
+    return _compact(ledger) if _ONE_LINE.fullmatch(first.text) else _text(ledger)
 
 
 def _text(ledger: Ledger) -> Iterator[Entry]:
@@ -96,6 +100,22 @@ def _json(ledger: Ledger) -> Iterator[Entry]:
             yield from _complete(ledger, pairs)
             pairs = []
     ledger.quarantine("incomplete JSON object", *(at for at, _ in pairs))
+
+
+def _compact(ledger: Ledger) -> Iterator[Entry]:
+    """JSON without line breaks in its objects, as `jq -c` writes it."""
+    for line in ledger.lines:
+        match = _ONE_LINE.fullmatch(line.text)
+        if match is None:
+            _pass_brace(ledger, line)
+            continue
+        try:
+            found = json.loads(f"[{match.group(1)}]", parse_float=str, parse_int=str)
+            triples = [tuple(str(one[key]) for key in _KEYS) for one in found]
+        except (ValueError, RecursionError, KeyError, TypeError):
+            ledger.quarantine("not an object of a YCSB summary", line)
+            continue
+        yield from (Entry((line,), *triple) for triple in triples)
 
 
 def _pass_brace(ledger: Ledger, line: Line) -> None:

@@ -13,7 +13,8 @@ from typing import Literal
 # The client's own time between two operations of a closed loop, recorded like an operation.
 THINK = "THINK"
 CLEANUP = "CLEANUP"  # of a client thread that has finished
-NOT_OF_USERS = (CLEANUP, THINK)  # not user requests
+VERIFY = "VERIFY"  # of a read's content, with dataintegrity=true
+NOT_OF_USERS = (CLEANUP, THINK, VERIFY)  # not user requests
 READ_MODIFY_WRITE = "READ-MODIFY-WRITE"
 
 Instrument = Literal["hdr", "bucket", "raw"]

@@ -26,7 +26,7 @@ _MEASUREMENTS = (
     ),
 )
 _P99 = re.compile(r", 99=(\d+)(?:,|$)")
-_NOT_FINITE = frozenset({"∞", "NaN", "\ufffd"})
+_NOT_FINITE = frozenset({"∞", "NaN", "\ufffd", "?"})  # "?": in a character set without the others
 
 
 @dataclass(frozen=True)
@@ -129,9 +129,15 @@ def _latencies(text: str) -> tuple[IntervalLatency, ...]:
         match = next((match for form in _MEASUREMENTS if (match := form.match(text))), None)
         if match is None:
             raise RejectedError(f"not a measurement: {text.strip()[:60]!r}")
-        found.append(_latency(match.groupdict()))
+        if not _is_of_none(match.groupdict()):
+            found.append(_latency(match.groupdict()))
         text = text[match.end() :]
     return tuple(found)
+
+
+def _is_of_none(printed: Mapping[str, str | None]) -> bool:
+    """Whether no operation was measured since the last line: there is no mean of none."""
+    return printed.get("count") == "0" and printed["average"] in _NOT_FINITE
 
 
 def _latency(printed: Mapping[str, str | None]) -> IntervalLatency:

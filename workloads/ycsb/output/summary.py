@@ -11,14 +11,25 @@ from dataclasses import dataclass
 
 from density_study.workloads.base.parsing import Ledger, Parsed, RejectedError, decimal, whole
 from density_study.workloads.ycsb.output.entries import Entry, entries
-from density_study.workloads.ycsb.output.measurement import Measurement, measurement
+from density_study.workloads.ycsb.output.measurement import (
+    NOT_OF_USERS,
+    READ_MODIFY_WRITE,
+    Measurement,
+    measurement,
+)
 
 _UNIT = re.compile(r"(.+?)\(([^()]+)\)")
-_SERIES = re.compile(r">?[0-9]+")
+SERIES = re.compile(r">?[0-9]+")
+# What Java prints where nothing was measured: the mean of no values, and the least of none (Long.MAX_VALUE).
+_NO_VALUE = frozenset(
+    {"NaN", "9223372036854775807", "9.223372036854775807E18", "9.223372036854776E18"}
+)
 _JAVA_DOUBLE = re.compile(r"[0-9]+\.0|[0-9]\.[0-9]+E[0-9]{1,2}")
 RETURN = "Return="
 GC_TIME, GC_MEASURE = "TOTAL_GC_TIME", "Time"
 """Name and measure of the time, in ms, in which the client's JVM stood still to collect garbage."""
+COUNTS = ("Operations", "Total Operations")
+"""Measures that count operations that succeeded; the second is that of measurement type `raw`."""
 SUCCESSES = frozenset({"OK", "BATCHED_OK", "0"})  # 0: releases before 0.2 returned numbers
 
 
@@ -70,13 +81,20 @@ class OperationCount:
 def parse_summary(data: bytes | str, file: str) -> Parsed[SummaryRow]:
     """Rows in the file's order. A measure that occurs again is quarantined: two runs in one file.
 
-    ParseError: no line is of a summary.
+    A latency of no operations has no row. Nor has a point of a time series that occurs again, as some
+    releases print it: no number comes from series. ParseError: no line is of a summary.
     """
     ledger = Ledger(data, file)
     rows: dict[tuple[str, str], SummaryRow] = {}
     for entry in (found := list(entries(ledger))):
         try:
+            if _is_of_none(entry, rows):
+                ledger.skip(*entry.lines)
+                continue
             row = _row(entry)
+            if (row.name, row.measure) in rows and row.unit is None:
+                ledger.skip(*entry.lines)
+                continue
             if (row.name, row.measure) in rows:
                 raise RejectedError(f"second {row.measure!r} of {row.name}: two runs in one file?")
         except RejectedError as error:
@@ -87,6 +105,15 @@ def parse_summary(data: bytes | str, file: str) -> Parsed[SummaryRow]:
     if not found:
         raise ledger.refuse("no YCSB summary: no line '[OVERALL], RunTime(ms), ...'")
     return ledger.close(rows.values())
+
+
+def _is_of_none(entry: Entry, rows: Mapping[tuple[str, str], SummaryRow]) -> bool:
+    """Whether it is a latency of no operations: their count, which is above it, is zero."""
+    counted = [row for measure in COUNTS if (row := rows.get((entry.name, measure))) is not None]
+    match = _UNIT.fullmatch(entry.measure)
+    unit = match.group(2) if match else _unit_of(entry.measure)
+    none = bool(counted) and all(row.value == 0 for row in counted)
+    return none and unit in ("us", "ms") and entry.value in _NO_VALUE
 
 
 def _row(entry: Entry) -> SummaryRow:
@@ -108,9 +135,9 @@ def _count(entry: Entry) -> float:
 
 def _unit_of(measure: str) -> str | None:
     """Of a measure printed without one."""
-    if measure.startswith(RETURN) or measure in ("Operations", "Total Operations", "Count"):
+    if measure.startswith(RETURN) or measure in (*COUNTS, "Count"):
         return "count"
-    if _SERIES.fullmatch(measure):
+    if SERIES.fullmatch(measure):
         return None
     if measure in ("MBs", "Load"):
         return measure
@@ -136,3 +163,23 @@ def operation_counts(rows: Iterable[SummaryRow]) -> dict[str, OperationCount]:
             status = row.measure.removeprefix(RETURN)
             returns.setdefault(name.operation, {})[status] = int(row.value)
     return {operation: OperationCount(operation, counts) for operation, counts in returns.items()}
+
+
+def user_operations(rows: Iterable[SummaryRow]) -> dict[str, int]:
+    """Attempts by operation, as users asked for them; empty if the summary counts none.
+
+    YCSB counts a read-modify-write three times: itself, its read and its update. Here it is itself alone.
+    """
+    rows = tuple(rows)
+    counts = {
+        name: count.ok + count.failed
+        for name, count in operation_counts(rows).items()
+        if name not in NOT_OF_USERS
+    }
+    both = sum(
+        int(row.value) for row in rows if row.name == READ_MODIFY_WRITE and row.measure in COUNTS
+    )
+    if both:
+        counts |= {name: counts.get(name, 0) - both for name in ("READ", "UPDATE")}
+        counts[READ_MODIFY_WRITE] = both
+    return {name: count for name, count in counts.items() if count}

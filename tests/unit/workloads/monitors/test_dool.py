@@ -184,7 +184,8 @@ def test_a_shifted_row_of_pcp_dstat_is_detected(cell: str) -> None:
 
 
 def test_a_first_row_without_values_is_skipped() -> None:
-    text = HEAD.replace("dool 1.3.8", "pcp-dstat 6.2.0").replace(",16,4,80,0,0,1,2,3,4", ",,")
+    text = HEAD.replace("dool 1.3.8", "pcp-dstat 6.2.0").replace("total cpu usage", "total usage")
+    text = text.replace(",16,4,80,0,0,1,2,3,4", ",,")
     parsed = parse_dool(text + SECOND, "d.csv")
     assert [row.since_boot for row in parsed.rows] == [False]
 

@@ -1,0 +1,21 @@
+"""`plain`: text from others, without the characters that a terminal obeys or that reorder a line."""
+
+from __future__ import annotations
+
+import re
+
+# C0 but tab and line ends, DEL and C1; marks, embeddings, overrides and isolates of direction; and half
+# characters, which no encoding can write.
+_CONTROLS = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]|\r(?!\n)"
+)
+
+
+def plain(text: str) -> str:
+    """`text` with a question mark for every control character. Tabs and line ends stay."""
+    return _CONTROLS.sub("?", text)
+
+
+def plain_json(text: str) -> str:
+    """The JSON document `text` with every control character escaped, so that it reads as the same value."""
+    return _CONTROLS.sub(lambda found: f"\\u{ord(found.group()):04x}", text)

@@ -1,0 +1,181 @@
+"""A damaged or hostile run is its own line of the hub and of the list, and stops nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from density_study.analysis.comparison.history import earlier, read_summary
+from density_study.analysis.hub.files import HUB
+from density_study.analysis.hub.page import rebuild
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.state.plain_file import NotPlainError, read_plain
+from density_study.workloads.execution.run_facts import facts_of_runs
+from tests.unit.analysis.hub.test_hub import hub, whole
+from tests.unit.analysis.test_compare import _id, _summary
+
+
+@pytest.fixture(autouse=True)
+def watchdog() -> Iterator[None]:
+    def hang(*_: object) -> None:
+        raise TimeoutError("it hangs")
+
+    before = signal.signal(signal.SIGALRM, hang)
+    signal.alarm(30)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def _fifo(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def _link(to: str) -> Callable[[Path], None]:
+    def change(path: Path) -> None:
+        path.unlink()
+        path.symlink_to(to)
+
+    return change
+
+
+def _text(text: str | bytes) -> Callable[[Path], None]:
+    return lambda path: path.write_bytes(text.encode() if isinstance(text, str) else text) and None
+
+
+def _folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def _endless(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(2**40)
+
+
+def _number(value: Any) -> Callable[[Path], None]:
+    """Every number of the summary."""
+
+    def changed(node: Any) -> Any:
+        if isinstance(node, dict):
+            return {key: 1 if key == "format" else changed(one) for key, one in node.items()}
+        if isinstance(node, list):
+            return [changed(one) for one in node]
+        return value if isinstance(node, float) else node
+
+    def change(path: Path) -> None:
+        whole = json.loads(path.read_text())
+        path.write_text(json.dumps({**changed(whole), "format": whole["format"]}))
+
+    return change
+
+
+HOSTILE: dict[str, Callable[[Path], None]] = {
+    "fifo": _fifo,
+    "zero": _link("/dev/zero"),
+    "link": _link("/etc/passwd"),
+    "link to itself": _link("summary.json"),
+    "folder": _folder,
+    "endless": _endless,
+    "deep": _text("[" * 200_000),
+    "deep object": _text('{"format":' * 50_000),
+    "no object": _text("1"),
+    "null": _text("null"),
+    "text": _text('"x"'),
+    "list": _text("[1, 2]"),
+    "empty": _text(""),
+    "no UTF-8": _text(b"\xff\xfe{"),
+    "huge number": _text('{"format": ' + "9" * 5000 + "}"),
+    "infinite": _number(float("inf")),
+    "negative": _number(-1.0),
+    "zero rates": _number(0.0),
+    "tiny": _number(5e-324),
+}
+NUMBERS = frozenset({"infinite", "negative", "zero rates", "tiny"})
+PLACES = ("report/summary.json", "report/comparison.json", "plan.json")
+
+
+@pytest.mark.parametrize("where", PLACES)
+def test_one_run_stops_no_other(tmp_path: Path, where: str) -> None:
+    """All kinds of damage at once, each in a run of its own, between two sound runs."""
+    damages = [
+        change for how, change in HOSTILE.items() if where == PLACES[0] or how not in NUMBERS
+    ]
+    count = len(damages) + 2
+    roots = [whole(tmp_path, _summary(number)) for number in range(1, count + 1)]
+    for root, damage in zip(roots[1:], damages, strict=False):
+        (root / where).touch()
+        damage(root / where)
+    text = hub(tmp_path)
+    assert f"{count} runs of 1 study" in text
+    for number in (1, count):
+        assert f"nightly/{_id(number)}/report/index.html" in text
+    if where == PLACES[0]:
+        assert text.count("No results: ") >= len(HOSTILE) - len(NUMBERS)
+    assert [facts.run for facts in facts_of_runs(tmp_path)] == [_id(n + 1) for n in range(count)]
+    assert earlier(roots[-1])
+
+
+@pytest.mark.parametrize("how", [name for name in HOSTILE if name not in NUMBERS])
+def test_a_summary_that_cannot_be_read_is_bad_input(tmp_path: Path, how: str) -> None:
+    root = whole(tmp_path, _summary(1))
+    HOSTILE[how](root / "report" / "summary.json")
+    with pytest.raises(InputError) as refused:
+        read_summary(root)
+    assert refused.value.remedy and "\n" not in refused.value.where
+
+
+@pytest.mark.parametrize(
+    "line",
+    ("1", "[]", '"x"', '{"event": {}}', '{"format": 1}', '{"format": 1, "event": []}', "null"),
+)
+def test_lines_of_a_journal_stop_no_hub(tmp_path: Path, line: str) -> None:
+    whole(tmp_path, _summary(1))
+    bad = whole(tmp_path, _summary(2))
+    with (bad / "journal.jsonl").open("a") as journal:
+        journal.write(f"{line}\n")
+    assert "2 runs of 1 study" in hub(tmp_path)
+
+
+def test_names_that_no_encoding_has_stop_no_hub(tmp_path: Path) -> None:
+    whole(tmp_path, _summary(1))
+    whole(tmp_path, _summary(2)).rename(tmp_path / "nightly" / "\udcff\x1b")
+    assert "2 runs of 1 study" in hub(tmp_path)
+
+
+def test_the_hub_writes_through_no_link(tmp_path: Path) -> None:
+    whole(tmp_path / "runs", _summary(1))
+    victim = tmp_path / "victim"
+    victim.write_text("kept")
+    for name in (".index.lock", HUB):
+        (tmp_path / "runs" / name).symlink_to(victim)
+        rebuild(tmp_path / "runs")
+        assert victim.read_text() == "kept"
+        (tmp_path / "runs" / name).unlink()
+    os.mkfifo(tmp_path / "runs" / HUB)
+    rebuild(tmp_path / "runs")
+
+
+def test_files_of_others_are_read_only_if_plain_and_bounded(tmp_path: Path) -> None:
+    plain = tmp_path / "plain"
+    plain.write_bytes(b"12345")
+    assert read_plain(plain, 5) == b"12345"
+    (tmp_path / "link").symlink_to(plain)
+    os.mkfifo(tmp_path / "pipe")
+    for path, most in (
+        (plain, 4),
+        (tmp_path / "link", 5),
+        (tmp_path / "pipe", 5),
+        (Path("/dev/zero"), 5),
+    ):
+        with pytest.raises(NotPlainError):
+            read_plain(path, most)
+    with pytest.raises(FileNotFoundError):
+        read_plain(tmp_path / "none", 5)

@@ -1,0 +1,177 @@
+"""Files of other people are read right, or refused with the reason: one row for each of tests/samples/wild.
+
+The expected texts are parts of what `study import --dry-run`, `study capacity import-trace` and `study capacity
+fit` show of a file. A text that begins with "!" must not be there.
+"""
+
+# ruff: noqa: E501  rows of a table
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from density_study.analysis.capacity.inputs.nextflow import read_trace
+from density_study.analysis.capacity.inputs.points import read_points
+from density_study.analysis.capacity.inputs.traced import profile_of
+from density_study.cluster.model.errors import InputError
+from density_study.workloads.imports.describe import file_rows
+from density_study.workloads.imports.recognise import recognise
+from density_study.workloads.monitors.dool import parse_dool
+from density_study.workloads.monitors.sar import parse_sar
+
+WILD = Path(__file__).parents[1] / "samples" / "wild"
+GO, CPP = "refused this is go-ycsb", "refused this is YCSB-cpp"
+NO_TIME = "refused no column has the time: record with -t or -T"
+NO_BANNER = "refused this is dstat or dool without its first line"
+SAR_TEXT = "refused this is the text of sar"
+READING: dict[str, tuple[str, ...]] = {
+    "ycsb/y01-pkb-0.1-hbase-histogram.dat": ("4,934,038 operations in 1800.41 s", "2,465,984 of them failed", "!refused"),
+    "ycsb/y02-pkb-0.9.0-redis-exceptions.dat": ("refused line 1", "printed no summary"),
+    "ycsb/y03-pkb-contradicting-returns.dat": ("100 operations", "96 of them failed", "stand for 1,000,000", "contradicts itself"),
+    "ycsb/y04-pkb-status-and-log4j.dat": ("15,407 operations in 10.018 s (READ 100%)",),
+    "ycsb/y05-pkb-0.1-basicdb.dat": ("1,000 operations in 0.08 s", "!refused"),
+    "ycsb/y06-issue-1067-still-waiting-0.12.out": ("refused", "cut off: [UPDATE]", "!READ 100%"),
+    "ycsb/y07-wiki-0.1.4-ms-units.txt": ("refused this is a summary of YCSB 0.1 with latencies in ms",),
+    "ycsb/y09-go-ycsb.txt": (GO,),
+    "ycsb/y10-ycsbc-cpp-look-alike.txt": ("refused this is YCSB-C",),
+    "ycsb/y11-hung-status-avg-question-mark.err": ("YCSB standard error", "status lines", "!no status"),
+    "ycsb/y12-accord-update-failed-only.txt": ("refused", "cut off: 81 operations of UPDATE-FAILED", "!0 operations in"),
+    "ycsb/y13-json-array-load.json": ("100,000 operations in 388.153 s (INSERT 100%)",),
+    "ycsb/y14-cloud-vendor-two-lines.log": ("refused line 2", "refused line 5", "operations unknown", "!failed"),
+    "ycsb/y15-scylla-workloadf-read-errors.out": ("200,000,000 operations", "(READ 50%, READ-MODIFY-WRITE 50%)", "3,853 of them failed"),
+    "ycsb/y16-scylla-notes-indented.md": ("200,000,000 operations", "(READ 50%, READ-MODIFY-WRITE 50%)", "3,853 of them failed"),
+    "ycsb/y17-issue-757-hbase-not-found.out": ("refused", "cut off: [UPDATE]"),
+    "ycsb/y18-issue-1077-riak-all-errors-nan.out": ("failed: none of its 1,000 operations succeeded", "!refused"),
+    "ycsb/y19-issue-639-status-lines-twice.err": ("YCSB standard error status lines",),
+    "ycsb/y20-issue-602-timeseries-repeated-bucket.out": ("512,000 operations in 229 s (READ 100%)", "!run 2", "!failed"),
+    "ycsb/y21-issue-1271-spreadsheet-pipes.txt": ("refused this is a table made of a YCSB summary",),
+    "ycsb/y22-ycsb-cpp.log": (CPP,),
+    "ycsb/y23-issue-519-errors-within-read-operations.out": ("refused", "cut off: [UPDATE]"),
+    "ycsb/y24-issue-1591-redis-latency-variance.out": ("refused", "cut off: [UPDATE]"),
+    "ycsb/y25-json-array-jq-reindented.json": ("100,000 operations in 388.153 s (INSERT 100%)",),
+    "ycsb/y26-scylla-dataintegrity-verify.out": ("200,000,000 operations", "(READ 50%, UPDATE 50%)", "42 of them failed", "53,576,458 reads had unexpected content"),
+    "ycsb/y29-jenkins-plugin-no-final-newline.ycsb": ("refused line 19", "no newline ends it"),
+    "ycsb/y30-cloudperfect-two-runs-one-file.log": ("run 1, lines 3 to 23: 1,000 operations in 3.221 s", "run 2, lines 27 to 47: 5,000 operations in 3.895 s (SCAN 95%"),
+    "ycsb/y31-cloudperfect-two-runs-crlf.log": ("run 1, lines 3 to 23: 1,000 operations in 3.221 s", "run 2, lines 27 to 47: 5,000 operations in 3.895 s (SCAN 95%"),
+    "ycsb/y32-cloudperfect-docker-compose-prefix.log": ("1,000 operations in 3.221 s (READ 51%, UPDATE 49%)",),
+    "ycsb/y33-cloudperfect-kubectl-timestamps.log": ("1,000 operations in 3.221 s (READ 51%, UPDATE 49%)",),
+    "ycsb/y34-two-clients-interleaved.log": ("refused", "lines of two clients are mixed", "!operations in", "!failed"),
+    "ycsb/y35-scylla-shell-wait-ansi.log": ("1,000 operations in 3.221 s (READ 51%, UPDATE 49%)",),
+    "ycsb/h01-other-tools-interval-log.hdr": ("refused this is a HdrHistogram log of another tool",),
+    "testdfsio/d01-cdh5-mr1-console.log": ("write, 10 files, 10000 MiB in 169.912 s",),
+    "testdfsio/d02-two-runs-cest.log": ("run 1, lines 1 to 8: write, 10 files, 20480 MiB in 56.09 s", "run 2, lines 10 to 17: write, 20 files, 40960 MiB in 94.96 s"),
+    "testdfsio/d03-notes-chinese-glosses.log": ("refused line 1", "line 2: not a date"),
+    "testdfsio/d04-cst-console-hadoop-3.1.3.log": ("write, 10 files, 1280 MiB in 133.05 s",),
+    "testdfsio/d05-hibench-dfsioe-console.log": ("write, 30 files, 60000 MiB in 92.024 s",),
+    "testdfsio/d06-seq-npe-no-result.log": ("refused line 2", "printed no result"),
+    "testdfsio/d07-blog-asctime-no-zone.log": ("write, 10 files, 100 MiB in 25.77 s",),
+    "testdfsio/d08-quasimontecarlo-hadoop-2.jhist": ("of QuasiMonteCarlo, SUCCEEDED", "2018-05-17 11:14:02 to 11:14:18"),
+    "monitors/m01-pkb-pcp-banner-over-dstat.csv": ("refused", "'total cpu usage' is another tool's: units unknown"),
+    "monitors/m02-pcp-4.3.2-misaligned.csv": ("refused", "does not belong under section"),
+    "monitors/m03-pcp-5.3.6-narrow.csv": ("refused", "33 cells under 6 columns"),
+    "monitors/m04-dstat-0.7.2-mem-swap-no-banner.csv": (NO_BANNER,),
+    "monitors/m05-dstat-0.8.0-no-time-column.csv": (NO_TIME, "!time_zone"),
+    "monitors/m07-sadf-C-restart-first.csv": ("sar 2 rows", "local times", "used 25.68, 51.10"),
+    "monitors/m07a-sadf-d-restart-first-nocpu.csv": ("refused no section of CPU",),
+    "monitors/m08-sadf-d-uq.csv": ("sar 5 rows", "used 17.00, 4.21, 28.15, 23.22, 25.69"),
+    "monitors/m08b-sadf-d-all-12.7.csv": ("sar 5 rows", "!cannot be read"),
+    "monitors/m09-sadf-dh.csv": ("refused", "written with sadf -h"),
+    "monitors/m10-sadf-d-T-est.csv": ("sar 2 rows", "local times: time_zone is needed"),
+    "monitors/m11-sadf-d-U-epoch.csv": ("sar 2 rows", "13:20:39 to 13:20:49"),
+    "monitors/m13-sar-text-12-hour.txt": (SAR_TEXT,),
+    "monitors/m13b-sar-text-iso.txt": (SAR_TEXT,),
+    "monitors/m13c-sar-text-per-cpu-restart.txt": (SAR_TEXT,),
+    "monitors/m14-dstat-0.7.0-date-time-epoch-in-job-log.out": (NO_BANNER, "cut the block out of the log"),
+    "monitors/m14b-dstat-0.7.0-date-time.csv": ("dstat 0.7.0 2 rows", "2017-07-18 21:24:18 to 21:25:03"),
+    "monitors/m15-dstat-0.7.0-no-time.csv": (NO_TIME,),
+    "monitors/m15b-iostat.txt": ("refused this is iostat",),
+    "monitors/m16-sadf-x.xml": ("refused this is sadf -x",),
+    "monitors/m17-sadf-tty-issue168.csv": ("refused no section of CPU",),
+    "monitors/m18-nmon.nmon": ("refused this is nmon",),
+    "monitors/m19-collectl-P.txt": ("refused this is collectl",),
+    "monitors/m20-vmstat.txt": ("refused this is vmstat",),
+    "monitors/m21-dstat-splunk-no-banner.txt": (NO_BANNER,),
+    "traces/n01-nf-issue-371-cpu-unknown.txt": ("tool1 2.507 measured", "tool2 CPU unknown", "2 tasks of 0.942 h", "2 tasks had not ended", "process tool3: none", "process tool4: none"),
+    "traces/n02-flowcraft-114-process-tag.txt": ("qc-pre-trimming 0.010", "2 tasks did not succeed (2 ABORTED)"),
+    "traces/n04-k8s-metagenomics.txt": ("fastp-paired 0.191", "!unknown"),
+    "traces/n05-nfcore-rnaseq.txt": ("gunzip-gtf", "!unknown"),
+    "traces/n06-cached-resume.txt": ("unzip-gc", "coerce-seqnames-cov", "!unknown"),
+    "traces/n07-derived-table-no-name.tsv": ("refused", "the field 'name' is missing"),
+    "traces/n08-snakemake-benchmark-10-columns.tsv": ("refused", "this is a benchmark file of Snakemake"),
+    "traces/n09-snakemake-extended.tsv": ("refused", "this is a benchmark file of Snakemake"),
+    "traces/n10-healthomics-manifest-tasks.jsonl": ("refused", "this is a manifest of AWS HealthOmics"),
+    "traces/n11-stub-smoke-test.txt": ("stage fq2bam: memory unknown", "stage prepon: memory unknown"),
+    "traces/n12-cromwell-metadata.json": ("refused", "this is metadata of Cromwell"),
+    "traces/n14-nf-issue-6743-no-realtime.txt": ("refused", "the field 'realtime' is missing"),
+    "traces/n16-made-realtime-0ms.txt": ("mapper CPU unknown", "its 1 task took 0 s"),
+    "traces/n17-made-cpu-empty.txt": ("mapper CPU unknown", "no %cpu of its 1 task"),
+    "traces/n18-made-io-partly-unknown.txt": ("hdfs_read 20480 calculated", "no hdfs_read of 1 of 2 tasks", "mapper 2.000 measured"),
+    "traces/n19-made-same-process-name-in-two-subworkflows.txt": ("samtools-sort 1.000", "bcftools-sort 2.000", "after samtools-sort"),
+    "traces/n20-made-retried.txt": ("mapper 1.000 measured", "1 task did not succeed (1 FAILED), and 40 core-hours"),
+    "traces/n21-made-example-without-memory.txt": ("stage align: memory unknown", "stage haplotypecaller: memory unknown"),
+    "traces/n22-made-example-without-cpu.txt": ("align CPU unknown", "haplotypecaller CPU unknown", "a plan is too small by it"),
+    "points/e01-excel-de-semicolon-decimal-comma.csv": ("refused", "line 2", "'1877,5'"),
+    "points/e02-excel-bom-semicolon-points-empty-tail.csv": ("580 points 1877.5 1777.4",),
+    "points/e03-excel-sep-line.csv": ("580 points 1877.5 1777.4",),
+    "points/e04-quoted-decimal-comma.csv": ("refused", "line 2", "'1877,5'"),
+    "points/e05-quoted-headers-thousands.csv": ("refused", "line 2", "'1,877.5'"),
+    "points/e06-excel-de-thousands-dot.csv": ("refused", "line 2", "may mean 1.878 or 1878"),
+    "points/e07-excel-unicode-text-utf16.txt": ("refused", "UTF-16"),
+    "points/e10-excel-error-cell.csv": ("refused", "line 4", "#DIV/0!"),
+    "points/e11-summary-row-at-end.csv": ("refused", "line 583"),
+}  # fmt: skip
+
+
+def shown(file: str) -> str:
+    """What the product says of the file."""
+    path = WILD / file
+    try:
+        if file.startswith("traces/"):
+            return _trace(path)
+        if file.startswith("points/"):
+            points = read_points(path)
+            return f"{len(points)} points {' '.join(f'{point.value:g}' for point in points[:2])}"
+    except InputError as error:
+        assert "\n" not in str(error) and error.remedy
+        return f"refused {error.where} {error.what} {error.remedy}"
+    found = recognise(path.parent, path.name)
+    rows = [" ".join(row[1:]) for row in file_rows({path.name: found})]
+    used = [f"{one:.2f}" for one in _used(path)] if found.pieces else []
+    return "\n".join((*rows, f"used {', '.join(used)}" if used else ""))
+
+
+def _trace(path: Path) -> str:
+    profile = profile_of(read_trace(path), 1, "wild", path.name)
+    lines = list(profile.left_out())
+    for stage in profile.stages:
+        hours = stage.core_hours
+        lines.append(f"{stage.name} {f'{hours.value:.3f} {hours.tag}' if hours else 'CPU unknown'}")
+        lines += [f"after {one}" for one in stage.after]
+        lines += [f"{name} {one.value:g} {one.tag}" for name, one in stage.demands.items()]
+    return "\n".join(lines)
+
+
+def _used(path: Path) -> list[float]:
+    if path.parent.name != "monitors":
+        return []
+    parse = parse_dool if "stat" in path.name else parse_sar
+    rows = parse(path.read_bytes(), path.name, "UTC").rows
+    shares = ((row.cpu_idle, row.cpu_iowait, row.cpu_steal) for row in rows)
+    return [100.0 - sum(share or 0.0 for share in of_row) for of_row in shares]
+
+
+def test_every_file_has_a_row() -> None:
+    files = {path.relative_to(WILD).as_posix() for path in WILD.glob("*/*")}
+    assert files == set(READING)
+
+
+@pytest.mark.parametrize("file", READING)
+def test_it_is_read_right_or_refused_with_the_reason(file: str) -> None:
+    text = shown(file)
+    for part in READING[file]:
+        if part.startswith("!"):
+            assert part[1:] not in text, text
+        else:
+            assert part in text, text

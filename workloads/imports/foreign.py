@@ -1,0 +1,45 @@
+"""Formats that are known by name and not read, so that a file of one is refused with what to do instead."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+HEAD_BYTES = 2**16
+_TABLE = Path(__file__).with_name("foreign.toml")
+_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """look_alike: its lines could be taken for lines of a format that is read."""
+
+    name: str
+    signature: re.Pattern[str]
+    advice: str
+    look_alike: bool = False
+
+    def __str__(self) -> str:
+        return f"this is {self.name}: {self.advice}"
+
+
+def foreign(data: bytes, only_look_alikes: bool = False) -> Foreign | None:
+    """The format that the beginning of `data` is of; None if it is of none in foreign.toml."""
+    head = data.removeprefix(_BOM)[:HEAD_BYTES].decode("latin-1").replace("\r\n", "\n")
+    wanted = (one for one in _formats() if one.look_alike or not only_look_alikes)
+    return next((one for one in wanted if one.signature.search(head)), None)
+
+
+@cache
+def _formats() -> tuple[Foreign, ...]:
+    return tuple(_read())
+
+
+def _read() -> Iterator[Foreign]:
+    for entry in tomllib.loads(_TABLE.read_text("utf-8"))["format"]:
+        signature = re.compile(entry["signature"], re.MULTILINE)
+        yield Foreign(entry["name"], signature, entry["advice"], entry.get("look_alike", False))
