@@ -155,11 +155,7 @@ def plan(
     from density_study.dags.run_status.progress import ANALYSIS_ESTIMATE_S
     from density_study.dags.stages.planning import check_plan, noise
     from density_study.workloads.planning.planned_study import plan_study
-    from density_study.workloads.planning.preflight import (
-        disk_need_mib,
-        disks_too_small,
-        exposed,
-    )
+    from density_study.workloads.planning.preflight import disk_need_mib, disks_too_small
     from density_study.workloads.planning.resolve import assumptions
 
     made = plan_study(spec, parse_overrides(sets or []), runs, tuple(only or ()))
@@ -172,7 +168,6 @@ def plan(
         *warnings(found, planned),
         *assumptions(study, hosts),
         *disks_too_small(study, planned, runs),
-        *filter(None, [exposed(planned)]),
     )
     if as_json:
         time_s = planned.estimate_s + ANALYSIS_ESTIMATE_S

@@ -39,7 +39,6 @@ from density_study.workloads.spec.study import MonitorSpec, Study
 
 FORMAT: Literal[1] = 1
 StepKind = Literal["up", "trial", "down"]
-MAX_BYTES = 2**28
 MAX_TRIALS = 10_000  # maximum of a run: more than a week, at one or two minutes per trial
 UP_ESTIMATE_S = 35.0
 STORE_UP_ESTIMATE_S = 15.0  # without Hadoop

@@ -72,27 +72,21 @@ def check_runs(runs: Path) -> None:
 
 
 def check_new_runs(runs: Path) -> None:
-    """InputError unless a run can be created in `runs`, and its daemons take their paths. Writes nothing.
+    """InputError unless daemons take the paths of a run in `runs`. Writes nothing.
 
     Whoever only reads runs may keep them anywhere: then `check_runs` is enough.
     """
     check_runs(runs)
     check_path(runs.absolute(), f"--runs {runs}")
     check_path(cache_root(), "the cache, DENSITY_STUDY_CACHE")
-    existing = next(path for path in (runs.absolute(), *runs.absolute().parents) if path.exists())
-    if not os.access(existing, os.W_OK | os.X_OK):
-        raise InputError(
-            f"nothing can be written in {existing}.",
-            f"--runs {runs}",
-            "name a folder with write permission.",
-        )
 
 
 @contextmanager
 def new_runs(runs: Path) -> Iterator[None]:
     """The folder `runs` exists within the context; what is empty of it afterwards and was not there before is
-    removed. InputError as for `check_new_runs`."""
+    removed. InputError as for `check_new_runs`, and if this user cannot write there."""
     check_new_runs(runs)
+    _check_writable(runs)
     made = [path for path in (runs, *runs.parents) if not path.exists()]
     try:
         runs.mkdir(parents=True, exist_ok=True)
@@ -108,6 +102,16 @@ def new_runs(runs: Path) -> Iterator[None]:
         with suppress(OSError):
             for path in made:
                 path.rmdir()
+
+
+def _check_writable(runs: Path) -> None:
+    existing = next(path for path in (runs.absolute(), *runs.absolute().parents) if path.exists())
+    if not os.access(existing, os.W_OK | os.X_OK):
+        raise InputError(
+            f"nothing can be written in {existing}.",
+            f"--runs {runs}",
+            "name a folder with write permission.",
+        )
 
 
 def _exists(path: Path) -> bool:
