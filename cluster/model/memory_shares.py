@@ -82,7 +82,14 @@ def _least_mib(host: Host, arm: Arm) -> int:
 def _needed_mib(host: Host, arms: Sequence[Arm]) -> int:
     """The minimum memory with which the host can run each of the arms."""
     daemons_mib = max(arm.nodes * _least_mib(host, arm) for arm in arms)
-    return reserved_mib(host, arms) + daemons_mib + _least_containers_mib(arms)
+    workers_least_mib = daemons_mib + _least_containers_mib(arms)
+    needed_mib = workers_least_mib
+    # a host with more memory also keeps more of it for its clients: a sixteenth, so this ends soon
+    while (
+        more := reserved_mib(replace(host, memory_mib=needed_mib), arms) + workers_least_mib
+    ) > needed_mib:
+        needed_mib = more
+    return needed_mib
 
 
 def _too_dense(host: Host, arms: Sequence[Arm]) -> InputError:

@@ -13,7 +13,7 @@ import yaml
 from typer.testing import CliRunner
 
 from density_study.cluster.model.errors import InputError
-from density_study.dags.cli import import_command
+from density_study.cluster.state.atomic import create_text
 from density_study.dags.cli.main import app
 from density_study.workloads.imports import recognise as recognising
 from density_study.workloads.imports.draft_map import draft_map
@@ -70,8 +70,8 @@ def test_a_draft_is_written_through_no_link(tmp_path: Path, target: str) -> None
     assert isinstance(done.exception, InputError) and "exists" in done.exception.what
     assert sorted(path.name for path in tmp_path.iterdir()) == ["of-others", "profile"]
     assert (tmp_path / "profile").read_text() == "kept"
-    with pytest.raises(InputError):  # a link made after the look
-        import_command._write_new(folder / "map.yaml", "x")
+    with pytest.raises(FileExistsError):  # a link made after the look
+        create_text(folder / "map.yaml", "x")
     done = CliRunner().invoke(app, ["import", str(folder), "--dry-run"])
     assert isinstance(done.exception, InputError) and "link" in done.exception.what
 

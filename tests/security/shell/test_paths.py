@@ -74,9 +74,8 @@ def test_a_cache_with_a_space_is_refused_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DENSITY_STUDY_CACHE", str(tmp_path / "my cache"))
-    with pytest.raises(InputError, match="my cache") as refused:
-        with new_runs(tmp_path / "runs"):
-            pass
+    with pytest.raises(InputError, match="my cache") as refused, new_runs(tmp_path / "runs"):
+        pass
     assert "DENSITY_STUDY_CACHE" in refused.value.where
 
 
@@ -126,6 +125,5 @@ def test_a_user_without_a_home_folder_is_told_so(monkeypatch: pytest.MonkeyPatch
 
 def test_a_read_only_disk_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "access", lambda _, mode: not mode & os.W_OK)
-    with pytest.raises(InputError, match="nothing can be written"):
-        with new_runs(tmp_path / "runs"):
-            pass
+    with pytest.raises(InputError, match="nothing can be written"), new_runs(tmp_path / "runs"):
+        pass
