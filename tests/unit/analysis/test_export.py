@@ -137,7 +137,7 @@ def test_what_is_no_database_is_named_and_kept(both: list[Path], tmp_path: Path)
 def test_a_failed_export_leaves_no_half_file(both: list[Path], tmp_path: Path) -> None:
     (part,) = table_path(both[1], VERDICTS).iterdir()
     part.write_bytes(part.read_bytes()[:-10])
-    with pytest.raises(StudyError, match="is not a folder"):
+    with pytest.raises(StudyError, match="the export stopped"):
         to_parquet(sources(both), tmp_path / "out")
     written = {path.name for path in (tmp_path / "out" / "verdicts").iterdir()}
     assert written == {f"nightly.{FIRST}.parquet"}
