@@ -29,7 +29,7 @@ _HADOOP_WEBAPPS = ("webapps/hdfs", "webapps/secondary", "webapps/datanode", "web
 _HBASE_WEBAPPS = ("hbase-webapps/master", "hbase-webapps/regionserver", "hbase-webapps/static")
 _OF_EVERY_STORE = (
     "Authorities", "Barrier", "CleanUpLog", "Failures", "InsertLog", "LoadSchedule",
-    "ScheduledWorkload", "ThinkTimed", "WarmClient", "YcsbKeys",
+    "ScheduledWorkload", "StudyWorkload", "ThinkTimed", "WarmClient", "YcsbKeys",
 )  # fmt: skip
 """Classes of the HBase binding that the bindings for other stores need, too."""
 
