@@ -26,7 +26,8 @@ from density_study.analysis.report.charts.figure import (
 )
 from density_study.analysis.report.charts.observations import Observation, Row, View
 from density_study.analysis.report.charts.palette import INK, PAPER, Style
-from density_study.analysis.report.charts.quantity import digits, interval, quantity, sign
+from density_study.analysis.report.charts.quantity import interval, quantity, sign
+from density_study.analysis.summary.numbers import digits
 from density_study.analysis.summary.summary import Metric
 
 WIDTHS_PX: dict[Layout, int] = {"one": 560, "twos": 540, "threes": 360, "fours": 270}

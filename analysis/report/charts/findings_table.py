@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from density_study.analysis.findings.claims import is_whole
 from density_study.analysis.report.charts.figure import Column, DataTable
 from density_study.analysis.report.charts.quantity import ratio
+from density_study.analysis.summary import numbers
 from density_study.analysis.summary.summary import Finding, Summary
 
 NONE = "none"
 # Columns that are empty until an arm has five units; they are omitted until then.
 _TESTED = ("Test", "p", "p, adjusted", "Detectable")
-_MIN_P = 0.001
 
 
 def shared_why(findings: Sequence[Finding]) -> str:
@@ -62,10 +62,7 @@ def _units(finding: Finding) -> str:
 
 
 def probability(p: float | None) -> str:
-    """Two significant digits; below 0.001 only that bound."""
-    if p is None:
-        return NONE
-    return f"p < {_MIN_P}" if p < _MIN_P else f"p = {p:.2g}"
+    return NONE if p is None else numbers.probability(p)
 
 
 _CELLS: dict[Column, Callable[[Finding], str]] = {

@@ -15,8 +15,8 @@ from density_study.analysis.report.charts.figure import TEXTS, Figure, titled
 from density_study.analysis.report.charts.notes import point_notes
 from density_study.analysis.report.charts.observations import Observation, View
 from density_study.analysis.report.charts.palette import styles
-from density_study.analysis.report.charts.quantity import digits
 from density_study.analysis.report.charts.sections import latency_words
+from density_study.analysis.summary.numbers import digits
 from density_study.analysis.summary.summary import Metric
 
 MIXED = "read45-insert55"

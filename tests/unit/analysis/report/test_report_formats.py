@@ -76,7 +76,7 @@ def test_markdown_escapes_names() -> None:
 def test_markdown_and_page_agree() -> None:
     summary = one_block()
     text = as_markdown(summary)
-    assert "short scans ran at 1.21x the operations per second" in text
+    assert "with 2 workers per host instead of 1" in text
     assert "Not decided: all 16 comparisons." in text
     assert "isolation: process" in text
     for finding in summary.findings:
