@@ -9,7 +9,8 @@ def digits(value: float, significant: int = 3) -> str:
     """Whole numbers from 100 on, because 12,300 reads better than 1.23e+04."""
     if value == 0 or not math.isfinite(value):
         return "0" if value == 0 else str(value)
-    places = max(0, significant - 1 - math.floor(math.log10(abs(value))))
+    rounded = float(f"{value:.{significant - 1}e}")  # 9.999 has two digits before the point
+    places = max(0, significant - 1 - math.floor(math.log10(abs(rounded))))
     return f"{value:,.{places}f}"
 
 

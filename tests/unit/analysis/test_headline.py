@@ -286,6 +286,7 @@ def test_no_number_has_an_exponent() -> None:
 
 
 def test_numbers_have_as_many_digits_as_their_ratio_needs() -> None:
+    assert digits(9.9999) == "10.0"
     assert against(1.204, 1.246, 1.246 / 1.204) == "1.246 against 1.204"
     assert against(100.0, 112.0, 1.12) == "112 against 100"
     assert against(100.0, 112.0, 1.5) is None
