@@ -156,7 +156,7 @@ def _grouped(
 def _controls(evidence: Evidence, density: Factor) -> tuple[Question, ...]:
     """Each density over its control arm: the nodes of the lowest density, with as many RegionServers."""
     equal = tuple(name for name in held_equal(DENSITY) if name != SERVERS)
-    found = []
+    found: list[Question] = []
     for first, later in pairs(evidence.settings, density):
         servers = later.vms_per_host * later.regionservers_per_node // max(1, first.vms_per_host)
         control = next(

@@ -115,7 +115,8 @@ def _compared(evidence: Evidence, known: Sequence[Contrast], repeated: str) -> H
     main, *later = known
     decided = [one for one in main.known if one.finding is not None]
     if main.control is not None and main.control.known:
-        text, told = _controlled(evidence, main, main.control, repeated), main.control.known
+        text = _controlled(evidence, main, main.control, repeated)
+        told = _told(main.control, ())
     else:
         told = _told(main, decided)
         text = _joined(_clauses(evidence, main, decided))

@@ -154,6 +154,11 @@ class TrialSummary(Frozen):
     )
     monitored: bool = Field(True, description="whether the monitors ran")
 
+    @property
+    def has_warnings(self) -> bool:
+        """Whether it is valid and yet flagged."""
+        return self.verdict == "valid" and bool(self.reasons)
+
 
 class MonitoringOverhead(Frozen):
     """Monitoring overhead, from pairs of trials of one setting with and without monitors."""

@@ -39,13 +39,15 @@ def print_report(root: Path) -> None:
     value = Summary.model_validate_json(summary.read_text(encoding="utf-8"))
     table = summary_table(value)
     out.print(rows_table([column.header for column in table.columns], table.rows))
-    for reason, verdict, trials in reasons(value).rows:
+    for reason, verdict, trials, remedy in reasons(value).rows:
         style = "dim" if verdict == "valid" else "yellow"
         name = "warning" if verdict == "valid" else verdict
         out.print(
             Text(f"{name}: {reason} ({trials} trial{'s' * (trials != '1')})", style=style),
             soft_wrap=True,
         )
+        if remedy:
+            out.print(Text(f"  remedy: {remedy}", style="dim"), soft_wrap=True)
     out.print(Text(f"\n{value.headline}", style="bold"))
     out.print(f"report   {root / 'report' / 'index.html'}", markup=False, soft_wrap=True)
     out.print(f"numbers  {summary}", markup=False, soft_wrap=True)
