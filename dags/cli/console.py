@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from density_study.cluster.model.errors import BringUpError, InputError, StudyError
+from density_study.cluster.model.errors import BringUpError, FaultsError, InputError, StudyError
 
 LOG_WIDTH = 132
 """Width for a file or a pipe, which have none of their own: wide enough not to break table rows."""
@@ -71,6 +71,10 @@ def print_usage_error(error: typer.TyperException) -> None:
 
 def print_error(error: StudyError) -> None:
     """Print what, where and remedy, and the last log lines of a daemon if the error has them."""
+    if isinstance(error, FaultsError):
+        for fault in error.faults:
+            print_error(fault)
+        return
     place = Text.assemble(("error: ", "bold red"), f"{error.where}: {error.what}")
     err.print(place, Text(f"remedy: {error.remedy}"), sep="\n", soft_wrap=True)
     if isinstance(error, BringUpError) and error.log_tail:

@@ -86,8 +86,8 @@ def check_not_over(root: Path) -> None:
 
 
 def find_run(named: Path | None, runs: Path) -> Run:
-    """The named run, by folder, or by id or study below `runs`; else the newest that was not imported. InputError if
-    none."""
+    """The named run, by folder, or by id or study below `runs`; else the newest that was not imported.
+    InputError if none."""
     if named is not None:
         return load_run(_named(named, runs))
     own = (folder for folder in reversed(run_folders(runs)) if import_of(folder) is None)
