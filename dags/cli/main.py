@@ -243,7 +243,7 @@ def main() -> None:
             InputError(
                 "a question got no answer: the input has ended, or there is no terminal to ask on.",
                 "study",
-                "give every value that is asked for as an option; the command's --help lists them.",
+                "give every requested value as an option; the command's --help lists them.",
             )
         )
         sys.exit(2)

@@ -23,8 +23,8 @@ from playwright.sync_api import Browser, FloatRect, Page
 
 from density_study.dags.airflow_home.home import LOOPBACK, project_root
 from density_study.dags.web.webserver import USER
+from tests.browser.shown import record
 from tests.support.chromium import chromium, open_report
-from tests.support.pictures import record
 
 DOCS = project_root() / "docs"
 PORT = 8089

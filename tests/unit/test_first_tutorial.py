@@ -26,7 +26,7 @@ def test_the_counts_of_the_first_tutorial_are_true(page: str) -> None:
     builds = sorted({str(step.build) for step in plan.trials})
     assert f"two builds, `{builds[0]}` and `{builds[1]}`" in page
     of_build = [step for step in plan.trials if step.build == builds[0]]
-    by_kind = Counter(str(step.trial).split("-")[3] for step in of_build)
+    by_kind = Counter(str(step.trial).split("-")[4] for step in of_build)
     assert (
         f"Each build runs {WORDS[len(of_build)]} trials: {WORDS[by_kind['testdfsio']]} with TestDFSIO and "
         f"{WORDS[by_kind['ycsb']]} with YCSB." in page

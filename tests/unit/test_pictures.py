@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from density_study.analysis.report import page
-from tests.support import pictures
-from tests.support.pictures import DOCS, record, recorded, shown
+from tests.browser import shown as kept
+from tests.browser.shown import DOCS, record, recorded, shown
 
 
 def test_every_picture_has_a_record() -> None:
@@ -29,7 +29,7 @@ def test_a_change_of_the_first_screen_makes_pictures_stale(
 ) -> None:
     hashes = tmp_path / "pictures.json"
     hashes.write_text("{}")
-    monkeypatch.setattr(pictures, "HASHES", hashes)
+    monkeypatch.setattr(kept, "HASHES", hashes)
     record("report.png")
     assert json.loads(hashes.read_text()) == {"report.png": shown("report.png")}
     monkeypatch.setattr(page, "trust", lambda _: ())

@@ -134,7 +134,10 @@ def test_without_a_terminal_a_missing_answer_is_an_error(tmp_path: Path) -> None
         check=False,
     )
     assert done.returncode == 2
-    assert "a question got no answer" in done.stderr and "remedy: give every value" in done.stderr
+    assert (
+        "a question got no answer" in done.stderr
+        and "remedy: give every requested value" in done.stderr
+    )
 
 
 def test_the_examples_of_init_ask_nothing() -> None:
