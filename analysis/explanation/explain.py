@@ -108,8 +108,8 @@ def course_of(run_root: Path, trial: str, about: Mapping[str, Any]) -> Course | 
             quantity: {where: placed(values) for where, values in by_place.items()}
             for quantity, by_place in (
                 *_of_hosts(_of_trial(run_root, tables.TRIAL_CPU_SERIES, trial)).items(),
-                *_of_disks(_of_trial(run_root, tables.HOST_DISK_SERIES, trial)).items(),
-                *_of_devices(_of_trial(run_root, tables.DEVICE_SERIES, trial)).items(),
+                *of_disks(_of_trial(run_root, tables.HOST_DISK_SERIES, trial)).items(),
+                *of_devices(_of_trial(run_root, tables.DEVICE_SERIES, trial)).items(),
             )
         },
     )
@@ -157,7 +157,7 @@ def _of_hosts(rows: pd.DataFrame) -> dict[str, dict[str, pd.Series[float]]]:
     return found
 
 
-def _of_disks(rows: pd.DataFrame) -> dict[str, dict[str, pd.Series[float]]]:
+def of_disks(rows: pd.DataFrame) -> dict[str, dict[str, pd.Series[float]]]:
     """Disk traffic of each host, MiB/s."""
     found: dict[str, dict[str, pd.Series[float]]] = {}
     for host, on_host in rows.groupby("host"):
@@ -167,7 +167,7 @@ def _of_disks(rows: pd.DataFrame) -> dict[str, dict[str, pd.Series[float]]]:
     return found
 
 
-def _of_devices(rows: pd.DataFrame) -> dict[str, dict[str, pd.Series[float]]]:
+def of_devices(rows: pd.DataFrame) -> dict[str, dict[str, pd.Series[float]]]:
     """Every metric that was sampled: the rules look at a few, and what no rule explains at all of them."""
     found: dict[str, dict[str, pd.Series[float]]] = {}
     for (name, host, source), same in rows.groupby(["name", "host", "source"]):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from density_study.analysis.explanation.causes import causes
 from density_study.analysis.explanation.course import Course, Happening
-from density_study.analysis.explanation.explain import sentence
+from density_study.analysis.explanation.explain import of_devices, of_disks, sentence
 from density_study.analysis.explanation.slow import slow_spells
 from density_study.workloads.monitors.devices import devices
 
@@ -64,3 +65,27 @@ def test_where_all_is_as_usual_the_sentence_says_over_how_much() -> None:
     assert _told(steady).endswith(
         "No rule held; all of 3 sampled series stayed in their usual range."
     )
+
+
+def test_every_sampled_series_is_read_from_the_tables() -> None:
+    disks = pd.DataFrame(
+        {
+            "host": "w1",
+            "second": [0, 1],
+            "disk_read_bytes_s": 2.0**20,
+            "disk_write_bytes_s": 2.0**21,
+        }
+    )
+    found = of_disks(disks)
+    assert {name: list(by["w1"]) for name, by in found.items()} == {
+        "disk_read": [1.0, 1.0],
+        "disk_write": [2.0, 2.0],
+    }
+    rows = [
+        {"name": name, "host": "w1", "source": source, "second": 0, "value": 1.0}
+        for name in NAMES
+        for source in ("host", "rs-1")
+    ]
+    series = of_devices(pd.DataFrame(rows))
+    assert sorted(series) == NAMES
+    assert all(set(by_place) == {"w1", "rs-1 on w1"} for by_place in series.values())
