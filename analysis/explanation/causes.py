@@ -1,7 +1,7 @@
 """What moved with a slow spell: one rule per cause, each with its evidence in a sentence.
 
 A cause is named only if it was large in the spell, and unlike the trial's other seconds. Its numbers are
-what a rule needs, not what a reader might find plausible; if none holds, nothing measured moved with it.
+what a rule needs, not what a reader might find plausible; if none holds, `moved` tells what moved most.
 """
 
 from __future__ import annotations
@@ -62,17 +62,23 @@ CPU = (Moved("cpu_used", "CPU use", "%", 25.0, 1.25),)
 NETWORK = (Moved("retransmitted", "TCP segments sent again", "1/s", 20.0, 10.0),)
 
 
+Usual = np.typing.NDArray[np.bool_]
+Rule = Callable[[Course, Spell, Usual], Iterator[Cause]]
+
+
 def causes(course: Course, spell: Spell, spells: Iterable[Spell]) -> tuple[Cause, ...]:
     """The causes whose rules hold, the most direct one first. spells: all of the trial, whose seconds do not
     count as usual."""
+    usual = usual_seconds(course, spells)
+    return tuple(cause for rule in RULES for cause in rule(course, spell, usual))
+
+
+def usual_seconds(course: Course, spells: Iterable[Spell]) -> Usual:
+    """Which seconds lie in no spell."""
     slow = np.zeros(len(course.rate), bool)
     for one in spells:
         slow |= course.within(one.first, one.last)
-    return tuple(cause for rule in RULES for cause in rule(course, spell, ~slow))
-
-
-Usual = np.typing.NDArray[np.bool_]
-Rule = Callable[[Course, Spell, Usual], Iterator[Cause]]
+    return ~slow
 
 
 def _pauses(course: Course, spell: Spell, usual: Usual) -> Iterator[Cause]:
@@ -85,9 +91,9 @@ def _pauses(course: Course, spell: Spell, usual: Usual) -> Iterator[Cause]:
             if event.source == source and event.kind in ("gc pause", "safepoint")
         ]
         first, last = spell.core
-        in_spell = _clipped(pauses, first - BEFORE_S, last + 1)
+        in_spell = clipped(pauses, first - BEFORE_S, last + 1)
         paused_s = covered_s(in_spell)
-        elsewhere = covered_s(_clipped(pauses, course.first, course.first + len(course.rate)))
+        elsewhere = covered_s(clipped(pauses, course.first, course.first + len(course.rate)))
         others_s = max(0.0, elsewhere - paused_s) / max(1, int(usual.sum()))
         lasted_s = last + 1 - first + BEFORE_S
         worst_s = (spell.worst_ms or 0.0) / 1000
@@ -111,16 +117,16 @@ def _activity(kind: str) -> Rule:
     def rule(course: Course, spell: Spell, usual: Usual) -> Iterator[Cause]:
         events = [event for event in course.events if event.kind == kind]
         first, last = spell.core
-        in_spell = _clipped(events, first, last + 1)
+        in_spell = clipped(events, first, last + 1)
         if covered_s(in_spell) < ACTIVE_SHARE * (last + 1 - first):
             return
-        active = np.array([bool(_clipped(events, s, s + 1)) for s in course.seconds])
+        active = np.array([bool(clipped(events, s, s + 1)) for s in course.seconds])
         if usual.any() and active[usual].mean() > USUAL_ACTIVITY:
             return
         told = [
             f"{event.source} ({event.what}, until {event.end_s:.0f} s)"
             for event in sorted(events, key=lambda one: one.start_s - one.end_s)
-            if _clipped([event], first, last + 1)
+            if clipped([event], first, last + 1)
         ]
         yield Cause(kind, f"{kind} on {_several(told)}")
 
@@ -169,7 +175,7 @@ def _rise(values: Array, spell: Usual, usual: Usual, moved: Moved) -> tuple[floa
     return (value if value > least else None), centre
 
 
-def _clipped(events: Iterable[Happening], start_s: float, end_s: float) -> list[Happening]:
+def clipped(events: Iterable[Happening], start_s: float, end_s: float) -> list[Happening]:
     """The parts of events within [start_s, end_s)."""
     return [
         Happening(one.kind, one.source, max(one.start_s, start_s), min(one.end_s, end_s), one.what)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +12,16 @@ import pandas as pd
 import pyarrow.compute as pc
 
 from density_study.analysis import tables
-from density_study.analysis.explanation.causes import Cause, causes
+from density_study.analysis.explanation.causes import Cause, causes, usual_seconds
 from density_study.analysis.explanation.course import Array, Course, Happening, Spell
+from density_study.analysis.explanation.moved import no_rule
 from density_study.analysis.explanation.slow import slow_spells
 from density_study.analysis.tables import Table
 from density_study.analysis.tables.arrow import arrow_schema
 from density_study.analysis.tables.store import dataset, read_table
 from density_study.workloads.monitors import DEVICES
 
-NOTHING = "Nothing measured moved with it"
-# Series of devices that rules look at, by quantity.
-_OF_DEVICES = ("io_stall", "read_await", "write_await", "retransmitted")
+MIB = 1024 * 1024
 
 
 def explained(run_root: Path) -> dict[Table, pd.DataFrame]:
@@ -62,14 +61,20 @@ def _rows(trial: str, course: Course) -> Iterator[dict[str, Any]]:
             "what": spell.what,
             "cause": found[0].kind if found else None,
             "also": [cause.kind for cause in found[1:]],
-            "sentence": sentence(spell, found),
+            "sentence": sentence(course, spell, spells, found),
         }
 
 
-def sentence(spell: Spell, found: tuple[Cause, ...]) -> str:
-    """The spell, its cause and the evidence, for people."""
+def sentence(
+    course: Course, spell: Spell, spells: Iterable[Spell], found: tuple[Cause, ...]
+) -> str:
+    """The spell, its cause and the evidence, for people; without a cause, what moved most."""
+    if not found:
+        return (
+            f"{spell.words}: {spell.what}. {no_rule(course, spell, usual_seconds(course, spells))}."
+        )
     evidence = "; ".join(cause.evidence for cause in found)
-    return f"{spell.words}: {spell.what}. {f'With it: {evidence}' if found else NOTHING}."
+    return f"{spell.words}: {spell.what}. With it: {evidence}."
 
 
 def course_of(run_root: Path, trial: str, about: Mapping[str, Any]) -> Course | None:
@@ -103,7 +108,8 @@ def course_of(run_root: Path, trial: str, about: Mapping[str, Any]) -> Course | 
             quantity: {where: placed(values) for where, values in by_place.items()}
             for quantity, by_place in (
                 *_of_hosts(_of_trial(run_root, tables.TRIAL_CPU_SERIES, trial)).items(),
-                *_of_devices(_of_trial(run_root, tables.DEVICE_SERIES, trial)).items(),
+                *of_disks(_of_trial(run_root, tables.HOST_DISK_SERIES, trial)).items(),
+                *of_devices(_of_trial(run_root, tables.DEVICE_SERIES, trial)).items(),
             )
         },
     )
@@ -151,10 +157,20 @@ def _of_hosts(rows: pd.DataFrame) -> dict[str, dict[str, pd.Series[float]]]:
     return found
 
 
-def _of_devices(rows: pd.DataFrame) -> dict[str, dict[str, pd.Series[float]]]:
+def of_disks(rows: pd.DataFrame) -> dict[str, dict[str, pd.Series[float]]]:
+    """Disk traffic of each host, MiB/s."""
+    found: dict[str, dict[str, pd.Series[float]]] = {}
+    for host, on_host in rows.groupby("host"):
+        by_second = on_host.set_index("second")
+        for quantity in ("disk_read", "disk_write"):
+            found.setdefault(quantity, {})[str(host)] = by_second[f"{quantity}_bytes_s"] / MIB
+    return found
+
+
+def of_devices(rows: pd.DataFrame) -> dict[str, dict[str, pd.Series[float]]]:
+    """Every metric that was sampled: the rules look at a few, and what no rule explains at all of them."""
     found: dict[str, dict[str, pd.Series[float]]] = {}
     for (name, host, source), same in rows.groupby(["name", "host", "source"]):
-        if name in _OF_DEVICES:
-            where = str(host) if source == "host" else f"{source} on {host}"
-            found.setdefault(str(name), {})[where] = same.set_index("second")["value"]
+        where = str(host) if source == "host" else f"{source} on {host}"
+        found.setdefault(str(name), {})[where] = same.set_index("second")["value"]
     return found

@@ -29,6 +29,7 @@ _QUESTIONS: dict[str, Callable[[Evidence], Iterable[Question]]] = {
 }
 
 _WHOLE = "claim of the talk"
+_LACKS = "this study lacks the arms"
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,11 @@ def is_whole(finding: Finding) -> bool:
     return finding.measure == _WHOLE
 
 
+def can_judge(finding: Finding) -> bool:
+    """Whether the run has the arms that a claim as a whole compares."""
+    return not finding.why.startswith(_LACKS)
+
+
 def _claim(claim: Claim, evidence: Evidence) -> tuple[Finding, ...]:
     questions = tuple(_QUESTIONS[claim.id](evidence))
     parts = decide(questions, evidence.repetitions, evidence.sequential)
@@ -85,10 +91,10 @@ def _verdict(
     seen = {question.part for question in questions}
     missing = [needs for name, _, needs in claim.parts if name not in seen]
     if missing:
-        return "no claim", f"this study lacks the arms: {'; '.join(missing)}"
+        return "no claim", f"{_LACKS}: {'; '.join(missing)}"
     undecided = [part for part in parts if part.verdict == "no claim"]
     if undecided:
         return "no claim", (
-            f"{len(undecided)} of {len(parts)} parts are undecided, for example: {undecided[0].why}"
+            f"{len(undecided)} of {len(parts)} parts are inconclusive, for example: {undecided[0].why}"
         )
-    return "reproduced", f"all {len(parts)} parts are reproduced"
+    return "reproduced", f"all {len(parts)} parts are confirmed"

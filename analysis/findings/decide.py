@@ -24,6 +24,7 @@ from density_study.analysis.statistics.sequential import (
     sequence_ratio,
 )
 from density_study.analysis.statistics.significance import equivalence_p, holm, least_p, rank_p
+from density_study.analysis.summary.numbers import digits, probability
 from density_study.analysis.summary.summary import Finding, FindingVerdict
 
 RANK_TEST = "Mann-Whitney, exact"
@@ -167,8 +168,8 @@ def _verdict(
     ]
     if reasons or tested is None or p is None:
         return "no claim", "; ".join(reasons) or "a value is zero, so the ratio is undefined"
-    holm_words = f"p = {p:.2g}" + (f" after Holm over {family_size}" if family_size > 1 else "")
-    ends = f"interval {tested.low:.3g} to {tested.high:.3g}"
+    holm_words = probability(p) + (f" after Holm over {family_size}" if family_size > 1 else "")
+    ends = f"interval {digits(tested.low)} to {digits(tested.high)}"
     rule = question.rule
     if p <= ALPHA and rule.holds(tested.effect) and _inside(tested, rule):
         return "reproduced", f"the ratio is {rule.words}: {ends}, {holm_words}"

@@ -60,7 +60,7 @@ def by_factor(evidence: Evidence, factor: Factor) -> Iterator[Question]:
         first, later = (factor.words(evidence, entry.level(factor.name)) for entry in pair)
         among = _among(evidence, pair[0], held_equal(factor.name))
         obstacles = factor.obstacles(evidence, pair)
-        for one in _questions(evidence, factor.effect, pair, f"{later} over {first}", factor.rules):
+        for one in of_pair(evidence, factor.effect, pair, f"{later} over {first}", factor.rules):
             # every factor is a property of the build (method 1)
             both = (*obstacles, *one.obstacles)
             yield replace(one, among=among, unit="build", obstacles=both)
@@ -77,7 +77,7 @@ def isolation(evidence: Evidence) -> Iterator[Question]:
             arms = f"beside {entry.neighbour} over alone"
             # a neighbour is a property of the trial
             among, obstacles = _among(evidence, alone, NAMES), evidence.about_density(alone, entry)
-            for one in _questions(evidence, "isolation", (alone, entry), arms, SLOWER):
+            for one in of_pair(evidence, "isolation", (alone, entry), arms, SLOWER):
                 yield replace(one, among=among, unit="trial", obstacles=obstacles)
 
 
@@ -91,10 +91,10 @@ def _victim_alone(
     return next((e for e in settings if e.neighbour == NOBODY and same(e) == same(victim)), None)
 
 
-def _questions(
+def of_pair(
     evidence: Evidence, effect: str, pair: Pair, arms: str, rules: Mapping[str, Rule]
 ) -> Iterator[Question]:
-    """One for each measure in `rules` that the setting has."""
+    """One for each measure in `rules` that the setting has, later arm over first."""
     first, later = pair
     for what, rule in rules.items():
         measured = _measured(what, first, later)

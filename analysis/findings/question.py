@@ -18,6 +18,11 @@ from density_study.workloads.spec.tier_spec import is_emulated
 IntervalOf = Callable[[Sequence[float]], Interval]
 Differences = Callable[[SettingSummary, SettingSummary], tuple[str, ...]]
 
+# Obstacles that other arms would not have; a finding's reason contains them word for word.
+PROCESS_GROUPS = "isolation: process; process groups support no claim about VMs"
+EMULATED_GUESTS = "the VMs ran without KVM (emulated), which supports no claim about VMs"
+EMULATED_MEDIUM = "the medium is emulated, which supports no claim"
+
 
 @dataclass(frozen=True)
 class Rule:
@@ -93,15 +98,15 @@ class Evidence:
     def about_density(self, *arms: SettingSummary) -> tuple[str, ...]:
         """Why these arms support no claim about what the nodes are: VMs or containers."""
         if self.isolation == "process":
-            return ("isolation: process; process groups support no claim about VMs",)
+            return (PROCESS_GROUPS,)
         if self.emulated_guests:
-            return ("the VMs ran without KVM (emulated), which supports no claim about VMs",)
+            return (EMULATED_GUESTS,)
         return self.about_media(*arms)
 
     def about_media(self, *arms: SettingSummary) -> tuple[str, ...]:
         """Why these arms support no claim about disks (method 24)."""
         if any(arm.medium in self.emulated for arm in arms):
-            return ("the medium is emulated, which supports no claim",)
+            return (EMULATED_MEDIUM,)
         if len(arms) == 2 and (versions := self.confounds(*arms)):
             return (f"the clusters differ in more than that: {', '.join(versions)}",)
         if any(is_emulated(arm.levels.get("tier", "")) for arm in arms):

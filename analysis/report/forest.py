@@ -13,7 +13,7 @@ from density_study.analysis.findings.claims import is_whole
 from density_study.analysis.report.charts.findings_table import probability, shared_why
 from density_study.analysis.report.charts.palette import VERDICT, Style
 from density_study.analysis.report.charts.quantity import interval, ratio
-from density_study.analysis.summary.summary import Finding, Summary
+from density_study.analysis.summary.summary import VERDICT_WORDS, Finding, Summary
 
 MIN_TICKS, MAX_TICKS = 3, 7
 FINE = (0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75)
@@ -23,11 +23,13 @@ FINEST = tuple(round(0.9 + 0.02 * step, 2) for step in range(11))
 @dataclass(frozen=True)
 class Row:
     """`at`, `low` and `high` are places on the scale, in percent; `ref` points into summary.json. `p` is
-    adjusted. `why`: the reason if there is no claim; of a claim, the other columns are the reason."""
+    adjusted. `why`: the reason if it is inconclusive; otherwise the other columns are the reason."""
 
     ref: str
     label: str
     verdict: str
+    words: str
+    has_warnings: bool
     style: Style
     why: str
     p: str
@@ -73,8 +75,11 @@ def forest(summary: Summary) -> Forest:
     scale = _Scale(low, high)
     claims = {one.family for one in summary.findings if is_whole(one)}
     groups: dict[tuple[str, str, str, str], list[Row]] = {}
+    warned = {(one.setting, one.topology) for one in summary.trials if one.has_warnings}
     for at, finding in numbered:
-        groups.setdefault(_group(finding, claims), []).append(_row(at, finding, scale))
+        groups.setdefault(_group(finding, claims), []).append(
+            _row(at, finding, scale, _has_warnings(finding, warned))
+        )
     ticks = tuple(Tick(scale.place(tick), f"×{tick:g}") for tick in _ticks(low, high))
     made = tuple(Group(*key[:3], tuple(rows)) for key, rows in groups.items())
     tested = any(finding.p_adjusted is not None for _, finding in numbered)
@@ -108,7 +113,7 @@ def _group(finding: Finding, claims: Collection[str | None]) -> tuple[str, str, 
     return title, f"{finding.arms or ''}{among}", finding.rule or "", family
 
 
-def _row(at: int, finding: Finding, scale: _Scale) -> Row:
+def _row(at: int, finding: Finding, scale: _Scale, has_warnings: bool) -> Row:
     effect = finding.effect if finding.effect and finding.effect > 0 else None
     places: dict[str, float] = {}
     if effect and finding.low and finding.high and min(finding.low, finding.high) > 0:
@@ -117,6 +122,8 @@ def _row(at: int, finding: Finding, scale: _Scale) -> Row:
         ref=f"/findings/{at}",
         label=finding.subject if finding.subject and finding.measure else finding.statement,
         verdict=finding.verdict,
+        words=VERDICT_WORDS[finding.verdict],
+        has_warnings=has_warnings,
         style=VERDICT[finding.verdict],
         why=finding.why if finding.verdict == "no claim" else "",
         p=probability(finding.p_adjusted).removeprefix("p ").removeprefix("= "),
@@ -124,6 +131,15 @@ def _row(at: int, finding: Finding, scale: _Scale) -> Row:
         interval=interval(finding.low, finding.high, ""),
         at=None if effect is None else scale.place(effect),
         **places,
+    )
+
+
+def _has_warnings(finding: Finding, warned: Collection[tuple[str, str]]) -> bool:
+    """Whether a trial of one of its arms is flagged: its id ends with setting, first and later topology."""
+    return any(
+        f"-{setting}-{topology}-" in finding.id
+        or (f"-{setting}-" in finding.id and finding.id.endswith(f"-{topology}"))
+        for setting, topology in warned
     )
 
 

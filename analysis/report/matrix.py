@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from density_study.analysis.report.charts.observations import View
 from density_study.analysis.report.charts.quantity import interval, quantity
 from density_study.analysis.report.trials import (
-    counts,
+    counts_by_arm,
     host_cpu,
     main_rate,
     slowest_p99,
-    verdicts_by_arm,
 )
 from density_study.analysis.summary.summary import MAIN_RATES, Metric, SettingSummary
 
@@ -53,12 +52,12 @@ def matrix(view: View) -> Matrix:
     best: dict[str, float] = {}
     for one in summary.settings:
         best[one.setting] = max(best.get(one.setting, 0.0), _rate(one) or 0.0)
-    verdicts = verdicts_by_arm(summary)
+    counted = counts_by_arm(summary)
     cells = {}
     for at, one in enumerate(summary.settings):
         rate, most = _rate(one), best[one.setting]
         share = 100.0 * rate / most if rate is not None and most > 0 else None
-        trials = counts(verdicts.get((one.topology, one.setting), ()), "did not run")
+        trials = counted.get((one.topology, one.setting), "did not run")
         key = (one.setting, one.vms_per_host, view.arm(one))
         cells[key] = Cell(tuple(_facts(at, one)), trials, share)
     return Matrix(

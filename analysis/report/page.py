@@ -42,7 +42,12 @@ from density_study.analysis.report.forest import forest
 from density_study.analysis.report.html import inline_script, policy, static, templates
 from density_study.analysis.report.matrix import matrix
 from density_study.analysis.report.trust import trust
-from density_study.analysis.summary.summary import SettingSummary, Summary, TrialSummary
+from density_study.analysis.summary.summary import (
+    VERDICT_WORDS,
+    SettingSummary,
+    Summary,
+    TrialSummary,
+)
 from density_study.cluster.state import atomic
 
 _HERE = Path(__file__).parent
@@ -124,12 +129,12 @@ def _choices(view: View) -> dict[str, list[tuple[str, str]]]:
         "densities": [(str(density), view.density_in_words(density)) for density in densities],
         "media": [(one, view.medium(one)) for one in sorted({one.medium for one in entries})],
         "verdicts": [(f"verdict:{one}", one) for one in trials.VERDICTS if one in verdicts],
-        "claims": [(f"claim:{one}", one) for one in VERDICT if one in claims],
+        "claims": [(f"claim:{one}", VERDICT_WORDS[one]) for one in VERDICT if one in claims],
     }
 
 
 def _trial_counts(summary: Summary) -> str:
-    return trials.counts(trial.verdict for trial in summary.trials)
+    return trials.counted(summary.trials)
 
 
 def _facts(summary: Summary) -> tuple[str, ...]:

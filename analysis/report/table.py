@@ -6,11 +6,10 @@ from density_study.analysis.report.charts.figure import Column, DataTable
 from density_study.analysis.report.charts.observations import View
 from density_study.analysis.report.charts.quantity import ABSENT, quantity
 from density_study.analysis.report.trials import (
-    counts,
+    counts_by_arm,
     host_cpu,
     main_rate,
     slowest_p99,
-    verdicts_by_arm,
 )
 from density_study.analysis.summary.summary import SettingSummary, Summary
 
@@ -22,7 +21,7 @@ def summary_table(summary: Summary) -> DataTable:
 
     p99 is that of the slowest operation, with its kind: "31.5 ms SCAN, closed-loop".
     """
-    view, verdicts = View(summary), verdicts_by_arm(summary)
+    view, counted = View(summary), counts_by_arm(summary)
     labels = list(view.labels.values())
     ordered = sorted(
         summary.settings, key=lambda one: (labels.index(one.label), one.vms_per_host, view.arm(one))
@@ -44,7 +43,7 @@ def summary_table(summary: Summary) -> DataTable:
             _throughput(one),
             _p99(one),
             _host_cpu(one),
-            counts(verdicts.get((one.topology, one.setting), ()), NONE),
+            counted.get((one.topology, one.setting), NONE),
         )
         for one in ordered
     )

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from density_study.analysis.report.charts.figure import Column, DataTable
 from density_study.analysis.report.charts.observations import View
-from density_study.analysis.summary.summary import MAIN_RATES, Metric, Summary
+from density_study.analysis.summary.summary import MAIN_RATES, Metric, Summary, TrialSummary
+from density_study.analysis.validity.rules import remedy_of
 
 VERDICTS = ("valid", "invalid", "unknown")
 _WORST_FIRST = ("invalid", "unknown", "valid")
@@ -19,12 +20,22 @@ def counts(verdicts: Iterable[str], none: str = "no trials") -> str:
     return ", ".join(f"{counted[name]} {name}" for name in VERDICTS if counted[name]) or none
 
 
-def verdicts_by_arm(summary: Summary) -> dict[tuple[str, str], list[str]]:
-    """The verdicts of each topology and setting, in the order of the trials."""
-    found: dict[tuple[str, str], list[str]] = {}
+def counts_by_arm(summary: Summary) -> dict[tuple[str, str], str]:
+    """Of each topology and setting: '4 valid (1 with warnings), 1 invalid'."""
+    found: dict[tuple[str, str], list[TrialSummary]] = {}
     for trial in summary.trials:
-        found.setdefault((trial.topology, trial.setting), []).append(trial.verdict)
-    return found
+        found.setdefault((trial.topology, trial.setting), []).append(trial)
+    return {arm: counted(trials) for arm, trials in found.items()}
+
+
+def counted(trials: Sequence[TrialSummary]) -> str:
+    """'4 valid (1 with warnings), 1 invalid'."""
+    warned = sum(trial.has_warnings for trial in trials)
+    text = counts(trial.verdict for trial in trials)
+    if not warned:
+        return text
+    valid = f"{sum(trial.verdict == 'valid' for trial in trials)} valid"
+    return text.replace(valid, f"{valid} ({warned} with warnings)", 1)
 
 
 def reasons(summary: Summary) -> DataTable:
@@ -38,8 +49,11 @@ def reasons(summary: Summary) -> DataTable:
     ordered = sorted(
         texts.items(), key=lambda one: (_WORST_FIRST.index(one[0][0]), -one[1].total(), one[0][1])
     )
-    columns = (Column("Reason"), Column("Verdict"), Column("Trials"))
-    rows = tuple((_example(said), verdict, str(said.total())) for (verdict, _), said in ordered)
+    columns = (Column("Reason"), Column("Verdict"), Column("Trials"), Column("What to do"))
+    rows = tuple(
+        (_example(said), verdict, str(said.total()), remedy_of(said.most_common(1)[0][0]))
+        for (verdict, _), said in ordered
+    )
     return DataTable(columns, rows)
 
 

@@ -40,17 +40,18 @@ def _trials(summary: Summary) -> Iterator[Badge]:
     count = Counter(trial.verdict for trial in summary.trials)
     total, valid = len(summary.trials), count["valid"]
     shown = sum(trial.verdict == "unknown" and trial.counted for trial in summary.trials)
-    level: Literal["good", "doubt", "bad"] = "good" if valid else "doubt" if shown else "bad"
-    yield Badge(level, f"{valid} of {total} trials valid", "trials")
+    warned = sum(trial.has_warnings for trial in summary.trials)
+    level: Literal["good", "doubt", "bad"] = "good" if valid and not warned else "doubt"
+    if not valid and not shown:
+        level = "bad"
+    warnings = f", {warned} with warnings" if warned else ""
+    yield Badge(level, f"{total} trials: {valid} usable{warnings}", "trials")
     if count["invalid"]:
         yield Badge("bad", f"{count['invalid']} invalid", "trials")
     if shown:
         yield Badge("doubt", f"{shown} unknown, shown without a claim", "trials")
     if unseen := count["unknown"] - shown:
         yield Badge("doubt", f"{unseen} unknown", "trials")
-    flagged = sum(trial.verdict == "valid" and bool(trial.reasons) for trial in summary.trials)
-    if flagged:
-        yield Badge("doubt", f"{flagged} valid with warnings", "trials")
 
 
 def _intervals(summary: Summary) -> Badge:

@@ -1,47 +1,33 @@
-"""The headline: one sentence with the run's main result, computed from its numbers."""
+"""The headline: the run's main result in words, computed from its numbers.
+
+A decided finding comes first. Without one, the range of the ratios over all settings and the worst change of
+latency are told: no list says which setting matters more than others. Density is told against the control
+arm, where there is one: without it, the cost of more RegionServers would count as that of the nodes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from density_study.analysis.findings import Evidence, rate
-from density_study.analysis.findings.arms import Pair, rate_points, ratio, used_cpu
 from density_study.analysis.findings.best_density import held_equal
-from density_study.analysis.findings.factors import FACTORS, Factor, levels, others, pairs
-from density_study.analysis.summary.summary import Finding, SettingSummary
+from density_study.analysis.findings.claims import is_whole
+from density_study.analysis.findings.factors import factor_of, levels, others
+from density_study.analysis.summarise.contrasts import DENSITY, Contrast, Measured, contrasts
+from density_study.analysis.summary.numbers import digits, probability
+from density_study.analysis.summary.numbers import ratio as times
+from density_study.analysis.summary.summary import VERDICT_WORDS, Finding, SettingSummary
 from density_study.workloads.spec.registry import kind_of
 
-# Prefixes of setting ids, by preference for the headline. Any other setting comes last.
-_HEADLINES = (
-    "ycsb-scan95-insert5",
-    "ycsb-read45-insert55",
-    "ycsb",
-    "genomics-region-scan",
-    "genomics",
-    "testdfsio-random",
-    "testdfsio",
-    "pipeline",
-    "ycsb-load",  # it prepares the others
-)
 MAX_RATES = 4
-_DOING = {
-    "ycsb-scan95-insert5": "short scans",
-    "ycsb-read45-insert55": "reads among inserts",
-    "ycsb-load": "the data load",
-    "genomics-region-scan": "region scans of the variant store",
-    "genomics-sample-read": "sample reads of the variant store",
-    "genomics-variant-load": "the load of the variant store",
-    "testdfsio-random": "random reads",
-    "testdfsio-read": "sequential reads",
-    "testdfsio-write": "writes",
-    "pipeline": "the genomics pipeline",
-}
+MAX_CONTRASTS = 3
 
 
 @dataclass(frozen=True)
 class Headline:
-    """The sentence, and the id of the setting it is about; None if there is no valid number."""
+    """The text, and the id of the setting that its first ratio is of; None if there is no valid number."""
 
     text: str
     setting: str | None = None
@@ -50,52 +36,41 @@ class Headline:
 def headline(
     evidence: Evidence, trials: int, findings: Sequence[Finding] = (), is_given: bool = False
 ) -> Headline:
-    """The best density if there is one; otherwise the highest density compared with the lowest, or where
-    there is one density, the first other factor with several levels; and whether that is a claim. Arms that
-    are not comparable come last, with the reason and without a ratio. Of the one cluster that was given
-    (`is_given`), the rate of every workload."""
+    """`is_given`: the cluster was not built by the study; alone, it has the rate of every workload."""
+    found = _best_density(evidence, findings) or _hypotheses(evidence, findings)
+    if found is not None:
+        return found
+    told = list(contrasts(evidence, findings))
+    known = sorted((one for one in told if one.known), key=_place)
+    if known:
+        return _compared(evidence, known, _repeated(evidence))
+    if claim := next((f for f in findings if is_whole(f) and f.verdict != "no claim"), None):
+        word = VERDICT_WORDS[claim.verdict].capitalize()
+        return Headline(f"{word}: {claim.statement.rstrip('.')}.", _any(evidence))
+    for one in told:
+        for measured in one.measured:
+            if measured.question.refused:
+                why = _refused(measured.question.refused)
+                return Headline(f"No comparison {one.words}: {why}", measured.setting.setting)
+    return _uncompared(evidence, trials, is_given)
+
+
+def _repeated(evidence: Evidence) -> str:
+    n = evidence.repetitions
+    return "1 repetition" if n == 1 else f"{n} repetitions"
+
+
+def _any(evidence: Evidence) -> str | None:
+    return next((one.setting for one in evidence.settings if rate(one) is not None), None)
+
+
+def _best_density(evidence: Evidence, findings: Sequence[Finding]) -> Headline | None:
     for finding in findings:
         if finding.family == "best-density" and finding.verdict == "reproduced":
             p = finding.p_adjusted
-            sure = finding.why if p is None else f"p = {p:.1g} against every other density"
+            sure = finding.why if p is None else f"{probability(p)} against every other density"
             return Headline(f"{finding.statement}: {sure}.", _fastest(evidence.settings, finding))
-    refused = None
-    for factor in FACTORS:
-        found = [pair for pair in pairs(evidence.settings, factor) if _rate_ratio(pair) is not None]
-        for pair in sorted(found, key=lambda pair: _place(pair[0])):
-            different = evidence.differences(*pair)
-            if not different:
-                return Headline(_compared(evidence, factor, pair, findings), pair[0].setting)
-            words = f"No comparison {_with(evidence, factor, pair)}: {_refused(different)}"
-            refused = refused or Headline(words, pair[0].setting)
-    if refused:
-        return refused
-    alone = [entry for entry in evidence.settings if rate(entry) is not None]
-    if not alone:
-        if not any(entry.n_builds for entry in evidence.settings):
-            return Headline(f"No result: none of the {trials} trials is valid.")
-        return Headline("No result: no trial has its main rate.")
-    entry = min(alone, key=_place)
-    if len({one.topology for one in evidence.settings}) == 1 and is_given:
-        return Headline(_measured(evidence, alone), entry.setting)
-    return Headline(
-        f"No comparison: no setting has valid trials on two clusters that differ in one factor. "
-        f"{entry.label} ran {_at(evidence, entry)} on {entry.topology}.",
-        entry.setting,
-    )
-
-
-def _measured(evidence: Evidence, alone: Sequence[SettingSummary]) -> str:
-    """'The given cluster, in 5 repetitions: YCSB data load at 5000 ops/s, TestDFSIO write at 200 MiB/s.' The
-    fastest setting of each label, at most MAX_RATES of them, the preferred ones first."""
-    best: dict[str, SettingSummary] = {}
-    for entry in sorted(alone, key=lambda one: rate(one) or 0.0):
-        best[entry.label.partition(",")[0]] = entry
-    first = sorted(best.items(), key=lambda item: _place(item[1]))[:MAX_RATES]
-    rates = (f"{words} {_at(evidence, entry)}" for words, entry in first)
-    builds = max(entry.n_builds for entry in alone)
-    repeated = "1 repetition" if builds == 1 else f"{builds} repetitions"
-    return f"The given cluster, in {repeated}: {', '.join(rates)}."
+    return None
 
 
 def _fastest(settings: Sequence[SettingSummary], best: Finding) -> str | None:
@@ -108,24 +83,154 @@ def _fastest(settings: Sequence[SettingSummary], best: Finding) -> str | None:
     return max(able, key=lambda entry: rate(entry) or 0.0).setting if able else None
 
 
-def _compared(evidence: Evidence, factor: Factor, pair: Pair, findings: Sequence[Finding]) -> str:
-    repetitions = evidence.repetitions
-    counted = "1 repetition" if repetitions == 1 else f"{repetitions} repetitions"
-    what = f"the {_unit(pair[0])}"
-    claim = _claimed(factor, pair, findings)
-    if claim is None and any(metric.name == "rate_at_slo" for metric in pair[0].metrics):
-        return f"No claim ({counted}): {_found(evidence, factor, pair[0])}."
-    words = _with(evidence, factor, pair)
-    begun, sure = (f"No claim ({counted}): {words}", "")
-    if claim is not None:
-        begun = f"W{words[1:]}"
-        sure = f" (interval {claim.low:.2f} to {claim.high:.2f}, {counted})"
-    equal = "" if "cluster" in pair[0].levels else " and equal total memory"
-    sentence = f"{begun}{equal}, {_doing(pair[0])} ran at {_rate_ratio(pair):.2f}x {what}{sure}"
-    first, later = map(used_cpu, pair)
-    if first is None or later is None:
-        return sentence + "."
-    return f"{sentence}, and the host's CPU was {later:.0f} % busy instead of {first:.0f} %."
+def _hypotheses(evidence: Evidence, findings: Sequence[Finding]) -> Headline | None:
+    """What the study declared that it expects, if any of it is decided: the first, and how many others."""
+    asked = [one for one in findings if (one.family or "").startswith("expect-")]
+    decided = [one for one in asked if one.verdict != "no claim"]
+    if not decided:
+        return None
+    first = decided[0]
+    name = (first.family or "").removeprefix("expect-")
+    ends = ""
+    if first.low is not None and first.high is not None:
+        ends = f", interval {digits(first.low)} to {digits(first.high)}"
+    effect = "" if first.effect is None else f" is {times(first.effect)}"
+    text = (
+        f"Hypothesis {name} is {VERDICT_WORDS[first.verdict]}: {first.statement}{effect} "
+        f"(required: {first.rule}{ends}, {_repeated(evidence)})"
+    )
+    counted = Counter(VERDICT_WORDS[one.verdict] for one in asked if one is not first)
+    rest = ", ".join(f"{counted[word]} {word}" for word in VERDICT_WORDS.values() if counted[word])
+    of = next((one.setting for one in evidence.settings if one.label == first.subject), None)
+    return Headline(f"{text}.{f' Other comparisons of hypotheses: {rest}.' if rest else ''}", of)
+
+
+def _place(one: Contrast) -> tuple[bool, bool]:
+    """Decided throughput first, then anything decided; otherwise the order is that of the factors."""
+    rates = any(measured.finding for measured in one.rates)
+    return not rates, not any(measured.finding for measured in one.known)
+
+
+def _compared(evidence: Evidence, known: Sequence[Contrast], repeated: str) -> Headline:
+    main, *later = known
+    decided = [one for one in main.known if one.finding is not None]
+    if main.control is not None and main.control.known:
+        text = _controlled(evidence, main, main.control, repeated)
+        told = _told(main.control, ())
+    else:
+        told = _told(main, decided)
+        text = _joined(_clauses(evidence, main, decided))
+        begun = f"{_begun(text)}; {repeated}"
+        text = begun if decided else f"Inconclusive ({repeated}): {text}"
+    others = [f" {_begun(one.words)}: {_brief(one)}." for one in later[: MAX_CONTRASTS - 1]]
+    more = len(later) - len(others)
+    text = f"{text}.{''.join(others)}{f' {more} more under Findings.' if more else ''}"
+    return Headline(text, max(told, key=lambda one: one.size).setting.setting)
+
+
+def _controlled(evidence: Evidence, main: Contrast, control: Contrast, repeated: str) -> str:
+    """Density over its control arm, which no rule decides, and then over the arm with fewer RegionServers."""
+    decided = any(one.finding for one in main.known)
+    against = " against the control arm" if decided else ""
+    fewer = "one RegionServer on " if main.first == evidence.density(0) else ""
+    clauses = _joined(_clauses(evidence, control, ()))
+    return (
+        f"Inconclusive{against} ({repeated}): {clauses}; over {fewer}{main.first}: {_brief(main)}"
+    )
+
+
+def _joined(clauses: Iterable[str]) -> str:
+    """The arms and the first ratio as one clause, the others after semicolons."""
+    arms, *others = clauses
+    return f"{arms}, {'; '.join(others)}" if others else arms
+
+
+def _begun(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def _told(contrast: Contrast, decided: Sequence[Measured]) -> Sequence[Measured]:
+    """What the first clause is about: decided throughput, or else what is decided, or all throughput."""
+    return (
+        [one for one in decided if one.is_rate] or decided or contrast.rates or contrast.known[:1]
+    )
+
+
+def _clauses(evidence: Evidence, contrast: Contrast, decided: Sequence[Measured]) -> Iterator[str]:
+    memory = " at equal total memory" if contrast.factor == DENSITY else ""
+    told = _told(contrast, decided)
+    sought = [one for one in told if one.setting.sought is not None]
+    if sought and not decided:
+        yield "; ".join(_found(evidence, contrast.factor, one.setting) for one in sought)
+        told = [one for one in told if one not in sought]
+        if told:
+            yield f"{contrast.words}{memory}"
+    else:
+        yield f"{contrast.words}{memory}"
+    if told:
+        yield _range(told)
+    if decided and (open_rates := [one for one in contrast.rates if one.finding is None]):
+        yield f"the other throughput is inconclusive: {_ratios(open_rates)}"
+    worst = contrast.worst_latency()
+    if worst is not None and worst not in told:
+        unsure = ", inconclusive" if decided and worst.finding is None else ""
+        yield (
+            f"worst latency change {_percentile(worst)} {worst.times} "
+            f"({worst.shown}, {worst.question.subject}{unsure})"
+        )
+    if len(contrast.rates) == 1 and not sought:
+        yield from _cpu(contrast)
+
+
+def _range(told: Sequence[Measured]) -> str:
+    """One ratio with its numbers, or the lowest and the highest."""
+    low, high = (find(told, key=lambda one: one.effect or 0.0) for find in (min, max))
+    if low is high:
+        what = low.question.subject
+        if low.is_rate:
+            doing = f"{what} ({low.setting.sought})" if low.setting.sought else what
+            return f"{doing} ran at {low.times} ({low.shown})"
+        return f"{_percentile(low)} of {what} was {low.times} ({low.shown})"
+    of = "throughput" if low.is_rate else _percentile(low)
+    of_high = "" if low.is_rate else f"{_percentile(high)} "
+    if low.times == high.times:
+        return f"{of} was {low.times} in all {len(told)} settings"
+    return (
+        f"{of} was {low.times} ({low.question.subject}: {low.shown}) to {of_high}{high.times} "
+        f"({high.question.subject}: {high.shown})"
+    )
+
+
+def _percentile(one: Measured) -> str:
+    """'READ p99', without the kind of latency."""
+    return one.question.measure.partition(" ")[2] if one.is_latency else one.question.measure
+
+
+def _ratios(some: Sequence[Measured]) -> str:
+    effects = sorted(one.effect or 0.0 for one in some)
+    ends = dict.fromkeys(times(effect) for effect in (effects[0], effects[-1]))
+    return " to ".join(ends)
+
+
+def _brief(contrast: Contrast) -> str:
+    """'throughput ×0.32 to ×1.14 (inconclusive)': of what is decided, or else of all."""
+    decided = [one for one in contrast.known if one.finding is not None]
+    told = _told(contrast, decided)
+    what = "throughput" if told[0].is_rate else _percentile(told[0])
+    open_ones = len(contrast.rates) - len(told) if decided and told[0].is_rate else 0
+    verdict = "decided" if decided else "inconclusive"
+    more = f", {open_ones} more inconclusive" if open_ones else ""
+    return f"{what} {_ratios(told)} ({verdict}{more})"
+
+
+def _cpu(contrast: Contrast) -> Iterator[str]:
+    """How busy the hosts were, unless they were equally busy."""
+    setting = contrast.rates[0].setting.setting
+    for one in contrast.known:
+        if one.setting.setting == setting and one.question.measure.startswith("used CPU"):
+            later, first = (sum(p) / len(p) for p in (one.question.later, one.question.first))
+            if round(later) != round(first):
+                yield f"the host's CPU was {later:.0f} % busy instead of {first:.0f} %"
 
 
 def _refused(differences: Sequence[str]) -> str:
@@ -134,68 +239,62 @@ def _refused(differences: Sequence[str]) -> str:
     return f"the arms differ in {first}{f', and in {len(more)} more' if more else ''}."
 
 
-def _found(evidence: Evidence, factor: Factor, one: SettingSummary) -> str:
+def _found(evidence: Evidence, name: str, one: SettingSummary) -> str:
     """'highest rate with READ p99 <= 20 ms in YCSB core workload B, at equal total memory: 11,423 operations
     per second with 1 VM per host, at least 9,315 with 2 VMs per host', for each level of the factor. 'At
     least' where a search has ended early: the answer is a lower bound there."""
-    kin = (one.setting, others(one, factor.name))
-    alike = [
-        entry for entry in evidence.settings if (entry.setting, others(entry, factor.name)) == kin
-    ]
+    factor = factor_of(name)
+    kin = (one.setting, others(one, name))
+    alike = [entry for entry in evidence.settings if (entry.setting, others(entry, name)) == kin]
     rates = {
-        entry.level(factor.name): f"{'at least ' if _is_bound(evidence, entry) else ''}{value:,.0f}"
+        entry.level(name): f"{'at least ' if evidence.about_searches(entry) else ''}{value:,.0f}"
         for entry in alike
         if (value := rate(entry)) is not None
     }
-    first, *later = [level for level in levels(evidence.settings, factor.name) if level in rates]
+    first, *later = [level for level in levels(evidence.settings, name) if level in rates]
     answers = [
         f"{rates[first]} {_unit(one)} with {factor.words(evidence, first)}",
         *(f"{rates[level]} with {factor.words(evidence, level)}" for level in later),
     ]
-    equal = "" if factor.name == "cluster" else ", at equal total memory"
+    equal = ", at equal total memory" if name == DENSITY else ""
     return f"{one.sought} in {one.label.split(',')[0]}{equal}: {', '.join(answers)}"
 
 
+def _uncompared(evidence: Evidence, trials: int, is_given: bool) -> Headline:
+    alone = [entry for entry in evidence.settings if rate(entry) is not None]
+    if not alone:
+        if not any(entry.n_builds for entry in evidence.settings):
+            return Headline(f"No result: none of the {trials} trials is valid.")
+        return Headline("No result: no trial has its main rate.")
+    first = alone[0]
+    if len({one.topology for one in evidence.settings}) == 1 and is_given:
+        return Headline(_measured(evidence, alone), first.setting)
+    more = f", and {len(alone) - 1} more numbers below" if len(alone) > 1 else ""
+    return Headline(
+        f"No comparison: no setting has valid trials on two clusters that differ in one factor. "
+        f"{first.label} ran {_at(evidence, first)} on {first.topology}{more}.",
+        first.setting,
+    )
+
+
+def _measured(evidence: Evidence, alone: Sequence[SettingSummary]) -> str:
+    """'The given cluster, in 5 repetitions: YCSB data load at 5,000 ops/s, TestDFSIO write at 200 MiB/s.' The
+    fastest setting of each label in the study's order, at most MAX_RATES, and how many were left out."""
+    best: dict[str, SettingSummary] = {}
+    for entry in alone:
+        words = entry.label.partition(",")[0]
+        best[words] = max(best.get(words, entry), entry, key=lambda one: rate(one) or 0.0)
+    told = [f"{words} {_at(evidence, entry)}" for words, entry in best.items()]
+    more = f", and {len(told) - MAX_RATES} more below" if len(told) > MAX_RATES else ""
+    builds = max(entry.n_builds for entry in alone)
+    repeated = "1 repetition" if builds == 1 else f"{builds} repetitions"
+    return f"The given cluster, in {repeated}: {', '.join(told[:MAX_RATES])}{more}."
+
+
 def _at(evidence: Evidence, entry: SettingSummary) -> str:
-    """'at 5000 ops/s', or of a lower bound 'at 5000 or more ops/s'."""
-    more = " or more" if _is_bound(evidence, entry) else ""
-    return f"at {rate(entry):.4g}{more} {_unit(entry)}"
-
-
-def _is_bound(evidence: Evidence, entry: SettingSummary) -> bool:
-    return bool(evidence.about_searches(entry))
-
-
-def _rate_ratio(pair: Pair) -> float | None:
-    return ratio(*map(rate_points, pair))
-
-
-def _claimed(factor: Factor, pair: Pair, findings: Sequence[Finding]) -> Finding | None:
-    """The finding that decided this comparison of rates, if any."""
-    first, later = pair
-    wanted = f"{factor.effect}-rate-{later.setting}-{first.topology}-{later.topology}"
-    return next((f for f in findings if f.id == wanted and f.verdict != "no claim"), None)
-
-
-def _with(evidence: Evidence, factor: Factor, pair: Pair) -> str:
-    """'with 2 VMs per host instead of 1', 'with hadoop-3.4.2 instead of hadoop-3.4.1'."""
-    first, later = (factor.words(evidence, entry.level(factor.name)) for entry in pair)
-    number = first.partition(" ")[0]
-    return f"with {later} instead of {number if number.isdigit() else first}"
-
-
-def _doing(entry: SettingSummary) -> str:
-    known = (words for start, words in _DOING.items() if entry.setting.startswith(start))
-    doing = next(known, entry.label.split(",")[0])
-    return f"{doing} ({entry.sought})" if entry.sought else doing
-
-
-def _place(entry: SettingSummary) -> tuple[bool, bool, int]:
-    """The answer of a search first: the study was made for it. That of a fault or of a changing rate last."""
-    known = [start for start in _HEADLINES if entry.setting.startswith(start)]
-    special = entry.fault is not None or entry.phase is not None
-    place = _HEADLINES.index(max(known, key=len)) if known else len(_HEADLINES)
-    return entry.sought is None, special, place
+    """'at 5,000 ops/s', or of a lower bound 'at 5,000 or more ops/s'."""
+    more = " or more" if evidence.about_searches(entry) else ""
+    return f"at {digits(rate(entry) or 0.0)}{more} {_unit(entry)}"
 
 
 def _unit(entry: SettingSummary) -> str:

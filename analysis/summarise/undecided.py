@@ -9,12 +9,18 @@ from math import exp, log
 
 from density_study.analysis.findings import MIN_BUILDS, Evidence
 from density_study.analysis.findings.claims import is_whole
+from density_study.analysis.findings.question import (
+    EMULATED_GUESTS,
+    EMULATED_MEDIUM,
+    PROCESS_GROUPS,
+)
 from density_study.analysis.statistics.power import (
     MAX_UNITS,
     can_claim,
     detectable_ratio,
     units_needed,
 )
+from density_study.analysis.summary.numbers import digits
 from density_study.analysis.summary.summary import Finding, SummaryWarning, WarningCode
 
 
@@ -58,7 +64,7 @@ def undecided(
     needs = [*_arms(open_ones, evidence, warnings), *repetitions]
     text = f"Not decided: {counted}."
     return (
-        f"{text} To decide {'them' if len(open_ones) > 1 else 'it'}: {'; '.join(needs)}."
+        f"{text} To decide {'them' if len(open_ones) > 1 else 'it'}: {'; and '.join(needs)}."
         if needs
         else text
     )
@@ -82,12 +88,26 @@ def _arms(
         yield "a larger `probes` for the searches"
     if "incomparable-builds" in codes:
         yield "hosts and settings that are equal in all builds"
-    if "process-nodes" in codes:
-        yield "provider libvirt, because process groups only stand in for VMs"
-    elif evidence.emulated_guests:
-        yield "hosts with KVM, because the VMs were emulated"
-    if evidence.emulated:
-        yield f"a real {' and a real '.join(sorted(evidence.emulated))} disk"
+    stand_ins = _count(open_ones, PROCESS_GROUPS)
+    emulated_guests = _count(open_ones, EMULATED_GUESTS)
+    if stand_ins:
+        yield f"{_for(stand_ins, open_ones)}provider libvirt, because process groups only stand in for VMs"
+    elif emulated_guests:
+        yield f"{_for(emulated_guests, open_ones)}hosts with KVM, because the VMs were emulated"
+    if evidence.emulated and (
+        on_disks := stand_ins + emulated_guests + _count(open_ones, EMULATED_MEDIUM)
+    ):
+        disks = " and a real ".join(sorted(evidence.emulated))
+        yield f"{_for(on_disks, open_ones)}a real {disks} disk"
+
+
+def _count(open_ones: Sequence[Finding], obstacle: str) -> int:
+    return sum(obstacle in one.why for one in open_ones)
+
+
+def _for(some: int, open_ones: Sequence[Finding]) -> str:
+    """Which comparisons a need is for, unless it is for all: a store is compared without any VM."""
+    return "" if some == len(open_ones) else f"for {some} of them, "
 
 
 def _repetitions(
@@ -131,7 +151,7 @@ def _for_half(detectable: float, units: int, size: int) -> int | None:
 
 
 def _percent(ratio: float) -> str:
-    return f"{100 * (ratio - 1):.2g} %"
+    return f"{digits(100 * (ratio - 1), 2)} %"
 
 
 def _duration(seconds: float) -> str:

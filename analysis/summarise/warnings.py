@@ -13,6 +13,7 @@ from density_study.analysis.summarise.analysed_run import AnalysedRun
 from density_study.analysis.summarise.imports import import_warnings
 from density_study.analysis.summarise.monitoring_overhead import sentence
 from density_study.analysis.summary.disclosure import Difference
+from density_study.analysis.summary.numbers import digits
 from density_study.analysis.summary.summary import (
     ImportSummary,
     MonitoringOverhead,
@@ -183,7 +184,7 @@ def design_warnings(
         yield SummaryWarning(
             code="process-nodes",
             message="isolation: process. Nodes are process groups on one machine and only stand in "
-            "for VMs, so this run supports no claim about VMs.",
+            "for VMs, so this run supports no claim about VMs. It can compare versions, settings and stores.",
             remedy="Use provider libvirt to compare VMs.",
         )
     if isolation == "container":
@@ -250,7 +251,7 @@ def _memory(manifests: Sequence[Manifest]) -> Iterator[SummaryWarning]:
     ]
     small = [ratio for ratio in ratios if ratio < 1]
     if small:
-        shares = dict.fromkeys(f"{100 * ratio:.3g} %" for ratio in (min(small), max(small)))
+        shares = dict.fromkeys(f"{digits(100 * ratio)} %" for ratio in (min(small), max(small)))
         yield SummaryWarning(
             code="data-fits-in-memory",
             message="Data may be served from memory: the data set has the size of "

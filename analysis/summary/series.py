@@ -76,7 +76,9 @@ class SlowSpell(Frozen):
 
     first: int
     last: int
-    cause: str | None = Field(description="null: nothing measured moved with it")
+    cause: str | None = Field(
+        description="null: no rule held, and the sentence tells what moved most"
+    )
     also: tuple[str, ...] = Field((), description="other causes whose rules hold")
     sentence: str = Field(description="how slow it was, the cause and its evidence, for people")
 

@@ -19,6 +19,12 @@ Level = int | str | None
 """Of a factor; None where a study has no levels of it."""
 VerdictName = Literal["valid", "invalid", "unknown"]
 FindingVerdict = Literal["reproduced", "contradicted", "no claim"]
+VERDICT_WORDS: dict[FindingVerdict, str] = {
+    "reproduced": "confirmed",
+    "contradicted": "refuted",
+    "no claim": "inconclusive",
+}
+"""What people read of a verdict: a rule that nobody stated before cannot be reproduced."""
 MetricName = Literal[
     "throughput_per_stream",  # TestDFSIO's own mean a stream, MiB/s
     "throughput_map_phase",  # bytes over first map start to last map end, MiB/s
@@ -147,6 +153,11 @@ class TrialSummary(Frozen):
         None, description="pair that measures the monitoring overhead; null: a trial of the study"
     )
     monitored: bool = Field(True, description="whether the monitors ran")
+
+    @property
+    def has_warnings(self) -> bool:
+        """Whether it is valid and yet flagged."""
+        return self.verdict == "valid" and bool(self.reasons)
 
 
 class MonitoringOverhead(Frozen):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -43,8 +45,29 @@ class Rule:
 
 _DECLARED = Path(__file__).with_name("rules.toml").read_text(encoding="utf-8")
 RULES = tuple(Rule(**declared) for declared in tomllib.loads(_DECLARED)["rules"])
+_LOGS = "See the trial's logs, `records/<trial>/logs`."
 GC_BEARABLE = next(rule.high or 0.0 for rule in RULES if rule.check == "client_gc_share")
 """Share of its time that a client may stand still for garbage collection."""
 _TARGET = [rule for rule in RULES if rule.check == "target_share"]
 TARGET_HELD = (max(rule.low or 0.0 for rule in _TARGET), max(rule.high or 0.0 for rule in _TARGET))
 """Achieved rate over target rate: within this range the latency is that of the target rate."""
+
+
+def remedy_of(reason: str) -> str:
+    """What to do about a trial with this reason; where no rule made it, the logs have more."""
+    text = re.sub(r"^(accepted|unchecked): ", "", reason)
+    exact = [rule.remedy for form, rule in _forms() if form.fullmatch(text)]
+    flag = f"{text.partition(':')[0]}:"
+    same = [rule.remedy for rule in RULES if rule.reason.startswith(flag)]  # of an older version
+    return next(iter((*exact, *same)), _LOGS)
+
+
+@cache
+def _forms() -> tuple[tuple[re.Pattern[str], Rule], ...]:
+    """How the reasons of each rule read, with anything in place of a trial's values."""
+    texts = [(text, rule) for rule in RULES for text in (rule.reason, rule.missing) if text]
+    return tuple((re.compile(_form(text), re.DOTALL), rule) for text, rule in texts)
+
+
+def _form(text: str) -> str:
+    return ".*?".join(map(re.escape, re.split(r"\{[^{}]*\}", text)))

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 @dataclass(eq=False)
@@ -55,3 +59,29 @@ class HostBusyError(InputError):
 
 class HostLostError(StudyError):
     """A host no longer answers: the state of its processes is unknown."""
+
+
+@dataclass(eq=False)
+class FaultsError(InputError):
+    """Several faults, each of another host or key: a user mends all of them before the next attempt."""
+
+    faults: tuple[StudyError, ...] = ()
+
+
+def each_of(items: Iterable[T], act: Callable[[T], R]) -> list[R]:
+    """`act` on all items, whatever happens to one. Raises the only error, or all as a FaultsError."""
+    found, faults = [], list[StudyError]()
+    for item in items:
+        try:
+            found.append(act(item))
+        except FaultsError as several:
+            faults += several.faults
+        except StudyError as error:
+            faults.append(error)
+    if len(faults) == 1:
+        raise faults[0]
+    if faults:
+        named = " ".join(f"{one.where}: {one.what}" for one in faults)
+        remedies = " ".join(dict.fromkeys(one.remedy for one in faults))
+        raise FaultsError(named, f"{len(faults)} faults", remedies, faults=tuple(faults))
+    return found

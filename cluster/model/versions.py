@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from density_study.cluster.model.errors import InputError
+
 HADOOP = "3.4.2"
 HBASE = "2.6.4-hadoop3"
 
@@ -30,3 +32,21 @@ VERSIONS = Versions()
 def numbers(version: str) -> tuple[int, ...]:
     """(2, 6, 4) of 2.6.4-hadoop3, to compare versions."""
     return tuple(int(number) for number in re.findall(r"\d+", version.partition("-")[0]))
+
+
+# Of Cloudera (CDH, and CDP and HDP with four numbers and more behind), Amazon, MapR, Microsoft, Huawei.
+_VENDORS = re.compile(r"cdh|cdp|hdp|amzn|emr|mapr|hdinsight|mrs|(\d+\.){4}\d+", re.IGNORECASE)
+
+
+def vendor_fault(version: str) -> str | None:
+    """Why a vendor's build cannot be named: its jars are not on Maven Central, under any name."""
+    if not _VENDORS.search(version):
+        return None
+    known = "CDH, CDP, HDP, EMR, MapR"
+    return f"{version} is a vendor's build; builds of vendors ({known}) are not supported yet"
+
+
+def check_vendor(version: str, where: str) -> None:
+    """InputError for a vendor's build."""
+    if fault := vendor_fault(version):
+        raise InputError(f"{fault}.", where, "use Apache Hadoop 3 and Apache HBase 2.")

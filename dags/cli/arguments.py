@@ -76,7 +76,7 @@ Named = Annotated[
     Path | None,
     typer.Argument(
         metavar="RUN",
-        help="Folder or id of a run. Default: the newest run.",
+        help="Folder or id of a run, or a study for its newest run. Default: the newest run.",
         autocompletion=run_ids,
     ),
 ]

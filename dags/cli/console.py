@@ -13,7 +13,7 @@ from pathlib import Path
 import typer
 from rich.text import Text
 
-from density_study.cluster.model.errors import BringUpError, InputError, StudyError
+from density_study.cluster.model.errors import BringUpError, FaultsError, InputError, StudyError
 from density_study.cluster.model.plain import plain, plain_json
 from density_study.dags.run_status.plain_console import PlainConsole
 
@@ -67,13 +67,15 @@ def print_report(root: Path) -> None:
     value = Summary.model_validate_json(summary.read_text(encoding="utf-8"))
     table = summary_table(value)
     out.print(rows_table([column.header for column in table.columns], table.rows))
-    for reason, verdict, trials in reasons(value).rows:
+    for reason, verdict, trials, remedy in reasons(value).rows:
         style = "dim" if verdict == "valid" else "yellow"
         name = "warning" if verdict == "valid" else verdict
         out.print(
             Text(f"{name}: {reason} ({trials} trial{'s' * (trials != '1')})", style=style),
             soft_wrap=True,
         )
+        if remedy:
+            out.print(Text(f"  remedy: {remedy}", style="dim"), soft_wrap=True)
     out.print(Text(f"\n{value.headline}", style="bold"))
     out.print(f"report   {root / 'report' / 'index.html'}", markup=False, soft_wrap=True)
     out.print(f"numbers  {summary}", markup=False, soft_wrap=True)
@@ -97,6 +99,10 @@ def print_usage_error(error: typer.TyperException) -> None:
 
 def print_error(error: StudyError) -> None:
     """Print what, where and remedy, and the last log lines of a daemon if the error has them."""
+    if isinstance(error, FaultsError):
+        for fault in error.faults:
+            print_error(fault)
+        return
     place = Text.assemble(("error: ", "bold red"), f"{error.where}: {error.what}")
     err.print(place, Text(f"remedy: {error.remedy}"), sep="\n", soft_wrap=True)
     if isinstance(error, BringUpError) and error.log_tail:

@@ -16,7 +16,8 @@ from density_study.dags.cli.console import out
 EXAMPLES = examples(
     "study init",
     "study init first.yaml --provider local --densities 1,2 --memory-gib 6 --repetitions 1",
-    "study init pair.yaml --provider physical --hosts 192.0.2.10,192.0.2.11 --user study",
+    "study init pair.yaml --provider physical --hosts 192.0.2.10,192.0.2.11 --user study --densities 1,2 "
+    "--memory-gib 6 --repetitions 5",
 )
 TEMPLATE = Path(__file__).with_name("study.yaml.j2")
 MEMORY_SHARE = 0.5  # of this machine's memory: as `memory: auto`

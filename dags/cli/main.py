@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from density_study.cluster.model.errors import StudyError
+from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.extras import missing_extra
 from density_study.cluster.state.file_fault import file_fault
 from density_study.dags.cli import (
@@ -207,8 +207,17 @@ def main() -> None:
     except typer.TyperException as error:  # unknown commands, options and values
         print_usage_error(error)
         sys.exit(error.exit_code)
-    except typer.Abort:  # a question that was left unanswered
-        sys.exit(130)
+    except typer.Abort as unanswered:
+        if isinstance(unanswered.__context__, KeyboardInterrupt):
+            sys.exit(130)
+        print_error(
+            InputError(
+                "a question got no answer: the input has ended, or there is no terminal to ask on.",
+                "study",
+                "give every requested value as an option; the command's --help lists them.",
+            )
+        )
+        sys.exit(2)
     except ModuleNotFoundError as error:
         missing = missing_extra(error)
         if missing is None:

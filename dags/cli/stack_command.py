@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.versions import HADOOP, HBASE, Versions
+from density_study.cluster.model.versions import HADOOP, HBASE, Versions, check_vendor
 from density_study.dags.cli.arguments import Json, examples
 from density_study.dags.cli.console import out, print_json
 
@@ -52,6 +52,7 @@ def add(
     from density_study.cluster.stack import ensure_all
     from density_study.cluster.stack.adding import TOGETHER, add
 
+    check_vendor(version, f"version of {software.value}")
     given = {"hadoop": hadoop, "hbase": hbase, software.value: version}
     level = _checked(given)
     versions = level.over(Versions())

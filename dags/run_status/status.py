@@ -86,8 +86,8 @@ def check_not_over(root: Path) -> None:
 
 
 def find_run(named: Path | None, runs: Path) -> Run:
-    """The named run, by folder or by id below `runs`; else the newest that was not imported. InputError if
-    none."""
+    """The named run, by folder, or by id or study below `runs`; else the newest that was not imported.
+    InputError if none."""
     if named is not None:
         return load_run(_named(named, runs))
     own = (folder for folder in _readable(runs) if import_of(folder) is None)
@@ -101,8 +101,13 @@ def find_root(named: Path | None, runs: Path) -> Path:
 
 
 def _named(named: Path, runs: Path) -> Path:
-    below = [folder for folder in run_folders(runs) if folder.name == str(named)]
-    return below[-1] if below and not named.exists() else named
+    """A folder as it is; otherwise the run with this id, or the newest run of the study with this name."""
+    if named.exists():
+        return named
+    folders = run_folders(runs)
+    of_id = [folder for folder in folders if folder.name == str(named)]
+    of_study = [folder for folder in folders if folder.parent.name == str(named)]
+    return next(reversed(of_id or of_study), named)
 
 
 def _readable(runs: Path) -> Iterator[Path]:

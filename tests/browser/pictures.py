@@ -23,6 +23,7 @@ from playwright.sync_api import Browser, FloatRect, Page
 
 from density_study.dags.airflow_home.home import LOOPBACK, project_root
 from density_study.dags.web.webserver import USER
+from tests.browser.shown import record
 from tests.support.chromium import chromium, open_report
 
 DOCS = project_root() / "docs"
@@ -106,6 +107,7 @@ def graph_picture(ui: Ui, run: str) -> None:
     height = max(box["y"] + box["height"] for box in boxes if box) + MARGIN_PX - top
     clip: FloatRect = {"x": left, "y": top, "width": width, "height": height}
     page.screenshot(path=DOCS / "airflow.png", clip=clip)
+    record("airflow.png")
     page.evaluate("localStorage.setItem('default_dag_view', JSON.stringify('grid'))")
     page.set_viewport_size({"width": 1500, "height": 900})
 
@@ -119,6 +121,7 @@ def screen(ui: Ui, address: str, name: str, text: str = "", frame: str = "") -> 
         ui.page.frame_locator(f"iframe[title='{frame}']").get_by_role("heading", level=1).wait_for()
     ui.page.wait_for_timeout(DRAWN_AFTER_MS)
     ui.page.screenshot(path=DOCS / f"{name}.png")
+    record(f"{name}.png")
 
 
 @contextmanager
@@ -163,6 +166,7 @@ def first_screen(browser: Browser, report: Path, name: str) -> None:
     page = browser.new_page()
     open_report(page, report, height_px=1050)
     page.screenshot(path=DOCS / f"{name}.png")
+    record(f"{name}.png")
 
 
 if __name__ == "__main__":

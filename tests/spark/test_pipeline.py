@@ -92,7 +92,7 @@ def test_the_summary_lists_all_trials_and_claims_nothing(world: Analysed) -> Non
     scan = next(f for f in summary.findings if f.id.startswith("density-rate-ycsb-scan"))
     first, later = (world.metric(case, "throughput") for case in ("scan", "scan_v2"))
     assert scan.effect == pytest.approx(later / first)
-    assert f"{later / first:.2f}x the operations per second" in summary.headline
+    assert f"×{later / first:.2f} (" in summary.headline
     assert summary.question == "Is it so?"
     assert summary.time.analysing_s is not None and summary.time.analysing_s > 0
     numbers = [m.value for t in summary.trials for m in t.metrics]

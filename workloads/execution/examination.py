@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
-from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.errors import FaultsError, InputError
 from density_study.cluster.model.host import Host
 from density_study.cluster.providers.libvirt.accel import check_kvm
 from density_study.cluster.providers.libvirt.virsh import Virsh
@@ -34,7 +34,10 @@ def examine(
     file = read_study(spec, overrides)
     runs = runs.absolute()
     study, plans = file.study, list[Plan]()
-    yield tried("hosts answer, disks are as declared", lambda: plans.append(_plan(file, runs)))
+    what = "hosts answer, disks are as declared"
+    answered = tried(what, lambda: plans.append(_plan(file, runs)))
+    several = answered.fault.faults if isinstance(answered.fault, FaultsError) else ()
+    yield from [Check(what, fault) for fault in several] or [answered]
     if not plans:
         return  # everything else needs the hosts
     (plan,) = plans

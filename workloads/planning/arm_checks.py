@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from density_study.cluster.model.configuration import Configuration
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.topology import Topology
-from density_study.cluster.model.versions import HBASE, Versions
+from density_study.cluster.model.versions import HBASE, Versions, check_vendor
 from density_study.cluster.providers.provider import software_of
 from density_study.cluster.render.jvm import collector_flag
 from density_study.cluster.stack import stack_home
@@ -24,6 +24,8 @@ def check_versions(versions: Iterable[Versions]) -> None:
     for one in dict.fromkeys(versions):
         if all(recipe_of(name, one).lock.exists() for name in ("hadoop", "hbase")):
             continue
+        check_vendor(one.hadoop, "stack, Hadoop")
+        check_vendor(one.hbase, "stack, HBase")
         add = f"hadoop {one.hadoop}"
         if one.hbase != HBASE:
             add = f"hbase {one.hbase} --hadoop {one.hadoop}"

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 import psutil
 
 from density_study.cluster.machine.medium import Probe, check_disk, probe
-from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.errors import HostLostError, InputError, StudyError, each_of
 from density_study.cluster.model.host import (
     Disk,
     Host,
@@ -151,6 +151,7 @@ def _machines(
     targets = _targets(study, ssh, known_hosts)
     needs = (PYTHON,) if study.existing else PHYSICAL
     check_programs([Requirements(name, target, needs) for name, target in targets.items()])
+    _check_answers(targets)
     java = ("", "") if study.existing else same_java(targets)  # monitors need none
     login = Login(ssh.user, ssh.port, str(known_hosts), *java, folder=host_folder())
 
@@ -169,6 +170,28 @@ def _machines(
         )
 
     return on_all(targets, machine)
+
+
+def _check_answers(targets: Mapping[str, Target]) -> None:
+    """Names every host that does not answer, not only the first. Nothing of ours ran there before."""
+
+    def answers(_: str, target: Target) -> StudyError | None:
+        try:
+            channel(target).act("clock")
+        except HostLostError as error:
+            up = f"ssh -p {target.port} {target.user}@{target.address}"
+            return HostLostError(
+                error.what, error.where, f"check that `{up}` works from here. Nothing was started."
+            )
+        except StudyError as error:
+            return error
+        return None
+
+    def fail(error: StudyError | None) -> None:
+        if error is not None:
+            raise error
+
+    each_of(on_all(targets, answers).values(), fail)
 
 
 def check_guest_hosts(study: Study, runs: Path) -> None:
@@ -217,8 +240,10 @@ def write_keys(study: Study, to: Path) -> Path:
 
 def _hosts(study: Study, machines: Mapping[str, _Machine]) -> tuple[Host, ...]:
     parts = carried(study) if study.provider == "container" else ()
-    return tuple(
-        Host(
+
+    def host(numbered: tuple[int, HostSpec]) -> Host:
+        index, spec = numbered
+        return Host(
             name=spec.name,
             address=spec.address,
             cores=_cores(spec, index, machines[spec.name].cores),
@@ -232,8 +257,8 @@ def _hosts(study: Study, machines: Mapping[str, _Machine]) -> tuple[Host, ...]:
             login=machines[spec.name].login,
             containers=parts[index] if parts else None,
         )
-        for index, spec in enumerate(study.hosts)
-    )
+
+    return tuple(each_of(enumerate(study.hosts), host))
 
 
 def _cores(spec: HostSpec, index: int, usable: int) -> int:

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from math import prod
 from typing import Annotated, Literal, TypeVar
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from density_study.cluster.model.configuration import PLAIN, BlockCache, Configuration
 from density_study.cluster.model.network import UNCHANGED, Network
 from density_study.cluster.model.store import Store
-from density_study.cluster.model.versions import HADOOP, HBASE, Versions
+from density_study.cluster.model.versions import HADOOP, HBASE, Versions, vendor_fault
 from density_study.cluster.stack.java import OLDEST
 from density_study.workloads.base.checked import FaultyKeyError, like, no_duplicates
 from density_study.workloads.base.values import Frozen
@@ -53,8 +53,16 @@ def _for_hadoop_3(version: str) -> str:
     return f"{version}{_FOR_HADOOP_3}" if bare else version
 
 
+def _apache(version: object) -> object:
+    if isinstance(version, str) and (fault := vendor_fault(version)):
+        raise ValueError(fault)
+    return version
+
+
 Version = Annotated[
-    str, like(r"\d+\.\d+\.\d+(-[a-z0-9]+)*", "a version on Maven Central, for example 3.4.2")
+    str,
+    BeforeValidator(_apache),
+    like(r"\d+\.\d+\.\d+(-[a-z0-9]+)*", "a version on Maven Central, for example 3.4.2"),
 ]
 HBaseVersion = Annotated[Version, AfterValidator(_for_hadoop_3)]
 JavaFeature = Annotated[int, Field(strict=True, ge=OLDEST, le=99)]

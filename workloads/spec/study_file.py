@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.errors import FaultsError, InputError, StudyError
 from density_study.workloads.base.yaml_faults import fault_of, place_of
 from density_study.workloads.base.yaml_text import Document, parse_yaml, read_text
 from density_study.workloads.spec.study import Study
@@ -33,11 +33,19 @@ class StudyFile:
         """Adds file and line to an InputError that names a key of the study."""
         try:
             yield
+        except FaultsError as error:
+            placed = tuple(map(self._placed, error.faults))
+            raise replace(error, faults=placed) from error
         except InputError as error:
             if not error.key:
                 raise
-            where = place_of(self.document, error.key, self.overridden)
-            raise replace(error, where=f"{where} ({error.where})", key=()) from error
+            raise self._placed(error) from error
+
+    def _placed(self, error: StudyError) -> StudyError:
+        if not isinstance(error, InputError) or not error.key:
+            return error
+        where = place_of(self.document, error.key, self.overridden)
+        return replace(error, where=f"{where} ({error.where})", key=())
 
 
 def read_study(path: Path, overrides: Mapping[str, object] | None = None) -> StudyFile:

@@ -26,7 +26,8 @@ from density_study.analysis.report.charts.figure import (
 )
 from density_study.analysis.report.charts.observations import Observation, Row, View
 from density_study.analysis.report.charts.palette import INK, PAPER, Style
-from density_study.analysis.report.charts.quantity import digits, interval, quantity, sign
+from density_study.analysis.report.charts.quantity import interval, quantity, sign
+from density_study.analysis.summary.numbers import digits
 from density_study.analysis.summary.summary import Metric
 
 WIDTHS_PX: dict[Layout, int] = {"one": 560, "twos": 540, "threes": 360, "fours": 270}
@@ -130,7 +131,8 @@ def _rows(chart: Chart, one: Observation) -> Iterator[Row]:
             "hollow": chart.hollow(one),
             "top": row.get("high", row["value"]),
             "number": digits(row["value"]),
-            "tip": f"{chart.tip(one)}: {quantity(row['value'], one.metric.unit)}{spread}",
+            "tip": f"{chart.tip(one)}: {quantity(row['value'], one.metric.unit)}{spread}"
+            f"{', with warnings' if row.get('warned') else ''}",
         }
 
 
@@ -171,12 +173,17 @@ def _points(chart: Chart, rows: list[Row], place: dict[str, Any]) -> list[Any]:
     units = alt.Chart().transform_filter("datum.part == 'unit'")
     values = alt.Chart().transform_filter("datum.part == 'value'")
     if "value" not in parts:
-        return [*_joined(chart, units, place), _symbols(chart, units, place, size=64, opacity=1.0)]
+        return [
+            *_joined(chart, units, place),
+            _symbols(chart, units, place, size=64, opacity=1.0),
+            *_warned(units, rows, place),
+        ]
     return [
         _symbols(chart, units, place, size=16, opacity=0.45),
         *_joined(chart, values, place),
         *_intervals(values, rows, place),
         _symbols(chart, values, place, size=40, opacity=1.0),
+        *_warned(values, rows, place),
     ]
 
 
@@ -197,6 +204,7 @@ def _curve(chart: Chart, rows: list[Row], place: dict[str, Any]) -> list[Any]:
         base.mark_line(strokeWidth=1.5, opacity=0.55).encode(**place),
         *_intervals(base, rows, place),
         _symbols(chart, base, place, size=56, opacity=1.0),
+        *_warned(base, rows, place),
     ]
 
 
@@ -208,6 +216,17 @@ def _symbols(chart: Chart, base: Any, place: dict[str, Any], size: int, opacity:
         shape=alt.Shape("series:N", scale=shape_scale(chart.styles), legend=None),
         description=mark(),
     )
+
+
+def _warned(base: Any, rows: list[Row], place: dict[str, Any]) -> list[Any]:
+    """A sign beside each number from a trial with warnings: a chart is read without its table."""
+    if not any(row.get("warned") for row in rows):
+        return []
+    own = {key: place[key] for key in ("x", "y", "xOffset") if key in place}
+    signs = base.transform_filter("isValid(datum.warned)")
+    return [
+        signs.mark_text(text="!", dx=9, fontSize=12, fontWeight="bold", color=INK).encode(**own)
+    ]
 
 
 def _intervals(base: Any, rows: list[Row], place: dict[str, Any]) -> list[Any]:

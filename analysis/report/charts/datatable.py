@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 
 from density_study.analysis.report.charts.figure import Column, DataTable
 from density_study.analysis.report.charts.observations import Observation, View
-from density_study.analysis.report.charts.quantity import digits, interval, quantity
+from density_study.analysis.report.charts.quantity import interval, quantity
+from density_study.analysis.summary.numbers import digits
 from density_study.analysis.summary.summary import Metric
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from density_study.analysis.report.charts.figure import Column, DataTable
 from density_study.analysis.report.charts.observations import View
-from density_study.analysis.report.charts.quantity import digits, quantity
+from density_study.analysis.report.charts.quantity import quantity
+from density_study.analysis.summary.numbers import digits
 from density_study.analysis.summary.summary import Metric, TrialSummary
 
 UNKNOWN = "unknown"

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from density_study.analysis.findings.claims import is_whole
+from density_study.analysis.findings.claims import can_judge, is_whole
 from density_study.analysis.report.charts.figure import Column, DataTable
 from density_study.analysis.report.charts.quantity import ratio
-from density_study.analysis.summary.summary import Finding, Summary
+from density_study.analysis.summary import numbers
+from density_study.analysis.summary.summary import VERDICT_WORDS, Finding, Summary
 
 NONE = "none"
 # Columns that are empty until an arm has five units; they are omitted until then.
 _TESTED = ("Test", "p", "p, adjusted", "Detectable")
-_MIN_P = 0.001
 
 
 def shared_why(findings: Sequence[Finding]) -> str:
@@ -22,11 +22,13 @@ def shared_why(findings: Sequence[Finding]) -> str:
 
 
 def findings_table(summary: Summary) -> DataTable:
-    """Every finding: statement, verdict, effect, interval, required ratio and units per arm. If any finding
+    """Every finding but claims that this run lacks the arms for: statement, verdict, effect, interval,
+    required ratio and units per arm. If any finding
     was tested: the test, p before and after Holm, and the minimum detectable effect. What the study
     declares to differ, if it compares versions or configurations. The reason, unless `shared_why` gives
     one for all."""
-    left_out = {"Why"} if shared_why(summary.findings) else set()
+    told = [one for one in summary.findings if not is_whole(one) or can_judge(one)]
+    left_out = {"Why"} if shared_why(told) else set()
     if not any(finding.test for finding in summary.findings):
         left_out |= {*_TESTED}
     if not any(finding.rule for finding in summary.findings):
@@ -36,17 +38,17 @@ def findings_table(summary: Summary) -> DataTable:
     cells = {column: cell for column, cell in _CELLS.items() if column.header not in left_out}
     return DataTable(
         tuple(cells),
-        tuple(tuple(cell(finding) for cell in cells.values()) for finding in summary.findings),
-        claims=tuple(finding.verdict for finding in summary.findings),
+        tuple(tuple(cell(finding) for cell in cells.values()) for finding in told),
+        claims=tuple(finding.verdict for finding in told),
     )
 
 
 def claims_table(summary: Summary) -> DataTable:
-    """The talk's claims, each as a whole: its parts are comparisons."""
-    wholes = [one for one in summary.findings if is_whole(one)]
+    """The talk's claims that this run can judge, each as a whole: its parts are comparisons."""
+    wholes = [one for one in summary.findings if is_whole(one) and can_judge(one)]
     return DataTable(
         (Column("Claim"), Column("Verdict"), Column("Why")),
-        tuple((one.statement, one.verdict, one.why) for one in wholes),
+        tuple((one.statement, VERDICT_WORDS[one.verdict], one.why) for one in wholes),
         claims=tuple(one.verdict for one in wholes),
     )
 
@@ -62,15 +64,12 @@ def _units(finding: Finding) -> str:
 
 
 def probability(p: float | None) -> str:
-    """Two significant digits; below 0.001 only that bound."""
-    if p is None:
-        return NONE
-    return f"p < {_MIN_P}" if p < _MIN_P else f"p = {p:.2g}"
+    return NONE if p is None else numbers.probability(p)
 
 
 _CELLS: dict[Column, Callable[[Finding], str]] = {
     Column("Finding"): lambda one: one.statement,
-    Column("Verdict"): lambda one: one.verdict,
+    Column("Verdict"): lambda one: VERDICT_WORDS[one.verdict],
     Column("Effect", numeric=True): lambda one: ratio(one.effect),
     Column("Interval", numeric=True): _interval,
     Column("Required"): lambda one: one.rule or NONE,

@@ -14,14 +14,25 @@ def point_notes(view: View) -> str:
             "Light points: one per build. Solid point: the setting's value, with its interval as a bar. "
             "A bar shorter than the point is hidden behind it."
         )
-    return "One point per build. Too few builds for intervals, so differences are not claims."
+    return "One point per build. Too few builds for intervals, so differences are inconclusive."
 
 
 def notes(
     view: View, seen: Iterable[Observation], noun: str, workloads: Collection[str] = ()
 ) -> tuple[str, ...]:
     """How to read the marks, and which settings of these workloads, or numbers, are not drawn."""
-    return (point_notes(view), *_without_trials(view, workloads), *_uncomputed(seen, noun))
+    seen = tuple(seen)
+    return (
+        point_notes(view),
+        *_warned(seen),
+        *_without_trials(view, workloads),
+        *_uncomputed(seen, noun),
+    )
+
+
+def _warned(seen: Iterable[Observation]) -> Iterator[str]:
+    if any(any(one.warned) for one in seen):
+        yield "A ! marks numbers from trials with warnings; see Validity and trials."
 
 
 def _without_trials(view: View, workloads: Collection[str]) -> Iterator[str]:

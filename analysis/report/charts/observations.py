@@ -28,11 +28,12 @@ Of = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Observation:
-    """`ref` points to the metric in summary.json."""
+    """`ref` points to the metric in summary.json. `warned`: which units have a trial with warnings."""
 
     ref: str
     setting: SettingSummary
     metric: Metric
+    warned: tuple[bool, ...] = ()
 
     @property
     def of(self) -> Of:
@@ -45,7 +46,9 @@ class Observation:
         """
         metric, of = self.metric, list(self.of)
         for index, value in enumerate(metric.points):
-            yield {"part": "unit", "ref": f"{self.ref}/points/{index}", "value": value, "of": of}
+            ref = f"{self.ref}/points/{index}"
+            mark = {"warned": True} if self._is_warned(index) else {}
+            yield {"part": "unit", "ref": ref, "value": value, "of": of, **mark}
         if len(metric.points) != 1 or metric.low is not None:
             yield from self.value_row()
 
@@ -55,7 +58,21 @@ class Observation:
         if metric.value is not None:
             ends = {} if metric.low is None else {"low": metric.low, "high": metric.high}
             of = list(self.of)
-            yield {"part": "value", "ref": self.ref, "value": metric.value, "of": of, **ends}
+            mark = {"warned": True} if any(self.warned) else {}
+            yield {
+                "part": "value",
+                "ref": self.ref,
+                "value": metric.value,
+                "of": of,
+                **ends,
+                **mark,
+            }
+
+    def _is_warned(self, index: int) -> bool:
+        """Of every unit, if the metric is not known in all of them: then the places do not agree."""
+        if len(self.warned) == len(self.metric.points):
+            return self.warned[index]
+        return any(self.warned)
 
 
 @dataclass(frozen=True)
@@ -67,11 +84,26 @@ class View:
     def observations(self, names: Collection[str]) -> list[Observation]:
         """Every metric with one of these names, in the summary's order."""
         return [
-            Observation(f"/settings/{at}/metrics/{index}", setting, metric)
+            Observation(
+                f"/settings/{at}/metrics/{index}",
+                setting,
+                metric,
+                self._warned.get((setting.topology, setting.setting), ()),
+            )
             for at, setting in enumerate(self.summary.settings)
             for index, metric in enumerate(setting.metrics)
             if metric.name in names
         ]
+
+    @cached_property
+    def _warned(self) -> dict[tuple[str, str], tuple[bool, ...]]:
+        """Of each topology and setting, by repetition: whether a trial that counts has warnings."""
+        found: dict[tuple[str, str], dict[int, bool]] = {}
+        for trial in self.summary.trials:
+            if trial.counted and trial.overhead_pair is None:
+                builds = found.setdefault((trial.topology, trial.setting), {})
+                builds[trial.repetition] = builds.get(trial.repetition, False) or trial.has_warnings
+        return {arm: tuple(on for _, on in sorted(b.items())) for arm, b in found.items()}
 
     @property
     def process(self) -> bool:

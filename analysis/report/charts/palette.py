@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from density_study.analysis.summary.summary import FindingVerdict
+
 INK = "var(--ink, #1b1f24)"
 MUTED = "var(--muted, #59626c)"
 GRID = "var(--grid, #e4e7ea)"
@@ -46,7 +48,7 @@ TIME = {
     "waiting": Style("var(--cpu-idle, #dfe3e6)", "square"),
     "analysing": Style("var(--series-3, #009e73)", "square"),
 }
-VERDICT = {
+VERDICT: dict[FindingVerdict, Style] = {
     "reproduced": Style("var(--series-3, #009e73)", "circle"),
     "contradicted": Style("var(--series-2, #d55e00)", "square"),
     "no claim": Style("var(--muted, #59626c)", "diamond"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from density_study.analysis.summary import numbers
 
 ABSENT = "not computed"
 _NBSP = "\N{NO-BREAK SPACE}"
@@ -13,7 +13,7 @@ def quantity(value: float | None, unit: str) -> str:
     """`value` with `unit` as in `Metric.unit`, or "not computed" for None: 7,420 ops/s, 0.84 ms."""
     if value is None:
         return ABSENT
-    return f"{digits(value)}{_NBSP}{sign(unit)}".rstrip(_NBSP)
+    return f"{numbers.digits(value)}{_NBSP}{sign(unit)}".rstrip(_NBSP)
 
 
 def sign(unit: str) -> str:
@@ -25,14 +25,12 @@ def interval(low: float | None, high: float | None, unit: str) -> str:
     """Both ends with the unit once, or "" if there is no interval."""
     if low is None or high is None:
         return ""
-    return f"{digits(low)} to {quantity(high, unit)}"
+    return f"{numbers.digits(low)} to {quantity(high, unit)}"
 
 
 def ratio(value: float | None) -> str:
-    """A ratio has no unit and is marked by a multiplication sign: ×1.21, ×12.4."""
-    if value is None:
-        return ABSENT
-    return f"×{value:.2f}" if abs(value) < 10 else f"×{digits(value)}"
+    """×1.21, ×12.4, or "not computed" for None."""
+    return ABSENT if value is None else numbers.ratio(value)
 
 
 def duration(seconds: float | None) -> str:
@@ -46,11 +44,3 @@ def duration(seconds: float | None) -> str:
     if hours:
         return f"{hours}{_NBSP}h {rest_min}{_NBSP}min"
     return f"{minutes}{_NBSP}min {rest_s}{_NBSP}s"
-
-
-def digits(value: float) -> str:
-    """Three significant digits; whole numbers from 100 on, because 12,300 reads better than 1.23e+04."""
-    if value == 0 or not math.isfinite(value):
-        return "0" if value == 0 else str(value)
-    places = max(0, 2 - math.floor(math.log10(abs(value))))
-    return f"{value:,.{places}f}"

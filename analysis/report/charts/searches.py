@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from density_study.analysis.report.charts.figure import Column, DataTable
 from density_study.analysis.report.charts.observations import View
-from density_study.analysis.report.charts.quantity import digits, quantity
+from density_study.analysis.report.charts.quantity import quantity
+from density_study.analysis.summary.numbers import digits
 from density_study.analysis.summary.summary import ProbeSummary, SearchSummary
 
 NONE = "none"

@@ -12,11 +12,12 @@ from typing import Any
 from density_study.analysis.report.charts.chart import Chart, by_arm, draw
 from density_study.analysis.report.charts.course import course
 from density_study.analysis.report.charts.figure import TEXTS, Figure, titled
+from density_study.analysis.report.charts.findings_table import claims_table
 from density_study.analysis.report.charts.notes import point_notes
 from density_study.analysis.report.charts.observations import Observation, View
 from density_study.analysis.report.charts.palette import styles
-from density_study.analysis.report.charts.quantity import digits
 from density_study.analysis.report.charts.sections import latency_words
+from density_study.analysis.summary.numbers import digits
 from density_study.analysis.summary.summary import Metric
 
 MIXED = "read45-insert55"
@@ -36,7 +37,9 @@ class TalkChart:
 
 
 def talk_charts(view: View) -> tuple[TalkChart, ...]:
-    """All six, in the talk's order."""
+    """All six, in the talk's order; none for a run that can judge none of the talk's claims."""
+    if not claims_table(view.summary).rows:
+        return ()
     made = []
     for number, maker in enumerate(_MAKERS, start=1):
         figure, needs = maker(view)

@@ -14,7 +14,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.errors import InputError, each_of
 from density_study.cluster.model.host import Target
 from density_study.cluster.state import atomic
 from density_study.cluster.state.settings import setting
@@ -125,29 +125,33 @@ def host_folder(environ: Mapping[str, str] = os.environ) -> str:
 
 def write_known_hosts(source: Path, addresses: Sequence[tuple[str, int]], to: Path) -> None:
     """Copy to `to` what `source` holds for each (address, port). InputError names a host it lacks."""
-    lines: list[str] = []
-    for address, port in addresses:
-        entry = address if port == 22 else f"[{address}]:{port}"
-        found = _entries(source, entry)
-        if not found:
-            raise InputError(
-                f"it has no host key for {entry}.",
-                str(source),
-                f"get the key by a way you trust, and add it: ssh-keyscan -p {port} {address}, "
-                "its fingerprint compared with the host's own.",
-            )
-        lines += found
-    atomic.write_text(to, "".join(f"{line}\n" for line in lines), mode=0o600)
-
-
-def _entries(source: Path, entry: str) -> list[str]:
-    """Found by ssh-keygen, which handles hashed names and wildcards."""
     if not source.is_file():
         raise InputError(
             "the file does not exist.",
             str(source),
-            "set ssh.known_hosts to the file that holds your hosts' keys.",
+            "get the hosts' keys by a way you trust, and add them: "
+            f"{'; '.join(f'ssh-keyscan -p {port} {address}' for address, port in addresses)}, their "
+            "fingerprints compared with the hosts' own. Or set ssh.known_hosts to the file that has them.",
         )
+    lines = each_of(addresses, lambda one: _known(source, *one))
+    text = "".join(f"{line}\n" for found in lines for line in found)
+    atomic.write_text(to, text, mode=0o600)
+
+
+def _known(source: Path, address: str, port: int) -> list[str]:
+    entry = address if port == 22 else f"[{address}]:{port}"
+    if found := _entries(source, entry):
+        return found
+    raise InputError(
+        f"it has no host key for {entry}.",
+        str(source),
+        f"get the key by a way you trust, and add it: ssh-keyscan -p {port} {address}, "
+        "its fingerprint compared with the host's own.",
+    )
+
+
+def _entries(source: Path, entry: str) -> list[str]:
+    """Found by ssh-keygen, which handles hashed names and wildcards."""
     argv = (find_program("ssh-keygen"), "-F", entry, "-f", str(source))
     listed = subprocess.run(argv, capture_output=True, text=True, check=False).stdout
     return [line for line in listed.splitlines() if line and not line.startswith("#")]

@@ -23,7 +23,7 @@ from density_study.dags.cli.arguments import (
     Source,
     examples,
 )
-from density_study.dags.cli.capacity.inputs import plan_inputs
+from density_study.dags.cli.capacity.inputs import analysed_run, plan_inputs
 from density_study.dags.cli.console import out, print_json
 
 if TYPE_CHECKING:
@@ -67,7 +67,10 @@ app = typer.Typer(
 @app.command(epilog=examples("study capacity fit --points points.csv -o model.json"))
 def fit(
     runs: Annotated[
-        list[Path] | None, typer.Argument(metavar="RUN...", help="Folders of analysed runs.")
+        list[Path] | None,
+        typer.Argument(
+            metavar="RUN...", help="Analysed runs: folders, ids, or studies for their newest run."
+        ),
     ] = None,
     points: PointsFile = None,
     output: Annotated[
@@ -109,7 +112,7 @@ def _measured(runs: list[Path], files: list[Path]) -> tuple[list[Point], list[st
     if runs:
         from density_study.analysis.capacity.inputs.run_points import run_points
 
-        measured += [point for run in runs for point in run_points(run)]
+        measured += [point for run in runs for point in run_points(analysed_run(run))]
     return measured, [str(source) for source in (*runs, *files)]
 
 

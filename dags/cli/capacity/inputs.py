@@ -37,10 +37,14 @@ def _profile(name: str) -> Profile:
     """A shipped profile, a file, or `measured:RUN`."""
     from density_study.analysis.capacity.inputs.measured import PREFIX, measured_profile
     from density_study.analysis.capacity.inputs.profile import read_profile
-    from density_study.dags.run_status.status import find_root
 
     if not name.startswith(PREFIX):
         return read_profile(name)
-    run = Path(name.removeprefix(PREFIX))
-    # a run that was copied from another machine may have its tables alone
-    return measured_profile(run if (run / "tables").is_dir() else find_root(run, RUNS))
+    return measured_profile(analysed_run(Path(name.removeprefix(PREFIX))))
+
+
+def analysed_run(named: Path) -> Path:
+    """The folder of a run, named as everywhere. One that was copied here may have its tables alone."""
+    from density_study.dags.run_status.status import find_root
+
+    return named if (named / "tables").is_dir() else find_root(named, RUNS)

@@ -58,7 +58,7 @@ def test_the_report_answers_with_the_search(run: Path) -> None:
     summary = summarise(run, 0.0)
     assert summary.headline_setting == summary.searches[0].setting
     assert summary.headline == (
-        "No claim (1 repetition): highest rate with READ p99 <= 5 ms in YCSB 45/55 read-insert, at equal "
+        "Inconclusive (1 repetition): highest rate with READ p99 <= 5 ms in YCSB 45/55 read-insert, at equal "
         "total memory: 440 operations per second with 1 worker per host, 480 with 2 workers per host."
     )
     cut = frozenset({(summary.searches[0].setting, "v1-flash")})

@@ -157,8 +157,8 @@ def test_a_hypothesis_about_versions_is_decided_on_its_arms() -> None:
 def test_with_one_density_the_headline_tells_about_the_next_factor() -> None:
     faster = version("hadoop-3.4.2", 150.0)
     sentence = headline(Evidence((OLD, faster), 1, "process"), 2).text
-    assert "with hadoop-3.4.2 instead of hadoop-3.4.1 and equal total memory" in sentence
-    assert "1.50x the operations per second" in sentence
+    assert "with hadoop-3.4.2 instead of hadoop-3.4.1, YCSB" in sentence
+    assert "×1.50 (150 against 100 ops/s)" in sentence
 
 
 def test_best_densities_compete_within_one_version() -> None:

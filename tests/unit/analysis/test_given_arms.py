@@ -70,7 +70,7 @@ def test_a_hypothesis_may_compare_clusters_that_differ_in_declared_facts() -> No
 def test_the_headline_of_clusters_claims_no_equal_memory() -> None:
     evidence = Evidence((cluster("old", SLOW), cluster("new", FAST)), 5, "unknown")
     text = headline(evidence, 10, findings(evidence, Hypotheses())).text
-    assert text.startswith("With new instead of old, YCSB c ran at 1.49x the ")
+    assert text.startswith("With new instead of old, YCSB c ran at ×1.49 (")
 
 
 def test_the_headline_of_one_given_cluster_has_its_rates() -> None:

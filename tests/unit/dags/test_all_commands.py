@@ -166,9 +166,7 @@ def test_a_group_alone_prints_its_help_and_nothing_else(called: Any, arguments: 
     assert code == 2 and "Usage: study" in out and err == ""
 
 
-def test_an_unanswered_question_ends_like_ctrl_c(
-    called: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unanswered_question_is_bad_input(called: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     with open(os.devnull) as nothing:  # noqa: PTH123
         monkeypatch.setattr(sys, "stdin", nothing)
-        assert called("init")[0] == 130
+        assert called("init")[0] == 2

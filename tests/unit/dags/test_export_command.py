@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from density_study.analysis.tables import TABLES
 from density_study.cluster.model import extras
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.state.journal import JOURNAL, run_folders
+from density_study.dags.cli.capacity.inputs import analysed_run
+from density_study.dags.run_status.status import find_root
 from tests.unit.analysis.test_export import FIRST, SECOND, run
 from tests.unit.dags.test_cli import study
 
@@ -44,3 +48,22 @@ def test_a_database_needs_its_extra_and_a_folder_does_not(
     with pytest.raises(InputError, match=r"--to a.duckdb needs the extra duckdb"):
         study("export", named, "--to", str(tmp_path / "a.duckdb"))
     assert not (tmp_path / "a.duckdb").exists()
+
+
+def test_a_run_is_named_by_its_id_or_its_study_wherever_run_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By id, by study for the newest run, or by folder, from the folder that holds runs/."""
+    runs = tmp_path / "runs"
+    for name in (FIRST, SECOND):
+        (run(tmp_path, name) / JOURNAL).touch()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(
+        "density_study.dags.run_status.status.load_run",
+        lambda folder: SimpleNamespace(root=folder.absolute()),
+    )
+    folders = [folder.name for folder in run_folders(runs)]
+    assert folders[-1] == SECOND
+    for named, found in ((FIRST, FIRST), ("nightly", SECOND), (f"runs/nightly/{FIRST}", FIRST)):
+        assert find_root(Path(named), Path("runs")).name == found
+        assert analysed_run(Path(named)).name == found

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import shlex
 import socket
+import subprocess
+import sys
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -12,8 +15,9 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from density_study.cluster.machine import medium
-from density_study.cluster.model.errors import InputError
-from density_study.dags.cli import main
+from density_study.cluster.model.errors import HostLostError, InputError
+from density_study.cluster.model.host import Target
+from density_study.dags.cli import init_command, main
 from density_study.workloads.planning import preflight, resolve
 from density_study.workloads.spec.study_file import read_study
 
@@ -138,3 +142,66 @@ def test_without_a_host_nothing_else_is_checked() -> None:
     call("init", "x.yaml", *flags)
     done = call("doctor", "x.yaml", "--set", "ssh.known_hosts=/nonexistent")
     assert done.exit_code == 1 and "1 checks, 1 fault" in done.output
+
+
+def test_without_a_terminal_a_missing_answer_is_an_error(tmp_path: Path) -> None:
+    """The question of an automatic job: exit code 2 and what to do, not a silent 130."""
+    done = subprocess.run(
+        [sys.executable, "-m", "density_study.dags.cli.main", "init", "x.yaml"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert (
+        "a question got no answer" in done.stderr
+        and "remedy: give every requested value" in done.stderr
+    )
+
+
+def test_the_examples_of_init_ask_nothing() -> None:
+    for example in init_command.EXAMPLES.splitlines()[4:]:
+        words = shlex.split(example)
+        assert call(*words[1:], answers="").exit_code == 0, example
+
+
+TWO = ("--provider", "physical", "--hosts", "192.0.2.10,192.0.2.11", "--user", "me", *FLAGS[2:])
+
+
+def test_all_hosts_without_a_key_are_named_at_once(tmp_path: Path) -> None:
+    call("init", "x.yaml", *TWO)
+    (tmp_path / "keys").write_text("192.0.2.9 ssh-ed25519 AAAA\n")
+    done = call("doctor", "x.yaml", "--set", f"ssh.known_hosts={tmp_path / 'keys'}")
+    assert done.exit_code == 1 and "2 checks, 2 faults" in done.output
+    assert "for 192.0.2.10" in done.output and "for 192.0.2.11" in done.output
+
+
+class _Down:
+    """A host that does not answer."""
+
+    def __init__(self, target: Target) -> None:
+        self.target = target
+
+    def act(self, *_: object) -> object:
+        raise HostLostError("no answer.", str(self.target), "run `study reap`.")
+
+
+def test_all_hosts_that_do_not_answer_are_named_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call("init", "x.yaml", *TWO)
+    monkeypatch.setattr(resolve, "channel", _Down)
+    monkeypatch.setattr(resolve, "check_programs", lambda _: None)
+    monkeypatch.setattr(resolve, "write_known_hosts", lambda *_: None)
+    done = call("doctor", "x.yaml")
+    assert done.exit_code == 1 and "2 checks, 2 faults" in done.output
+    for command in ("doctor", "plan"):
+        monkeypatch.setattr(sys, "argv", ["study", command, "x.yaml"])
+        with pytest.raises(SystemExit) as ended:
+            main.main()
+        assert ended.value.code == (1 if command == "doctor" else 2)
+        said = "".join(capsys.readouterr())
+        assert "192.0.2.10" in said and "192.0.2.11" in said
+        assert "study reap" not in said and "Nothing was started" in said

@@ -11,7 +11,7 @@ import pytest
 
 from density_study.analysis.explanation.causes import Cause, causes, covered_s
 from density_study.analysis.explanation.course import Course, Happening, Spell
-from density_study.analysis.explanation.explain import NOTHING, sentence
+from density_study.analysis.explanation.explain import sentence
 from density_study.analysis.explanation.slow import LEAST_SECONDS, slow_spells
 
 TRIALS = 200
@@ -248,9 +248,11 @@ def test_the_sentence_has_the_evidence_or_says_that_there_is_none() -> None:
     made = course((*STEADY, 40, *STEADY), events=(pause(12.1, 12.65),))
     (spell,) = slow_spells(made)
     found = causes(made, spell, [spell])
-    text = sentence(spell, found)
+    text = sentence(made, spell, [spell], found)
     assert text.startswith("second 12: rate 60 % below the median (40 of 100 ops/s)")
     assert text.endswith(
         ". With it: w1/regionserver-1 paused 550 ms for GC (Pause Full) at 12.1 s."
     )
-    assert sentence(spell, ()).endswith(f". {NOTHING}.")
+    assert sentence(course((*STEADY, 40, *STEADY)), spell, [spell], ()).endswith(
+        ". No rule held, and nothing was sampled with it."
+    )

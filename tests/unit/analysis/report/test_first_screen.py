@@ -79,7 +79,7 @@ def test_several_hosts_are_shown_by_the_cpu_of_all_nodes_together() -> None:
 
 def test_badges_of_a_single_repetition_raise_doubts() -> None:
     assert trust(View(one_block())) == (
-        Badge("good", "11 of 13 trials valid", "trials"),
+        Badge("good", "13 trials: 11 usable", "trials"),
         Badge("bad", "1 invalid", "trials"),
         Badge("doubt", "1 unknown", "trials"),
         Badge("doubt", "no intervals: 1 of 5 builds", "findings"),
@@ -114,9 +114,9 @@ def test_flagged_trials_and_an_empty_run_have_badges() -> None:
     summary = one_block()
     flagged = summary.trials[0].model_copy(update={"reasons": ("drift: 1.2 times",)})
     badges = trust(View(_changed(summary, trials=(flagged, *summary.trials[1:]))))
-    assert Badge("doubt", "1 valid with warnings", "trials") in badges
+    assert Badge("doubt", "13 trials: 11 usable, 1 with warnings", "trials") in badges
     assert [badge.text for badge in trust(View(empty()))][:3] == [
-        "0 of 0 trials valid", "no valid number", "nothing to compare",
+        "0 trials: 0 usable", "no valid number", "nothing to compare",
     ]  # fmt: skip
 
 
@@ -130,7 +130,7 @@ def test_imported_trials_that_are_only_unknown_are_shown_as_such() -> None:
     badges = trust(View(_changed(summary, trials=trials, imported=imported)))
     assert badges[:5] == (
         Badge("doubt", "records made by others", "limits"),
-        Badge("doubt", "0 of 13 trials valid", "trials"),
+        Badge("doubt", "13 trials: 0 usable", "trials"),
         Badge("bad", "1 invalid", "trials"),
         Badge("doubt", "11 unknown, shown without a claim", "trials"),
         Badge("doubt", "1 unknown", "trials"),
@@ -142,7 +142,7 @@ def test_a_run_without_a_valid_trial_names_the_most_frequent_reason() -> None:
     text = render(all_invalid())
     assert "no valid number, so there is nothing to draw" in text
     assert "the RegionServer died (13 trials)" in " ".join(Elements(text).of("li"))
-    assert Badge("bad", "0 of 13 trials valid", "trials") in trust(View(all_invalid()))
+    assert Badge("bad", "13 trials: 0 usable", "trials") in trust(View(all_invalid()))
 
 
 def _rows(summary: Summary) -> list[Row]:

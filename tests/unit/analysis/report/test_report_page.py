@@ -17,6 +17,7 @@ from density_study.analysis.report.page import render, write
 from density_study.analysis.report.trials import reasons as reasons_of
 from density_study.analysis.summarise.warnings import design_warnings, trial_warnings
 from density_study.analysis.summary.summary import Summary, SummaryWarning
+from density_study.analysis.validity.rules import remedy_of
 from tests.support.report_pages import PAGES, Elements, embedded, html
 from tests.support.summary_factory import FACTORIES, eight_repetitions, one_block
 
@@ -161,8 +162,8 @@ def test_flags_of_valid_trials_are_counted_by_trial() -> None:
     assert "flagged-trials" not in {warning.code for warning in trial_warnings(summary.trials)}
     rows = reasons_of(summary.model_copy(update={"trials": tuple(trials)})).rows
     assert [row for row in rows if row[1] == "valid"] == [
-        (f"{of_a_trial[0][0]}; 2 more with other numbers", "valid", "3"),
-        ("other work: 12 %", "valid", "1"),
+        (f"{of_a_trial[0][0]}; 2 more with other numbers", "valid", "3", remedy_of("drift:")),
+        ("other work: 12 %", "valid", "1", remedy_of("other work:")),
     ]
 
 
@@ -173,7 +174,7 @@ def test_substitute_arms_are_marked_at_every_figure() -> None:
     )
     text = render(summary)
     badges = Elements(text).of("span", **{"class": "badge"})
-    assert badges.count("isolation: process") == badges.count("flash: emulated") == 12
+    assert badges.count("isolation: process") == badges.count("flash: emulated") == 11
     assert "flash (emulated)" in text
     assert not Elements(html("eight")).of("span", **{"class": "badge"})
 

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from density_study.analysis.report.charts.quantity import (
-    digits,
-    duration,
-    interval,
-    quantity,
-    ratio,
-)
+from density_study.analysis.report.charts.quantity import duration, interval, quantity, ratio
+from density_study.analysis.summary.numbers import digits
 
 NBSP = "\xa0"
 

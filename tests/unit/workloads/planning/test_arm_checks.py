@@ -11,7 +11,7 @@ import pytest
 from density_study.cluster.model.configuration import Configuration, Jvm
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.topology import Topology
-from density_study.cluster.model.versions import VERSIONS, Versions
+from density_study.cluster.model.versions import VERSIONS, Versions, check_vendor
 from density_study.cluster.stack.property_names import PROPERTIES
 from density_study.workloads.planning import arm_checks
 from density_study.workloads.planning.arm_checks import (
@@ -19,6 +19,7 @@ from density_study.workloads.planning.arm_checks import (
     check_properties,
     check_versions,
 )
+from density_study.workloads.spec.factors import StackLevel
 from tests.support.topologies import local
 
 KNOWN: Mapping[str, str] = {"hadoop": "dfs.known\ndfs.client.known\n", "hbase": "hbase.known\n"}
@@ -76,3 +77,22 @@ def test_shipped_versions_are_known_and_others_are_named_with_their_command() ->
     with pytest.raises(InputError) as caught:
         check_versions([VERSIONS, Versions("9.9.9")])
     assert "study stack add hadoop 9.9.9" in caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    "version", ["3.0.0-cdh6.3.2", "3.1.1.7.1.7.0-551", "3.1.1.3.1.4.0-315", "2.10.1-amzn-4"]
+)
+def test_a_vendors_build_is_refused_without_a_circle(version: str) -> None:
+    """No remedy names a command that refuses it, too."""
+    with pytest.raises(InputError, match="not supported yet") as caught:
+        check_versions([Versions(version)])
+    assert "study stack add" not in caught.value.remedy
+    with pytest.raises(InputError, match="not supported yet"):
+        check_vendor(version, "version of hadoop")
+    with pytest.raises(ValueError, match="not supported yet"):
+        StackLevel(hadoop=version)
+
+
+def test_apache_versions_are_no_vendors() -> None:
+    for version in ("3.4.2", "2.6.4-hadoop3", "3.5.0", "2.5.13-hadoop3", "3.0.0-beta-1"):
+        check_vendor(version, "here")

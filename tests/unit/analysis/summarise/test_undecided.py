@@ -107,3 +107,28 @@ def test_short_trials_are_a_limit_only_where_most_are_short() -> None:
     long = [trial.model_copy(update={"measure_s": 60.0}) for trial in trials]
     assert not list(short_trials(long))
     assert not list(short_trials([]))
+
+
+def test_only_claims_about_vms_take_another_provider() -> None:
+    """Two stores on one machine need no VM, and are not told to use any."""
+    stores = tuple(
+        ycsb("a", ops_s=noisy(100.0, 2, seed=name), topology=name, levels={"store": name})
+        for name in ("hbase-wal", "rocksdb-wal")
+    )
+    evidence = Evidence(stores, 2, "process")
+    warnings = tuple(design_warnings("process", frozenset(), 2))
+    found = decide(list(effects.questions(evidence)), 2)
+    line = undecided(found, evidence, warnings, None)
+    assert line is not None and "libvirt" not in line
+    both = Evidence((*stores, *_settings(2)), 2, "process")
+    found = decide(list(effects.questions(both)), 2)
+    of_density = sum(str(one.family).startswith("density") for one in found)
+    assert 0 < of_density < len(found)
+    line = undecided(found, both, warnings, None)
+    assert f"for {of_density} of them, provider libvirt, because" in str(line)
+
+
+def test_no_percentage_has_an_exponent() -> None:
+    wide = tuple(ycsb("load", vms, ops_s=[10.0, 1000.0] * 4) for vms in (1, 2))
+    line = str(_line(wide, 8))
+    assert "difference of" in line and not re.search(r"e[+-]\d", line)

@@ -1,0 +1,184 @@
+"""`Contrast`: two arms and all that was measured on both, setting by setting, as the headline tells it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import log
+from statistics import geometric_mean
+
+from density_study.analysis.findings import Evidence, effects
+from density_study.analysis.findings.arms import Pair, comparable, ratio
+from density_study.analysis.findings.effects import MEASURES
+from density_study.analysis.findings.factors import FACTORS, Factor, held_equal, pairs
+from density_study.analysis.findings.question import Question
+from density_study.analysis.summary import numbers
+from density_study.analysis.summary.summary import MAIN_RATES, Finding, SettingSummary
+
+DENSITY, SERVERS = "vms_per_host", "regionservers_per_node"
+ISOLATION = "isolation"
+_UNITS = {MEASURES["cpu"]: "%", MEASURES["recovery"]: "s"}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One measure of one setting. `finding`: how it was decided; None if it was not."""
+
+    question: Question
+    setting: SettingSummary
+    finding: Finding | None
+
+    @property
+    def effect(self) -> float | None:
+        if self.question.refused:
+            return None
+        if self.finding is not None:
+            return self.finding.effect
+        return ratio(self.question.first, self.question.later)
+
+    @property
+    def size(self) -> float:
+        """How far the effect is from none, up or down."""
+        return abs(log(self.effect or 1.0))
+
+    @property
+    def is_rate(self) -> bool:
+        return self.question.measure == MEASURES["rate"]
+
+    @property
+    def is_latency(self) -> bool:
+        return self.question.measure not in MEASURES.values()
+
+    @property
+    def times(self) -> str:
+        return numbers.ratio(self.effect or 1.0)
+
+    @property
+    def shown(self) -> str:
+        """'1,092 against 3,399 ops/s, interval 0.30 to 0.34': what the ratio is made of."""
+        first, later = self.question.first, self.question.later
+        words = numbers.against(geometric_mean(first), geometric_mean(later), self.effect or 1.0)
+        several = max(len(first), len(later)) > 1
+        parts = []
+        if words is not None:
+            parts.append(f"{'means ' if several else ''}{words} {self._unit}".rstrip())
+        found = self.finding
+        if found is not None and found.low is not None and found.high is not None:
+            parts.append(f"interval {numbers.digits(found.low)} to {numbers.digits(found.high)}")
+        return ", ".join(parts)
+
+    @property
+    def _unit(self) -> str:
+        if not self.is_rate:
+            return _UNITS.get(self.question.measure, "ms")
+        return next((one.unit for one in self.setting.metrics if one.name in MAIN_RATES), "")
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """`later` and `first` name the arms. `control`: the same density against the arm that has its number of
+    RegionServers without its nodes."""
+
+    factor: str
+    later: str
+    first: str
+    measured: tuple[Measured, ...]
+    control: Contrast | None = None
+
+    @property
+    def words(self) -> str:
+        """'with 2 VMs per host instead of 1', 'with hadoop-3.4.2 instead of hadoop-3.4.1'."""
+        if self.factor == ISOLATION:
+            return f"{self.later} instead of {self.first}"
+        number, _, rest = self.first.partition(" ")
+        noun = rest.partition(" ")[0].rstrip("s")
+        short = number if number.isdigit() and noun and f" {noun}" in self.later else self.first
+        return f"with {self.later} instead of {short}"
+
+    @property
+    def known(self) -> tuple[Measured, ...]:
+        """Those with a ratio."""
+        return tuple(one for one in self.measured if one.effect is not None)
+
+    @property
+    def rates(self) -> tuple[Measured, ...]:
+        return tuple(one for one in self.known if one.is_rate)
+
+    def worst_latency(self) -> Measured | None:
+        """The one that rose most; a decided one if there is any."""
+        latencies = [one for one in self.known if one.is_latency]
+        return max(
+            latencies, key=lambda one: (one.finding is not None, one.effect or 0.0), default=None
+        )
+
+
+def contrasts(evidence: Evidence, findings: Sequence[Finding]) -> Iterator[Contrast]:
+    """In the order of the factors; where a factor has several, the largest change of throughput first."""
+    evidence = replace(evidence, settings=comparable(evidence.settings))
+    decided = {one.id: one for one in findings if one.verdict != "no claim"}
+    labelled = {one.label: one for one in reversed(evidence.settings)}
+    for factor in FACTORS:
+        asked = tuple(effects.by_factor(evidence, factor))
+        found = list(_grouped(factor.name, asked, decided, labelled))
+        if factor.name == DENSITY:
+            controls = {
+                one.later: one
+                for one in _grouped(factor.name, _controls(evidence, factor), {}, labelled)
+            }
+            found = [replace(one, control=controls.get(one.later)) for one in found]
+        yield from sorted(found, key=lambda one: -max((m.size for m in one.rates), default=0.0))
+    yield from _grouped(ISOLATION, tuple(effects.isolation(evidence)), decided, labelled)
+
+
+def _grouped(
+    factor: str,
+    asked: Sequence[Question],
+    decided: Mapping[str, Finding],
+    labelled: Mapping[str, SettingSummary],
+) -> Iterator[Contrast]:
+    by_arms: dict[str, list[Question]] = {}
+    for question in asked:
+        by_arms.setdefault(question.arms, []).append(question)
+    for arms, questions in by_arms.items():
+        later, _, first = arms.partition(" over ")
+        several = len({one.among for one in questions}) > 1
+        measured = tuple(
+            Measured(
+                replace(one, subject=f"{one.subject}, {one.among}") if several else one,
+                labelled[one.subject],
+                decided.get(one.id),
+            )
+            for one in questions
+        )
+        yield Contrast(factor, later, first, measured)
+
+
+def _controls(evidence: Evidence, density: Factor) -> tuple[Question, ...]:
+    """Each density over its control arm: the nodes of the lowest density, with as many RegionServers."""
+    equal = tuple(name for name in held_equal(DENSITY) if name != SERVERS)
+    found: list[Question] = []
+    for first, later in pairs(evidence.settings, density):
+        servers = later.vms_per_host * later.regionservers_per_node // max(1, first.vms_per_host)
+        control = next(
+            (
+                one
+                for one in evidence.settings
+                if (one.setting, one.vms_per_host) == (first.setting, first.vms_per_host)
+                and one.regionservers_per_node == servers != first.regionservers_per_node
+                and all(one.level(name) == first.level(name) for name in equal)
+            ),
+            None,
+        )
+        if control is not None:
+            found += _over_control(evidence, density, (control, later))
+    return tuple(found)
+
+
+def _over_control(evidence: Evidence, density: Factor, pair: Pair) -> Iterator[Question]:
+    control, later = pair
+    where = evidence.density(control.vms_per_host)
+    servers = f"{control.regionservers_per_node} RegionServers"
+    on = f"{servers} on {where}" if control.vms_per_host == 0 else f"{where} with {servers} each"
+    arms = f"{evidence.density(later.vms_per_host)} over {on}"
+    for one in effects.of_pair(evidence, "density-control", pair, arms, density.rules):
+        yield replace(one, among=control.medium)

@@ -1,0 +1,46 @@
+"""What each picture of the documentation shows, as a hash: docs/pictures.json has that of its taking."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from importlib.metadata import version
+
+from density_study.analysis.report.html import static
+from density_study.analysis.report.page import render
+from density_study.dags.airflow_home.home import project_root
+from tests.support.summary_factory import eight_repetitions, one_block
+
+DOCS = project_root() / "docs"
+HASHES = DOCS / "pictures.json"
+_OF_AIRFLOW = ("airflow.png", "airflow-cleared.png")
+_HIDDEN = re.compile(r"<script.*?</script>|<style.*?</style>|<svg.*?</svg>|<[^>]+>", re.S)
+
+
+def shown(picture: str) -> str:
+    """The hash of what a picture taken now would show: the report's first screen, of the same numbers, or the
+    pages of the installed Airflow."""
+    if picture in _OF_AIRFLOW:
+        return _hash(f"airflow {version('apache-airflow')}")
+    pages = [render(summary()) for summary in (one_block, eight_repetitions)]
+    first = [page.partition('<nav aria-label="Sections"')[0] for page in pages]
+    return _hash(
+        "".join(" ".join(_HIDDEN.sub(" ", one).split()) for one in first), static("report.css")
+    )
+
+
+def recorded() -> dict[str, str | None]:
+    """By picture; null: it was taken before hashes were kept."""
+    found: dict[str, str | None] = json.loads(HASHES.read_text("utf-8"))
+    return found
+
+
+def record(picture: str) -> None:
+    """Remember what a picture shows that was taken now."""
+    hashes = {**recorded(), picture: shown(picture)}
+    HASHES.write_text(json.dumps(dict(sorted(hashes.items())), indent=1) + "\n", "utf-8")
+
+
+def _hash(*texts: str) -> str:
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()

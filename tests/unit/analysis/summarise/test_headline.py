@@ -1,0 +1,292 @@
+"""The headline: twenty made-up summaries, each with the sentence that a careful reader would write."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import pytest
+
+from density_study.analysis.findings import Evidence, findings
+from density_study.analysis.summarise.headline import headline
+from density_study.analysis.summary.numbers import against, digits, probability, ratio
+from density_study.analysis.summary.summary import SettingSummary
+from density_study.workloads.spec.hypotheses import Expectation, Hypotheses
+from tests.support.arms import dfsio, noisy, ycsb
+
+Settings = tuple[SettingSummary, ...]
+P99 = ("READ", 99.0)
+SCAN99 = ("SCAN", 99.0)
+
+
+def _told(
+    settings: Sequence[SettingSummary],
+    repetitions: int = 1,
+    isolation: str = "process",
+    asked: Hypotheses | None = None,
+    is_given: bool = False,
+    **more: object,
+) -> str:
+    evidence = Evidence(tuple(settings), repetitions, isolation, **more)  # type: ignore[arg-type]
+    found = findings(evidence, asked or Hypotheses())
+    return headline(evidence, len(settings), found, is_given).text
+
+
+def _cpu(percent: float) -> dict[str, tuple[float, ...]]:
+    return {"used": (percent,)}
+
+
+def _quickstart() -> Settings:
+    """Little happens to short scans, and two thirds of the mixed rate is gone."""
+    return (
+        ycsb("scan", 1, ops_s=(1207.0,), latencies={SCAN99: (35.6,)}, cpu=_cpu(95.0)),
+        ycsb("scan", 2, ops_s=(1371.0,), latencies={SCAN99: (36.7,)}, cpu=_cpu(95.0)),
+        ycsb("mixed", 1, ops_s=(3399.0,), latencies={P99: (10.0,)}, cpu=_cpu(80.0)),
+        ycsb("mixed", 2, ops_s=(1092.0,), latencies={P99: (63.8,)}, cpu=_cpu(80.0)),
+        ycsb("load", 1, ops_s=(5000.0,)),
+        ycsb("load", 2, ops_s=(3600.0,)),
+    )
+
+
+def _levels(factor: str, rates: dict[str, Sequence[float]], mix: str = "b") -> Settings:
+    return tuple(
+        ycsb(mix, 1, ops_s=ops_s, topology=name, levels={factor: name})
+        for name, ops_s in rates.items()
+    )
+
+
+def _containers(builds: int = 1) -> Settings:
+    """Two RegionServers on the bare host are as slow as those in containers: the containers cost nothing."""
+
+    def points(value: float) -> Sequence[float]:
+        return (value,) if builds == 1 else noisy(value, builds)
+
+    control = ycsb("scan", 0, ops_s=points(760.0), topology="v0-rs2", regionservers_per_node=2)
+    return (
+        ycsb("scan", 0, ops_s=points(1575.0)),
+        control,
+        ycsb("scan", 1, ops_s=points(1500.0)),
+        ycsb("scan", 2, ops_s=points(848.0)),
+    )
+
+
+def _search(vms: int, rate: float) -> SettingSummary:
+    return ycsb("b", vms, ops_s=(rate,), sought="highest rate with READ p99 <= 20 ms")
+
+
+EXPECT = Hypotheses(
+    expect=(
+        Expectation.model_validate(
+            {"name": "new", "compare": "stack", "workload": "b", "new_over_old": "> 1.2"}
+        ),
+    )
+)
+NOISY = {"old": noisy(100.0), "new": noisy(150.0)}
+LITTLE = [ycsb("b", 1, ops_s=(0.5,)), ycsb("b", 2, ops_s=(0.002,))]
+
+TWENTY = {
+    "no valid trial": (lambda: _told(()), "No result: none of the 0 trials is valid."),
+    "the range over all settings, and the worst latency": (
+        lambda: _told(_quickstart()),
+        "Inconclusive (1 repetition): with 2 workers per host instead of 1 at equal total memory, "
+        "throughput was ×0.32 (YCSB mixed: 1,092 against 3,399 ops/s) to ×1.14 (YCSB scan: 1,371 against "
+        "1,207 ops/s); worst latency change READ p99 ×6.38 (63.8 against 10.0 ms, YCSB mixed).",
+    ),
+    "the order of the settings changes nothing": (
+        lambda: _told(_quickstart()[::-1]),
+        "Inconclusive (1 repetition): with 2 workers per host instead of 1 at equal total memory, "
+        "throughput was ×0.32 (YCSB mixed: 1,092 against 3,399 ops/s) to ×1.14 (YCSB scan: 1,371 against "
+        "1,207 ops/s); worst latency change READ p99 ×6.38 (63.8 against 10.0 ms, YCSB mixed).",
+    ),
+    "one setting, and hosts that are equally busy": (
+        lambda: _told(_quickstart()[:2]),
+        "Inconclusive (1 repetition): with 2 workers per host instead of 1 at equal total memory, YCSB "
+        "scan ran at ×1.14 (1,371 against 1,207 ops/s); worst latency change SCAN p99 ×1.03 (36.7 against"
+        " 35.6 ms, YCSB scan).",
+    ),
+    "one setting, and hosts that are busier": (
+        lambda: _told(
+            [ycsb("c", vms, ops_s=(100.0 * vms,), cpu=_cpu(20.0 * vms)) for vms in (1, 2)]
+        ),
+        "Inconclusive (1 repetition): with 2 workers per host instead of 1 at equal total memory, YCSB c "
+        "ran at ×2.00 (200 against 100 ops/s); the host's CPU was 40 % busy instead of 20 %.",
+    ),
+    "several builds, so means": (
+        lambda: _told(
+            [ycsb("c", 1, ops_s=(5000.0, 6000.0)), ycsb("c", 2, ops_s=(4300.0, 5000.0))], 2
+        ),
+        "Inconclusive (2 repetitions): with 2 workers per host instead of 1 at equal total memory, YCSB c "
+        "ran at ×0.85 (means 4,637 against 5,477 ops/s).",
+    ),
+    "a decided finding": (
+        lambda: _told(_levels("stack", NOISY), 8),
+        "With new instead of old, YCSB b ran at ×1.51 (means 149.5 against 99.09 ops/s, interval 1.47 to "
+        "1.55); 8 repetitions.",
+    ),
+    "a decided finding beside larger ones that are not": (
+        lambda: _told(
+            (
+                *_levels("stack", {"old": noisy(100.0), "new": noisy(150.0)}),
+                *_levels("stack", {"old": (100.0, 900.0) * 4, "new": (90.0, 200.0) * 4}, "a"),
+            ),
+            8,
+        ),
+        "With new instead of old, YCSB b ran at ×1.51 (means 149.5 against 99.09 ops/s, interval 1.47 to "
+        "1.55); the other throughput is inconclusive: ×0.45; 8 repetitions.",
+    ),
+    "decided both ways": (
+        lambda: _told(
+            (
+                *_levels("stack", NOISY),
+                *_levels("stack", {"old": noisy(90), "new": noisy(30)}, "a"),
+            ),
+            8,
+        ),
+        "With new instead of old, throughput was ×0.34 (YCSB a: means 29.6 against 87.9 ops/s, interval "
+        "0.324 to 0.349) to ×1.51 (YCSB b: means 149.5 against 99.09 ops/s, interval 1.47 to 1.55); 8 "
+        "repetitions.",
+    ),
+    "only latency is decided": (
+        lambda: _told(
+            [
+                ycsb(
+                    "b",
+                    1,
+                    ops_s=noisy(100.0, seed=level),
+                    topology=level,
+                    levels={"stack": level},
+                    latencies={P99: noisy(ms)},
+                )
+                for level, ms in (("old", 10.0), ("new", 30.0))
+            ],
+            8,
+        ),
+        "With new instead of old, READ p99 of YCSB b was ×3.07 (means 30.6 against 9.97 ms, interval 2.95"
+        " to 3.19); the other throughput is inconclusive: ×0.99; 8 repetitions.",
+    ),
+    "a hypothesis is confirmed": (
+        lambda: _told(_levels("stack", NOISY), 8, asked=EXPECT),
+        "Hypothesis new is confirmed: YCSB b, vms_per_host 1, medium flash, regionservers_per_node 1: "
+        "throughput, stack new over old is ×1.51 (required: above 1.2, interval 1.47 to 1.55, 8 "
+        "repetitions).",
+    ),
+    "a hypothesis is refuted": (
+        lambda: _told(_levels("stack", {"old": noisy(100.0), "new": noisy(90.0)}), 8, asked=EXPECT),
+        "Hypothesis new is refuted: YCSB b, vms_per_host 1, medium flash, regionservers_per_node 1: "
+        "throughput, stack new over old is ×0.90 (required: above 1.2, interval 0.883 to 0.925, 8 "
+        "repetitions).",
+    ),
+    "density against its control arm": (
+        lambda: _told(_containers(), 1, "container"),
+        "Inconclusive (1 repetition): with 2 containers per host instead of 2 RegionServers on the bare "
+        "host at equal total memory, YCSB scan ran at ×1.12 (848 against 760 ops/s); over one "
+        "RegionServer on the bare host: throughput ×0.54 (inconclusive). With 2 RegionServers per node "
+        "instead of 1: throughput ×0.48 (inconclusive).",
+    ),
+    "a decided density against its control arm": (
+        lambda: _told(_containers(8), 8, "container"),
+        "Inconclusive against the control arm (8 repetitions): with 2 containers per host instead of 2 "
+        "RegionServers on the bare host at equal total memory, YCSB scan ran at ×1.13 (means 856 against "
+        "760 ops/s); over one RegionServer on the bare host: throughput ×0.54 (decided). With 2 "
+        "RegionServers per node instead of 1: throughput ×0.48 (decided).",
+    ),
+    "two factors": (
+        lambda: _told(
+            [
+                ycsb("c", vms, medium, ops_s=(rate,))
+                for vms, medium, rate in (
+                    (1, "hdd", 100.0),
+                    (2, "hdd", 90.0),
+                    (1, "flash", 400.0),
+                    (2, "flash", 600.0),
+                )
+            ]
+        ),
+        "Inconclusive (1 repetition): with 2 workers per host instead of 1 at equal total memory, "
+        "throughput was ×0.90 (YCSB c, hdd: 90.0 against 100 ops/s) to ×1.50 (YCSB c, flash: 600 against "
+        "400 ops/s). With flash instead of hdd: throughput ×4.00 to ×6.67 (inconclusive).",
+    ),
+    "several levels against a baseline": (
+        lambda: _told(
+            _levels(
+                "configuration",
+                {"g1": (100.0,), "zgc": (90.0,), "a": (99.0,), "b": (101.0,), "serial": (40.0,)},
+            )
+        ),
+        "Inconclusive (1 repetition): with serial instead of g1, YCSB b ran at ×0.40 (40.0 against 100 "
+        "ops/s). With zgc instead of g1: throughput ×0.90 (inconclusive). With a instead of g1: "
+        "throughput ×0.99 (inconclusive). 1 more under Findings.",
+    ),
+    "the answers of a search": (
+        lambda: _told((_search(1, 11423.0), _search(2, 9315.0))),
+        "Inconclusive (1 repetition): highest rate with READ p99 <= 20 ms in YCSB b, at equal total "
+        "memory: 11,423 operations per second with 1 worker per host, 9,315 with 2 workers per host.",
+    ),
+    "arms that are not comparable": (
+        lambda: _told(_quickstart()[:2], differences=lambda *_: ("machine.kernel: a, b",)),
+        "No comparison with 2 workers per host instead of 1: the arms differ in machine.kernel: a, b.",
+    ),
+    "nothing to compare": (
+        lambda: _told(_quickstart()[::2]),
+        "No comparison: no setting has valid trials on two clusters that differ in one factor. YCSB scan "
+        "ran at 1,207 operations per second on v1-flash, and 2 more numbers below.",
+    ),
+    "one given cluster": (
+        lambda: _told(
+            [ycsb("load", 1, ops_s=(123456.0,)), dfsio("read", mib_s=(0.5,))], 5, is_given=True
+        ),
+        "The given cluster, in 1 repetition: YCSB load at 123,456 operations per second, TestDFSIO read "
+        "at 0.500 MiB/s over the map phase.",
+    ),
+    "very small numbers": (
+        lambda: _told(LITTLE),
+        "Inconclusive (1 repetition): with 2 workers per host instead of 1 at equal total memory, YCSB b "
+        "ran at ×0.00400 (0.00200 against 0.500 ops/s).",
+    ),
+    "a noisy neighbour": (
+        lambda: _told(
+            [
+                ycsb(
+                    "c",
+                    2,
+                    ops_s=(100.0,),
+                    neighbour="nobody",
+                    setting="c-alone",
+                    label="YCSB c alone",
+                ),
+                ycsb("c", 2, ops_s=(60.0,), neighbour="testdfsio-write", setting="c-beside"),
+            ]
+        ),
+        "Inconclusive (1 repetition): beside testdfsio-write instead of alone, YCSB c alone ran at ×0.60 "
+        "(60.0 against 100 ops/s).",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TWENTY)
+def test_a_careful_reader_would_write_the_same(case: str) -> None:
+    tell, sentence = TWENTY[case]
+    assert tell() == sentence
+
+
+@pytest.mark.parametrize("case", TWENTY)
+def test_the_ratio_is_that_of_the_numbers_beside_it(case: str) -> None:
+    text = TWENTY[case][0]()
+    shown = re.findall(r"×([\d.,]+) \([^()]*?([\d.,]+) against ([\d.,]+) ", text)
+    for times, later, first in shown:
+        a, b = (float(number.replace(",", "")) for number in (later, first))
+        assert ratio(a / b) == f"×{times}"
+    assert not re.search(r"\de[+-]\d", text)
+
+
+def test_no_number_has_an_exponent() -> None:
+    for value in (1.2e-7, 0.031, 9.999, 120.0, 1.2e5, 9.9e12):
+        for text in (digits(value), ratio(value), probability(min(1.0, value))):
+            assert "e" not in text, text
+
+
+def test_numbers_have_as_many_digits_as_their_ratio_needs() -> None:
+    assert digits(9.9999) == "10.0"
+    assert against(1.204, 1.246, 1.246 / 1.204) == "1.246 against 1.204"
+    assert against(100.0, 112.0, 1.12) == "112 against 100"
+    assert against(100.0, 112.0, 1.5) is None
