@@ -7,10 +7,12 @@ from typing import Annotated
 
 import typer
 
-from tests.known_answers import key_skew
+from tests.known_answers import change_points, key_skew, night_effects
 from tests.known_answers.answer import Answer, KnownAnswer
 
-KNOWN: dict[str, KnownAnswer] = {one.name: one for one in (*key_skew.KNOWN,)}
+KNOWN: dict[str, KnownAnswer] = {
+    one.name: one for one in (*key_skew.KNOWN, *night_effects.KNOWN, *change_points.KNOWN)
+}
 
 
 def main(
