@@ -143,10 +143,8 @@ def _deviations(one: Course, together: int, window: int) -> dict[str, float]:
     last = len(levels) - 1
     for at in range(max(together, last - REMEMBERED), last):
         begin = at - together + 1
-        start = one.start if begin > one.start else 0
-        if begin < one.start <= at:
-            continue
-        base = levels[max(start, begin - window) : begin]
+        start = one.start if at >= one.start else 0
+        base = levels[max(start, begin - window) : max(start, begin)]
         if base:
             mean = sum(levels[begin : at + 1]) / together
             size = sqrt(1 / together + 1 / len(base))

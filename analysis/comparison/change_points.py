@@ -191,7 +191,7 @@ def _memory(segments: Sequence[_Segment]) -> float:
 @cache
 def _shown(length: int) -> tuple[float, ...]:
     """The mean correlation that series of each of `_MEMORIES` show."""
-    news = np.random.default_rng(length).standard_normal((200, length))
+    news = np.random.default_rng(length).standard_normal((64, length))
     shown = []
     for memory in _MEMORIES:
         rows = _autoregressed(news, memory)

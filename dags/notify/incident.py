@@ -93,14 +93,9 @@ def _recovery(run: Run) -> Message | None:
     slower = next(((root, e) for root, e in incidents if e.occasion == "regression"), None)
     changes: tuple[Change, ...] = ()
     if slower and run.study.compare:
-        then = _since(run, *slower)
-        known = read_acknowledged(run.root.parent)
-        open_ones = [change for change in then if not known.since(change.finding.id, run.id)]
-        if then and not open_ones:
-            return None  # accepted: neither wrong nor recovered
-        if any(_is_worse(change, run.study.compare.tolerance) for change in open_ones):
+        changes = tuple(_since(run, *slower))
+        if any(_is_worse(change, run.study.compare.tolerance) for change in changes):
             return None
-        changes = tuple(open_ones)
         lines += [f"now: {format_change(change)}" for change in changes]
     newest = incidents[0][1].occasion
     headline = f"nothing is wrong any more, after a {newest} in run {incidents[0][0].name}"
@@ -131,13 +126,17 @@ def _is_worse(change: Change, tolerance: float) -> bool:
 
 
 def _incidents(run: Run) -> list[tuple[Path, Notified]]:
-    """What was told of this run and earlier ones since the last recovery, newest first."""
+    """What was told of this run and earlier ones since the last recovery, newest first. A regression that was
+    acknowledged is neither wrong any more nor recovered."""
     found: list[tuple[Path, Notified]] = []
+    known = [one.run for one in read_acknowledged(run.root.parent).known]
     for root in reversed(run_folders(run.root.parents[1], run.root.parent.name)):
         if root.name > run.id:
             continue
         for event in reversed(Journal(root / JOURNAL).events(Notified)):
             if event.occasion == "recovery":
                 return found
-            found.append((root, event))
+            accepted = any(root.name <= one <= run.id for one in known)
+            if event.occasion != "regression" or not accepted:
+                found.append((root, event))
     return found

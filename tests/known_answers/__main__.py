@@ -10,9 +10,8 @@ import typer
 from tests.known_answers import change_points, key_skew, night_effects
 from tests.known_answers.answer import Answer, KnownAnswer
 
-KNOWN: dict[str, KnownAnswer] = {
-    one.name: one for one in (*key_skew.KNOWN, *night_effects.KNOWN, *change_points.KNOWN)
-}
+_MODULES = (key_skew, night_effects, change_points)
+KNOWN: dict[str, KnownAnswer] = {one.name: one for module in _MODULES for one in module.KNOWN}
 
 
 def main(

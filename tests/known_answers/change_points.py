@@ -1,4 +1,4 @@
-"""Does the search for change points find a change among a hundred series, and does it call chance a change?"""
+"""Is a change found among a hundred series, and how often is chance called a change?"""
 
 from __future__ import annotations
 
