@@ -74,7 +74,7 @@ def _units(question: Question) -> tuple[int, ...]:
 
 def _effect(question: Question) -> float | None:
     """Later over first, or over the reference. Needs one unit per arm."""
-    if question.refused or not all(_units(question)):
+    if question.refused or question.withheld or not all(_units(question)):
         return None
     if question.reference:  # an arithmetic mean: a percentage may be 0, and is not multiplicative
         return sum(question.later) / len(question.later) / question.reference
@@ -162,6 +162,7 @@ def _verdict(
 ) -> tuple[FindingVerdict, str]:
     reasons = [
         *(f"not comparable: the arms' disclosures differ in {named}" for named in question.refused),
+        *question.withheld,
         *_too_few(question, repetitions),
         *question.obstacles,
     ]
@@ -179,7 +180,7 @@ def _verdict(
 
 def _too_few(question: Question, repetitions: int) -> list[str]:
     units = _units(question)
-    if question.refused:
+    if question.refused or question.withheld:
         return []
     if not all(units):
         return ["an arm has no valid trial"]

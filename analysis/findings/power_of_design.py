@@ -21,6 +21,7 @@ from density_study.analysis.statistics.power import (
     MIN_UNITS,
     can_claim,
     detectable_ratio,
+    power,
     units_needed,
 )
 from density_study.analysis.statistics.significance import least_p
@@ -35,6 +36,8 @@ from density_study.workloads.spec.study import Study
 
 # Default ratio for which `study plan` computes the repetitions: the talk's gain per added VM.
 WANTED_RATIO = 1.2
+SPREADS = (0.025, 0.05, 0.1)
+"""Between builds: what is unknown before the first run. The chances show what depends on it."""
 
 
 @dataclass(frozen=True)
@@ -134,6 +137,15 @@ def notes(
         least = detectable_ratio(plan.repetitions, noise.spread, size)
         yield f"{name}: detects a ratio of {least:.3g} or more with a power of 80 %"
     largest = max(found.values(), default=0)
+    if largest and _can(plan, largest):
+        chances = ", ".join(
+            f"{power(wanted, plan.repetitions, spread, largest):.0%} at {spread:.1%}"
+            for spread in SPREADS
+        )
+        yield (
+            f"chance to detect a ratio of {wanted:g} in the largest family, by spread between builds: "
+            f"{chances}"
+        )
     if largest:
         needed = units_needed(wanted, noise.spread, largest)
         repetitions = f"{needed} repetitions" if needed else f"more than {MAX_UNITS} repetitions"
