@@ -14,15 +14,10 @@ from math import exp, log, sqrt
 import numpy as np
 from scipy import special
 
-from density_study.analysis.statistics.power import ALPHA
+from density_study.analysis.statistics.power import ALPHA, FALSE_ALARM, TOGETHER
 
 REMEMBERED = 60
 """Newest earlier runs that tell the variation."""
-TOGETHER = (1, 2, 3)
-"""Newest runs whose mean is tested: a small change needs more than one night to be seen."""
-FALSE_ALARM = 0.008
-"""Chance that a run in which nothing changed is called slower, over all its numbers: about one in 90
-nights."""
 _MIN_COMMON = 7  # deviations that tell how alike the numbers of a run vary
 _TINY = 1e-9
 

@@ -15,7 +15,7 @@ import scipy
 
 from density_study.analysis.findings.arms import ratio
 from density_study.analysis.findings.question import Question, Rule
-from density_study.analysis.statistics.interval import CONFIDENCE, ratio_interval, spread
+from density_study.analysis.statistics.interval import CONFIDENCE, outlying, ratio_interval, spread
 from density_study.analysis.statistics.power import ALPHA, MIN_UNITS, detectable_ratio
 from density_study.analysis.statistics.sequential import (
     paired_logs,
@@ -131,6 +131,8 @@ def _finding(
     question: Question, tested: _Tested | None, p: float | None, family_size: int, repetitions: int
 ) -> Finding:
     verdict, why = _verdict(question, tested, p, family_size, repetitions)
+    if tested and not question.reference:
+        why += _outlying(question)
     measured: dict[str, Any] = {"effect": _effect(question)}
     if tested:
         measured = asdict(tested)
@@ -147,6 +149,15 @@ def _finding(
         n=_units(question),
         p_adjusted=p,
     )
+
+
+def _outlying(question: Question) -> str:
+    """An interval describes the typical build. What rare slow builds do, few builds cannot tell."""
+    far = [
+        ratio for arm in (question.first, question.later) if (ratio := outlying(arm)) is not None
+    ]
+    found = " and ".join(f"{ratio:.2f}x the median of its arm" for ratio in far)
+    return f"; an outlying {question.unit} ({found}) makes the interval doubtful" if far else ""
 
 
 def _detectable(question: Question, family_size: int) -> float | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf
 
 from density_study.analysis.findings import effects
 from density_study.analysis.findings.question import Evidence
@@ -88,36 +87,6 @@ def check_can_claim(study: Study, plan: Plan, where: str) -> None:
         f"{where}, key expect",
         f"use at least {_fewest_repetitions(smallest)} repetitions, or fewer comparisons, or remove "
         "expect.",
-    )
-
-
-def check_can_detect(study: Study, plan: Plan, where: str, noise: Noise) -> None:
-    """InputError if the study's runs cannot detect a change as large as its tolerance."""
-    if study.compare is None:
-        return
-    compare = study.compare
-    repetitions = plan.sharp.at_least if plan.sharp else plan.repetitions
-    window = compare.baseline.rolling or 1
-    free = sum(not setting.is_paced for setting in study.settings())  # a target rate is no result
-    size = len(plan.topologies) * max(1, free)
-    wanted = 1 / (1 - compare.tolerance)  # a rate lower by 5 % is a ratio of 1 / 0.95 upwards
-
-    def detectable(builds: int) -> float:
-        return detectable_ratio(builds, noise.spread, size, builds * window) or inf
-
-    least = detectable(repetitions)
-    if least <= wanted:
-        return
-    detects = "cannot detect any change"
-    if least < inf:
-        detects = f"detects only changes over {1 - 1 / least:.1%}"
-    enough = next((n for n in range(MIN_UNITS, MAX_UNITS) if detectable(n) <= wanted), None)
-    more = f"{enough} repetitions, " if enough else ""
-    raise InputError(
-        f"a run of {repetitions} build(s) per topology against {repetitions * window} earlier one(s), with "
-        f"{size} comparisons, {detects}; the tolerance is {compare.tolerance:.3g} ({noise.source}).",
-        f"{where}, key compare",
-        f"use {more}a larger tolerance, or fewer comparisons.",
     )
 
 

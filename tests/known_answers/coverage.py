@@ -84,7 +84,7 @@ def equal_arms(reports: int = 100) -> list[Answer]:
             headlines += not text.startswith(("No claim", "No comparison"))
         for what, count, most in (
             ("headline", headlines, 0.05),
-            ("claim in the report", wrong, 0.15),
+            ("claim in the report", wrong, 0.2),
         ):
             share = count / reports
             answers.append(
