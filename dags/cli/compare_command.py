@@ -75,7 +75,7 @@ def compare(
             "--acknowledge",
             metavar="REASON",
             help="Accept the regressions that this comparison shows: later runs are compared with the new "
-            "level, and nobody is told again. Written to acknowledged.json beside the study's runs.",
+            "level, and no later run reports it again. Written to acknowledged.json beside the study's runs.",
         ),
     ] = None,
     as_json: Json = False,
