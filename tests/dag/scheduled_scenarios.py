@@ -1,7 +1,7 @@
 """`python -m tests.dag.scheduled_scenarios FOLDER`: a scheduled study's DAG, in process, twice.
 
-The first run finds no earlier one; the second, after twelve more, is 20 % slower and fails in `regression`. Prints
-one JSON object; the summaries are synthetic, the rest comes from the simulated backend.
+The first run finds no earlier one; the second, after twelve more, is 20 % slower and fails in `regression`.
+Prints one JSON object; the summaries are synthetic, the rest comes from the simulated backend.
 """
 
 from __future__ import annotations
