@@ -1,45 +1,74 @@
-"""A run against earlier runs, usually of its study. The unit is the build; all earlier builds are one arm.
+"""A run against earlier runs, usually of its study. The unit is the run
+(analysis/comparison/between_runs.py).
 
-Any difference between runs is a change, and the tolerance says which changes matter. Rates are one
-family and tail latencies another, each adjusted by Holm.
+A regression is worse than nothing changed explains, over all numbers together, and worse than the
+tolerance. What was acknowledged is not a regression again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from math import exp, log
+from statistics import median
 from typing import Literal
 
 from pydantic import Field
 
+from density_study.analysis.comparison.acknowledged import NOTHING, Acknowledged
+from density_study.analysis.comparison.between_runs import (
+    Judged,
+    judge,
+    night_effect,
+)
 from density_study.analysis.comparison.causes import (
     candidate_causes,
     declared_differences,
-    differing,
 )
 from density_study.analysis.comparison.change_points import ChangePoint, change_points
-from density_study.analysis.findings.arms import Points, latency_arms, main_operation, rate_points
-from density_study.analysis.findings.decide import decide
-from density_study.analysis.findings.question import FALLS, RISES, Question, Rule
-from density_study.analysis.summary.disclosure import unequal_durability
-from density_study.analysis.summary.summary import Finding, SettingSummary, Summary
+from density_study.analysis.comparison.numbers import (
+    Key,
+    Number,
+    error_of_mean,
+    incomparable,
+    name_of,
+    numbers,
+)
+from density_study.analysis.summary.summary import Finding, Summary
 from density_study.cluster.model.errors import InputError
 from density_study.workloads.base.values import Frozen
 
-TAIL = 99.0  # the percentile of latencies
 FORMAT: Literal[1] = 1
-Outcome = Literal["regression", "slower", "faster", "within tolerance", "no claim"]
-Key = tuple[str, str]
+TEST = "prediction interval of run means"
+Outcome = Literal["regression", "slower", "faster", "within tolerance", "acknowledged", "no claim"]
 
 
 class Change(Frozen):
-    """One number of one setting on one topology, later run over earlier ones.
+    """One number of one setting on one topology, newest run or runs over the baseline.
 
-    regression: significantly slower, by more than the tolerance. slower: significantly, but within the
-    tolerance. faster: significantly. within tolerance: the whole interval is. no claim: none of these.
+    regression: slower, by more than the tolerance. slower: than chance between runs explains, but perhaps
+    within the tolerance. faster: than chance explains. within tolerance: the whole interval is.
+    acknowledged: the run at which a level began that was acknowledged. no claim: none of these.
     """
 
     outcome: Outcome
     finding: Finding
+    together: int = Field(1, description="newest runs whose mean is compared")
+    p_within_tolerance: float | None = Field(
+        None,
+        description="p of: the change is within the tolerance; a regression needs at most 0.05",
+    )
+    names: float | None = Field(
+        None, description="the smallest change for the worse that would be called a regression"
+    )
+
+
+class NightEffect(Frozen):
+    """How much runs differ though nothing changed, beyond what their builds explain: standard deviation of
+    the logarithms of run means, the median over the numbers of a family."""
+
+    family: str
+    spread: float
+    runs: int = Field(description="earlier runs that tell it")
 
 
 class RunComparison(Frozen):
@@ -63,6 +92,9 @@ class RunComparison(Frozen):
         description="differences between the runs' disclosures that were not declared"
     )
     change_points: tuple[ChangePoint, ...] = ()
+    night_effects: tuple[NightEffect, ...] = Field(
+        (), description="empty while it is unknown: with fewer than two earlier runs"
+    )
 
     @property
     def regressions(self) -> tuple[Change, ...]:
@@ -78,6 +110,11 @@ class RunComparison(Frozen):
             )
         if self.changes and all(c.outcome in ("within tolerance", "faster") for c in self.changes):
             return f"Not slower: every number is within {self.tolerance:.1%} or better."
+        if self.changes and not self.night_effects:
+            return (
+                "Undecided: how much runs differ by the night alone is unknown with one earlier run, so "
+                "no difference between two runs is called a regression. Repeat the study."
+            )
         return f"Undecided: worse by more than {self.tolerance:.1%} is neither shown nor excluded."
 
 
@@ -86,34 +123,38 @@ def compare(
     after: Summary,
     tolerance: float,
     history: Sequence[Summary] = (),
+    acknowledged: Acknowledged = NOTHING,
 ) -> RunComparison:
     """`after` against `before`, oldest first. InputError if there is none, or if a run of another study has
     no setting in common with it.
 
-    `history`: all earlier runs of the study, which are searched for change points.
+    `history`: all earlier runs of the study. They tell how much runs differ, and are searched for change
+    points.
     """
     _check(before, after)
     runs = (*before, after)
     sides = [{(e.setting, e.topology): e for e in summary.settings} for summary in runs]
     every = dict.fromkeys(key for side in sides for key in side)
-    apart = {key: _incomparable(key, runs, sides) for key in every}
+    apart = {key: incomparable(key, runs, sides) for key in every}
     shared = [key for key in sides[-1] if all(key in side for side in sides) and not apart[key]]
-    questions = [
-        question
-        for key in shared
-        for question in _questions([side[key] for side in sides[:-1]], sides[-1][key])
-    ]
-    found = decide(questions, min(summary.repetitions for summary in runs))
+    earlier = [run for run in history if _is_before(run, after)]
+    known = {(run.study, run.run) for run in earlier}
+    earlier = sorted([*earlier, *(r for r in before if (r.study, r.run) not in known)], key=_when)
+    every_number = [one for key in shared for one in numbers(key, earlier, after, acknowledged)]
+    names = [name_of(summary, after.study) for summary in before]
+    rolling = [name_of(run, after.study) for run in earlier[-len(before) :]] == names
+    judged = judge({one.id: one.course for one in every_number}, names, rolling, tolerance)
     return RunComparison(
         study=after.study,
-        baseline=tuple(_name(summary, after.study) for summary in before),
+        baseline=tuple(name_of(summary, after.study) for summary in before),
         run=after.run,
         tolerance=tolerance,
-        changes=tuple(Change(outcome=_outcome(one, tolerance), finding=one) for one in found),
+        changes=tuple(_change(one, judged[one.id], tolerance) for one in every_number),
         not_compared=tuple(_not_compared(key, apart[key]) for key in every if key not in shared),
         declared_differences=declared_differences(before[-1], after),
         candidate_causes=candidate_causes(before[-1], after),
         change_points=change_points((*history, after)),
+        night_effects=tuple(_night_effects(every_number)),
     )
 
 
@@ -141,64 +182,97 @@ def _keys(summary: Summary) -> set[Key]:
     return {(entry.setting, entry.topology) for entry in summary.settings}
 
 
-def _name(summary: Summary, study: str) -> str:
-    return summary.run if summary.study == study else f"{summary.study}/{summary.run}"
-
-
-def _incomparable(
-    key: Key, runs: Sequence[Summary], sides: Sequence[Mapping[Key, SettingSummary]]
-) -> tuple[str, ...]:
-    """The knobs that differ between runs, and unequal durability of their stores."""
-    arms = [run.arms[key[1]] for run in runs if key[1] in run.arms]
-    unequal = (why for arm in arms[1:] for why in unequal_durability(arms[0], arm))
-    return (*differing(side[key] for side in sides if key in side), *dict.fromkeys(unequal))
-
-
 def _not_compared(key: Key, why: Sequence[str]) -> str:
     return " on ".join(key) + (f" ({'; '.join(why)})" if why else "")
 
 
-def _questions(before: Sequence[SettingSummary], after: SettingSummary) -> Iterator[Question]:
-    if after.target_ops_s is None:  # a target rate is not a result
-        rates = tuple(point for entry in before for point in rate_points(entry))
-        yield _question(after, "throughput", FALLS, (rates, rate_points(after)))
-    operation = main_operation(after) or ""
-    pairs = [latency_arms(entry, after, operation, TAIL) for entry in before]
-    known = [pair for pair in pairs if pair is not None]
-    if known and len(known) == len(pairs):
-        points = tuple(point for pair in known for point in pair[1])
-        measure = f"{known[0][0]} {operation} p{TAIL:g}"
-        yield _question(after, measure, RISES, (points, known[0][2]))
+def _night_effects(every: Sequence[Number]) -> Iterator[NightEffect]:
+    for family in dict.fromkeys(one.family for one in every):
+        mine = [one for one in every if one.family == family]
+        spreads = list(night_effect([n.course for n in mine], [error_of_mean(n) for n in mine]))
+        if spreads:
+            runs = max(len(one.course.runs) - 1 for one in mine)
+            yield NightEffect(family=family, spread=median(spreads), runs=runs)
 
 
-def _question(
-    after: SettingSummary, measure: str, rule: Rule, arms: tuple[Points, Points]
-) -> Question:
-    family = "rates" if measure == "throughput" else "latencies"
-    return Question(
-        id=f"{family}-{after.setting}-{after.topology}",
-        family=family,
-        subject=after.label,
-        among=after.topology,
-        measure=measure,
+def _when(run: Summary) -> tuple[str, str]:
+    return run.run, run.study
+
+
+def _is_before(run: Summary, after: Summary) -> bool:
+    return (run.study, run.run) != (after.study, after.run)
+
+
+def _change(number: Number, judged: Judged | None, tolerance: float) -> Change:
+    outcome = _outcome(number, judged, tolerance)
+    finding = Finding(
+        id=number.id,
+        statement=f"{number.entry.label}, {number.entry.topology}: {number.measure}, later over earlier",
+        verdict="no claim",
+        why=_why(number, judged),
+        effect=_effect(number, judged),
+        n=(len(judged.base), judged.together) if judged else (len(number.course.runs) - 1, 1),
+        subject=number.entry.label,
+        measure=number.measure,
         arms="later run over earlier",
-        rule=rule,
-        first=arms[0],
-        later=arms[1],
-    )
+        among=number.entry.topology,
+        family=number.family,
+        unit="run",
+    )  # fmt: skip
+    if judged is None:
+        return Change(outcome=outcome, finding=finding)
+    ends = sorted(_turned(number, end) for end in (judged.low, judged.high))
+    worse = outcome in ("regression", "slower")
+    return Change(
+        outcome=outcome,
+        finding=finding.model_copy(
+            update={
+                "verdict": "reproduced" if worse else "contradicted" if outcome == "faster" else "no claim",
+                "low": ends[0], "high": ends[1], "p": judged.same_raw, "p_adjusted": judged.same,
+                "test": TEST,
+            }
+        ),
+        together=judged.together,
+        p_within_tolerance=judged.within,
+        names=judged.names if number.family == "rates" else 1 / (1 - judged.names) - 1,
+    )  # fmt: skip
 
 
-def _outcome(finding: Finding, tolerance: float) -> Outcome:
-    """A lower rate or a higher latency is worse; latencies are inverted so that both read as rates."""
-    if finding.effect is None or finding.low is None or finding.high is None:
+def _turned(number: Number, logarithm: float) -> float:
+    return exp(-logarithm if number.family == "latencies" else logarithm)
+
+
+def _effect(number: Number, judged: Judged | None) -> float | None:
+    levels = number.course.levels
+    if judged is not None:
+        return _turned(number, judged.change)
+    return _turned(number, levels[-1] - levels[-2]) if len(levels) > 1 else None
+
+
+def _why(number: Number, judged: Judged | None) -> str:
+    if judged is not None:
+        over = f"the mean of the last {judged.together} runs" if judged.together > 1 else "the run"
+        return f"{over} over the mean of {len(judged.base)} earlier"
+    if number.course.start == len(number.course.runs) - 1 and number.acknowledged:
+        return f"this level was acknowledged in run {number.acknowledged}"
+    if len(number.course.runs) == 1:
+        return "no earlier run has a value"
+    return "the night effect is unknown with one earlier run: two nights may differ by this much"
+
+
+def _outcome(number: Number, judged: Judged | None, tolerance: float) -> Outcome:
+    """Levels are turned so that a lower one is worse."""
+    if number.acknowledged and number.acknowledged == number.course.runs[-1]:
+        return "acknowledged"
+    if judged is None:
         return "no claim"
-    kept, kept_low, kept_high = finding.effect, finding.low, finding.high
-    if finding.family == "latencies":
-        kept, kept_low, kept_high = 1 / finding.effect, 1 / finding.high, 1 / finding.low
-    if finding.verdict == "reproduced":
-        return "regression" if kept <= 1 - tolerance else "slower"
-    if finding.verdict == "contradicted":
+    if judged.is_regression:
+        return "regression"
+    if judged.is_slower:
+        return "slower"
+    if judged.is_faster:
         return "faster"
     # symmetric in logs: as much faster as slower
-    inside = kept_low > 1 - tolerance and kept_high < 1 / (1 - tolerance)
+    allowed = -log(1 - tolerance)
+    inside = judged.low > -allowed and judged.high < allowed
     return "within tolerance" if inside else "no claim"

@@ -50,7 +50,7 @@ def rate_points(entry: SettingSummary) -> Points:
 
 
 def recovery_points(entry: SettingSummary) -> Points:
-    """Seconds to recover of each build that did."""
+    """Seconds to recover of each build that did; `effects.never_recovered` counts the others."""
     found = (points_of(metric) for metric in entry.metrics if metric.name == "time_to_recover")
     return next(found, ())
 

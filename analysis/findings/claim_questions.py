@@ -81,8 +81,8 @@ def c4(evidence: Evidence) -> Iterator[Question]:
                 evidence, "C4", "scan", (hdd, flash),
                 f"scan-{scan[0].setting}-{hdd.topology}-{flash.topology}", FLASH_OVER_HDD, RISES,
                 points=(
-                    _by_build(rate_points(scan[0]), rate_points(hdd)),
-                    _by_build(rate_points(scan[1]), rate_points(flash)),
+                    _by_build(evidence, rate_points(scan[0]), rate_points(hdd)),
+                    _by_build(evidence, rate_points(scan[1]), rate_points(flash)),
                 ),
                 subject=scan[0].label, measure="throughput over that of the 45/55 mix",
             )  # fmt: skip
@@ -115,7 +115,7 @@ def c6(evidence: Evidence) -> Iterator[Question]:
     for density in dict.fromkeys((0, top)):
         for few, many in by_threads(on(evidence, SCAN, density)):
             found = latency_arms(few, many, "SCAN", 50.0)
-            if found and len(found[1]) == len(found[2]):
+            if found and evidence.repetitions == len(found[1]) == len(found[2]):
                 # both settings of one build: its own speed cancels
                 by_build = tuple(b / a for a, b in zip(found[1], found[2], strict=True))
                 growth[density] = few, many, by_build
@@ -217,8 +217,9 @@ def _pairs(evidence: Evidence, mode: str) -> Iterator[Pair]:
             yield entry, other
 
 
-def _by_build(over: Points, under: Points) -> Points:
-    """The ratio of two settings in each build; empty unless every build has both."""
-    if len(over) != len(under) or 0.0 in under:
+def _by_build(evidence: Evidence, over: Points, under: Points) -> Points:
+    """The ratio of two settings in each build; empty unless every build has both. Two settings that lost
+    one build each have equal counts, too, but may have lost different ones."""
+    if not evidence.repetitions == len(over) == len(under) or 0.0 in under:
         return ()
     return tuple(a / b for a, b in zip(over, under, strict=True))

@@ -15,7 +15,7 @@ import scipy
 
 from density_study.analysis.findings.arms import ratio
 from density_study.analysis.findings.question import Question, Rule
-from density_study.analysis.statistics.interval import CONFIDENCE, ratio_interval, spread
+from density_study.analysis.statistics.interval import CONFIDENCE, outlying, ratio_interval, spread
 from density_study.analysis.statistics.power import ALPHA, MIN_UNITS, detectable_ratio
 from density_study.analysis.statistics.sequential import (
     paired_logs,
@@ -75,7 +75,7 @@ def _units(question: Question) -> tuple[int, ...]:
 
 def _effect(question: Question) -> float | None:
     """Later over first, or over the reference. Needs one unit per arm."""
-    if question.refused or not all(_units(question)):
+    if question.refused or question.withheld or not all(_units(question)):
         return None
     if question.reference:  # an arithmetic mean: a percentage may be 0, and is not multiplicative
         return sum(question.later) / len(question.later) / question.reference
@@ -132,6 +132,8 @@ def _finding(
     question: Question, tested: _Tested | None, p: float | None, family_size: int, repetitions: int
 ) -> Finding:
     verdict, why = _verdict(question, tested, p, family_size, repetitions)
+    if tested and not question.reference:
+        why += _outlying(question)
     measured: dict[str, Any] = {"effect": _effect(question)}
     if tested:
         measured = asdict(tested)
@@ -150,6 +152,15 @@ def _finding(
     )
 
 
+def _outlying(question: Question) -> str:
+    """An interval describes the typical build. What rare slow builds do, few builds cannot tell."""
+    far = [
+        ratio for arm in (question.first, question.later) if (ratio := outlying(arm)) is not None
+    ]
+    found = " and ".join(f"{ratio:.2f}x the median of its arm" for ratio in far)
+    return f"; an outlying {question.unit} ({found}) makes the interval doubtful" if far else ""
+
+
 def _detectable(question: Question, family_size: int) -> float | None:
     if question.reference:
         return None
@@ -163,6 +174,7 @@ def _verdict(
 ) -> tuple[FindingVerdict, str]:
     reasons = [
         *(f"not comparable: the arms' disclosures differ in {named}" for named in question.refused),
+        *question.withheld,
         *_too_few(question, repetitions),
         *question.obstacles,
     ]
@@ -180,7 +192,7 @@ def _verdict(
 
 def _too_few(question: Question, repetitions: int) -> list[str]:
     units = _units(question)
-    if question.refused:
+    if question.refused or question.withheld:
         return []
     if not all(units):
         return ["an arm has no valid trial"]

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
+from math import inf
 
 from density_study.analysis.findings.arms import (
     Pair,
@@ -112,8 +113,28 @@ def of_pair(
             later=later_points,
             obstacles=evidence.about_searches(first, later) if what == "rate" else (),
             refused=evidence.differences(first, later),
+            withheld=never_recovered(first, later) if what == "recovery" else (),
             declared=evidence.declared(first, later),
         )
+
+
+def never_recovered(first: SettingSummary, later: SettingSummary) -> tuple[str, ...]:
+    """Why the times of those builds that recovered are no comparison of the arms: the arm in which more
+    builds never did looks faster by them. Empty if it looks slower nevertheless, which the missing times
+    would only strengthen."""
+    arms = [(recovery_points(arm), arm.n_builds) for arm in (first, later)]
+    missing = [builds - len(points) for points, builds in arms]
+    if not any(missing):
+        return ()
+    shares = [
+        lost / builds if builds else 0.0 for lost, (_, builds) in zip(missing, arms, strict=True)
+    ]
+    means = [sum(points) / len(points) if points else inf for points, _ in arms]
+    worse = shares.index(max(shares))
+    if shares[0] != shares[1] and means[worse] > means[1 - worse]:
+        return ()
+    counts = " and ".join(f"{lost} of {n}" for lost, (_, n) in zip(missing, arms, strict=True))
+    return (f"builds that never recovered: {counts}",)
 
 
 def _measured(

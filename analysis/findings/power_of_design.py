@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf
 
 from density_study.analysis.findings import effects
 from density_study.analysis.findings.question import Evidence
@@ -21,6 +20,7 @@ from density_study.analysis.statistics.power import (
     MIN_UNITS,
     can_claim,
     detectable_ratio,
+    power,
     units_needed,
 )
 from density_study.analysis.statistics.significance import least_p
@@ -35,6 +35,8 @@ from density_study.workloads.spec.study import Study
 
 # Default ratio for which `study plan` computes the repetitions: the talk's gain per added VM.
 WANTED_RATIO = 1.2
+SPREADS = (0.025, 0.05, 0.1)
+"""Between builds: what is unknown before the first run. The chances show what depends on it."""
 
 
 @dataclass(frozen=True)
@@ -88,36 +90,6 @@ def check_can_claim(study: Study, plan: Plan, where: str) -> None:
     )
 
 
-def check_can_detect(study: Study, plan: Plan, where: str, noise: Noise) -> None:
-    """InputError if the study's runs cannot detect a change as large as its tolerance."""
-    if study.compare is None:
-        return
-    compare = study.compare
-    repetitions = plan.sharp.at_least if plan.sharp else plan.repetitions
-    window = compare.baseline.rolling or 1
-    free = sum(not setting.is_paced for setting in study.settings())  # a target rate is no result
-    size = len(plan.topologies) * max(1, free)
-    wanted = 1 / (1 - compare.tolerance)  # a rate lower by 5 % is a ratio of 1 / 0.95 upwards
-
-    def detectable(builds: int) -> float:
-        return detectable_ratio(builds, noise.spread, size, builds * window) or inf
-
-    least = detectable(repetitions)
-    if least <= wanted:
-        return
-    detects = "cannot detect any change"
-    if least < inf:
-        detects = f"detects only changes over {1 - 1 / least:.1%}"
-    enough = next((n for n in range(MIN_UNITS, MAX_UNITS) if detectable(n) <= wanted), None)
-    more = f"{enough} repetitions, " if enough else ""
-    raise InputError(
-        f"a run of {repetitions} build(s) per topology against {repetitions * window} earlier one(s), with "
-        f"{size} comparisons, {detects}; the tolerance is {compare.tolerance:.3g} ({noise.source}).",
-        f"{where}, key compare",
-        f"use {more}a larger tolerance, or fewer comparisons.",
-    )
-
-
 def notes(
     found: Mapping[str, int], plan: Plan, noise: Noise, wanted: float = WANTED_RATIO
 ) -> Iterator[str]:
@@ -134,6 +106,15 @@ def notes(
         least = detectable_ratio(plan.repetitions, noise.spread, size)
         yield f"{name}: detects a ratio of {least:.3g} or more with a power of 80 %"
     largest = max(found.values(), default=0)
+    if largest and _can(plan, largest):
+        chances = ", ".join(
+            f"{power(wanted, plan.repetitions, spread, largest):.0%} at {spread:.1%}"
+            for spread in SPREADS
+        )
+        yield (
+            f"chance to detect a ratio of {wanted:g} in the largest family, by spread between builds: "
+            f"{chances}"
+        )
     if largest:
         needed = units_needed(wanted, noise.spread, largest)
         repetitions = f"{needed} repetitions" if needed else f"more than {MAX_UNITS} repetitions"

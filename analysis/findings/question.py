@@ -140,7 +140,8 @@ class Question:
     With a `reference`, the ratio is `later` over that number, which has the unit of the points.
     part: the inequality of a claim that this is.
     obstacles: why it cannot support a claim; its effect is shown nevertheless.
-    refused: why the arms are not comparable; no effect is shown.
+    refused: in what the arms' disclosures differ, so that they are not comparable; no effect is shown.
+    withheld: why the points are no comparison; no effect is shown.
     declared: the differences between the arms that the study declares.
     """
 
@@ -158,6 +159,7 @@ class Question:
     reference: float | None = None
     obstacles: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
+    withheld: tuple[str, ...] = ()
     declared: tuple[str, ...] = ()
 
     @property

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from density_study.analysis.comparison.compare import TAIL, Change, RunComparison
+from density_study.analysis.comparison.compare import Change, RunComparison
 from density_study.analysis.comparison.declared import Declared
+from density_study.analysis.comparison.numbers import TAIL
 from density_study.analysis.findings.arms import latency, main_operation
 from density_study.analysis.hub.trend import trend
 from density_study.analysis.report.charts.figure import Column, DataTable, Figure

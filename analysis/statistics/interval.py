@@ -10,6 +10,7 @@ import numpy as np
 from scipy import special  # scipy.stats takes ten times as long for an interval
 
 CONFIDENCE = 0.95
+_FEWEST = 5
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,19 @@ def mean_interval(values: Sequence[float]) -> Interval:
     middle = float(units.mean())
     low, high = middle - half, middle + half
     return Interval(exp(low), exp(high)) if positive else Interval(low, high)
+
+
+def outlying(values: Sequence[float]) -> float | None:
+    """The most outlying of at least 5 units over the median of all, if it is far from them: by 10 %, and by
+    five robust standard deviations."""
+    if len(values) < _FEWEST or min(values) <= 0:
+        return None
+    logs = _logs(values)
+    away = logs - np.median(logs)
+    # 1.4826 times the median deviation is the standard deviation of normal noise (F. Hampel, JASA 69 (1974))
+    limit = max(5 * 1.4826 * float(np.median(np.abs(away))), log(1.1))
+    most = float(away[np.abs(away).argmax()])
+    return exp(most) if abs(most) > limit else None
 
 
 def spread(first: Sequence[float], later: Sequence[float]) -> float:

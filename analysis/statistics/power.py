@@ -18,6 +18,11 @@ POWER = 0.8
 MIN_UNITS = 5  # with fewer units per arm: points, and no claim (method 2)
 ASSUMED_SPREAD = 0.025  # between builds, if no earlier run of the study shows it
 MAX_UNITS = 1000
+FALSE_ALARM = 0.008
+"""Chance that a run in which nothing changed is called slower, over all its numbers: less than one in 90
+nights."""
+TOGETHER = (1, 2, 3)
+"""Newest runs whose mean is tested: a small change needs more than one night to be seen."""
 # Efficiency of the Mann-Whitney test relative to the t test for normal noise, 3 / pi (Lehmann 1975).
 _RANK_EFFICIENCY = 3 / 3.141592653589793
 _MAX_LOG_RATIO = 20.0  # a ratio of half a billion; its exponential still is a number

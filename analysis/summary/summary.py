@@ -292,7 +292,7 @@ class Finding(Frozen):
     rule: str | None = Field(
         None, description="required ratio, fixed before the data: 'above 1.25'"
     )
-    unit: Literal["build", "trial"] = Field("build", description="what n counts")
+    unit: Literal["build", "trial", "run"] = Field("build", description="what n counts")
     test: str | None = Field(None, description="null with fewer than 5 units per arm")
     p: float | None = Field(None, description="of the test, unadjusted")
     p_adjusted: float | None = Field(

@@ -22,6 +22,7 @@ EXAMPLES = examples(
     "study compare runs/nightly/20261121T020003Z --baseline 'rolling 5' --tolerance 10%",
     "study compare --format junit > compare.xml",
     "study compare 20261114T020003Z 20261121T020003Z --html compare.html",
+    "study compare 20261121T020003Z --acknowledge 'new kernel, accepted'",
 )
 
 Value = TypeVar("Value")
@@ -67,16 +68,28 @@ def compare(
             "--html", metavar="FILE", help="Also write the two runs side by side, as an HTML page."
         ),
     ] = None,
+    acknowledge: Annotated[
+        str | None,
+        typer.Option(
+            "--acknowledge",
+            metavar="REASON",
+            help="Accept the regressions that this comparison shows: later runs are compared with the new "
+            "level, and no later run reports it again. Written to acknowledged.json beside the study's runs.",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Compare a run with earlier runs: did the cluster get slower?
 
     With two runs, of one study or of two, compares the second with the first. With one run, or none (the
-    newest), compares it with the baseline. All runs must be analysed.
+    newest), compares it with the baseline. All runs must be analysed. The study's other earlier runs tell how
+    much runs differ though nothing changed; without them no difference is called a regression.
 
-    Exit codes: 0 no regression, 1 a number got worse by more than the tolerance, 2 invalid input.
+    Exit codes: 0 no regression, or acknowledged, 1 a number got worse by more than the tolerance, 2 invalid
+    input.
     """
     from density_study.dags.run_status.status import find_root
+    from density_study.dags.stages.comparison import acknowledge as write_acknowledged
     from density_study.dags.stages.comparison import compare_with, comparison_lines, side_by_side
     from density_study.workloads.spec.schedule import Baseline, CompareSpec, parse_baseline, percent
 
@@ -112,9 +125,13 @@ def compare(
         from density_study.dags.cli.compare_formats import as_junit, as_markdown
 
         print_text({Format.junit: as_junit, Format.markdown: as_markdown}[form](compared))
+    if acknowledge is not None:
+        path = write_acknowledged(root, compared, acknowledge)
+        if not as_json and form is Format.text:
+            out.print(f"known    {path}", markup=False, soft_wrap=True)
     if html is not None and not as_json and form is Format.text:
         out.print(f"page     {html}", markup=False, soft_wrap=True)
-    raise typer.Exit(1 if compared.regressions else 0)
+    raise typer.Exit(1 if compared.regressions and acknowledge is None else 0)
 
 
 def _requested(root: Path) -> CompareSpec | None:

@@ -33,7 +33,7 @@ def as_junit(compared: RunComparison) -> str:
         if change.outcome == "regression":
             causes = _text("\n".join(compared.candidate_causes))
             ElementTree.SubElement(case, "failure", message=said).text = f"{said}\n{causes}".strip()
-        elif change.outcome == "no claim":
+        elif change.outcome in ("no claim", "acknowledged"):
             ElementTree.SubElement(case, "skipped", message=said)
         else:
             ElementTree.SubElement(case, "system-out").text = f"{change.outcome}: {said}"

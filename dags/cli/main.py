@@ -148,8 +148,9 @@ def plan(
     Starts nothing and writes nothing. The medium of a disk is assumed; `study run` probes it.
 
     Rejects a study with a hypothesis that can never be decided, or with a comparison over time that
-    cannot detect a change as large as its own tolerance.
+    cannot detect a change twice as large as its own tolerance.
     """
+    from density_study.analysis.findings.power_between_runs import regressions
     from density_study.analysis.findings.power_of_design import families, notes, warnings
     from density_study.dags.cli.display import plan_page, warnings_of
     from density_study.dags.run_status.progress import ANALYSIS_ESTIMATE_S
@@ -161,7 +162,11 @@ def plan(
     made = plan_study(spec, parse_overrides(sets or []), runs, tuple(only or ()))
     study, planned = made.study, made.plan
     found = families(study, planned)
-    design_notes = tuple(notes(found, planned, noise(study, runs), effect))
+    seen = noise(study, runs)
+    design_notes = (
+        *notes(found, planned, seen, effect),
+        *regressions(study, planned, seen),
+    )
     need_mib = disk_need_mib(study)
     hosts = next(iter(planned.topologies.values())).hosts
     warned = (

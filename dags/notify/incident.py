@@ -9,14 +9,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from density_study.analysis.comparison.acknowledged import read_acknowledged
 from density_study.analysis.comparison.compare import Change, RunComparison, compare
-from density_study.analysis.comparison.history import SUMMARY, read_summary
+from density_study.analysis.comparison.history import SUMMARY, earlier, read_summary
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.state.events import Notified, RunEnded
 from density_study.cluster.state.journal import events_among, run_folders
 from density_study.dags.notify.message import Message, number_of, report_of
 from density_study.dags.stages import conclusion
-from density_study.dags.stages.comparison import compare_run, format_change
+from density_study.dags.stages.comparison import (
+    COMPARISON,
+    compare_run,
+    format_change,
+    how_to_acknowledge,
+)
 from density_study.workloads.execution.run import Run
 from density_study.workloads.spec.notify import Occasion
 
@@ -40,9 +46,9 @@ def message_of(run: Run, reason: str = "") -> Message | None:
         event, headline, lines = "regression", lines[0] + more, lines if more else []
     else:
         return _recovery(run)
-    message = _message(run, event, headline, lines, slower)
     if compared is None or not slower:
-        return message
+        return _message(run, event, headline, lines, slower)
+    message = _message(run, event, headline, [*lines, how_to_acknowledge(compared)], slower)
     return replace(message, causes=compared.candidate_causes, baseline=compared.baseline)
 
 
@@ -84,32 +90,53 @@ def _recovery(run: Run) -> Message | None:
     if not incidents:
         return None
     lines = [f"{event.occasion} in run {root.name}: {event.headline}" for root, event in incidents]
-    slower = next((event for _, event in incidents if event.occasion == "regression"), None)
+    slower = next(((root, e) for root, e in incidents if e.occasion == "regression"), None)
     changes: tuple[Change, ...] = ()
     if slower and run.study.compare:
-        before = [root for name in slower.baseline if (root := run.root.parent / name).is_dir()]
-        then = compare(
-            [read_summary(root) for root in before],
-            read_summary(run.root),
-            run.study.compare.tolerance,
-        ) if before else None  # fmt: skip
-        if then and then.regressions:
+        changes = tuple(_since(run, *slower))
+        if any(_is_worse(change, run.study.compare.tolerance) for change in changes):
             return None
-        changes = then.changes if then else ()
         lines += [f"now: {format_change(change)}" for change in changes]
     newest = incidents[0][1].occasion
     headline = f"nothing is wrong any more, after a {newest} in run {incidents[0][0].name}"
     return _message(run, "recovery", headline, lines, changes)
 
 
+def _since(run: Run, told: Path, event: Notified) -> list[Change]:
+    """The numbers that were told as regressions in the run `told`, now against the baseline of that time."""
+    before = [root for name in event.baseline if (root := run.root.parent / name).is_dir()]
+    if not before or run.study.compare is None:
+        return []
+    summaries, history = [read_summary(root) for root in before], earlier(run.root)
+    now = compare(summaries, read_summary(run.root), run.study.compare.tolerance, history)
+    try:
+        text = (told / "report" / COMPARISON).read_text("utf-8")
+        slower = {one.finding.id for one in RunComparison.model_validate_json(text).regressions}
+    except (OSError, ValueError):
+        slower = set()
+    return [change for change in now.changes if not slower or change.finding.id in slower]
+
+
+def _is_worse(change: Change, tolerance: float) -> bool:
+    """Still worse by more than the tolerance, proved or not: what is undecided has not recovered."""
+    if change.finding.effect is None:
+        return False
+    effect = change.finding.effect
+    return (effect if change.finding.family == "rates" else 1 / effect) <= 1 - tolerance
+
+
 def _incidents(run: Run) -> list[tuple[Path, Notified]]:
-    """What was told of this run and earlier ones since the last recovery, newest first."""
+    """What was told of this run and earlier ones since the last recovery, newest first. A regression that was
+    acknowledged is neither wrong any more nor recovered."""
     found: list[tuple[Path, Notified]] = []
+    known = [one.run for one in read_acknowledged(run.root.parent).known]
     for root in reversed(run_folders(run.root.parents[1], run.root.parent.name)):
         if root.name > run.id:
             continue
         for event in reversed(events_among(root, Notified)):
             if event.occasion == "recovery":
                 return found
-            found.append((root, event))
+            accepted = any(root.name <= one <= run.id for one in known)
+            if event.occasion != "regression" or not accepted:
+                found.append((root, event))
     return found

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING
 
-from density_study.cluster.model.errors import StudyError
+from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.state.atomic import write_text
 from density_study.workloads.spec.schedule import Baseline
 
@@ -24,6 +25,7 @@ def compare_with(root: Path, baseline: Baseline, tolerance: float) -> RunCompari
 
     InputError if a run that the baseline names has no summary.
     """
+    from density_study.analysis.comparison.acknowledged import read_acknowledged
     from density_study.analysis.comparison.compare import compare
     from density_study.analysis.comparison.history import earlier, read_summary
 
@@ -35,7 +37,8 @@ def compare_with(root: Path, baseline: Baseline, tolerance: float) -> RunCompari
         before = earlier(root)[-(baseline.rolling or 1) :]
         if not before:
             return None
-    return compare(before, read_summary(root), tolerance, earlier(root))
+    known = read_acknowledged(root.parent)
+    return compare(before, read_summary(root), tolerance, earlier(root), known)
 
 
 def compare_run(run: Run) -> RunComparison | None:
@@ -54,6 +57,7 @@ def compare_run(run: Run) -> RunComparison | None:
 def side_by_side(before: Path, after: Path, tolerance: float) -> Pair:
     """The runs in these two folders, of one study or of two. InputError if one of them has no summary, or
     if they have nothing in common."""
+    from density_study.analysis.comparison.acknowledged import read_acknowledged
     from density_study.analysis.comparison.compare import compare
     from density_study.analysis.comparison.declared import declared_differences
     from density_study.analysis.comparison.history import earlier, read_summary
@@ -62,7 +66,8 @@ def side_by_side(before: Path, after: Path, tolerance: float) -> Pair:
 
     first, later = read_summary(before), read_summary(after)
     history = earlier(after) if first.study == later.study else ()
-    compared = compare((first,), later, tolerance, history)
+    known = read_acknowledged(after.absolute().parent)
+    compared = compare((first,), later, tolerance, history, known)
     try:
         files = (read_study(root / "study.yaml") for root in (before, after))
         return Pair(first, later, compared, declared_differences(*files))
@@ -75,6 +80,7 @@ def comparison_lines(compared: RunComparison) -> Iterator[str]:
     differences, and as candidate causes those that were not declared."""
     yield f"run      {compared.run} compared with {', '.join(compared.baseline)}"
     yield f"result   {compared.headline}"
+    yield from _between_runs(compared)
     for change in compared.changes:
         yield f"{change.outcome:<17} {format_change(change)}"
     for name in compared.not_compared:
@@ -90,6 +96,45 @@ def comparison_lines(compared: RunComparison) -> Iterator[str]:
         yield f"candidate cause   {cause}"
 
 
+def _between_runs(compared: RunComparison) -> Iterator[str]:
+    """What is known of the night effect, and the smallest regressions that can be named with it."""
+    for effect in compared.night_effects:
+        named = [c.names for c in compared.changes if c.finding.family == effect.family and c.names]
+        names = f"; a change of {_share(median(named))} or more would be named" if named else ""
+        yield (
+            f"night    {effect.family} of a run vary by {effect.spread:.1%} beyond what its builds "
+            f"explain, from {effect.runs} earlier runs{names}"
+        )
+    if compared.changes and not compared.night_effects:
+        yield "night    the night effect is unknown with one earlier run; three or more tell it"
+    if compared.regressions:
+        yield f"known?   {how_to_acknowledge(compared)}"
+
+
+def _share(change: float) -> str:
+    return f"{change:.0%}" if change < 1 else "100%"
+
+
+def how_to_acknowledge(compared: RunComparison) -> str:
+    """What to do so that these regressions are not told again."""
+    return f"to accept this level, and not be told again: study compare {compared.run} --acknowledge 'REASON'"
+
+
+def acknowledge(root: Path, compared: RunComparison, reason: str) -> Path:
+    """Add the run's regressions to the file of those that are known, which it returns. InputError if there is
+    none."""
+    from density_study.analysis.comparison import acknowledged
+
+    if not compared.regressions:
+        raise InputError(
+            "this comparison shows no regression.", f"run {compared.run}", "omit --acknowledge."
+        )
+    folder = root.absolute().parent
+    numbers = [change.finding.id for change in compared.regressions]
+    acknowledged.acknowledge(folder, compared.run, numbers, reason)
+    return folder / acknowledged.FILE
+
+
 def format_change(change: Change) -> str:
     """'YCSB data load, v1-flash: throughput 0.91x (0.88 to 0.94, p = 0.001)'."""
     found = change.finding
@@ -99,5 +144,8 @@ def format_change(change: Change) -> str:
     if found.low is None or found.high is None:
         return f"{subject} {found.effect:.2f}x ({found.why})"
     interval = f"{found.low:.2f} to {found.high:.2f}"
-    certainty = "" if found.p_adjusted is None else f" ({interval}, p = {found.p_adjusted:.2g})"
+    together = f"; mean of {change.together} runs" if change.together > 1 else ""
+    certainty = f" ({interval}, p = {found.p_adjusted:.2g}{together})"
+    if found.p_adjusted is None:
+        certainty = ""
     return f"{subject} {found.effect:.2f}x{certainty}"

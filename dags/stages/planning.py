@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from density_study.analysis.comparison.history import newest, seen_spread
-from density_study.analysis.findings import power_of_design
+from density_study.analysis.findings import power_between_runs, power_of_design
 from density_study.analysis.findings.power_of_design import Noise
 from density_study.workloads.planning.plan import Plan
 from density_study.workloads.spec.study import Study
@@ -19,7 +19,7 @@ def check_plan(study: Study, plan: Plan, spec: Path, runs: Path) -> None:
     power_of_design.check_can_be_sharp(study, plan, str(spec))
     if study.expect or study.compare:
         power_of_design.check_can_claim(study, plan, str(spec))
-        power_of_design.check_can_detect(study, plan, str(spec), noise(study, runs))
+        power_between_runs.check_can_detect(study, plan, str(spec), noise(study, runs))
 
 
 def noise(study: Study, runs: Path) -> Noise:

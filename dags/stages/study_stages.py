@@ -27,7 +27,12 @@ from density_study.cluster.state.owner import here
 from density_study.cluster.state.presence import present
 from density_study.cluster.state.scratch import IMPORT, SPARK, sweep
 from density_study.dags.airflow_home.home import ONE_PROCESS, base_folder
-from density_study.dags.stages.comparison import compare_run, comparison_lines, format_change
+from density_study.dags.stages.comparison import (
+    compare_run,
+    comparison_lines,
+    format_change,
+    how_to_acknowledge,
+)
 from density_study.dags.stages.sharpness import look
 from density_study.workloads.execution import steps
 from density_study.workloads.execution.run import Run, load_run
@@ -257,7 +262,7 @@ def regression(root: str) -> str:
             str(run.root),
             "check the candidate causes: "
             + ("; ".join(compared.candidate_causes) or "the records show none")
-            + ".",
+            + f"; {how_to_acknowledge(compared)}.",
         )
     return compared.headline
 

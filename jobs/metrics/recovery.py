@@ -2,7 +2,8 @@
 
 A rate is back at the first second from which, for SUSTAINED_S seconds, clients achieve 98 % of the target on
 average and nine tenths of it in each. The backlog of a stall makes the rate higher than the target for a
-while, so that the mean alone could begin within the stall.
+while, so that the mean alone could begin within the stall. What a fault does may come late: the search begins
+at the first second after the fault in which the rate is below nine tenths.
 """
 
 from __future__ import annotations
@@ -64,9 +65,15 @@ def _recovered(inputs: Inputs, faults: DataFrame) -> DataFrame:
         & (F.min(share).over(coming) >= EACH)
     )
     after_s = F.greatest(F.lit(0.0), F.col("second") - F.col("fault_s"))
+    # Without such a second, the fault did nothing to the rate. The last seconds, from which no sustained
+    # rate could follow, do not count: the last one is not whole.
+    fell = (share < EACH) & (F.count(share).over(coming) == SUSTAINED_S)
+    fell_s = F.min(F.when(F.col("fell"), F.col("second"))).over(Window.partitionBy("trial"))
     return (
         shares.withColumn("sustained", sustained)
-        .where("sustained")
+        .withColumn("fell", fell)
+        .withColumn("fell_s", fell_s)
+        .where("sustained AND (fell_s IS NULL OR second >= fell_s)")
         .groupBy("trial")
         .agg(F.min(after_s).alias("recovered_s"))
     )
@@ -80,12 +87,13 @@ def _failed(inputs: Inputs) -> DataFrame:
 
 
 def _worst(inputs: Inputs, faults: DataFrame) -> DataFrame:
-    """trial, worst_ms: the longest intended latency of the run, of operations that succeeded."""
+    """trial, worst_ms: the longest intended latency after the fault, of operations that succeeded."""
     return (
         inputs[tables.YCSB_HISTOGRAMS]
         .where("kind = 'intended' AND outcome IS NULL")
         .where(~F.col("operation").isin(*NOT_OF_USERS))
         .join(faults.select("trial", "fault_s"), "trial")
+        .where("begun_s + length_s > fault_s")
         .groupBy("trial")
         .agg((F.max(F.array_max("value_us")) / 1000.0).alias("worst_ms"))
     )

@@ -1,7 +1,7 @@
 """`python -m tests.dag.scheduled_scenarios FOLDER`: a scheduled study's DAG, in process, twice.
 
-The first run finds no earlier one; the second is 20 % slower and must fail in `regression`. Prints
-one JSON object; the summaries are synthetic, the rest comes from the simulated backend.
+The first run finds no earlier one; the second, after twelve more, is 20 % slower and fails in `regression`.
+Prints one JSON object; the summaries are synthetic, the rest comes from the simulated backend.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from density_study.cluster.state.journal import JOURNAL, Journal
 from density_study.dags.airflow_home.home import Home, project_root
 from density_study.workloads.execution.run import load_run
 from tests.dag import backend
@@ -51,7 +52,9 @@ def main(folder: Path) -> None:
     dags = {dag.dag_id: dag for dag in study_dags(None)}
     results: dict[str, Any] = {"dags": {name: str(dag.schedule) for name, dag in dags.items()}}
     dag = dags["study_nightly"]
-    results["runs"] = [_run(folder, dag, ops_s) for ops_s in (100.0, 80.0)]
+    results["runs"] = [_run(folder, dag, 100.0)]
+    write_history(folder / "runs" / "nightly")
+    results["runs"].append(_run(folder, dag, 80.0))
     refused = dag.test(run_conf={"overides": {}})
     results["refused"] = [str(refused.state.value), len(list((folder / "runs").glob("nightly/*Z")))]
     print(json.dumps(results))
@@ -90,6 +93,18 @@ def write_summary(root: Path, ops_s: float) -> None:
         }
     )  # fmt: skip
     (root / "report" / "summary.json").write_text(summary.model_dump_json())
+
+
+HISTORY = 12
+
+
+def write_history(study: Path) -> None:
+    """Analysed runs of last year in which nothing changed: they tell how much runs differ."""
+    for number in range(HISTORY):
+        root = study / f"202512{10 + number}T020000Z"
+        (root / "report").mkdir(parents=True)
+        Journal(root / JOURNAL).write("run-ended", outcome="ok", message="")
+        write_summary(root, 100.0 + number / 10)
 
 
 if __name__ == "__main__":

@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 
-from tests.known_answers import key_skew
+from tests.known_answers import change_points, coverage, key_skew, night_effects, recovery
 from tests.known_answers.answer import Answer, KnownAnswer
 
-KNOWN: dict[str, KnownAnswer] = {one.name: one for one in (*key_skew.KNOWN,)}
+_MODULES = (key_skew, night_effects, change_points, coverage, recovery)
+KNOWN: dict[str, KnownAnswer] = {one.name: one for module in _MODULES for one in module.KNOWN}
 
 
 def main(

@@ -53,11 +53,13 @@ def lost_host(factory: RunFactory, build: str, stalled_s: int) -> Truth:
 def fault_trials(factory: RunFactory) -> dict[str, Truth]:
     steady, stalled = [RATE] * SECONDS, [0] * 8
     burst = [*stalled, 9 * RATE, *stalled]
+    late = [*[2 * RATE] * 8, *steady[: SECONDS - AT - 22]]
     return {
         "back": add(factory, [*steady[:AT], *stalled, *[2 * RATE] * 8, *steady[: SECONDS - AT - 16]]),
         "late burst": add(factory, [*steady[:AT], *burst, *steady[: SECONDS - AT - 17]]),
         "gone": add(factory, [*steady[:AT], *[0] * (SECONDS - AT)], failed=7, found=8990),
         "unhurt": add(factory, steady),
+        "delayed": add(factory, [*steady[: AT + 6], *stalled, *late]),
         "host of 1": lost_host(factory, "b1-v1-flash", 14),
         "host of 2": lost_host(factory, "b1-v2-flash", 6),
     }  # fmt: skip

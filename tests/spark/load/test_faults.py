@@ -27,6 +27,11 @@ def test_the_rate_is_back_when_it_is_sustained(loads: Analysed) -> None:
     assert metrics(loads, "unhurt")["time_to_recover"] == 0
 
 
+def test_what_a_fault_does_may_come_late(loads: Analysed) -> None:
+    """Six good seconds after the fault are no recovery from what it does then."""
+    assert metrics(loads, "delayed")["time_to_recover"] == pytest.approx(14, abs=1)
+
+
 def test_a_burst_amid_a_stall_is_no_recovery(loads: Analysed) -> None:
     assert metrics(loads, "late burst")["time_to_recover"] == pytest.approx(17, abs=1)
 

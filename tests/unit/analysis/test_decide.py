@@ -221,3 +221,10 @@ def test_a_doubtful_best_density_is_no_claim() -> None:
     assert _under_slo({0: 10.0, 2: 12.0}, OPS_S, isolation="process").verdict == "no claim"
     none = _under_slo({0: 90.0, 2: 90.0}, OPS_S)
     assert (none.verdict, none.why) == ("no claim", "every density violates the SLO")
+
+
+def test_an_outlying_build_is_named() -> None:
+    quiet = noisy(100.0, 8, 0.02, seed=1)
+    slow = [*noisy(100.0, 7, 0.02, seed=2), 70.0]
+    assert "outlying build (0.7" in _one(_question(RISES, quiet, slow)).why
+    assert "outlying" not in _one(_question(RISES, quiet, noisy(120.0, 8, 0.02, seed=3))).why

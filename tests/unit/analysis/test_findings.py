@@ -195,3 +195,28 @@ def test_any_workload_gives_a_headline() -> None:
         entry.model_copy(update={"setting": "another-workload"}) for entry in (ONE, TWO)
     )
     assert "YCSB 95/5 short scan ran at ×1.12" in headline(Evidence(unknown, 1, "process"), 2).text
+
+
+def _recovery(topology: int, seconds: tuple[float, ...], builds: int = 8) -> SettingSummary:
+    metric = Metric(name="time_to_recover", value=1.0, unit="s", points=seconds)
+    return _setting(topology, None, metrics=(metric,), fault="RegionServer killed", n_builds=builds)
+
+
+def _recovered(*arms: SettingSummary) -> Finding:
+    found = _density(arms, repetitions=8, isolation="vm")
+    return next(one for one in found if one.measure == "time to recover from a fault")
+
+
+def test_an_arm_that_fails_more_never_looks_faster() -> None:
+    """Four of its eight builds recover soon, and the others never."""
+    steady = _recovery(1, tuple(noisy(60.0, 8)))
+    failing = _recovery(2, tuple(noisy(5.0, 5)))
+    for arms in ((steady, failing), (failing, steady)):
+        found = _recovered(*arms)
+        assert (found.verdict, found.effect) == ("no claim", None)
+        assert "builds that never recovered: " in found.why and "3 of 8" in found.why
+    slower = _recovered(steady, _recovery(2, tuple(noisy(90.0, 5))))
+    assert slower.effect == pytest.approx(1.5, rel=0.1)
+    assert _recovered(steady, _recovery(2, tuple(noisy(5.0, 8)))).effect == pytest.approx(
+        0.08, rel=0.1
+    )

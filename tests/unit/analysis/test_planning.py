@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from density_study.analysis.findings.power_between_runs import check_can_detect, regressions
 from density_study.analysis.findings.power_of_design import (
     Noise,
     check_can_claim,
-    check_can_detect,
     families,
     notes,
     warnings,
@@ -70,16 +72,15 @@ def test_a_comparison_that_cannot_show_its_own_tolerance_is_refused() -> None:
     _compared(8, "rolling 5", "5%")
     _compared(8, "20261120T201530Z", "5%")
     for repetitions, tolerance, noise in (
-        (8, "1%", QUIET),
-        (2, "50%", QUIET),
+        (8, "0.5%", QUIET),
+        (1, "2%", Noise(0.05, "n")),
         (8, "5%", Noise(0.1, "n")),
     ):
         with pytest.raises(InputError, match="the tolerance is") as caught:
             _compared(repetitions, "rolling 5", tolerance, noise)
         assert caught.value.where == "q.yaml, key compare"
         assert "larger tolerance" in caught.value.remedy
-    with pytest.raises(InputError, match="cannot detect any change"):
-        _compared(1, "rolling 9", "50%")
+    _compared(1, "rolling 9", "50%", Noise(0.05, "n"))  # one build is a run, too
 
 
 def test_the_blocks_in_a_remedy_are_enough() -> None:
@@ -96,3 +97,20 @@ def test_a_requested_rate_is_not_a_comparison() -> None:
     ycsb = {"records": [1000], "mixes": ["a"], "threads": [8]}
     workloads = {"workloads": [{"ycsb": {**ycsb, "latency_at": ["50%", "100/s"]}}]}
     assert _families(**workloads) == {"density-rate": 1, "density-cpu": 3, "density-latency": 3}
+
+
+def test_more_repetitions_do_not_make_nights_equal() -> None:
+    keys = {"repetitions": 8, "compare": {"baseline": "rolling 5", "tolerance": "5%"}}
+    (line,) = regressions(study(**keys), plan(**keys), QUIET)
+    drops = [float(one) for one in re.findall(r"([0-9.]+)% at", line)]
+    assert drops == sorted(drops) and drops[0] < 10 < drops[-1]
+    keys["repetitions"] = 100
+    (line,) = regressions(study(**keys), plan(**keys), QUIET)
+    assert float(re.findall(r"([0-9.]+)% at", line)[-1]) == pytest.approx(drops[-1], rel=0.02)
+    assert not list(regressions(study(), plan(), QUIET))
+
+
+def test_power_is_printed_for_several_spreads() -> None:
+    keys = {"repetitions": 8}
+    text = "\n".join(notes(families(study(**keys), plan(**keys)), plan(**keys), QUIET))
+    assert re.search(r"chance to detect .* \d+% at 2.5%, \d+% at 5.0%, \d+% at 10.0%", text)

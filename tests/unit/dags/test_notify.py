@@ -22,11 +22,12 @@ from density_study.dags.notify import tell as tell_module
 from density_study.dags.notify.incident import message_of
 from density_study.dags.notify.message import Message, report_of
 from density_study.dags.notify.tell import could_not_open, tell
+from density_study.dags.stages.comparison import acknowledge, compare_run
 from density_study.workloads.execution.run import Run, load_run
 from density_study.workloads.planning.plan import write_plan
 from density_study.workloads.spec.notify import Receiver
 from tests.support.drafts import QUICKSTART, plan
-from tests.unit.analysis.test_compare import _id, _summary, _write
+from tests.unit.analysis.test_compare import _id, _summary, _write, october
 
 STUDY = (
     QUICKSTART.read_text().replace("study: quickstart", "study: nightly")
@@ -53,6 +54,9 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Message]]:
 def run_of(runs: Path, number: int, ops_s: float = 100.0, fault: str = "", **of: Any) -> Run:
     """A run that ended: analysed, unless it failed."""
     root = runs / "nightly" / _id(number)
+    if number == 1:
+        for earlier in october():
+            _write(runs, earlier)
     if not fault:
         _write(runs, _summary(number, ops_s, **of))
     root.mkdir(parents=True, exist_ok=True)
@@ -87,7 +91,8 @@ def test_a_regression_says_what_how_much_why_and_where(tmp_path: Path, sent: lis
     assert receiver == "web hook hook"
     assert message.headline.startswith("YCSB load, v1-flash: throughput 0.80x (0.7")
     assert message.headline.endswith(", and 2 more")
-    assert len(message.lines) == len(message.numbers) == 3
+    assert len(message.lines[:-1]) == len(message.numbers) == 3
+    assert f"study compare {_id(2)} --acknowledge" in message.lines[-1]
     low, high = message.numbers[0].low, message.numbers[0].high
     assert low and high and low < 0.8 < high < 0.9
     assert message.subject in message.text and f"compared with: {_id(1)}" in message.text
@@ -151,6 +156,20 @@ def test_a_slow_level_that_became_usual_is_no_recovery(tmp_path: Path, sent: lis
     assert any(line.startswith("now: YCSB load") for line in sent[-1][1].lines)
 
 
+def test_an_acknowledged_regression_is_told_once(tmp_path: Path, sent: list[Any]) -> None:
+    """Neither again, nor as a recovery; the next one is told."""
+    run_of(tmp_path, 1)
+    slow = run_of(tmp_path, 2, 80.0)
+    tell(str(slow.root))
+    compared = compare_run(slow)
+    assert compared is not None
+    acknowledge(slow.root, compared, "a new kernel")
+    assert message_of(slow) is None
+    assert [told(run_of(tmp_path, number, 80.0)) for number in (3, 4)] == [None, None]
+    event = told(run_of(tmp_path, 5, 64.0))
+    assert event is not None and event.occasion == "regression"
+
+
 def test_a_regression_is_forgiven_when_its_baseline_is_gone(
     tmp_path: Path, sent: list[Any]
 ) -> None:
@@ -183,7 +202,7 @@ def test_nothing_that_goes_wrong_is_raised(
 ) -> None:
     tell(str(tmp_path / "no-run"))
     assert "no message about the run could be made" in caplog.text
-    run = run_of(tmp_path, 1)
+    run = run_of(tmp_path, 2)
     (run.root / "report" / "summary.json").write_text("{}")
     tell(str(run.root))
 
@@ -191,7 +210,7 @@ def test_nothing_that_goes_wrong_is_raised(
         raise RuntimeError("https://secret")
 
     monkeypatch.setattr(tell_module, "send", broken)
-    tell(str(run_of(tmp_path, 2, fault="x").root))
+    tell(str(run_of(tmp_path, 3, fault="x").root))
     assert "RuntimeError" in caplog.text and "secret" not in caplog.text
 
 

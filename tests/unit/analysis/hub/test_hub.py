@@ -23,7 +23,7 @@ from density_study.workloads.planning.plan import write_plan
 from tests.support.drafts import QUICKSTART, plan
 from tests.support.report_pages import Elements
 from tests.support.summary_factory import eight_repetitions
-from tests.unit.analysis.test_compare import _id, _summary, _write
+from tests.unit.analysis.test_compare import _id, _summary, _write, october
 
 
 def whole(runs: Path, summary: Summary, outcome: str = "ok") -> Path:
@@ -57,7 +57,7 @@ def test_runs_are_listed_with_state_verdicts_headline_and_tags(tmp_path: Path) -
     Journal(second / "journal.jsonl").write("run-opened", study="nightly", run=_id(2), tag="t/1")
     Journal(second / "journal.jsonl").write("run-ended", outcome="failed", message="")
     tag_run(first, {"ticket": "PERF-12"})
-    compared = compare([_summary(1)], _summary(2, ops_s=80.0), 0.05)
+    compared = compare([_summary(1)], _summary(2, ops_s=80.0), 0.05, october())
     (second / "report" / "comparison.json").write_text(compared.model_dump_json())
     text = hub(tmp_path)
     assert "2 runs of 1 study" in text

@@ -13,11 +13,11 @@ from density_study.workloads.spec.study_file import StudyFile, parse_study
 from tests.support.drafts import QUICKSTART
 from tests.support.report_pages import Elements
 from tests.support.summary_factory import eight_repetitions
-from tests.unit.analysis.test_compare import _summary
+from tests.unit.analysis.test_compare import _summary, october
 
 
 def pair(before: Summary, after: Summary) -> Pair:
-    return Pair(before, after, compare((before,), after, 0.05), ())
+    return Pair(before, after, compare((before,), after, 0.05, october()), ())
 
 
 def rows(text: str) -> list[list[str]]:
@@ -48,7 +48,9 @@ def test_every_comparison_has_a_row_with_both_values_and_their_ratio() -> None:
 def test_intervals_are_shown() -> None:
     before = eight_repetitions()
     after = before.model_copy(update={"run": "20261121T201530Z"})
-    found = rows(render(pair(before, after)))
+    earlier = [before.model_copy(update={"run": f"2026100{n}T201530Z"}) for n in range(1, 6)]
+    compared = compare((before,), after, 0.05, earlier)
+    found = rows(render(Pair(before, after, compared, ())))
     assert len(found) > 40
     assert all(" to " in row[3] and " to " in row[4] and " to " in row[5] for row in found)
 

@@ -1,0 +1,177 @@
+"""How much a number varies between runs in which nothing changed, and what the newest runs say against that.
+
+The unit is the run: its builds share the state of the machine in that night, so forty builds of five nights
+are five units. The variation is taken from the earlier runs themselves, as the deviations of each from the
+runs before it. So whatever makes neighbouring runs alike, or lets them drift, is in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import exp, log, sqrt
+
+import numpy as np
+from scipy import special
+
+from density_study.analysis.statistics.power import ALPHA, FALSE_ALARM, TOGETHER
+
+REMEMBERED = 60
+"""Newest earlier runs that tell the variation."""
+_MIN_COMMON = 7  # deviations that tell how alike the numbers of a run vary
+_TINY = 1e-9
+
+
+@dataclass(frozen=True)
+class Course:
+    """One number over runs, oldest first, the newest one last: logarithms of the runs' means, turned so that
+    lower is worse. `start`: the first run at a level that was acknowledged."""
+
+    runs: tuple[str, ...]
+    levels: tuple[float, ...]
+    start: int = 0
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The mean of the newest `together` runs over that of `base`, as logarithms.
+
+    within: p of "the change is within the tolerance". same: p of "nothing changed", for all numbers of the
+    run together. names: the smallest drop that would be called a regression.
+    """
+
+    base: tuple[str, ...]
+    together: int
+    change: float
+    low: float
+    high: float
+    same_raw: float
+    same: float
+    within: float
+    names: float
+
+    @property
+    def is_slower(self) -> bool:
+        return self.same <= FALSE_ALARM and self.change < 0
+
+    @property
+    def is_regression(self) -> bool:
+        return self.is_slower and self.within <= ALPHA
+
+    @property
+    def is_faster(self) -> bool:
+        return self.same <= FALSE_ALARM and self.change > 0
+
+
+def judge(
+    courses: Mapping[str, Course], before: Sequence[str], rolling: bool, tolerance: float
+) -> dict[str, Judged | None]:
+    """Of each number by its name; None while the variation between runs is unknown, which needs two earlier
+    runs. before: the runs of the baseline. rolling: they are those right before the newest run."""
+    windows = len(before)
+    numbers = _independent([_deviations(one, 1, windows) for one in courses.values()])
+    return {
+        name: _newest(one, before if not rolling else (), windows, numbers, tolerance)
+        for name, one in courses.items()
+    }
+
+
+def _newest(
+    one: Course, fixed: Sequence[str], window: int, numbers: float, tolerance: float
+) -> Judged | None:
+    tests = numbers * len(TOGETHER)
+    found = [
+        judged
+        for together in TOGETHER
+        if (judged := _judged(one, together, fixed, window, tests, tolerance)) is not None
+    ]
+    # the newest run alone, unless only several together are slower
+    return next((judged for judged in found if judged.is_regression), found[0] if found else None)
+
+
+def _judged(
+    one: Course, together: int, fixed: Sequence[str], window: int, tests: float, tolerance: float
+) -> Judged | None:
+    end = len(one.levels)
+    begin = end - together
+    base = [n for n in range(begin) if one.runs[n] in fixed and n >= one.start]
+    if not base:
+        base = list(range(max(one.start, begin - window), begin))
+    deviations = _deviations(one, 1, window)
+    if not base or not deviations or max(base) >= begin:
+        return None
+    spread = _rms(list(deviations.values()))
+    if together > 1:  # nights that are alike make the mean of several no more certain than one
+        spread = max(spread, _rms(list(_deviations(one, together, window).values())))
+    if max(base) < begin - 1:  # not the runs right before: as far apart as any two runs
+        earlier = np.asarray(one.levels[one.start : end - 1])
+        spread = max(spread, float(earlier.std(ddof=1)) if len(earlier) > 1 else 0.0)
+    spread = max(spread, _TINY)
+    error = spread * sqrt(1 / together + 1 / len(base))
+    freedom = len(deviations)
+    levels = np.asarray(one.levels)
+    change = float(levels[begin:].mean() - levels[base].mean())
+    allowed = log(1 - tolerance)
+    half = float(special.stdtrit(freedom, 1 - ALPHA / 2)) * error
+    raw = 2 * float(special.stdtr(freedom, -abs(change) / error))
+    within = float(special.stdtr(freedom, (change - allowed) / error))
+    needed = max(
+        -allowed - float(special.stdtrit(freedom, ALPHA)) * error,
+        -float(special.stdtrit(freedom, FALSE_ALARM / tests)) * error,
+    )
+    return Judged(
+        base=tuple(one.runs[n] for n in base), together=together, change=change,
+        low=change - half, high=change + half, same_raw=raw, same=min(1.0, raw / 2 * tests),
+        within=within, names=1 - exp(-min(needed, 50.0)),
+    )  # fmt: skip
+
+
+def _deviations(one: Course, together: int, window: int) -> dict[str, float]:
+    """Of each earlier run that has runs before it: the mean of it and the `together` - 1 before over that
+    of the `window` runs before those, in units of one run's deviation if runs were independent.
+
+    With independent runs these are recursive residuals, which are independent with the variance of a run
+    (R. Brown, J. Durbin and J. Evans, J. Royal Statistical Society B 37 (1975)). Runs on two sides of an
+    acknowledged change are not held against each other.
+    """
+    levels, found = one.levels, {}
+    last = len(levels) - 1
+    for at in range(max(together, last - REMEMBERED), last):
+        begin = at - together + 1
+        start = one.start if at >= one.start else 0
+        base = levels[max(start, begin - window) : max(start, begin)]
+        if base:
+            mean = sum(levels[begin : at + 1]) / together
+            size = sqrt(1 / together + 1 / len(base))
+            found[one.runs[at]] = (mean - sum(base) / len(base)) / size
+    return found
+
+
+def _rms(values: Sequence[float]) -> float:
+    return sqrt(sum(value**2 for value in values) / len(values)) if values else 0.0
+
+
+def _independent(deviations: Sequence[Mapping[str, float]]) -> float:
+    """How many independent numbers the numbers of a run are worth: of m equal ones, one.
+
+    1 + (m - 1) (1 - r^2), with the mean correlation r between them (after D. Nyholt, American J. Human
+    Genetics 74 (2004)): a slow night is slow for most settings, and Bonferroni's correction over all would
+    hide it.
+    """
+    count = len(deviations)
+    common = set.intersection(*map(set, deviations)) if deviations else set()
+    if count < 2 or len(common) < _MIN_COMMON:
+        return float(max(count, 1))
+    rows = np.array([[one[run] for run in sorted(common)] for one in deviations])
+    rows /= np.maximum(np.sqrt((rows**2).sum(axis=1, keepdims=True)), _TINY)
+    mean = (float((rows.sum(axis=0) ** 2).sum()) - count) / (count * (count - 1))
+    return 1 + (count - 1) * (1 - min(max(mean, 0.0), 1.0) ** 2)
+
+
+def night_effect(courses: Sequence[Course], errors: Sequence[float]) -> Iterator[float]:
+    """Of each number: the standard deviation between earlier runs that its builds do not explain. errors: the
+    standard error of a run's mean, from its builds."""
+    for one, error in zip(courses, errors, strict=True):
+        deviations = list(_deviations(one, 1, len(one.levels)).values())
+        if deviations:
+            yield sqrt(max(0.0, _rms(deviations) ** 2 - error**2))

@@ -1,0 +1,114 @@
+"""The numbers that runs are compared by, over all runs that measured them in the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import log, sqrt
+from statistics import median, stdev
+
+from density_study.analysis.comparison.acknowledged import Acknowledged
+from density_study.analysis.comparison.between_runs import Course
+from density_study.analysis.comparison.causes import differing
+from density_study.analysis.findings.arms import (
+    Points,
+    latency,
+    main_operation,
+    points_of,
+    rate_points,
+)
+from density_study.analysis.summary.disclosure import unequal_durability
+from density_study.analysis.summary.summary import SettingSummary, Summary
+
+TAIL = 99.0  # the percentile of latencies
+Key = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Number:
+    """What is compared: a rate or a tail latency of one setting. points: of each run, oldest first; those
+    of a latency are inverted, so that lower is worse."""
+
+    family: str
+    entry: SettingSummary
+    measure: str
+    course: Course
+    points: tuple[Points, ...]
+    acknowledged: str
+
+    @property
+    def id(self) -> str:
+        return f"{self.family}-{self.entry.setting}-{self.entry.topology}"
+
+
+def numbers(
+    key: Key, earlier: Sequence[Summary], after: Summary, acknowledged: Acknowledged
+) -> Iterator[Number]:
+    """The numbers of one setting that the newest run has, over the runs that measured them in the same way.
+    The answer of a search that is a lower bound is no rate, and the latency near its limit no result."""
+    runs = (*earlier, after)
+    found = []
+    for run in runs:
+        entry = next((e for e in run.settings if (e.setting, e.topology) == key), None)
+        sides = [{key: entry}, {key: _entry(after, key)}] if entry else []
+        if entry and not incomparable(key, (run, after), sides):
+            found.append((name_of(run, after.study), entry, _is_bound(run, key)))
+    newest = found[-1][1]
+    families: list[tuple[str, str, list[Points]]] = []
+    if newest.target_ops_s is None:  # a target rate is not a result
+        rates = [() if bound else rate_points(entry) for _, entry, bound in found]
+        families.append(("rates", "throughput", rates))
+    last = latency(newest, main_operation(newest) or "", TAIL)
+    if last is not None and newest.sought is None:
+        tails = [latency(entry, last.operation or "", TAIL) for _, entry, _ in found]
+        inverted = [
+            tuple(1 / point for point in points_of(one) if point > 0)
+            if one is not None and one.latency_kind == last.latency_kind else ()
+            for one in tails
+        ]  # fmt: skip
+        measure = f"{last.latency_kind} {last.operation} p{TAIL:g}"
+        families.append(("latencies", measure, inverted))
+    for family, measure, every in families:
+        kept = [
+            (name, points)
+            for (name, _, _), points in zip(found, every, strict=True)
+            if points and min(points) > 0
+        ]
+        if not kept or kept[-1][0] != after.run:
+            continue
+        since = acknowledged.since(f"{family}-{newest.setting}-{newest.topology}", after.run)
+        course = Course(
+            runs=tuple(name for name, _ in kept),
+            levels=tuple(sum(map(log, points)) / len(points) for _, points in kept),
+            start=sum(name < since for name, _ in kept),
+        )
+        yield Number(family, newest, measure, course, tuple(points for _, points in kept), since)
+
+
+def _entry(run: Summary, key: Key) -> SettingSummary:
+    return next(e for e in run.settings if (e.setting, e.topology) == key)
+
+
+def _is_bound(run: Summary, key: Key) -> bool:
+    return any((one.setting, one.topology) == key and not one.exact for one in run.searches)
+
+
+def error_of_mean(number: Number) -> float:
+    """Standard error of a run's mean by the spread of its builds, the median over runs."""
+    errors = [
+        stdev(map(log, points)) / sqrt(len(points)) for points in number.points if len(points) > 1
+    ]
+    return median(errors) if errors else 0.0
+
+
+def incomparable(
+    key: Key, runs: Sequence[Summary], sides: Sequence[Mapping[Key, SettingSummary]]
+) -> tuple[str, ...]:
+    """The knobs that differ between runs, and unequal durability of their stores."""
+    arms = [run.arms[key[1]] for run in runs if key[1] in run.arms]
+    unequal = (why for arm in arms[1:] for why in unequal_durability(arms[0], arm))
+    return (*differing(side[key] for side in sides if key in side), *dict.fromkeys(unequal))
+
+
+def name_of(summary: Summary, study: str) -> str:
+    return summary.run if summary.study == study else f"{summary.study}/{summary.run}"
