@@ -13,7 +13,12 @@ POINTS = Path(__file__).parent / "examples" / "points.csv"
 
 def labelled(source: str, points: Sequence[Point]) -> str:
     """The source, with a label if any of its points is one of the example's."""
-    made_up = set(read_points(POINTS))
-    if made_up.isdisjoint(points):
+    made_up = {_measured(point) for point in read_points(POINTS)}
+    if made_up.isdisjoint(map(_measured, points)):
         return source
     return f"{EXAMPLE} (made-up points) {source}"
+
+
+def _measured(point: Point) -> tuple[str, int, int, str, float]:
+    """What was measured, without the file that it comes from."""
+    return point.group, point.hosts, point.vms_per_host, point.medium, point.value

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
+from density_study.analysis.capacity.inputs.example import POINTS, labelled
+from density_study.analysis.capacity.inputs.points import read_points
 from density_study.analysis.capacity.inputs.profile import Profile, read_profile
 from tests.unit.analysis.capacity.offers import host, offers, speed
 from tests.unit.analysis.capacity.planning import plan
@@ -51,3 +54,10 @@ def test_a_percentage_in_a_profile_is_refused(key: str) -> None:
 def test_a_catalogue_from_the_future_is_named() -> None:
     found = plan(20, hosts=offers(host("one", 1.0, 9000), date="2099-01-01"))
     assert any("2099-01-01, which is in the future" in text for text in found.warnings)
+
+
+def test_a_copy_of_the_example_is_called_an_example(tmp_path: Path) -> None:
+    copy = tmp_path / "mine.csv"
+    copy.write_text(POINTS.read_text())
+    assert labelled("mine.csv", read_points(copy)).startswith("EXAMPLE")
+    assert labelled("mine.csv", ()) == "mine.csv"
