@@ -1,17 +1,19 @@
 """`Catalogue`: hosts to buy or rent, with prices, their date and basis. Written by the user.
 
 Disks are given by medium. `cpu_speed` is the speed of one core over one core of `measured_on`, the host
-the points were measured on; its range is the calibration's own error.
+the points were measured on; its range is the calibration's own error. Numbers outside of a plausible range
+are refused, because they are slips of units.
 """
 
 from __future__ import annotations
 
 import datetime
 from pathlib import Path
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from density_study.analysis.capacity.inputs.plausible import between
 from density_study.analysis.capacity.inputs.ranged import FiniteModel, UncertainValue
 from density_study.cluster.model.errors import InputError
 
@@ -19,28 +21,61 @@ DAYS = 36 * 30.4  # of the 3 years over which hosts are paid
 EXAMPLE = Path(__file__).parent / "examples" / "catalog.yaml"
 
 
-class CatalogueDisk(FiniteModel):
+Cores = Annotated[int, between(1, 4096, "cores", "the number of a whole rack")]
+Gbits = Annotated[float, between(0.1, 1600, "Gbit/s", "in Mbit/s")]
+
+
+class DiskRate(FiniteModel):
     medium: str
-    count: int = Field(ge=1)
-    size_gib: float = Field(gt=0)
-    mib_s: float | None = Field(
-        None, gt=0, description="sequential, of one disk, by its data sheet"
+    count: Annotated[int, between(1, 400, "disks", "the number of a whole rack")]
+    mib_s: Annotated[float, between(5, 50_000, "MiB/s of one disk", "in GB/s or KiB/s")] | None = (
+        Field(None, description="sequential, of one disk, by its data sheet")
     )
+
+
+class CatalogueDisk(DiskRate):
+    size_gib: Annotated[float, between(4, 2_500_000, "GiB of one disk", "in TiB or MiB")]
 
 
 class HostType(FiniteModel):
     """Bought (capex_usd) or rented (usd_per_hour). A host with neither is excluded and named."""
 
     name: str
-    cores: int = Field(ge=1)
+    cores: Cores
     cpu_speed: UncertainValue
-    ram_gib: float = Field(gt=0)
+    ram_gib: Annotated[float, between(0.5, 65_536, "GiB", "in TiB or MiB")]
     disks: tuple[CatalogueDisk, ...] = Field(min_length=1)
-    capex_usd: float | None = Field(None, gt=0)
-    maintenance: float = Field(0.0, ge=0, description="over the 3 years, share of capex")
-    kw: float = Field(0.0, ge=0)
-    usd_per_hour: float | None = Field(None, gt=0)
-    operations_usd_per_day: float = Field(0.0, ge=0)
+    network_gbit_s: Gbits | None = None
+    capex_usd: Annotated[float, between(50, 5_000_000, "USD", "in thousands or cents")] | None = (
+        None
+    )
+    maintenance: Annotated[float, between(0, 1.5, "(a share of capex)", "in percent")] = Field(
+        0.0, description="over the 3 years, share of capex"
+    )
+    kw: Annotated[float, between(0, 20, "kW", "in W")] = 0.0
+    usd_per_hour: Annotated[float, between(0.002, 1000, "USD", "in cents or per month")] | None = (
+        None
+    )
+    operations_usd_per_day: Annotated[float, between(0, 5000, "USD", "per year")] = 0.0
+
+    @model_validator(mode="after")
+    def _plausible(self) -> Self:
+        if self.capex_usd is not None and self.usd_per_hour is not None:
+            raise ValueError(
+                f"{self.name} has capex_usd and usd_per_hour: a host is bought or rented; delete one, or "
+                "list it as two host types"
+            )
+        if self.usd_per_hour is not None and (self.maintenance or self.kw):
+            raise ValueError(
+                f"{self.name} is rented (usd_per_hour): maintenance and kw belong to bought hosts; "
+                "delete them"
+            )
+        if not 0.02 <= self.cpu_speed.value <= 50:
+            raise ValueError(
+                f"cpu_speed {self.cpu_speed.value:g} of {self.name} is not plausible: it is a ratio, 1 for "
+                "the measured host's core; is it in percent or GHz?"
+            )
+        return self
 
     @property
     def media(self) -> tuple[str, ...]:
@@ -65,9 +100,12 @@ class HostType(FiniteModel):
     def size_gib(self, medium: str) -> float:
         return sum(disk.size_gib * disk.count for disk in self.disks if disk.medium == medium)
 
+    def disks_of(self, medium: str) -> tuple[CatalogueDisk, ...]:
+        return tuple(disk for disk in self.disks if disk.medium == medium)
+
     def mib_s(self, medium: str) -> float | None:
         """Sequential rate of all its disks of a medium; None if a disk has no rate."""
-        disks = [disk for disk in self.disks if disk.medium == medium]
+        disks = self.disks_of(medium)
         rates = [disk.mib_s * disk.count for disk in disks if disk.mib_s is not None]
         return sum(rates) if disks and len(rates) == len(disks) else None
 
@@ -76,12 +114,17 @@ class MeasuredOn(FiniteModel):
     """The host on which the model's points were measured."""
 
     name: str
-    cores: int = Field(ge=1)
+    cores: Cores
+    disks: tuple[DiskRate, ...] = Field((), description="without them, no rate is raised")
+    network_gbit_s: Gbits | None = None
+
+    def disks_of(self, medium: str) -> tuple[DiskRate, ...]:
+        return tuple(disk for disk in self.disks if disk.medium == medium)
 
 
 class Site(FiniteModel):
-    usd_per_kwh: float = Field(ge=0)
-    pue: float = Field(ge=1)
+    usd_per_kwh: Annotated[float, between(0, 3, "USD", "in cents")]
+    pue: Annotated[float, between(1, 4, "(a ratio)", "in percent")]
     price_error: float = Field(
         0.1, ge=0, lt=1, description="half width of the 90 % range of prices"
     )
@@ -95,6 +138,11 @@ class Catalogue(FiniteModel):
     measured_on: MeasuredOn
     site: Site
     hosts: tuple[HostType, ...] = Field(min_length=1)
+
+    @property
+    def is_example(self) -> bool:
+        """Whether it is the shipped example, or a copy whose name was not changed."""
+        return self.catalogue.strip().lower() == "example"
 
     @model_validator(mode="after")
     def _names_differ(self) -> Self:

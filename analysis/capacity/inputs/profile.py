@@ -117,6 +117,26 @@ class Profile(FiniteModel):
             if stage.core_hours is not None and stage.ram_gib is None:
                 yield f"stage {stage.name}: memory unknown, counted as none"
 
+    @model_validator(mode="after")
+    def _is_plausible(self) -> Self:
+        shares = [("availability", self.availability)]
+        shares += [
+            (f"cpu_efficiency of {stage.name}", stage.cpu_efficiency)
+            for stage in self.stages
+            if stage.cpu_efficiency is not None
+        ]
+        for name, share in shares:
+            if not 0 < share.value <= 1 or share.high > 2:  # draws above 1 count as 1
+                raise ValueError(
+                    f"{name} {share.value:g} ({share.low:g} to {share.high:g}) is a share, above 0 and at "
+                    "most 1; is it in percent?"
+                )
+        if not 1 <= self.peak.value <= 50:
+            raise ValueError(
+                f"peak {self.peak.value:g} is the busiest hour over the mean: 1 to 50; is it in percent?"
+            )
+        return self
+
     def ranges(self) -> Iterator[tuple[str, UncertainValue]]:
         """(name, value) of everything that has a range, for draws and for evidence."""
         yield "peak", self.peak

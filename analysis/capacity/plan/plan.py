@@ -109,6 +109,9 @@ class Plan(Frozen):
     hold_out: str = Field(description="the model's error on held-out points")
     draws: int
     seed: int
+    example: tuple[str, ...] = Field(
+        (), description="inputs that are the shipped, made-up example; the plan is no advice then"
+    )
 
 
 class Excuse(Frozen):
@@ -158,14 +161,17 @@ def plan_sentence(plan: Plan) -> str:
     media = plan.medium_sequential
     if plan.medium_random != plan.medium_sequential:
         media = f"files on {plan.medium_sequential}, HBase on {plan.medium_random}"
+    label = "EXAMPLE, made-up figures: " if plan.example else ""
     return (
-        f"{plan.hosts} hosts of type {plan.host_type}, {vms} each, {media}: {plan.genomes_per_day:g} "
+        f"{label}{plan.hosts} hosts of type {plan.host_type}, {vms} each, {media}: {plan.genomes_per_day:g} "
         f"genomes/day at {plan.usd_per_genome_as_bought:.2f} USD per genome."
     )
 
 
 def facts(plan: Plan) -> Iterator[tuple[str, str]]:
     """(name, value) lines of a plan."""
+    if plan.example:
+        yield "EXAMPLE inputs, not measured", ", ".join(plan.example)
     yield "SLOs", ", ".join(plan.slos) or "none except utilization"
     yield "hosts to buy", f"{plan.hosts}: enough in nine of ten draws, with one host failed"
     yield "hosts needed, median of draws", spread(plan.hosts_needed, ".0f")

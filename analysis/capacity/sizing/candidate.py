@@ -23,25 +23,27 @@ from density_study.analysis.capacity.sizing.supply import MeasuredSupply
 
 COMPUTE = "compute"
 SURE = 0.9  # share of draws in which the chosen hosts must be enough
-EXCESS_ALLOWED = 0.1  # excess that is no mistake, as a share of the need
-TOO_MUCH = 0.02 / 0.10  # ratio of the goals: too few in 2 % of cases, far too many in 10 %
-A_HOST = 0.03  # loss of a host that is not needed: avoids excess that is cheap to avoid
+FARTHEST = 10**6  # hosts: rates are then those of the largest count that a forecast covers
 
 
 @dataclass(frozen=True)
 class ResourceSupply:
-    """A supply on this host type. factor (draws,): rate relative to the measured host.
-    required (draws,): demanded rate. limit (draws,): maximum utilization."""
+    """A supply on this host type. factor (draws,): rate relative to the measured host. required (draws,):
+    demanded rate. limit (draws,): maximum utilization. ceiling_per_host: rate that its disks never exceed."""
 
     resource: Resource
     supply: MeasuredSupply
     factor: Floats
     required: Floats
     limit: Floats
+    ceiling_per_host: float | None = None
 
     def need(self) -> Floats:
         """Hosts (draws,); infinite if no count within the forecast is enough."""
-        enough = self.supply.rates * (self.factor * self.limit)[:, None] >= self.required[:, None]
+        rates = self.supply.rates * self.factor[:, None]
+        if self.ceiling_per_host is not None:
+            rates = np.minimum(rates, self.ceiling_per_host * self.supply.hosts[None, :])
+        enough = rates * self.limit[:, None] >= self.required[:, None]
         # argmax is the first count that is enough, or 0 if none is; one more, because a host may fail
         first = self.supply.hosts[enough.argmax(axis=1)] + 1.0
         return np.where(enough.any(axis=1), first, np.inf)
@@ -49,7 +51,18 @@ class ResourceSupply:
     def rate(self, hosts: int) -> Floats:
         """Units per second with `hosts` up (draws,)."""
         place = int(np.clip(hosts - self.supply.hosts[0], 0, len(self.supply.hosts) - 1))
-        return self.supply.rates[:, place] * self.factor
+        rates: Floats = self.supply.rates[:, place] * self.factor
+        if self.ceiling_per_host is None:
+            return rates
+        bounded: Floats = np.minimum(rates, self.ceiling_per_host * self.supply.hosts[place])
+        return bounded
+
+    def is_at_its_ceiling(self) -> bool:
+        """Whether the disks' data sheets bound the rate of the largest forecast count, in most draws."""
+        if self.ceiling_per_host is None:
+            return False
+        ceiling = self.ceiling_per_host * self.supply.hosts[-1]
+        return float((self.supply.rates[:, -1] * self.factor >= ceiling).mean()) > 0.5
 
     def rho(self, hosts: int) -> Floats:
         """Utilization: demanded rate over capacity (draws,)."""
@@ -64,10 +77,12 @@ class Candidate:
     medium_random: str
     slots: Slots
     provided: tuple[ResourceSupply, ...]
-    # medium to (GiB to store (draws,), GiB that a host stores)
-    disks: Mapping[str, tuple[Floats, float]] = field(repr=False)
+    # medium to GiB that a host stores
+    space_gib: Mapping[str, float] = field(repr=False)
     query: QueryCurve | None
     host_day_usd: float
+    # mean seconds of a genome in the cluster (draws,), once they are simulated
+    simulated_stay_s: Floats | None = field(default=None, repr=False)
 
     @property
     def demand(self) -> Demand:
@@ -78,6 +93,19 @@ class Candidate:
         return self.demand.profile.rho_max
 
     @cached_property
+    def stored_gib(self) -> dict[str, Floats]:
+        """Medium to GiB to store (draws,). Scratch space lies with the files, for as long as a genome stays:
+        as simulated, or at least its critical path."""
+        demand = self.demand
+        files, rows = demand.kept_gib("sequential"), demand.kept_gib("random")
+        if demand.profile.stages:
+            stay_s = self.path_s() if self.simulated_stay_s is None else self.simulated_stay_s
+            files = files + demand.scratch_gib(stay_s)
+        if self.medium_sequential == self.medium_random:  # files and rows share the disks
+            return {self.medium_sequential: files + rows}
+        return {self.medium_sequential: files, self.medium_random: rows}
+
+    @cached_property
     def needs(self) -> dict[str, Floats]:
         """Hosts that each resource needs, one of them failed (draws,)."""
         found: dict[str, Floats] = {}
@@ -85,8 +113,8 @@ class Candidate:
             found[COMPUTE] = np.ceil(self.slots.compute_hosts() / self.rho_max) + 1.0
         for one in self.provided:
             found[one.resource] = one.need()
-        for medium, (gib, per_host) in self.disks.items():
-            found[f"storage on {medium}"] = np.ceil(gib / per_host) + 1.0
+        for medium, gib in self.stored_gib.items():
+            found[f"storage on {medium}"] = np.ceil(gib / self.space_gib[medium]) + 1.0
         return found
 
     @cached_property
@@ -98,8 +126,8 @@ class Candidate:
 
     @cached_property
     def hosts(self) -> int | None:
-        """The count of least expected regret; None if no count is enough in too many draws."""
-        return least_regret(self.need)
+        """Hosts to buy before turnaround is simulated; None if no count is enough in too many draws."""
+        return enough_hosts(self.need)
 
     def usd_per_genome(self, hosts: int) -> float:
         return hosts * self.host_day_usd / self.demand.question.genomes_per_day
@@ -114,8 +142,9 @@ class Candidate:
         )
         for one in self.provided:
             found[one.resource] = (one.rho(hosts), one.limit)
-        for medium, (gib, per_host) in self.disks.items():
-            found[f"storage on {medium}"] = (gib / (per_host * hosts), np.ones_like(some))
+        for medium, gib in self.stored_gib.items():
+            space = self.space_gib[medium] * hosts
+            found[f"storage on {medium}"] = (gib / space, np.ones_like(some))
         return found
 
     def stage_s(self, stage: Stage, hosts: int) -> Floats:
@@ -132,40 +161,23 @@ class Candidate:
         slots = np.maximum(self.slots.per_vm(stage), 1e-9) * self.slots.vms * hosts
         return stage.tasks / slots
 
-    def path_s(self) -> Floats:
-        """Seconds of a genome that never waits, with unlimited hosts: the critical path (draws,)."""
+    def path_s(self, hosts: int = FARTHEST) -> Floats:
+        """Seconds of a genome that never waits for another, with `hosts` up: the critical path (draws,)."""
         ends: dict[str, Floats] = {}
-        farthest = 10**6  # rates are then those of the largest count that a forecast covers
         for stage in self.demand.profile.stages:
             before = [ends[name] for name in stage.after]
             start = np.max(before, axis=0) if before else 0.0
-            ends[stage.name] = start + self.stage_s(stage, farthest)
+            # a stage larger than the cluster runs in waves
+            waves = np.maximum(1.0, self.stage_share(stage, hosts)) if stage.core_hours else 1.0
+            ends[stage.name] = start + self.stage_s(stage, hosts) * waves
         result: Floats = np.max(list(ends.values()), axis=0)
         return result
 
 
-def least_regret(need: Floats) -> int | None:
-    """The host count of least expected regret among those that carry nine of ten draws; None if more
-    than one draw in ten is infinite. need (draws,): hosts; infinite if no count is enough."""
-    # Bayes decision with a piecewise loss (Savage 1951; Raiffa and Schlaifer 1961). The loss of a count h
-    # in a draw that needs n hosts:
-    #     n > h                          1 (too few hosts)
-    #     h - n > max(1 host, 10 %)      TOO_MUCH + A_HOST * (h - n)
-    #     otherwise                      A_HOST * (h - n)
-    least = float(np.quantile(need, SURE, method="higher"))
-    if not np.isfinite(least):
-        return None
-    finite = np.sort(need[np.isfinite(need)])
-    tried = np.unique(finite[finite >= least])  # between two needs, the loss only grows with h
-    return int(tried[int(np.argmin(_regret(finite, tried, len(need))))])
-
-
-def _regret(need: Floats, hosts: Floats, draws: int) -> Floats:
-    """Expected loss of each count in hosts (k,). need: ascending, without the infinite draws."""
-    carried = np.searchsorted(need, hosts, side="right")  # draws with n <= h
-    allowed = np.minimum(hosts - 1.0, hosts / (1.0 + EXCESS_ALLOWED))
-    too_much = np.searchsorted(need, allowed, side="left")  # draws with n < allowed
-    # sum of h - n over the carried draws, by cumulative sums instead of a (k, draws) table
-    excess = hosts * carried - np.append(0.0, np.cumsum(need))[carried]
-    result: Floats = (draws - carried + TOO_MUCH * too_much + A_HOST * excess) / draws
-    return result
+def enough_hosts(need: Floats) -> int | None:
+    """The smallest count that is enough in nine of ten draws; None if more than one in ten is infinite.
+    need (draws,): hosts."""
+    # A quantile grows with every need, so a larger load or a tighter SLO never buys fewer hosts. A rule that
+    # weighs too few hosts against too many does not have this property.
+    sure = float(np.quantile(need, SURE, method="higher"))
+    return int(sure) if np.isfinite(sure) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -11,17 +12,21 @@ from typing import TypeVar
 
 import numpy as np
 
-from density_study.analysis.capacity import Floats
 from density_study.analysis.capacity.curves.model import Model
 from density_study.analysis.capacity.curves.surface import NotMeasuredError
 from density_study.analysis.capacity.inputs.catalogue import Catalogue, HostType
 from density_study.analysis.capacity.inputs.profile import SEQUENTIAL, Profile, Resource
 from density_study.analysis.capacity.inputs.question import Question
 from density_study.analysis.capacity.sizing.candidate import SURE, Candidate, ResourceSupply
-from density_study.analysis.capacity.sizing.demand import DAY_S, Demand
+from density_study.analysis.capacity.sizing.demand import Demand
 from density_study.analysis.capacity.sizing.promise_curve import QueryCurve, query_fit
 from density_study.analysis.capacity.sizing.slots import Slots
 from density_study.analysis.capacity.sizing.supply import MeasuredSupply, SupplyCatalog
+from density_study.analysis.capacity.sizing.transfer import (
+    ceiling_per_host,
+    latency_speed,
+    transfer,
+)
 
 # Assumed HDFS rate relative to the disks' data sheet, and its log error, if HDFS was not measured.
 DISK_EFFICIENCY = 0.6
@@ -40,6 +45,8 @@ class Search:
     densities: tuple[int, ...]
     refused: Counter[str] = field(default_factory=Counter)
     warnings: dict[str, None] = field(default_factory=dict)
+    # (host type, medium, resource) to what was assumed about its rate
+    transfers: dict[tuple[str, str, Resource], str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, question: Question, model: Model, profile: Profile, catalogue: Catalogue) -> Search:
@@ -52,13 +59,15 @@ class Search:
         return cls(market, Demand.of(profile, question), catalogue, densities)
 
     def candidates(self) -> Iterator[Candidate]:
-        for number, host in enumerate(self.catalogue.hosts):
+        for host in self.catalogue.hosts:
             if not host.is_priced:
                 reason = f"{host.name}: its price is missing; set capex_usd or usd_per_hour"
                 self.refused[reason] += 1
                 continue
-            # a stream per purpose and host type: a type appended to the catalogue changes no other draw
-            rng = np.random.default_rng([self.demand.question.seed, 2, number])
+            # a stream per purpose and host type: another type in the catalogue changes no draw of this one
+            rng = np.random.default_rng(
+                [self.demand.question.seed, 2, zlib.crc32(host.name.encode())]
+            )
             speed = host.cpu_speed.draws(rng, self.demand.question.draws)
             for vms_per_host in self.densities:
                 yield from self._of_density(Slots(self.demand, host, vms_per_host, speed))
@@ -95,7 +104,10 @@ class Search:
             medium_random=second,
             slots=slots,
             provided=(*sequential, *random),
-            disks=self._disks(slots.host, first, second),
+            space_gib={
+                medium: slots.host.size_gib(medium) * self.demand.profile.storage.fill
+                for medium in (first, second)
+            },
             query=query,
             host_day_usd=slots.host.usd_per_day(self.catalogue.site),
         )
@@ -119,9 +131,14 @@ class Search:
         supply = self.market.supply(resource, slots.vms_per_host, medium)
         for note in supply.notes:
             self.warnings[f"{supply.group}: {note}"] = None
-        # rates are taken to be proportional to cores times their speed (draws,)
-        factor = slots.host.cores / self.catalogue.measured_on.cores * slots.speed
-        return ResourceSupply(resource, supply, factor, required, limit)
+        host, measured_on = slots.host, self.catalogue.measured_on
+        carried = transfer(resource, medium, host, slots.speed, measured_on)
+        assumed = carried.note(measured_on.name)
+        if assumed is not None:
+            self.transfers[host.name, medium, resource] = assumed
+        copies = self.demand.profile.storage.replication
+        ceiling = ceiling_per_host(resource, medium, host, copies)
+        return ResourceSupply(resource, supply, carried.factor, required, limit, ceiling)
 
     def _by_data_sheet(self, host: HostType, medium: str, resource: Resource) -> MeasuredSupply:
         """Sequential rate of the catalogue's disks, if HDFS was not measured."""
@@ -158,7 +175,8 @@ class Search:
         misfit = np.exp(
             np.clip(rng.standard_t(degrees, len(slots.speed)) * found.spread, -1.5, 1.5)
         )
-        curve = QueryCurve(found, self.demand.drawn["query.scans"] * misfit / slots.speed)
+        speed = latency_speed(medium, slots.host, slots.speed, self.catalogue.measured_on)
+        curve = QueryCurve(found, self.demand.drawn["query.scans"] * misfit / speed)
         if float((curve.allowed_rho(promise.limit_s) > 0).mean()) < SURE:
             idle = float(np.median(curve.seconds(np.zeros_like(slots.speed))))
             raise NotMeasuredError(
@@ -166,18 +184,6 @@ class Search:
                 f"({slots.vms_per_host} VMs per host, {medium})"
             )
         return curve
-
-    def _disks(self, host: HostType, first: str, second: str) -> dict[str, tuple[Floats, float]]:
-        """Medium to (GiB to store, GiB that a host stores at the maximum fill level)."""
-        demand, fill = self.demand, self.demand.profile.storage.fill
-        promise = demand.question.turnaround
-        files, rows = demand.kept_gib("sequential"), demand.kept_gib("random")
-        if demand.profile.stages:
-            files = files + demand.scratch_gib(promise.limit_s if promise else DAY_S)
-        space = {medium: host.size_gib(medium) * fill for medium in (first, second)}
-        if first == second:  # files and rows share the disks
-            return {first: (files + rows, space[first])}
-        return {first: (files, space[first]), second: (rows, space[second])}
 
 
 def _attempt(make: Callable[[], T]) -> T | NotMeasuredError:

@@ -82,8 +82,10 @@ class Demand:
                 total = total + gib * genomes * storage.replication
         return total
 
-    def scratch_gib(self, turnaround_s: float) -> Floats:
-        """GiB of scratch space, not replicated, for the genomes in progress, at least one (draws,)."""
+    def scratch_gib(self, stay_s: Floats) -> Floats:
+        """GiB of scratch space, not replicated, for the genomes in progress, at least one (draws,). stay_s:
+        mean time of a genome in the cluster (draws,)."""
         # Little's law, L = lambda W: J. Little, Operations Research 9 (1961).
-        in_progress = max(1.0, self.question.genomes_per_day / DAY_S * turnaround_s)  # L
-        return self.drawn["storage.scratch_gib"] * in_progress * self.drawn["peak"]
+        in_progress = np.maximum(1.0, self.question.genomes_per_day / DAY_S * stay_s)  # L
+        result: Floats = self.drawn["storage.scratch_gib"] * in_progress * self.drawn["peak"]
+        return result

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from itertools import islice
 
 import numpy as np
 
 from density_study.analysis.capacity import Floats
 from density_study.analysis.capacity.inputs.catalogue import DAYS
-from density_study.analysis.capacity.inputs.profile import SEQUENTIAL
+from density_study.analysis.capacity.inputs.example import EXAMPLE
+from density_study.analysis.capacity.inputs.profile import SEQUENTIAL, Resource
 from density_study.analysis.capacity.inputs.ranged import UncertainValue, quantiles
 from density_study.analysis.capacity.plan.plan import (
     Alternative,
@@ -26,23 +26,19 @@ from density_study.analysis.capacity.sizing.candidate import COMPUTE, SURE, Cand
 from density_study.analysis.capacity.sizing.candidates import Search
 from density_study.analysis.capacity.sizing.demand import HOUR_S
 from density_study.analysis.capacity.sizing.sensitivity import sensitivity
-from density_study.analysis.capacity.sizing.stage_graph import turnaround_s
+from density_study.analysis.capacity.sizing.sized import Sized
+from density_study.analysis.capacity.sizing.turnaround import Turnaround, turnaround
 
 SHOWN_ALTERNATIVES = 5
 SHOWN_LEFT_OUT = 12
 STALE_DAYS = 180  # older prices are used, with a warning
 
 
-def make_plan(
-    chosen: Candidate,
-    hosts: int,
-    one_lost_s: Floats | None,
-    others: Sequence[tuple[Candidate, int]],
-    search: Search,
-) -> Plan:
-    """one_lost_s: the SLO's percentile of turnaround with one host failed (draws,)."""
+def make_plan(best: Sized, others: Sequence[Sized], search: Search) -> Plan:
+    """others: the next cheapest, which meet the same SLOs."""
+    chosen, hosts = best.candidate, best.hosts
     question, catalogue = chosen.demand.question, search.catalogue
-    alternatives = tuple(_alternatives(others))
+    alternatives = tuple(_alternatives(others[:SHOWN_ALTERNATIVES]))
     cost = chosen.usd_per_genome(hosts)
     hour = hosts * chosen.host_day_usd / 24
     pressure = _pressure(chosen, hosts)
@@ -72,10 +68,10 @@ def make_plan(
         bottleneck_share=share,
         loads=tuple(_loads(chosen, hosts)),
         stages=tuple(_stages(chosen, hosts)),
-        turnaround_p95_h=_hours(None if one_lost_s is None else turnaround_s(chosen, hosts)),
+        turnaround_p95_h=_hours(turnaround(chosen, hosts) if best.one_lost else None),
         query_p95_s=_query(chosen, hosts),
-        survival=_survival(chosen, hosts, one_lost_s),
-        storage_tib={m: quantiles(gib / 1024) for m, (gib, _) in chosen.disks.items()},
+        survival=Survival(all_slos=best.holds, turnaround_p95_h=_hours(best.one_lost)),
+        storage_tib={m: quantiles(gib / 1024) for m, gib in chosen.stored_gib.items()},
         sensitivity=sensitivity(chosen, hosts, alternatives, cost),
         evidence=tuple(
             Evidence(number=number, based_on=on, tag=tag)
@@ -83,7 +79,8 @@ def make_plan(
         ),
         alternatives=alternatives,
         left_out=tuple(text for text, _ in search.refused.most_common(SHOWN_LEFT_OUT)),
-        warnings=tuple(_warnings(chosen, hosts, search)),
+        warnings=(*_other_seeds(best, others), *_warnings(chosen, hosts, search)),
+        example=examples(search),
         price_basis=catalogue.price_basis,
         price_date=catalogue.date.isoformat(),
         hold_out=_left_out(search),
@@ -92,19 +89,16 @@ def make_plan(
     )
 
 
-def _alternatives(others: Sequence[tuple[Candidate, int]]) -> Iterator[Alternative]:
-    """The cheapest other host types and densities, each with its cheapest media."""
-    cheapest: dict[tuple[str, int], tuple[Candidate, int]] = {}
-    for one, hosts in others:
-        cheapest.setdefault((one.host.name, one.vms_per_host), (one, hosts))
-    for one, hosts in islice(cheapest.values(), SHOWN_ALTERNATIVES):
+def _alternatives(others: Sequence[Sized]) -> Iterator[Alternative]:
+    for other in others:
+        one = other.candidate
         yield Alternative(
             host_type=one.host.name,
             vms_per_host=one.vms_per_host,
             media=(one.medium_sequential, one.medium_random),
-            hosts=hosts,
-            usd_per_genome=one.usd_per_genome(hosts),
-            bottleneck=_bottleneck(_pressure(one, hosts))[0],
+            hosts=other.hosts,
+            usd_per_genome=other.usd_per_genome,
+            bottleneck=_bottleneck(_pressure(one, other.hosts))[0],
         )
 
 
@@ -155,22 +149,13 @@ def _stages(one: Candidate, hosts: int) -> Iterator[StageRow]:
         )
 
 
-def _hours(seconds: Floats | None) -> Quantiles | None:
-    return None if seconds is None else quantiles(seconds / HOUR_S)
+def _hours(found: Turnaround | None) -> Quantiles | None:
+    return None if found is None else quantiles(found.percentile_s / HOUR_S)
 
 
 def _query(one: Candidate, hosts: int) -> Quantiles | None:
     rho = one.rhos(hosts).get("hbase_scan")
     return None if one.query is None or rho is None else quantiles(one.query.seconds(rho[0]))
-
-
-def _survival(one: Candidate, hosts: int, one_lost_s: Floats | None) -> Survival:
-    """Turnaround was simulated on fewer draws, so the two probabilities are multiplied, as if independent."""
-    holds = float((one.need <= hosts).mean())  # the need includes one failed host
-    promise = one.demand.question.turnaround
-    if one_lost_s is not None and promise is not None:
-        holds *= float((one_lost_s <= promise.limit_s).mean())
-    return Survival(all_slos=holds, turnaround_p95_h=_hours(one_lost_s))
 
 
 def _sources(one: Candidate, search: Search) -> Iterator[tuple[str, str, str]]:
@@ -192,13 +177,55 @@ def _sources(one: Candidate, search: Search) -> Iterator[tuple[str, str, str]]:
     yield "prices", prices, "catalogue"
 
 
+def _resources(one: Candidate) -> Iterator[tuple[Resource, str]]:
+    """The measured resources with their media."""
+    for supplied in one.provided:
+        files = supplied.resource in SEQUENTIAL
+        yield supplied.resource, one.medium_sequential if files else one.medium_random
+
+
 def _range(value: UncertainValue) -> str:
     return f"{value.value:g} ({value.low:g} to {value.high:g}): {value.source}"
+
+
+def examples(search: Search) -> tuple[str, ...]:
+    """Inputs of the plan that are the shipped example, whose figures are made up."""
+    found = [source for source in search.market.model.sources if source.startswith(EXAMPLE)]
+    if search.catalogue.is_example:
+        found.append(f"{EXAMPLE} catalogue {search.catalogue.catalogue}")
+    return tuple(found)
+
+
+def _other_seeds(best: Sized, others: Sequence[Sized]) -> Iterator[str]:
+    """A line if other random draws may lead to another answer."""
+    low, high = best.with_other_seeds()
+    cost = best.candidate.usd_per_genome(high)
+    rivals = [
+        f"{one.hosts} {one.candidate.host.name}"
+        for one in others
+        if one.candidate.host.name != best.candidate.host.name
+        and one.candidate.usd_per_genome(one.with_other_seeds()[0]) < cost
+    ]
+    names = list(dict.fromkeys(rivals))
+    if low < high or names:
+        counts = f"{low} to {high}" if low < high else f"{high}"
+        yield (
+            f"other seeds may give another answer: {counts} hosts of {best.candidate.host.name}"
+            + "".join(f", or {name}" for name in names)
+            + "; more draws (--draws) narrow this"
+        )
 
 
 def _warnings(one: Candidate, hosts: int, search: Search) -> Iterator[str]:
     yield from one.demand.profile.left_out()
     yield from search.warnings
+    notes: dict[str, list[str]] = {}
+    for resource, medium in _resources(one):
+        note = search.transfers.get((one.host.name, medium, resource))
+        if note is not None:
+            notes.setdefault(note, []).append(resource)
+    for note, resources in notes.items():
+        yield f"{', '.join(resources)} on {one.host.name}: {note}"
     if one.demand.profile.stages:
         yield (
             "the model assumes that density affects core-hours only through cores and memory per VM; "
@@ -230,9 +257,12 @@ def _warnings(one: Candidate, hosts: int, search: Search) -> Iterator[str]:
     for found in search.market.model.interactions:
         if found.group in used and found.verdict == "present":
             yield f"{found.group}: the effect of density depends on the number of hosts"
+    dated = search.catalogue.date.isoformat()
     age = (datetime.now(UTC).date() - search.catalogue.date).days
-    if not 0 <= age <= STALE_DAYS:
-        yield f"prices are dated {search.catalogue.date.isoformat()}"
+    if age > STALE_DAYS:
+        yield f"prices are dated {dated}: {age} days old"
+    if age < 0:
+        yield f"prices are dated {dated}, which is in the future: check the catalogue's date"
 
 
 def _edge_of_load(one: Candidate) -> Iterator[str]:

@@ -30,7 +30,8 @@ def sensitivity(
         best = rivals[0]
         gap = best.usd_per_genome / cost_usd - 1
         name = f"{best.host_type} with {best.vms_per_host} VMs per host"
-        lines.append(f"the cheapest other host type, {name}, costs {gap:.1%} more per genome")
+        more = f"costs {gap:.1%} more" if gap >= 0.0005 else "costs the same"
+        lines.append(f"the cheapest other host type, {name}, {more} per genome")
     return tuple(lines) or ("no input changes the number of hosts within its range",)
 
 

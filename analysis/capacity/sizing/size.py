@@ -1,35 +1,35 @@
 """`size`: the cheapest plan that meets every SLO with one host failed, or an excuse.
 
 All candidates are checked against CPU, memory, disks, measured rates and the query SLO, for every draw.
-Then, cheapest first, the stage graph is simulated, and hosts are added until turnaround meets its SLO.
+Of those that may be the cheapest, the stage graph is simulated, and hosts are added until all SLOs are met
+together (sized.py).
 
 `whatif`: cost and hosts of all candidates, without that simulation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 import numpy as np
 
-from density_study.analysis.capacity import Floats
 from density_study.analysis.capacity.curves.model import Model
 from density_study.analysis.capacity.inputs.catalogue import Catalogue
-from density_study.analysis.capacity.inputs.profile import Profile
+from density_study.analysis.capacity.inputs.profile import SEQUENTIAL, Profile
 from density_study.analysis.capacity.inputs.question import Question
 from density_study.analysis.capacity.inputs.ranged import quantiles
 from density_study.analysis.capacity.plan.plan import Excuse, Plan, Quantiles, utc_now
-from density_study.analysis.capacity.sizing.candidate import SURE, Candidate
+from density_study.analysis.capacity.sizing.candidate import Candidate
 from density_study.analysis.capacity.sizing.candidates import Search
-from density_study.analysis.capacity.sizing.plan_maker import make_plan
-from density_study.analysis.capacity.sizing.stage_graph import turnaround_s
+from density_study.analysis.capacity.sizing.plan_maker import SHOWN_ALTERNATIVES, make_plan
+from density_study.analysis.capacity.sizing.sized import Sized, cheapest_first
 from density_study.cluster.model.errors import InputError
 from density_study.workloads.base.values import Frozen
 
-TRIED = 3  # candidates whose turnaround is simulated, which is slow
-STEPS = 12  # counts tried, each a tenth more hosts, at least one
 SHOWN_REASONS = 8
+COMPARED = 8  # other candidates that are compared at most
+NEARLY = 1.1
 
 
 class WhatIf(Frozen):
@@ -51,15 +51,26 @@ def size(question: Question, model: Model, profile: Profile, catalogue: Catalogu
     _check(question, profile)
     search = Search.of(question, model, profile, catalogue)
     ranked = ranking(search)
-    feasible = [(one, hosts) for one, hosts in ranked if hosts is not None]
-    for one, hosts in islice(feasible, TRIED):
-        found = _with_turnaround(one, hosts)
-        if found is not None:
-            others = [(o, h) for o, h in feasible if o is not one]
-            return make_plan(one, *found, others, search)
-        reason = f"{question.turnaround} is not met by {_name(one)}"
-        search.refused[f"{reason}, even with a few more than {hosts} hosts"] += 1
-    return _excuse(search, [one for one, hosts in ranked if hosts is None])
+
+    def failed(one: Candidate) -> None:
+        wanted = f"{question.turnaround} is" if question.turnaround else "all limits together are"
+        search.refused[f"{wanted} not met by {_name(one)}, with any number of hosts"] += 1
+
+    found = cheapest_first([one for one, _ in ranked], failed)
+    cheapest = next(found, None)
+    if cheapest is None:
+        return _excuse(search, [one for one, hosts in ranked if hosts is None])
+    return make_plan(cheapest, list(_others(cheapest, found)), search)
+
+
+def _others(cheapest: Sized, found: Iterator[Sized]) -> Iterator[Sized]:
+    """The next cheapest to show, and all that cost nearly as little, so that another seed may prefer them."""
+    _, most = cheapest.with_other_seeds()
+    near = NEARLY * cheapest.candidate.usd_per_genome(most)
+    for place, one in enumerate(islice(found, COMPARED)):
+        if place >= SHOWN_ALTERNATIVES and one.usd_per_genome > near:
+            return
+        yield one
 
 
 def ranking(search: Search) -> list[tuple[Candidate, int | None]]:
@@ -117,27 +128,9 @@ def _check(question: Question, profile: Profile) -> None:
         )
 
 
-def _with_turnaround(one: Candidate, hosts: int) -> tuple[int, Floats | None] | None:
-    """As many hosts as the turnaround SLO needs, with turnaround if one of them fails (draws,); None if
-    a few more are not enough."""
-    promise = one.demand.question.turnaround
-    if not one.demand.profile.stages:
-        return hosts, None
-    if promise is None:
-        return hosts, turnaround_s(one, hosts - 1)
-    if float((one.path_s() <= promise.limit_s).mean()) < SURE:
-        return None  # hosts shorten the queue, not the critical path
-    for _ in range(STEPS):
-        times = turnaround_s(one, hosts - 1)  # one failed
-        if float((times <= promise.limit_s).mean()) >= SURE:
-            return hosts, times
-        hosts += max(1, hosts // 10)
-    return None
-
-
 def _excuse(search: Search, without: Sequence[Candidate]) -> Excuse:
     reasons = [text for text, _ in search.refused.most_common(SHOWN_REASONS)]
-    reasons += list(dict.fromkeys(_beyond(one) for one in without))[:SHOWN_REASONS]
+    reasons += list(dict.fromkeys(_beyond(one, search) for one in without))[:SHOWN_REASONS]
     question = search.demand.question
     return Excuse(
         created=utc_now(),
@@ -149,7 +142,7 @@ def _excuse(search: Search, without: Sequence[Candidate]) -> Excuse:
     )
 
 
-def _beyond(one: Candidate) -> str:
+def _beyond(one: Candidate, search: Search) -> str:
     """Why no host count is enough: the resource whose demand exceeds its forecast."""
     worst = max(one.needs, key=lambda name: float((~np.isfinite(one.needs[name])).mean()))
     for supplied in one.provided:
@@ -157,11 +150,16 @@ def _beyond(one: Candidate) -> str:
             supply = supplied.supply
             required = float(np.median(supplied.required))
             kept = float(np.median(supplied.limit)) * float(np.median(supplied.rate(10**9)))
+            of_files = supplied.resource in SEQUENTIAL
+            medium = one.medium_sequential if of_files else one.medium_random
+            note = search.transfers.get((one.host.name, medium, supplied.resource))
+            if supplied.ceiling_per_host is not None and supplied.is_at_its_ceiling():
+                note = f"by their data sheets, its disks carry {supplied.ceiling_per_host:.4g}/s a host"
             return (
                 f"{worst}: {required:.4g}/s are needed, but {supply.hosts[-1]:.0f} hosts of {one.host.name} "
-                f"with {one.vms_per_host} VMs per host on {one.medium_random} carry {kept:.4g}/s; "
+                f"with {one.vms_per_host} VMs per host on {medium} carry {kept:.4g}/s; "
                 f"{supply.group} was measured up to {supply.measured} hosts, and there is no forecast beyond "
-                f"{supply.hosts[-1]:.0f}"
+                f"{supply.hosts[-1]:.0f}" + (f" ({note})" if note else "")
             )
     return f"{worst} does not fit {_name(one)}"
 

@@ -17,13 +17,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from density_study.analysis.capacity import Floats
-from density_study.analysis.capacity.sizing.candidate import Candidate
 
 WARM_UP = 0.2  # share of the genomes that fill the cluster first: not counted (initial transient)
 MAX_PASSED_OVER = 20  # limit of backfilling: a longer search is slow and starves the first
 EXACT = 1e-9  # shares are sums of fractions: rounding must not keep a stage that fits exactly
-GENOMES = 200  # per draw: 160 after the warm-up, of which a p95 leaves out 8
-DRAWS = 48  # a simulation takes long, so fewer than the 1000 draws of the rest
 
 
 @dataclass(frozen=True)
@@ -37,41 +34,10 @@ class Service:
     lane: bool = False
 
 
-def turnarounds_s(
-    stages: Sequence[Service], per_s: float, genomes: int, rng: np.random.Generator
-) -> Floats:
-    """Seconds from arrival to the last stage's end, of the genomes after the warm-up."""
-    arrivals = np.cumsum(rng.exponential(1.0 / per_s, genomes))
+def turnarounds_s(stages: Sequence[Service], arrivals: Floats) -> Floats:
+    """Seconds from arrival (ascending seconds) to the last stage's end, of the genomes after the warm-up."""
     ends = _Simulation(stages, arrivals).run()
-    return (ends - arrivals)[int(WARM_UP * genomes) :]
-
-
-def turnaround_s(candidate: Candidate, hosts: int) -> Floats:
-    """The SLO's percentile, else p95, of turnaround with `hosts` up (draws,). Infinite at rho >= 1."""
-    # Where work arrives faster than it is done, the queue grows without bound, and a simulated turnaround
-    # would only show how long the simulation was.
-    promise = candidate.demand.question.turnaround
-    percentile = promise.percentile if promise else 95.0
-    overloaded = np.zeros(candidate.demand.question.draws, dtype=bool)
-    for name, (rho, _) in candidate.rhos(hosts).items():
-        if not name.startswith("storage"):
-            overloaded |= rho >= 1
-    rng = np.random.default_rng([candidate.demand.question.seed, 5])
-    stages = candidate.demand.profile.stages
-    seconds = [candidate.stage_s(stage, hosts) for stage in stages]
-    shares = [candidate.stage_share(stage, hosts) for stage in stages]
-    found = np.full(DRAWS, np.inf)
-    for draw in np.flatnonzero(~overloaded[:DRAWS]):
-        services = [
-            Service(
-                stage.name, stage.after, float(time_s[draw]), float(share[draw]),
-                lane=stage.core_hours is None,
-            )
-            for stage, time_s, share in zip(stages, seconds, shares, strict=True)
-        ]  # fmt: skip
-        per_s = float(candidate.demand.genomes_per_s[draw])
-        found[draw] = np.percentile(turnarounds_s(services, per_s, GENOMES, rng), percentile)
-    return found
+    return (ends - arrivals)[int(WARM_UP * len(arrivals)) :]
 
 
 @dataclass

@@ -94,7 +94,8 @@ def fit(
 
 
 def _measured(runs: list[Path], files: list[Path]) -> tuple[list[Point], list[str]]:
-    """The points of all sources. InputError without a source."""
+    """The points of all sources, and the sources; the example's are labelled. InputError without a source."""
+    from density_study.analysis.capacity.inputs.example import labelled
     from density_study.analysis.capacity.inputs.points import read_points
 
     if not runs and not files:
@@ -108,12 +109,13 @@ def _measured(runs: list[Path], files: list[Path]) -> tuple[list[Point], list[st
                 str(run),
                 f"for a CSV file of points, use study capacity fit --points {run}.",
             )
-    measured = [point for file in files for point in read_points(file)]
+    found = [(str(file), read_points(file)) for file in files]
     if runs:
         from density_study.analysis.capacity.inputs.run_points import run_points
 
-        measured += [point for run in runs for point in run_points(analysed_run(run))]
-    return measured, [str(source) for source in (*runs, *files)]
+        found = [*((str(run), run_points(analysed_run(run))) for run in runs), *found]
+    measured = [point for _, points in found for point in points]
+    return measured, [labelled(source, points) for source, points in found]
 
 
 @app.command(epilog=examples("study capacity check model.json --hold-out hosts"))

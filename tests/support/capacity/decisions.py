@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from density_study.analysis.capacity.curves.surface import surfaces
-from density_study.analysis.capacity.sizing.candidate import ResourceSupply, least_regret
+from density_study.analysis.capacity.sizing.candidate import ResourceSupply, enough_hosts
 from density_study.analysis.capacity.sizing.supply import MeasuredSupply
 from tests.support.capacity.populations import Truth, measured
 
@@ -70,7 +70,7 @@ def _chosen(supply: MeasuredSupply, rate: float) -> int:
     ones = np.ones(DRAWS)
     need = ResourceSupply("genome_job", supply, ones, np.full(DRAWS, rate), ones).need() - 1
     finite = np.where(np.isfinite(need), need, supply.hosts[-1])
-    chosen = least_regret(finite)
+    chosen = enough_hosts(finite)
     assert chosen is not None
     return chosen
 

@@ -36,6 +36,10 @@ def simulated(
     return np.array(times)
 
 
+def poisson(per_s: float, count: int, seed: int) -> np.ndarray:
+    return np.cumsum(np.random.default_rng(seed).exponential(1.0 / per_s, count))
+
+
 def erlang_c(servers: int, rho: float) -> float:
     """Mean time in an M/M/c system, divided by the service time."""
     offered, blocking = servers * rho, 1.0
@@ -64,9 +68,7 @@ def test_a_stage_of_the_pool_is_a_queue_with_one_server_per_slot() -> None:
         Service("pool", (), 4.0, share=0.25),
         Service("lane", ("pool",), 0.9, lane=True),
     ]
-    ours = np.concatenate(
-        [turnarounds_s(stages, 0.85, 12_000, np.random.default_rng(seed)) for seed in range(3)]
-    )
+    ours = np.concatenate([turnarounds_s(stages, poisson(0.85, 12_000, seed)) for seed in range(3)])
     services = [ciw.dists.Deterministic(4.0), ciw.dists.Deterministic(0.9)]
     oracle = np.concatenate([simulated(0.85, services, [4, 1], 14_000, seed) for seed in range(3)])
     assert ours.mean() == pytest.approx(oracle.mean(), rel=0.03)
@@ -80,10 +82,10 @@ def test_an_idle_cluster_takes_exactly_the_critical_path() -> None:
         Service("c", ("a",), 2.0, share=0.1),
         Service("d", ("b", "c"), 1.0, lane=True),
     ]
-    times = turnarounds_s(stages, 1e-6, 50, np.random.default_rng(1))
+    times = turnarounds_s(stages, poisson(1e-6, 50, 1))
     assert times == pytest.approx(np.full(40, 9.0))
 
 
 def test_a_stage_larger_than_the_pool_runs_in_waves() -> None:
-    times = turnarounds_s([Service("a", (), 3.0, share=2.5)], 1e-6, 10, np.random.default_rng(1))
+    times = turnarounds_s([Service("a", (), 3.0, share=2.5)], poisson(1e-6, 10, 1))
     assert times == pytest.approx(np.full(8, 7.5))
