@@ -35,7 +35,7 @@ def numbers(version: str) -> tuple[int, ...]:
 
 
 # Of Cloudera (CDH, and CDP and HDP with four numbers and more behind), Amazon, MapR, Microsoft, Huawei.
-_VENDORS = re.compile(r"cdh|cdp|hdp|amzn|emr|mapr|hdinsight|mrs|(\d+\.){4}\d+", re.IGNORECASE)
+_VENDORS = re.compile(r"cdh|cdp|hdp|amzn|emr|mapr|hdinsight|mrs|(?:\d{1,9}\.){4}\d", re.IGNORECASE)
 
 
 def vendor_fault(version: str) -> str | None:
