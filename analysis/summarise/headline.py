@@ -161,12 +161,10 @@ def _clauses(evidence: Evidence, contrast: Contrast, decided: Sequence[Measured]
     told = _told(contrast, decided)
     sought = [one for one in told if one.setting.sought is not None]
     if sought and not decided:
+        # what a study searches for is its question
         yield "; ".join(_found(evidence, contrast.factor, one.setting) for one in sought)
-        told = [one for one in told if one not in sought]
-        if told:
-            yield f"{contrast.words}{memory}"
-    else:
-        yield f"{contrast.words}{memory}"
+        return
+    yield f"{contrast.words}{memory}"
     if told:
         yield _range(told)
     if decided and (open_rates := [one for one in contrast.rates if one.finding is None]):

@@ -28,8 +28,11 @@ _TAIL_LINES = 15
 # Maven lives for seconds: the first compiler and the simplest collector start it fastest.
 _QUIET = ("-Dstyle.color=never", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn")
 _JVM = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
-_NETWORK = ("-Dhttp.", "-Dhttps.", "-DsocksProxy", "-Djava.net.", "-Djavax.net.ssl.")
-"""Beginnings of the properties of a JVM that choose a proxy, or the certificates that it trusts."""
+_NETWORK = (
+    "-Dhttp.", "-Dhttps.", "-DsocksProxy", "-Djava.net.", "-Djavax.net.ssl.", "-Duser.home=",
+)  # fmt: skip
+"""Beginnings of the properties of a JVM that choose a proxy, the certificates that it trusts, or the home
+folder with Maven's settings."""
 
 
 def find_maven(stack: str) -> Path:

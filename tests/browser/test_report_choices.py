@@ -56,7 +56,7 @@ def test_filters_by_setting_and_by_a_findings_verdict(page: Page, reports: dict[
     filtered(page, 1)
     assert {of[0] for of in page.evaluate(OF)} == {"ycsb-load-r100000-t8"}
     assert set(page.evaluate(f"{SHOWN}.map(r => r.dataset.setting)")) == {"ycsb-load-r100000-t8"}
-    choose(page, "filter-verdict", "rep")
+    choose(page, "filter-verdict", "conf")
     filtered(page, 2)
     claims = """[...document.querySelectorAll('#findings .forest tr[data-claim]')].filter(r => !r.hidden)
         .map(r => r.dataset.claim)"""

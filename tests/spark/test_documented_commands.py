@@ -7,6 +7,7 @@ folder with the contents of a checkout. Inline commands run one by one. Some are
   receivers; `study stack add` downloads hundreds of megabytes.
   They are simulated (`--simulate`, `--help`, `--dry-run`); tests/fresh/debian.sh runs them for
   real.
+- `study rm RUN` asks on a terminal, and `study reap --claim RUN` claims a run that is the user's own already.
 - `study report RUN --master yarn` needs a cluster: tests/live/test_yarn_analysis.py runs it (`make
   live`).
 - `study capacity fit RUN` needs more densities than this run has; a model fitted to points replaces
@@ -62,6 +63,8 @@ SIMULATED = (
     (f"study report {RUN} --master yarn", "--help"),
     (f"study capacity fit {RUN}", "--help"),
     ("study airflow", "--help"),
+    ("study reap --claim", "--help"),
+    (f"study rm {RUN}", "--help"),
     ("study setup", "--help"),
     ("study notify", "--help"),
     ("study stack add", "--help"),
@@ -70,6 +73,7 @@ SIMULATED = (
     ("study down", "--help"),
     ("python -m tests.support.chromium", "--help"),
     ("python -m tests.bench", "--help"),
+    ("python -m tests.known_answers", "--list"),
 )
 EXAMPLES = "analysis/capacity/inputs/examples"
 MADE = (
@@ -79,7 +83,7 @@ MADE = (
 """Variables that several blocks read, and an earlier block of the same page defines."""
 NAMES = re.compile(
     r"(study capacity( [a-z-]+)?|spark-submit"
-    r"|study (report|compare|export|plan|init|doctor|rm|stack|import|up|shell))"
+    r"|study (report|compare|export|plan|init|doctor|rm|stack( [a-z]+)?|import|up|shell))"
 )
 
 

@@ -30,7 +30,7 @@ from tests.unit.dags.test_results import links, outside
 pytestmark = [pytest.mark.dag, pytest.mark.browser]
 NIGHTLY = f"nightly/{_id(1)}/report"
 
-HEADLINE = "No claim (1 repetition)"
+HEADLINE = "Inconclusive (1 repetition)"
 """Of the reports in `nightly`."""
 
 

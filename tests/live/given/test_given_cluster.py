@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -85,6 +86,56 @@ def test_a_study_measures_what_it_can_see_and_touches_nothing_else(
     assert len(rates) == 4 and all(0.8 < rate / OTHERS_OPS_S < 1.2 for rate in rates), rates
     assert foreign.left_of_studies() == []
     assert foreign.canaries() == before
+
+
+SECRETS = (
+    "fs.azure.account.oauth2.client.secret.a.dfs.core.windows.net", "fs.azure.sas.c.a.blob.core.windows.net",
+    "fs.s3a.secret.key", "fs.s3a.session.token", "fs.gs.auth.service.account.private.key",
+    "fs.obs.secret.key", "fs.cosn.userinfo.secretKey", "javax.jdo.option.ConnectionPassword",
+    "ssl.server.keystore.password", "dfs.namenode.keytab.file",
+)  # fmt: skip
+PLANTED = "hunter2-"
+
+
+def with_secrets(conf: Path, folder: Path) -> Path:
+    """A copy of the configuration of a client, with a secret of each kind in its core-site.xml."""
+    shutil.copytree(conf, folder)
+    path = folder / "core-site.xml"
+    more = "".join(
+        f"<property><name>{name}</name><value>{PLANTED}{number}</value></property>"
+        for number, name in enumerate(SECRETS)
+    )
+    path.write_text(
+        path.read_text().replace("</configuration>", f"<!-- {PLANTED} -->{more}</configuration>")
+    )
+    return folder
+
+
+def test_no_output_has_a_secret_of_the_configuration(
+    foreign: ForeignCluster, tmp_path: Path
+) -> None:
+    """Of the run, its report, its exports, its messages, and what of it goes to a terminal."""
+    conf, runs = with_secrets(foreign.conf, tmp_path / "conf"), tmp_path / "runs"
+    spec = tmp_path / "given.yaml"
+    spec.write_text(STUDY.replace("CONF", str(conf)).replace("FOLDER", FOLDER))
+    ended = study("run", str(spec), "--runs", str(runs), runs=runs)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    (run,) = runs.glob("live-given/2*")
+    printed = [ended]
+    for words in (
+        ("doctor", str(spec)),
+        *(("report", str(run), "--format", form) for form in ("json", "markdown", "csv")),
+        ("export", str(run), "--to", str(tmp_path / "exported")),
+        ("export", str(run), "--to", str(tmp_path / "exported.duckdb")),
+        ("status", str(run), "--json"),
+        ("list", "--json"),
+    ):
+        printed.append(study(*words, "--runs", str(runs), runs=runs) if words[0] in ("doctor", "list")
+                       else study(*words, runs=runs))  # fmt: skip
+    assert not [one.args for one in printed if PLANTED in one.stdout + one.stderr]
+    kept = [path for path in tmp_path.rglob("*") if path.is_file() and conf not in path.parents]
+    assert len(kept) > 50
+    assert [path for path in kept if PLANTED.encode() in path.read_bytes()] == []
 
 
 def test_kill_9_leaves_nothing_after_reap(foreign: ForeignCluster, tmp_path: Path) -> None:

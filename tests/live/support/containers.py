@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from density_study.cluster.lifecycle.tear_down import tear_down
-from density_study.cluster.machine.as_root import as_root
 from density_study.cluster.machine.io_limits import ROOT
-from density_study.cluster.machine.network_cut import NFT
+from density_study.cluster.machine.privileged.cut_network import NFT
 from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.host import ContainerHost, CpuPolicy, Disk, Host, IoLimits
@@ -88,11 +87,12 @@ def on_this_machine() -> set[str]:
     names = {line.split(": ")[1].partition("@")[0] for line in links.stdout.splitlines()}
     mounts = {line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()}
     folders = [Path("/run/runc"), Path("/run/netns"), *ROOT.glob("*"), ROOT]
+    tables = subprocess.run([NFT, "list", "tables"], capture_output=True, text=True, check=False)
     return {
         *(name for name in names if name.startswith(("ds", "dv"))),
         *(str(path) for folder in folders for path in folder.glob("study-*")),
         *(mount for mount in mounts if "study" in mount),
-        *(line for line in as_root(NFT, "list", "tables").stdout.splitlines() if "density" in line),
+        *(line for line in tables.stdout.splitlines() if "density" in line),
     }
 
 

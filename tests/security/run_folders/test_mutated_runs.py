@@ -76,8 +76,9 @@ def commands(runs: Path, roots: list[Path]) -> None:
     study("list", "--runs", runs)
     study("reap", "--runs", runs, "--dry-run", "--json")
     study("reap", "--runs", runs)
-    for root in roots:
+    for root, other in zip(roots, [*roots[1:], roots[0]], strict=True):
         study("status", root, "--runs", runs)
+        study("compare", root, other)
         study("rm", root, "--runs", runs, "--yes")
         assert root.is_dir(), "it is not this user's own"
     for name in {root.parent.name for root in roots}:
@@ -120,11 +121,6 @@ def _register(root: Path) -> None:
     if key.is_symlink() or key.exists():
         return
     own_runs.register(root)
-
-
-@pytest.fixture(autouse=True)
-def no_hub(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("density_study.dags.stages.removal.rebuild", lambda _: None)
 
 
 @pytest.mark.timeout(120)

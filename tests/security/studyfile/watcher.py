@@ -26,12 +26,13 @@ def _hook(event: str, arguments: tuple[object, ...]) -> None:
         return
     if threading.current_thread().name == "heartbeat":  # of a run that another test holds
         return
-    ours = str(arguments[0]).startswith(_OURS) if arguments else False
+    ours = bool(arguments) and _harmless(str(arguments[0]))
     if event in STARTS or event in TALKS or (event in CHANGES and not ours):
         _seen.append(f"{event} {arguments!r:.300}")
     elif event == "open":
         path, _, flags = arguments
-        if isinstance(flags, int) and flags & _WRITING and not _harmless(str(path)):
+        opened = isinstance(path, int)  # by an open that was seen
+        if isinstance(flags, int) and flags & _WRITING and not opened and not _harmless(str(path)):
             _seen.append(f"{event} {arguments!r:.300}")
     elif event in ("import", "ctypes.dlopen") and "evil" in str(arguments[0]):
         _seen.append(f"{event} {arguments[0]}")
