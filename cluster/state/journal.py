@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 JOURNAL = "journal.jsonl"
 """The journal's name in a run's folder."""
 FORMAT = 1
-MAX_BYTES = 2**26
+MAX_BYTES = 2**29
 MAX_LINE_BYTES = 2**21
 """A line may name all trials of a run, of which there are at most 10,000."""
 E = TypeVar("E", bound=Event)
