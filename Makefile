@@ -21,7 +21,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # Nobody else may change what this user will run.
 OWN := umask go-w &&
 
-.PHONY: help setup study airflow check test live sbom java-test lint live-vm fresh-debian bench golden reference pictures format clean docs
+.PHONY: help setup study airflow check test live prove sbom java-test lint live-vm fresh-debian bench golden reference pictures format clean docs
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 16
@@ -73,10 +73,14 @@ test: packages-test setup ## all but `make live` and `live-vm`: a small study on
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync lint docs java-test
 	$(BIN)/pytest -q -n 3 -m "not slow and not vm" tests --ignore=$(ALONE)
 	$(BIN)/pytest -q -m "not slow and not vm" $(ALONE)
+	@$(BIN)/python -m tests.prove stalest
 
 live: packages-live packages-vm setup ## the slow live tests: every mode and mix, kills, hosts over SSH, a guest; as root, on an idle machine
 	$(BIN)/pytest -q -n 2 -m slow tests/unit tests/property tests/security  # 100,000 damaged studies among them
 	$(BIN)/pytest -q -m "slow and not vm" tests/live tests/spark tests/dag tests/fresh tests/browser
+
+prove: setup ## what was verified longest ago, for MINUTES=30, or GROUP="NAME..."; results go to docs/proof (root, an idle machine)
+	@$(BIN)/python -m tests.prove run --minutes $(or $(MINUTES),30) $(addprefix --group ,$(GROUP))
 
 java-test: setup ## the YCSB binding's unit tests
 	@$(BIN)/python -m density_study.cluster.stack test
