@@ -30,17 +30,14 @@ setup: $(VENV)/.ready ## locked environment, Hadoop, HBase and YCSB stacks; agai
 	@$(BIN)/study setup
 
 # The stacks and the environment wait for the network in turns; together they take less.
-$(VENV)/.ready: pyproject.toml uv.lock .uv-requirements.txt
+$(VENV)/.ready: pyproject.toml hatch_build.py uv.lock .uv-requirements.txt
 	@python3 cluster/stack/requirements.py
 	@$(OWN) test -x .uv/bin/pip || python3 -m venv .uv
 	@$(OWN) .uv/bin/pip install --quiet --disable-pip-version-check --require-hashes -r .uv-requirements.txt
 	@$(OWN) $(if $(UV_DEFAULT_INDEX),$(FROM_MIRROR),$(UV) sync --locked $(EXTRAS) $(BUILT_BY_LOCKED) --quiet)
-	@$(OWN) mkdir -p $(VENV)/src/density_study && cd $(VENV)/src/density_study && ln -sfn $(foreach room,$(ROOMS),../../../$(room)) .
-	@$(OWN) for link in $(VENV)/lib/python3*/site-packages/*density_study.pth; do echo ../../../src > $$link; done
+	@$(OWN) for link in $(VENV)/lib/python3*/site-packages/*density_study.pth; do echo ../../../../.editable > $$link; done
 	@touch $@
-# In a wheel the rooms are packages of density_study; here links make them so. Their place is relative to
-# site-packages, because under LC_ALL=C Python cannot read a path with umlauts.
-ROOMS = cluster workloads analysis jobs dags
+# hatch_build.py makes .editable. Its path is relative here, because under LC_ALL=C Python cannot read one with umlauts.
 # Nothing on one machine needs Celery; the tests of several workers have an environment of their own.
 EXTRAS = --all-extras --no-extra celery
 # Else what builds these two would come from the registry without hashes; the dependency group `build` is locked.
@@ -120,4 +117,4 @@ format: setup ## ruff's formatting and safe fixes
 	$(BIN)/ruff format .
 
 clean: ## remove what was built here; runs/ and the caches of stacks stay
-	rm -rf $(VENV) .uv .airflow .mypy_cache .ruff_cache .pytest_cache bench.json sbom site
+	rm -rf $(VENV) .editable .uv .airflow .mypy_cache .ruff_cache .pytest_cache bench.json sbom site
