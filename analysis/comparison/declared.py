@@ -9,8 +9,8 @@ from typing import Any
 from pydantic import Field
 
 from density_study.workloads.base.values import Frozen
-from density_study.workloads.spec.study import Study
-from density_study.workloads.spec.study_file import StudyFile
+from density_study.workloads.study.study import Study
+from density_study.workloads.study.study_file import StudyFile
 
 ABSENT = "not set"
 # These name, explain or schedule a study; they change nothing about what is measured.

@@ -16,7 +16,7 @@ from density_study.analysis.findings.decide import decide
 from density_study.analysis.findings.question import Evidence
 from density_study.analysis.statistics.power import MIN_UNITS as MIN_BUILDS
 from density_study.analysis.summary.summary import Finding
-from density_study.workloads.spec.hypotheses import Hypotheses
+from density_study.workloads.study.hypotheses import Hypotheses
 
 __all__ = ["MIN_BUILDS", "Evidence", "findings", "rate"]
 

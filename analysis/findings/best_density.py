@@ -22,7 +22,7 @@ from density_study.analysis.findings.factors import baseline
 from density_study.analysis.findings.question import RISES, Evidence, IntervalOf, Question
 from density_study.analysis.statistics.power import MIN_UNITS
 from density_study.analysis.summary.summary import Finding, SettingSummary
-from density_study.workloads.spec.hypotheses import latency_name
+from density_study.workloads.study.hypotheses import latency_name
 
 Compliance = Literal["met", "violated", "unsure", "none"]
 # what the finding shows of its least certain comparison

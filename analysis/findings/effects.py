@@ -34,8 +34,8 @@ from density_study.analysis.findings.factors import (
 )
 from density_study.analysis.findings.question import FALLS, RISES, Evidence, Question, Rule
 from density_study.analysis.summary.summary import SettingSummary
-from density_study.workloads.spec.factors import FACTORS as NAMES
-from density_study.workloads.spec.hypotheses import Expectation, latency_name
+from density_study.workloads.study.factors import FACTORS as NAMES
+from density_study.workloads.study.hypotheses import Expectation, latency_name
 from density_study.workloads.ycsb.noisy_neighbour.neighbour import NOBODY
 
 MEASURES = {

@@ -13,8 +13,8 @@ from density_study.analysis.findings.arms import Pair
 from density_study.analysis.findings.question import FALLS, RISES, Evidence, Rule
 from density_study.analysis.summary.summary import UNKNOWN_LEVEL, Level, SettingSummary
 from density_study.cluster.model.store import words_of
-from density_study.workloads.spec.factors import FACTORS as NAMES
-from density_study.workloads.spec.factors import OF_CLUSTERS, FactorName
+from density_study.workloads.study.factors import FACTORS as NAMES
+from density_study.workloads.study.factors import OF_CLUSTERS, FactorName
 
 FASTER = {"rate": RISES, "cpu": RISES, "latency": FALLS, "recovery": FALLS}
 BUSIER = {"rate": RISES, "cpu": RISES, "recovery": FALLS}

@@ -20,7 +20,7 @@ from density_study.analysis.statistics.power import (
 )
 from density_study.cluster.model.errors import InputError
 from density_study.workloads.planning.plan import Plan
-from density_study.workloads.spec.study import Study
+from density_study.workloads.study.study import Study
 
 KNOWN_RUNS = 30
 """Earlier runs that the chances assume."""

@@ -30,8 +30,8 @@ from density_study.cluster.model.topology import Topology
 from density_study.workloads.base.setting import Setting
 from density_study.workloads.planning.plan import Plan
 from density_study.workloads.record.given import recorded
-from density_study.workloads.spec.registry import kind_of
-from density_study.workloads.spec.study import Study
+from density_study.workloads.study.registry import kind_of
+from density_study.workloads.study.study import Study
 
 # Default ratio for which `study plan` computes the repetitions: the talk's gain per added VM.
 WANTED_RATIO = 1.2

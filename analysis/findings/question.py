@@ -13,7 +13,7 @@ from density_study.analysis.findings.arms import Points
 from density_study.analysis.statistics.interval import Interval, mean_interval
 from density_study.analysis.statistics.sequential import sequence_mean
 from density_study.analysis.summary.summary import NODES, SettingSummary
-from density_study.workloads.spec.tier_spec import is_emulated
+from density_study.workloads.study.tier_spec import is_emulated
 
 IntervalOf = Callable[[Sequence[float]], Interval]
 Differences = Callable[[SettingSummary, SettingSummary], tuple[str, ...]]

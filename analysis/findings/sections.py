@@ -11,7 +11,7 @@ from density_study.analysis.findings.arms import Pair, Points, rate_points
 from density_study.analysis.findings.factors import baseline
 from density_study.analysis.findings.question import Evidence, Question, Rule
 from density_study.analysis.summary.summary import SettingSummary
-from density_study.workloads.spec.factors import NAMED
+from density_study.workloads.study.factors import NAMED
 
 _ABOUT_VMS = ("C5", "C6", "C7")
 

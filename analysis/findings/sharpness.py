@@ -17,7 +17,7 @@ from density_study.analysis.findings.decide import decide
 from density_study.analysis.findings.question import Evidence, Question
 from density_study.analysis.statistics.power import MIN_UNITS
 from density_study.analysis.summary.summary import Finding, Look
-from density_study.workloads.spec.hypotheses import Expectation
+from density_study.workloads.study.hypotheses import Expectation
 
 RATE = "throughput"
 

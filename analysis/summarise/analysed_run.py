@@ -28,7 +28,7 @@ from density_study.workloads.base.setting import Setting
 from density_study.workloads.record.given import GivenTopology
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import closed_records
-from density_study.workloads.spec.tier_spec import PMEM, is_emulated
+from density_study.workloads.study.tier_spec import PMEM, is_emulated
 
 COMPRESSED_BELOW_MIB = 32 * 1024
 """Heaps from this size on have pointers of 64 bits."""

@@ -19,7 +19,7 @@ from density_study.analysis.summarise.contrasts import DENSITY, Contrast, Measur
 from density_study.analysis.summary.numbers import digits, probability
 from density_study.analysis.summary.numbers import ratio as times
 from density_study.analysis.summary.summary import VERDICT_WORDS, Finding, SettingSummary
-from density_study.workloads.spec.registry import kind_of
+from density_study.workloads.study.registry import kind_of
 
 MAX_RATES = 4
 MAX_CONTRASTS = 3

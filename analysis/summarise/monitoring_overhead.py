@@ -8,7 +8,7 @@ import pandas as pd
 
 from density_study.analysis.statistics.interval import mean_interval
 from density_study.analysis.summary.summary import MonitoringOverhead
-from density_study.workloads.spec.registry import kind_of
+from density_study.workloads.study.registry import kind_of
 
 MIN_PAIRS = 5  # for an interval, as for a claim (method 2)
 

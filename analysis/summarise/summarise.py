@@ -37,7 +37,7 @@ from density_study.workloads.execution.run import spared_trials
 from density_study.workloads.planning.plan import Plan, read_plan
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import earlier_attempts
-from density_study.workloads.spec.hypotheses import Hypotheses, read_hypotheses
+from density_study.workloads.study.hypotheses import Hypotheses, read_hypotheses
 
 SUMMARY = "summary.json"
 _FLAME_GRAPH = re.compile(r"monitor/[\w.-]+?\.profile\.([\w.-]+)\.(cpu|lock)\.html")

@@ -19,7 +19,7 @@ def examples(*commands: str) -> str:
 
 
 def _study(spec: Path) -> Path:
-    from density_study.workloads.spec.shipped import study_path
+    from density_study.workloads.study.shipped import study_path
 
     return study_path(spec)
 

@@ -15,7 +15,7 @@ from density_study.dags.cli.console import out, print_json, print_text
 
 if TYPE_CHECKING:
     from density_study.analysis.comparison.compare import RunComparison
-    from density_study.workloads.spec.schedule import CompareSpec
+    from density_study.workloads.study.schedule import CompareSpec
 
 EXAMPLES = examples(
     "study compare 20261114T020003Z 20261121T020003Z",
@@ -91,7 +91,7 @@ def compare(
     from density_study.dags.run_status.status import find_root
     from density_study.dags.stages.comparison import acknowledge as write_acknowledged
     from density_study.dags.stages.comparison import compare_with, comparison_lines, side_by_side
-    from density_study.workloads.spec.schedule import Baseline, CompareSpec, parse_baseline, percent
+    from density_study.workloads.study.schedule import Baseline, CompareSpec, parse_baseline, percent
 
     if as_json and form is not Format.text:
         raise InputError("two formats are requested.", "--json", f"omit it, or --format {form}.")

@@ -145,7 +145,7 @@ def _text(
     import jinja2
 
     from density_study.cluster.machine.describe import describe_machine
-    from density_study.workloads.spec.schema import schema_file
+    from density_study.workloads.study.schema import schema_file
 
     here = describe_machine()
     first = "master, worker, client" if len(addresses) == 1 else "master, client"

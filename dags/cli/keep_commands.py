@@ -136,7 +136,7 @@ def _keep(
     from density_study.workloads.execution.opening import RunRequest, open_run
     from density_study.workloads.execution.run import end_run
     from density_study.workloads.execution.steps import close_run
-    from density_study.workloads.spec.study_file import read_study
+    from density_study.workloads.study.study_file import read_study
 
     overrides = parse_overrides(sets)
     name = read_study(spec, overrides).study.study

@@ -101,7 +101,7 @@ def schema() -> None:
     `# yaml-language-server: $schema=PATH-OR-URL`. Rules that involve several keys are not in the
     schema; `study plan` checks them.
     """
-    from density_study.workloads.spec.schema import study_schema_json
+    from density_study.workloads.study.schema import study_schema_json
 
     typer.echo(study_schema_json(), nl=False)
 

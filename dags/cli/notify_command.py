@@ -26,7 +26,7 @@ def notify(spec: Spec, as_json: Json = False) -> None:
 
     Exit codes: 0 all got it, 1 a receiver did not, 2 the study file is invalid or names no receiver.
     """
-    from density_study.workloads.spec.study_file import read_study
+    from density_study.workloads.study.study_file import read_study
 
     if not read_study(spec).study.notify:
         raise InputError(

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from density_study.dags.notify.message import Message
 from density_study.dags.notify.tell import tell
-from density_study.workloads.spec.study_file import read_study
+from density_study.workloads.study.study_file import read_study
 
 RUN, TEST = "run", "test"
 

@@ -24,7 +24,7 @@ from density_study.dags.stages.comparison import (
     how_to_acknowledge,
 )
 from density_study.workloads.execution.run import Run
-from density_study.workloads.spec.notify import Occasion
+from density_study.workloads.study.notify import Occasion
 
 
 def message_of(run: Run, reason: str = "") -> Message | None:

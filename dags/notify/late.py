@@ -39,7 +39,7 @@ def late(spec: str, estimate_s: float, context: Mapping[str, Any]) -> None:
     from density_study.dags.airflow_home.home import base_folder
     from density_study.dags.notify.message import Message
     from density_study.dags.notify.tell import send
-    from density_study.workloads.spec.study_file import read_study
+    from density_study.workloads.study.study_file import read_study
 
     dag_run = context["dag_run"]
     if dag_run["state"] in _OVER:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
 from density_study.cluster.state.settings import setting
-from density_study.workloads.spec.notify import Occasion
+from density_study.workloads.study.notify import Occasion
 
 if TYPE_CHECKING:
     from density_study.analysis.comparison.compare import Change

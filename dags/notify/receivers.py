@@ -19,7 +19,7 @@ from airflow.sdk.log import redact
 from density_study.cluster.state.settings import listed
 from density_study.dags.notify.message import Message
 from density_study.dags.notify.webhook import NotDeliveredError, WebHook
-from density_study.workloads.spec.notify import PLACE, SMTP, Receiver
+from density_study.workloads.study.notify import PLACE, SMTP, Receiver
 
 TIME_LIMIT_S = 60.0
 _MAX_CHARACTERS = 300

@@ -16,9 +16,9 @@ from density_study.cluster.state.events import Notified
 from density_study.dags.airflow_home.home import base_folder
 from density_study.dags.notify.message import Message
 from density_study.workloads.execution.run import Run, load_run
-from density_study.workloads.spec.notify import Receiver
-from density_study.workloads.spec.shipped import study_path
-from density_study.workloads.spec.study_file import read_study
+from density_study.workloads.study.notify import Receiver
+from density_study.workloads.study.shipped import study_path
+from density_study.workloads.study.study_file import read_study
 
 log = logging.getLogger(__name__)
 NO_CONTEXT: Mapping[str, Any] = {}

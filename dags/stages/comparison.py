@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.state.atomic import write_text
-from density_study.workloads.spec.schedule import Baseline
+from density_study.workloads.study.schedule import Baseline
 
 if TYPE_CHECKING:
     from density_study.analysis.comparison.compare import Change, RunComparison
@@ -62,7 +62,7 @@ def side_by_side(before: Path, after: Path, tolerance: float) -> Pair:
     from density_study.analysis.comparison.declared import declared_differences
     from density_study.analysis.comparison.history import earlier, read_summary
     from density_study.analysis.hub.side_by_side import Pair
-    from density_study.workloads.spec.study_file import read_study
+    from density_study.workloads.study.study_file import read_study
 
     first, later = read_summary(before), read_summary(after)
     history = earlier(after) if first.study == later.study else ()

@@ -23,8 +23,8 @@ from density_study.dags.stages.task_names import ANALYSIS, FINISHED, cleared_tri
 from density_study.workloads.execution.opening import RunRequest, clear_trials, open_run, reopen_run
 from density_study.workloads.execution.run import Run, load_run, run_of
 from density_study.workloads.planning.plan import Plan
-from density_study.workloads.spec.study import Study
-from density_study.workloads.spec.study_file import read_study
+from density_study.workloads.study.study import Study
+from density_study.workloads.study.study_file import read_study
 
 log = logging.getLogger(__name__)
 CLEARED = "the DAG run was cleared in Airflow"

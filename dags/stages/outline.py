@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from density_study.workloads.planning.plan import Plan, Step
-    from density_study.workloads.spec.study import Study
+    from density_study.workloads.study.study import Study
 
 NAMED_TRIALS = 200
 """A study with more trials maps them: one task per build. The scheduler evaluates every task of a graph."""

@@ -8,7 +8,7 @@ from density_study.analysis.comparison.history import newest, seen_spread
 from density_study.analysis.findings import power_between_runs, power_of_design
 from density_study.analysis.findings.power_of_design import Noise
 from density_study.workloads.planning.plan import Plan
-from density_study.workloads.spec.study import Study
+from density_study.workloads.study.study import Study
 
 WINDOW = 5
 """Number of newest runs of the study that estimate the variation between its builds."""

@@ -15,7 +15,7 @@ from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.state.settings import VARIABLES
 from density_study.dags.airflow_home.interrupt import Interrupted
 from density_study.workloads.imports.map_file import map_schema
-from density_study.workloads.spec.schema import study_schema, study_schema_json
+from density_study.workloads.study.schema import study_schema, study_schema_json
 from docs.generator import cli_page
 from docs.generator.markdown import page, sentence, table
 from docs.generator.model_page import model_sections

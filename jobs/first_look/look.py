@@ -17,7 +17,7 @@ from density_study.jobs.raw.file_kinds import SAMPLES, WITHOUT_NUMBERS
 from density_study.jobs.raw.manifest_rows import monitor_rows
 from density_study.workloads.base.search import Probe
 from density_study.workloads.record.record import read_manifest
-from density_study.workloads.spec.registry import kind_of
+from density_study.workloads.study.registry import kind_of
 
 _OF_TRIAL = ("state", "workload", "monitored", "compiling_share", "busiest_server", "given",
              "others_requests_s", "others_vcores", "regionservers_gone", "tier", "tiers_in_use",

@@ -35,7 +35,7 @@ from density_study.workloads.execution.trial import draft_manifest
 from density_study.workloads.planning.plan import Step
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import Record
-from density_study.workloads.spec.study import Study
+from density_study.workloads.study.study import Study
 
 SMALL = """\
 study: small

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from density_study.cluster.stack.stack import cache_root
-from density_study.workloads.spec.shipped import shipped_studies
+from density_study.workloads.study.shipped import shipped_studies
 from tests.support.receivers import Hook, serving
 
 CHECKOUT = Path(__file__).parents[2]

@@ -14,8 +14,8 @@ from density_study.analysis.statistics.interval import mean_interval, ratio_inte
 from density_study.analysis.summarise.headline import headline
 from density_study.analysis.summary.summary import Finding, SettingSummary
 from density_study.workloads.planning.planned_study import plan_study
-from density_study.workloads.spec.hypotheses import Hypotheses
-from density_study.workloads.spec.shipped import shipped_studies
+from density_study.workloads.study.hypotheses import Hypotheses
+from density_study.workloads.study.shipped import shipped_studies
 from tests.known_answers.answer import Answer, KnownAnswer
 
 SPREAD, SLOW, SHARE = 0.025, 0.7, 1 / 8

@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from density_study.workloads.spec.shipped import shipped_studies
-from density_study.workloads.spec.study_file import read_study
+from density_study.workloads.study.shipped import shipped_studies
+from density_study.workloads.study.study_file import read_study
 from density_study.workloads.ycsb.properties import client_arguments
 from density_study.workloads.ycsb.setting import YcsbSetting
 from tests.known_answers.answer import Answer, KnownAnswer

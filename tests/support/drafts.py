@@ -9,8 +9,8 @@ from density_study.cluster.model.host import Disk, Host
 from density_study.cluster.model.topology import Topology
 from density_study.workloads.planning.plan import Plan, make_plan
 from density_study.workloads.record.manifest import Manifest
-from density_study.workloads.spec.study import Study
-from density_study.workloads.spec.study_file import parse_study
+from density_study.workloads.study.study import Study
+from density_study.workloads.study.study_file import parse_study
 from density_study.workloads.testdfsio.setting import DfsioSetting
 
 QUICKSTART = Path(__file__).with_name("quickstart.yaml")

@@ -34,7 +34,7 @@ from density_study.analysis.summary.summary import (
     TrialSummary,
     VerdictName,
 )
-from density_study.workloads.spec.hypotheses import Hypotheses
+from density_study.workloads.study.hypotheses import Hypotheses
 from tests.support.metric_factory import SHAPES, USD_PER_HOUR, Arm, Shape, unit
 from tests.support.series_factory import trial_series
 

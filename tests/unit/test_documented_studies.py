@@ -12,7 +12,7 @@ import yaml
 from density_study.cluster.model.errors import InputError
 from density_study.workloads.imports.map_model import ImportMap
 from density_study.workloads.planning.planned_study import plan_study
-from density_study.workloads.spec.study_file import parse_study
+from density_study.workloads.study.study_file import parse_study
 
 CHECKOUT = Path(__file__).parents[2]
 PAGES = (CHECKOUT / "README.md", *sorted(CHECKOUT.glob("docs/**/*.md")))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from density_study.workloads.planning.planned_study import plan_study
-from density_study.workloads.spec.shipped import study_path
+from density_study.workloads.study.shipped import study_path
 
 CHECKOUT = Path(__file__).parents[2]
 WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 from density_study.analysis.validity.rules import RULES
 from density_study.dags.airflow_home.home import project_root
-from density_study.workloads.spec.schema import study_schema
+from density_study.workloads.study.schema import study_schema
 from docs.generator.cli_page import commands
 from docs.generator.pages import FOLDER, environment_variables, pages
 

@@ -1,7 +1,7 @@
 """`Workload`: what a trial runs; `WorkloadKind`: how a workload is registered.
 
 To add a workload, write one folder like `workloads/testdfsio` and register its `WorkloadKind`: in
-`workloads/spec/registry.py`, or from another package by an entry point of the group
+`workloads/study/registry.py`, or from another package by an entry point of the group
 `density_study.workloads`.
 """
 

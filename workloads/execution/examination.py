@@ -20,8 +20,8 @@ from density_study.workloads.planning.plan import Plan, make_plan
 from density_study.workloads.planning.planned_study import check_new_runs, new_runs
 from density_study.workloads.planning.preflight import Check, checks, tried
 from density_study.workloads.planning.resolve import check_guest_hosts, resolve_hosts
-from density_study.workloads.spec.study import Study
-from density_study.workloads.spec.study_file import StudyFile, read_study
+from density_study.workloads.study.study import Study
+from density_study.workloads.study.study_file import StudyFile, read_study
 
 MAX_CLOCK_PERIODS = 0.5
 """As in analysis/validity/rules.toml: a larger offset flags every monitored trial (method 18)."""

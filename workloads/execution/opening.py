@@ -41,8 +41,8 @@ from density_study.workloads.planning.preflight import Report, preflight
 from density_study.workloads.planning.replanned import check_follows
 from density_study.workloads.planning.resolve import check_guest_hosts, resolve_hosts
 from density_study.workloads.record.record import close_unfinished
-from density_study.workloads.spec.study import Study
-from density_study.workloads.spec.study_file import StudyFile, read_study
+from density_study.workloads.study.study import Study
+from density_study.workloads.study.study_file import StudyFile, read_study
 
 log = logging.getLogger(__name__)
 QUEUE_LOOK_EVERY_S = 5.0

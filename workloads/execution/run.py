@@ -26,8 +26,8 @@ from density_study.cluster.state.own_runs import PLAN, STUDY
 from density_study.cluster.state.plain_file import open_plain, read_plain
 from density_study.workloads.base.yaml_text import MAX_BYTES as MAX_STUDY_BYTES
 from density_study.workloads.planning.plan import Plan, read_plan
-from density_study.workloads.spec.study import Study
-from density_study.workloads.spec.study_file import parse_study
+from density_study.workloads.study.study import Study
+from density_study.workloads.study.study_file import parse_study
 
 
 @dataclass(frozen=True)

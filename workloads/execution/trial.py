@@ -44,7 +44,7 @@ from density_study.workloads.planning.plan import Step
 from density_study.workloads.record.given import UNKNOWN, recorded
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import Record
-from density_study.workloads.spec.registry import kind_of
+from density_study.workloads.study.registry import kind_of
 
 
 @dataclass

@@ -14,7 +14,7 @@ from density_study.cluster.model.errors import InputError
 from density_study.workloads.base.yaml_faults import fault_of, place_of
 from density_study.workloads.base.yaml_text import Document, parse_yaml, read_text
 from density_study.workloads.imports.map_model import ImportMap
-from density_study.workloads.spec.schema import schema_of
+from density_study.workloads.study.schema import schema_of
 
 REFERENCE = "docs/reference/import-map.md"
 

@@ -30,12 +30,12 @@ from density_study.workloads.planning.trial_order import (
     random_order,
     trials_of,
 )
-from density_study.workloads.spec.existing_spec import given_clusters
-from density_study.workloads.spec.factors import named_levels
-from density_study.workloads.spec.libvirt_hosts import densities
-from density_study.workloads.spec.registry import AnySetting
-from density_study.workloads.spec.repetitions import Repetitions
-from density_study.workloads.spec.study import MonitorSpec, Study
+from density_study.workloads.study.existing_spec import given_clusters
+from density_study.workloads.study.factors import named_levels
+from density_study.workloads.study.libvirt_hosts import densities
+from density_study.workloads.study.registry import AnySetting
+from density_study.workloads.study.repetitions import Repetitions
+from density_study.workloads.study.study import MonitorSpec, Study
 
 FORMAT: Literal[1] = 1
 StepKind = Literal["up", "trial", "down"]

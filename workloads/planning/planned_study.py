@@ -14,8 +14,8 @@ from density_study.cluster.stack.cache import cache_root
 from density_study.workloads.planning.arm_checks import check_properties, check_versions
 from density_study.workloads.planning.plan import Plan, make_plan
 from density_study.workloads.planning.resolve import assumed_hosts, planned_hosts
-from density_study.workloads.spec.study import Study
-from density_study.workloads.spec.study_file import StudyFile, read_study
+from density_study.workloads.study.study import Study
+from density_study.workloads.study.study_file import StudyFile, read_study
 
 DEFAULT_RUNS = Path("runs")
 

@@ -44,7 +44,7 @@ from density_study.workloads.planning.arm_checks import (
     check_versions,
 )
 from density_study.workloads.planning.plan import Plan
-from density_study.workloads.spec.study import Study
+from density_study.workloads.study.study import Study
 
 LOGS_MIB = 512
 

@@ -13,10 +13,10 @@ from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import Disk, Host, IoLimits, Login, Target
 from density_study.cluster.render.names import check_path
 from density_study.workloads.planning.plan import Plan, extended, make_plan, plan_text
-from density_study.workloads.spec.containers_spec import carried
-from density_study.workloads.spec.hosts_spec import DiskSpec, HostSpec
-from density_study.workloads.spec.libvirt_hosts import KNOWN_HOSTS, declared_hosts
-from density_study.workloads.spec.study import Study
+from density_study.workloads.study.containers_spec import carried
+from density_study.workloads.study.hosts_spec import DiskSpec, HostSpec
+from density_study.workloads.study.libvirt_hosts import KNOWN_HOSTS, declared_hosts
+from density_study.workloads.study.study import Study
 
 
 def check_follows(study: Study, plan: Plan, root: Path) -> None:

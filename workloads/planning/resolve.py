@@ -31,10 +31,10 @@ from density_study.cluster.providers.ssh.programs import (
     check_programs,
 )
 from density_study.cluster.render.names import check_path
-from density_study.workloads.spec.containers_spec import carried
-from density_study.workloads.spec.hosts_spec import DiskSpec, HostSpec, SshSpec
-from density_study.workloads.spec.libvirt_hosts import KNOWN_HOSTS, declared_hosts, needs_ssh
-from density_study.workloads.spec.study import Study
+from density_study.workloads.study.containers_spec import carried
+from density_study.workloads.study.hosts_spec import DiskSpec, HostSpec, SshSpec
+from density_study.workloads.study.libvirt_hosts import KNOWN_HOSTS, declared_hosts, needs_ssh
+from density_study.workloads.study.study import Study
 
 AUTO_MEMORY_SHARE = 0.5
 PROBES = 4

@@ -23,7 +23,7 @@ from density_study.workloads.base.values import (
     Window,
 )
 from density_study.workloads.record.given import GivenClient, GivenTopology, Imported
-from density_study.workloads.spec.registry import AnySetting
+from density_study.workloads.study.registry import AnySetting
 
 FORMAT: Literal[1] = 1
 

@@ -20,7 +20,7 @@ from density_study.analysis.capacity.inputs.points import Point, Quantity
 from density_study.analysis.tables.store import read_table
 from density_study.analysis.validity.rules import TARGET_HELD
 from density_study.cluster.model.errors import InputError
-from density_study.workloads.spec.registry import kinds
+from density_study.workloads.study.registry import kinds
 
 TARGET = re.compile(r"-at[0-9.]+(pct|ps)$")
 ALL_CPU = ("host:",)

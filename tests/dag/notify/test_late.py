@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
-from density_study.workloads.spec.study_file import parse_study
+from density_study.workloads.study.study_file import parse_study
 from tests.dag.backend import SMALL, wait_until
 from tests.dag.web import LATE_STUDY, Web
 from tests.support.receivers import Hook

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from density_study.dags.notify.message import Message, Number
-from density_study.workloads.spec.notify import Receiver
+from density_study.workloads.study.notify import Receiver
 from tests.support.receivers import Hook, Mailbox, serving
 
 pytestmark = [pytest.mark.dag, pytest.mark.usefixtures("airflow")]

@@ -12,7 +12,7 @@ from typing import Any
 
 from density_study.workloads.planning.plan import make_plan, plan_text
 from density_study.workloads.planning.resolve import assumed_hosts
-from density_study.workloads.spec.study_file import read_study
+from density_study.workloads.study.study_file import read_study
 from tests.security.run_folders.crafted import Canaries, build, intent, opened
 from tests.support.drafts import QUICKSTART
 

@@ -23,8 +23,8 @@ from density_study.workloads.execution.run import Run, end_run, load_run
 from density_study.workloads.planning.plan import make_plan, plan_text, read_plan
 from density_study.workloads.planning.replanned import check_follows
 from density_study.workloads.planning.resolve import assumed_hosts, planned_hosts
-from density_study.workloads.spec.shipped import FOLDER
-from density_study.workloads.spec.study_file import read_study
+from density_study.workloads.study.shipped import FOLDER
+from density_study.workloads.study.study_file import read_study
 from tests.support.drafts import QUICKSTART
 
 

@@ -11,7 +11,7 @@ import yaml
 from pydantic import ValidationError
 
 from density_study.workloads.base.checked import dotted, location_of, sentence
-from density_study.workloads.spec.study import Study
+from density_study.workloads.study.study import Study
 
 LOCAL = yaml.safe_load("""
 study: documented

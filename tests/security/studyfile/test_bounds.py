@@ -17,7 +17,7 @@ from density_study.cluster.providers.existing.configuration import (
 from density_study.cluster.render.conf_files import configuration_xml
 from density_study.cluster.render.settable import flag_fault, property_fault
 from density_study.workloads.base.yaml_text import MAX_BYTES
-from density_study.workloads.spec.study_file import parse_study
+from density_study.workloads.study.study_file import parse_study
 from tests.security.studyfile.documents import ALL, LOCAL, Path, changed, fault, texts
 
 SIZE = 120_000

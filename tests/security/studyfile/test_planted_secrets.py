@@ -22,7 +22,7 @@ from density_study.cluster.providers.existing.provider import ExistingProvider, 
 from density_study.cluster.providers.existing.site_file import properties_of
 from density_study.cluster.render.conf_files import configuration_xml
 from density_study.cluster.state.journal import Journal
-from density_study.workloads.spec.study_file import parse_study
+from density_study.workloads.study.study_file import parse_study
 from tests.security.studyfile.documents import ALL, changed, fault, listed, texts
 
 PLANTED = "PLANTED5ecret"

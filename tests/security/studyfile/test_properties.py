@@ -7,7 +7,7 @@ import pytest
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.render.plain_values import _implementations as implementations
 from density_study.cluster.render.settable import property_fault
-from density_study.workloads.spec.study_file import parse_study
+from density_study.workloads.study.study_file import parse_study
 from tests.security.studyfile.documents import listed
 
 EVIL = listed("evil_properties.txt")

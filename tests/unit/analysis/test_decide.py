@@ -12,7 +12,7 @@ from density_study.analysis.findings.decide import decide
 from density_study.analysis.findings.factors import factor_of
 from density_study.analysis.findings.question import RISES, SIMILAR, Question, Rule
 from density_study.analysis.summary.summary import Finding
-from density_study.workloads.spec.hypotheses import Expectation, Hypotheses
+from density_study.workloads.study.hypotheses import Expectation, Hypotheses
 from tests.support.arms import dfsio, noisy, ycsb
 
 

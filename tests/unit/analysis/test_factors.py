@@ -16,8 +16,8 @@ from density_study.analysis.summarise.headline import headline
 from density_study.analysis.summarise.undecided import undecided
 from density_study.analysis.summarise.warnings import design_warnings
 from density_study.analysis.summary.summary import Finding, Metric, SettingSummary
-from density_study.workloads.spec.factors import FACTORS as NAMES
-from density_study.workloads.spec.hypotheses import Expectation, Hypotheses
+from density_study.workloads.study.factors import FACTORS as NAMES
+from density_study.workloads.study.hypotheses import Expectation, Hypotheses
 from tests.support.summary_factory import one_block
 
 

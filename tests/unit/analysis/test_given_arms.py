@@ -9,7 +9,7 @@ from density_study.analysis.findings.effects import questions
 from density_study.analysis.findings.question import Question
 from density_study.analysis.summarise.headline import headline
 from density_study.analysis.summary.summary import UNKNOWN_LEVEL, SettingSummary
-from density_study.workloads.spec.hypotheses import Expectation, Hypotheses
+from density_study.workloads.study.hypotheses import Expectation, Hypotheses
 from tests.unit.analysis.test_factors import setting
 
 SLOW, FAST = (100.0, 101.0, 102.0, 103.0, 104.0), (150.0, 151.0, 152.0, 153.0, 154.0)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from density_study.analysis.summarise.analysed_run import unequal_hosts
 from density_study.cluster.model.topology import Topology
 from density_study.workloads.planning.plan import make_plan
-from density_study.workloads.spec.study_file import read_study
+from density_study.workloads.study.study_file import read_study
 from tests.support.drafts import QUICKSTART, host
 
 PLAN = make_plan(read_study(QUICKSTART).study, [host()])

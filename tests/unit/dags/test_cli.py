@@ -22,7 +22,7 @@ from density_study.workloads.execution import opening
 from density_study.workloads.execution import run as runs
 from density_study.workloads.execution.opening import open_run
 from density_study.workloads.planning import planned_study
-from density_study.workloads.spec.study import Study
+from density_study.workloads.study.study import Study
 from tests.support.summary_factory import one_block
 
 STUDY = """\

@@ -19,7 +19,7 @@ from density_study.cluster.model.errors import HostLostError, InputError
 from density_study.cluster.model.host import Target
 from density_study.dags.cli import init_command, main
 from density_study.workloads.planning import preflight, resolve
-from density_study.workloads.spec.study_file import read_study
+from density_study.workloads.study.study_file import read_study
 
 
 @pytest.fixture(autouse=True)

@@ -25,7 +25,7 @@ from density_study.dags.notify.tell import could_not_open, tell
 from density_study.dags.stages.comparison import acknowledge, compare_run
 from density_study.workloads.execution.run import Run, load_run
 from density_study.workloads.planning.plan import write_plan
-from density_study.workloads.spec.notify import Receiver
+from density_study.workloads.study.notify import Receiver
 from tests.support.drafts import QUICKSTART, plan
 from tests.unit.analysis.test_compare import _id, _summary, _write, october
 

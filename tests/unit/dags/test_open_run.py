@@ -23,7 +23,7 @@ from density_study.workloads.execution.steps import steps_left
 from density_study.workloads.execution.trial import draft_manifest
 from density_study.workloads.planning.plan import Plan
 from density_study.workloads.record.record import Record
-from density_study.workloads.spec.study import Study
+from density_study.workloads.study.study import Study
 from tests.support.capacity.populations import measured, truths
 from tests.support.drafts import QUICKSTART, host
 

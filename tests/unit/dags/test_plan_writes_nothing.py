@@ -22,7 +22,7 @@ from density_study.workloads.planning import resolve
 from density_study.workloads.planning.plan import make_plan
 from density_study.workloads.planning.planned_study import plan_study
 from density_study.workloads.planning.resolve import assumed_medium, planned_hosts, resolve_hosts
-from density_study.workloads.spec.study import Study
+from density_study.workloads.study.study import Study
 from tests.support.drafts import study
 
 STUDY = """\

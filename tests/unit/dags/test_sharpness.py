@@ -16,7 +16,7 @@ from density_study.jobs.first_look.look import FirstLook
 from density_study.workloads.execution.run import Run, load_run
 from density_study.workloads.execution.steps import what_is_left
 from density_study.workloads.planning.plan import make_plan, write_plan
-from density_study.workloads.spec.study_file import parse_study
+from density_study.workloads.study.study_file import parse_study
 from tests.support.drafts import QUICKSTART, host
 from tests.unit.workloads.execution.test_steps import World, open_again, world
 

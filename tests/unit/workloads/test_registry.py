@@ -13,9 +13,9 @@ import pytest
 from density_study.analysis.summarise.analysed_run import labels
 from density_study.cluster.model.errors import InputError
 from density_study.workloads.record.manifest import Manifest
-from density_study.workloads.spec import registry
-from density_study.workloads.spec.registry import parse_setting
-from density_study.workloads.spec.study_file import parse_study
+from density_study.workloads.study import registry
+from density_study.workloads.study.registry import parse_setting
+from density_study.workloads.study.study_file import parse_study
 from tests.support.drafts import draft
 
 CODE = """

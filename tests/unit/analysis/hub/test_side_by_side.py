@@ -9,7 +9,7 @@ from density_study.analysis.comparison.declared import declared_differences
 from density_study.analysis.hub.side_by_side import Pair, render
 from density_study.analysis.report.charts.quantity import quantity
 from density_study.analysis.summary.summary import Summary
-from density_study.workloads.spec.study_file import StudyFile, parse_study
+from density_study.workloads.study.study_file import StudyFile, parse_study
 from tests.support.drafts import QUICKSTART
 from tests.support.report_pages import Elements
 from tests.support.summary_factory import eight_repetitions

@@ -11,7 +11,7 @@ from density_study.analysis.findings import Evidence, findings
 from density_study.analysis.summarise.headline import headline
 from density_study.analysis.summary.numbers import against, digits, probability, ratio
 from density_study.analysis.summary.summary import SettingSummary
-from density_study.workloads.spec.hypotheses import Expectation, Hypotheses
+from density_study.workloads.study.hypotheses import Expectation, Hypotheses
 from tests.support.arms import dfsio, noisy, ycsb
 
 Settings = tuple[SettingSummary, ...]

@@ -13,7 +13,7 @@ from density_study.cluster.state.events import Event, PhaseEnded, RepetitionsEnd
 from density_study.cluster.state.journal import Journal
 from density_study.dags.run_status.progress import ANALYSIS_ESTIMATE_S, Tail, progress
 from density_study.workloads.planning.plan import Plan, Step, make_plan
-from density_study.workloads.spec.study_file import parse_study
+from density_study.workloads.study.study_file import parse_study
 
 STUDY = """\
 study: tiny

@@ -12,7 +12,7 @@ from density_study.dags.cli.progress_display import PROVISIONAL, progress_displa
 from density_study.dags.run_status.progress import Ended, Progress
 from density_study.jobs.first_look.look import FirstLook
 from density_study.workloads.planning.plan import Plan, make_plan
-from density_study.workloads.spec.study_file import parse_study
+from density_study.workloads.study.study_file import parse_study
 from tests.support import drafts
 from tests.support.search_factory import probe_of
 

@@ -18,7 +18,7 @@ from density_study.workloads.execution.trial import draft_manifest
 from density_study.workloads.planning.plan import Step, make_plan
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import Record, closed_records
-from density_study.workloads.spec.study_file import parse_study
+from density_study.workloads.study.study_file import parse_study
 from tests.support.drafts import QUICKSTART, host
 from tests.unit.workloads.execution.test_steps import World, open_again, world
 

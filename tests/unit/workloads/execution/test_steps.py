@@ -43,7 +43,7 @@ from density_study.workloads.record.record import (
     earlier_attempts,
     read_manifest,
 )
-from density_study.workloads.spec.study_file import parse_study
+from density_study.workloads.study.study_file import parse_study
 from density_study.workloads.ycsb.setting import YcsbSetting
 from tests.support.drafts import QUICKSTART, host, plan, study
 

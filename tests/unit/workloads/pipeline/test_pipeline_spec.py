@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.topology import Isolation
 from density_study.workloads.pipeline.spec import PipelineSpec
-from density_study.workloads.spec.study_file import parse_study
+from density_study.workloads.study.study_file import parse_study
 from tests.support.drafts import plan
 from tests.support.topologies import physical
 

@@ -10,7 +10,7 @@ import pytest
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.memory import client_heap_mib
 from density_study.workloads.planning.plan import make_plan
-from density_study.workloads.spec.study_file import parse_study, read_study
+from density_study.workloads.study.study_file import parse_study, read_study
 from density_study.workloads.ycsb.client_spec import Client
 from density_study.workloads.ycsb.properties import client_arguments
 from density_study.workloads.ycsb.setting import YcsbSetting

@@ -11,8 +11,8 @@ from density_study.analysis.summarise.analysed_run import labels
 from density_study.cluster.model.errors import InputError
 from density_study.workloads.planning.plan import make_plan
 from density_study.workloads.record.manifest import Manifest
-from density_study.workloads.spec.study import Study
-from density_study.workloads.spec.study_file import parse_study, read_study
+from density_study.workloads.study.study import Study
+from density_study.workloads.study.study_file import parse_study, read_study
 from density_study.workloads.ycsb.properties import client_arguments, operations_at_most, table_of
 from density_study.workloads.ycsb.setting import YcsbSetting
 from tests.support.drafts import QUICKSTART, draft, host

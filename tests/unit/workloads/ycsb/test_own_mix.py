@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from density_study.cluster.model.errors import InputError
-from density_study.workloads.spec.study_file import parse_study
+from density_study.workloads.study.study_file import parse_study
 from density_study.workloads.ycsb.properties import client_arguments
 from density_study.workloads.ycsb.setting import YcsbSetting
 

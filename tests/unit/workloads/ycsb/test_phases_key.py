@@ -9,8 +9,8 @@ import pytest
 from density_study.cluster.model.errors import InputError
 from density_study.workloads.planning.plan import make_plan
 from density_study.workloads.planning.trial_order import overhead_trials
-from density_study.workloads.spec.study import Study
-from density_study.workloads.spec.study_file import parse_study
+from density_study.workloads.study.study import Study
+from density_study.workloads.study.study_file import parse_study
 from density_study.workloads.ycsb.properties import client_arguments
 from density_study.workloads.ycsb.setting import YcsbSetting
 from tests.support.drafts import QUICKSTART, host

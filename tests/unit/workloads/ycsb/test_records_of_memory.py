@@ -9,8 +9,8 @@ import pytest
 from density_study.cluster.model.errors import InputError
 from density_study.workloads.planning.planned_study import plan_study
 from density_study.workloads.planning.preflight import disk_need_mib, disks_too_small
-from density_study.workloads.spec.study import Study
-from density_study.workloads.spec.study_file import parse_study
+from density_study.workloads.study.study import Study
+from density_study.workloads.study.study_file import parse_study
 from density_study.workloads.ycsb.row import Row
 from tests.support.drafts import QUICKSTART
 

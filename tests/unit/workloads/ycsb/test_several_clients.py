@@ -19,7 +19,7 @@ from density_study.cluster.render.rendered import owner, render
 from density_study.workloads.base.barrier import GO, LEAD_S, READY, start_together
 from density_study.workloads.base.values import ClientRun
 from density_study.workloads.execution.trial import window_of
-from density_study.workloads.spec.study_file import parse_study
+from density_study.workloads.study.study_file import parse_study
 from density_study.workloads.ycsb.properties import client_arguments
 from density_study.workloads.ycsb.setting import YcsbSetting
 from tests.support.drafts import QUICKSTART

@@ -13,7 +13,7 @@ from density_study.cluster.model.errors import InputError, StudyError
 from density_study.workloads.execution.saturation import measured_ops_s, resolve
 from density_study.workloads.planning.trial_order import random_order
 from density_study.workloads.record.record import closed_records
-from density_study.workloads.spec.study_file import parse_study
+from density_study.workloads.study.study_file import parse_study
 from density_study.workloads.ycsb.knobs import Target, target_of
 from density_study.workloads.ycsb.properties import (
     client_arguments,

@@ -19,8 +19,8 @@ from density_study.dags.cli.display import warnings_of
 from density_study.workloads.planning.plan import Plan
 from density_study.workloads.planning.planned_study import plan_study
 from density_study.workloads.planning.preflight import disk_need_mib
-from density_study.workloads.spec.study import Study
-from density_study.workloads.spec.study_file import parse_study
+from density_study.workloads.study.study import Study
+from density_study.workloads.study.study_file import parse_study
 from density_study.workloads.ycsb.stores.bindings import binding_of
 from tests.support.topologies import local
 

@@ -9,7 +9,7 @@ import pytest
 
 from density_study.workloads.planning.plan import Plan, make_plan
 from density_study.workloads.planning.resolve import planned_hosts
-from density_study.workloads.spec.study_file import read_study
+from density_study.workloads.study.study_file import read_study
 
 STUDIES = {path.stem: path for path in Path("workloads/studies").glob("*.yaml")}
 PLANNED = {

@@ -13,8 +13,8 @@ from density_study.cluster.model.versions import VERSIONS, Versions
 from density_study.workloads.planning.plan import Plan
 from density_study.workloads.planning.planned_study import plan_study
 from density_study.workloads.planning.preflight import disk_need_mib
-from density_study.workloads.spec.study import Study
-from density_study.workloads.spec.study_file import parse_study
+from density_study.workloads.study.study import Study
+from density_study.workloads.study.study_file import parse_study
 
 BASE = """
 study: s

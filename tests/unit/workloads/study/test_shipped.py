@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from density_study.cluster.model.errors import InputError
 from density_study.dags.cli import main
-from density_study.workloads.spec.shipped import FOLDER, shipped_studies, study_path
+from density_study.workloads.study.shipped import FOLDER, shipped_studies, study_path
 
 
 def test_a_bare_name_is_a_shipped_study(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ from density_study.workloads.base.checked import FaultyKeyError
 from density_study.workloads.base.values import Frozen
 
 if TYPE_CHECKING:
-    from density_study.workloads.spec.existing_spec import EndpointSpec
-    from density_study.workloads.spec.study import Study
+    from density_study.workloads.study.existing_spec import EndpointSpec
+    from density_study.workloads.study.study import Study
 
 _IMPOSSIBLE = {
     "riak": "its client is of 2017, and no package registry has a server",

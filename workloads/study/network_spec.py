@@ -12,7 +12,7 @@ from density_study.workloads.base.quantity import magnitude, milliseconds, perce
 from density_study.workloads.base.values import Frozen
 
 if TYPE_CHECKING:
-    from density_study.workloads.spec.study import Study
+    from density_study.workloads.study.study import Study
 
 LEAST_MBIT_S, MOST_MBIT_S = 10, 400_000
 MOST_DELAY_MS = 100

@@ -11,8 +11,8 @@ from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.network import UNCHANGED, Network
 from density_study.workloads.planning.plan import make_plan
 from density_study.workloads.planning.resolve import planned_hosts
-from density_study.workloads.spec.study import Study
-from density_study.workloads.spec.study_file import parse_study
+from density_study.workloads.study.study import Study
+from density_study.workloads.study.study_file import parse_study
 
 BASE = """
 study: s

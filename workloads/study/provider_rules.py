@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.render.names import check_path
 from density_study.workloads.base.checked import FaultyKeyError
-from density_study.workloads.spec.containers_spec import carried
-from density_study.workloads.spec.existing_spec import check_given
-from density_study.workloads.spec.libvirt_hosts import guests_on, needs_ssh
+from density_study.workloads.study.containers_spec import carried
+from density_study.workloads.study.existing_spec import check_given
+from density_study.workloads.study.libvirt_hosts import guests_on, needs_ssh
 
 if TYPE_CHECKING:
-    from density_study.workloads.spec.hosts_spec import HostSpec
-    from density_study.workloads.spec.study import Study
-    from density_study.workloads.spec.vms_spec import VmsSpec
+    from density_study.workloads.study.hosts_spec import HostSpec
+    from density_study.workloads.study.study import Study
+    from density_study.workloads.study.vms_spec import VmsSpec
 
 _DENSITIES = ("factors", "vms_per_host")
 _REPLICATION = ("stack", "replication")

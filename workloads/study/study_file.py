@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from density_study.cluster.model.errors import FaultsError, InputError, StudyError
 from density_study.workloads.base.yaml_faults import fault_of, place_of
 from density_study.workloads.base.yaml_text import Document, parse_yaml, read_text
-from density_study.workloads.spec.study import Study
+from density_study.workloads.study.study import Study
 
 REFERENCE = "docs/reference/study-file.md"
 

@@ -9,7 +9,7 @@ import pytest
 from density_study.cluster.model.errors import InputError
 from density_study.workloads.planning.plan import make_plan
 from density_study.workloads.planning.resolve import assumed_hosts, planned_hosts
-from density_study.workloads.spec.study_file import parse_study
+from density_study.workloads.study.study_file import parse_study
 
 TEXT = """\
 study: boxes

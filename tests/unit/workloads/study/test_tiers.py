@@ -15,9 +15,9 @@ from density_study.cluster.model.memory import daemon_heaps
 from density_study.workloads.planning.plan import Plan
 from density_study.workloads.planning.planned_study import plan_study
 from density_study.workloads.planning.preflight import _check_in_memory, disk_need_mib
-from density_study.workloads.spec.study import Study
-from density_study.workloads.spec.study_file import parse_study
-from density_study.workloads.spec.tier_spec import is_emulated
+from density_study.workloads.study.study import Study
+from density_study.workloads.study.study_file import parse_study
+from density_study.workloads.study.tier_spec import is_emulated
 from density_study.workloads.testdfsio.hdfs_policies import require_cacheable
 from tests.support.topologies import local
 

@@ -11,8 +11,8 @@ from density_study.cluster.model.host import Disk, Host, IoLimits, Login, VmHost
 from density_study.cluster.providers.ssh.options import host_folder
 
 if TYPE_CHECKING:
-    from density_study.workloads.spec.hosts_spec import DiskSpec, HostSpec
-    from density_study.workloads.spec.study import Study
+    from density_study.workloads.study.hosts_spec import DiskSpec, HostSpec
+    from density_study.workloads.study.study import Study
 
 KNOWN_HOSTS = "known_hosts"
 DIVIDED = ("libvirt", "container")

@@ -24,7 +24,7 @@ from density_study.workloads.base.checked import Name
 from density_study.workloads.base.quantity import magnitude, written_in
 from density_study.workloads.base.values import Frozen
 from density_study.workloads.base.yaml_text import read_yaml
-from density_study.workloads.spec.factors import FactorName
+from density_study.workloads.study.factors import FactorName
 
 OPERATIONS = ("read", "insert", "scan", "update", "read-modify-write")
 PERCENTILES = ("50", "90", "95", "99", "99.9")

@@ -25,21 +25,21 @@ from density_study.workloads.base.checked import (
 from density_study.workloads.base.quantity import Seconds
 from density_study.workloads.base.setting import Setting, WorkloadSpec
 from density_study.workloads.base.values import Frozen
-from density_study.workloads.spec.containers_spec import ContainersSpec
-from density_study.workloads.spec.existing_spec import ExistingSpec, with_client_host
-from density_study.workloads.spec.factors import Factors, StackSpec
-from density_study.workloads.spec.hosts_spec import HostSpec, SshSpec
-from density_study.workloads.spec.hypotheses import Expectation, Slo
-from density_study.workloads.spec.memory_sizes import sized_by_memory
-from density_study.workloads.spec.network_spec import check_network
-from density_study.workloads.spec.notify import MAX_RECEIVERS, Receiver
-from density_study.workloads.spec.provider_rules import check_provider
-from density_study.workloads.spec.registry import kinds
-from density_study.workloads.spec.repetitions import Repetitions
-from density_study.workloads.spec.schedule import CompareSpec, Schedule
-from density_study.workloads.spec.store_spec import StoreChoice, StoreSpec, check_stores
-from density_study.workloads.spec.tier_spec import check_tiers
-from density_study.workloads.spec.vms_spec import VmsSpec
+from density_study.workloads.study.containers_spec import ContainersSpec
+from density_study.workloads.study.existing_spec import ExistingSpec, with_client_host
+from density_study.workloads.study.factors import Factors, StackSpec
+from density_study.workloads.study.hosts_spec import HostSpec, SshSpec
+from density_study.workloads.study.hypotheses import Expectation, Slo
+from density_study.workloads.study.memory_sizes import sized_by_memory
+from density_study.workloads.study.network_spec import check_network
+from density_study.workloads.study.notify import MAX_RECEIVERS, Receiver
+from density_study.workloads.study.provider_rules import check_provider
+from density_study.workloads.study.registry import kinds
+from density_study.workloads.study.repetitions import Repetitions
+from density_study.workloads.study.schedule import CompareSpec, Schedule
+from density_study.workloads.study.store_spec import StoreChoice, StoreSpec, check_stores
+from density_study.workloads.study.tier_spec import check_tiers
+from density_study.workloads.study.vms_spec import VmsSpec
 
 DeviceName = Literal["pressure", "disks", "sockets", "network", "jmx", "gc", "profile"]
 MAX_PERIOD_S = 600

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from density_study.cluster.model.errors import InputError
-from density_study.workloads.spec.notify import OCCASIONS
-from density_study.workloads.spec.study_file import parse_study
+from density_study.workloads.study.notify import OCCASIONS
+from density_study.workloads.study.study_file import parse_study
 
 TEXT = Path("tests/support/quickstart.yaml").read_text()
 

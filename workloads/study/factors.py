@@ -15,11 +15,11 @@ from density_study.cluster.model.versions import HADOOP, HBASE, Versions, vendor
 from density_study.cluster.stack.java import OLDEST
 from density_study.workloads.base.checked import FaultyKeyError, like, no_duplicates
 from density_study.workloads.base.values import Frozen
-from density_study.workloads.spec.configuration_spec import ConfigurationSpec
-from density_study.workloads.spec.existing_spec import ClusterSpec
-from density_study.workloads.spec.network_spec import NetworkLevel, NetworkSpec
-from density_study.workloads.spec.store_spec import StoreChoice, StoreSpec
-from density_study.workloads.spec.tier_spec import TierLevel, TierSpec
+from density_study.workloads.study.configuration_spec import ConfigurationSpec
+from density_study.workloads.study.existing_spec import ClusterSpec
+from density_study.workloads.study.network_spec import NetworkLevel, NetworkSpec
+from density_study.workloads.study.store_spec import StoreChoice, StoreSpec
+from density_study.workloads.study.tier_spec import TierLevel, TierSpec
 
 NAMED = ("store", "stack", "configuration", "tier", "network")
 """Factors whose levels have names, in the order in which a topology's name has them."""

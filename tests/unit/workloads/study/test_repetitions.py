@@ -6,7 +6,7 @@ import pytest
 
 from density_study.cluster.model.errors import InputError
 from density_study.workloads.planning.plan import read_plan, write_plan
-from density_study.workloads.spec.repetitions import Repetitions
+from density_study.workloads.study.repetitions import Repetitions
 from tests.support.drafts import plan, study
 
 BOUNDS = {"at_least": 5, "at_most": 9, "until": "5%"}

@@ -13,7 +13,7 @@ from density_study.workloads.base.quantity import SizeMib
 from density_study.workloads.base.values import Frozen
 
 if TYPE_CHECKING:
-    from density_study.workloads.spec.study import Study
+    from density_study.workloads.study.study import Study
 
 NETWORK = "198.18.41.0/24"
 """Of the range that is reserved for benchmarks (RFC 2544), so that no network of a site has it."""

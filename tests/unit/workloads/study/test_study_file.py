@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from density_study.cluster.model.errors import InputError
-from density_study.workloads.spec.study_file import parse_study, read_study
+from density_study.workloads.study.study_file import parse_study, read_study
 
 QUICKSTART = Path("tests/support/quickstart.yaml")
 TEXT = QUICKSTART.read_text()

@@ -13,7 +13,7 @@ from density_study.cluster.machine.medium import Probe, probe
 from density_study.cluster.model.errors import InputError
 from density_study.workloads.planning import resolve
 from density_study.workloads.planning.resolve import resolve_hosts
-from density_study.workloads.spec.study import Study
+from density_study.workloads.study.study import Study
 from tests.support.drafts import study
 
 HERE = {"name": "here", "memory": "2 GiB", "roles": ["master", "worker", "client"]}

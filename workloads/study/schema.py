@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import core_schema
 
-from density_study.workloads.spec.study import Study
+from density_study.workloads.study.study import Study
 
 _HERE = Path(__file__).resolve().parent  # `density_study` in a checkout is links
 _PLACES = (

@@ -13,11 +13,11 @@ from density_study.cluster.render.settable import SHORT_CIRCUIT
 from density_study.workloads.base.checked import FaultyKeyError
 from density_study.workloads.base.quantity import SizeMib
 from density_study.workloads.base.values import Frozen
-from density_study.workloads.spec.configuration_spec import SMALLEST_CACHE_MIB
+from density_study.workloads.study.configuration_spec import SMALLEST_CACHE_MIB
 from density_study.workloads.testdfsio.setting import READS, DfsioSetting
 
 if TYPE_CHECKING:
-    from density_study.workloads.spec.study import Study
+    from density_study.workloads.study.study import Study
 
 PMEM, EMULATED = "pmem", "emulated"
 _KINDS = ("offheap", "file", "mmap", "pmem", "hdfs_pmem", "ram_disk", "hdfs_cache")

@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field, model_serializer, model_validator
 
 from density_study.workloads.base.checked import FaultyKeyError
 from density_study.workloads.base.values import Frozen
-from density_study.workloads.spec.schedule import Share
+from density_study.workloads.study.schedule import Share
 
 MAX_REPETITIONS = 1000
 LEAST_SHARP = 5

@@ -18,7 +18,7 @@ from density_study.cluster.stack.machine_software import ThisMachine
 from density_study.workloads.planning import preflight as checked
 from density_study.workloads.planning.plan import Plan, make_plan
 from density_study.workloads.planning.preflight import check_one_java, disk_need_mib, preflight
-from density_study.workloads.spec.study import Study
+from density_study.workloads.study.study import Study
 from tests.support.drafts import study
 from tests.support.topologies import physical
 

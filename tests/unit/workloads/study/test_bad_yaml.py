@@ -11,8 +11,8 @@ from density_study.analysis.capacity.inputs.catalogue import read_catalogue
 from density_study.analysis.capacity.inputs.profile import read_profile
 from density_study.cluster.model.errors import InputError
 from density_study.dags.cli.arguments import parse_overrides
-from density_study.workloads.spec.hypotheses import read_hypotheses
-from density_study.workloads.spec.study_file import parse_study, read_study
+from density_study.workloads.study.hypotheses import read_hypotheses
+from density_study.workloads.study.study_file import parse_study, read_study
 
 TEXT = Path("tests/support/quickstart.yaml").read_text()
 LAUGHS = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(

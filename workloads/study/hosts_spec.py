@@ -11,7 +11,7 @@ from density_study.cluster.render.names import check_address
 from density_study.workloads.base.checked import Name, at_most, like
 from density_study.workloads.base.quantity import whole_mib
 from density_study.workloads.base.values import Frozen
-from density_study.workloads.spec.vms_spec import LibvirtUri
+from density_study.workloads.study.vms_spec import LibvirtUri
 
 MAX_MEMORY_MIB = 64 * 2**20
 
