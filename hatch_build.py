@@ -1,7 +1,7 @@
 """What an editable install adds: a folder in which the rooms are packages of `density_study`, as in a wheel.
 
-The rooms stay at the top of the checkout; links in `.editable/density_study` lead to them. Python, mypy, import-linter
-and editors follow links, but not the import hooks by which other build backends rename packages.
+The rooms stay at the top of the checkout; links in `.editable/density_study` lead to them. Python, mypy,
+import-linter and editors follow links, but not the import hooks with which other backends rename packages.
 """
 
 from __future__ import annotations

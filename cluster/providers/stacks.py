@@ -13,7 +13,7 @@ from density_study.cluster.render.blueprint import InstallDirs
 from density_study.cluster.stack import Java, Stack, classpath, ensure_all
 from density_study.cluster.stack.archive import ensure_archives
 from density_study.cluster.stack.machine_software import THIS_MACHINE, MachineSoftware
-from density_study.cluster.stack.recipe import TOOLS
+from density_study.cluster.stack.recipes import TOOLS
 from density_study.cluster.stack.store_software import CLIENTS, StoreSoftware, ensure_store
 
 

@@ -16,7 +16,8 @@ from density_study.cluster.stack.lock import Lock
 from density_study.cluster.stack.maven import WITH_TESTS
 from density_study.cluster.stack.own_jar import test_jar
 from density_study.cluster.stack.prune import in_use, other_trees, remove, size_mib
-from density_study.cluster.stack.recipe import RECIPES, TOOLS, Recipe, recipe_of
+from density_study.cluster.stack.recipe import Recipe
+from density_study.cluster.stack.recipes import RECIPES, TOOLS, recipe_of
 from density_study.cluster.stack.stack import ensure_all, java_for
 from density_study.cluster.state import shell
 from density_study.cluster.state.atomic import write_text

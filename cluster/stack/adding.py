@@ -10,7 +10,8 @@ from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.versions import Versions
 from density_study.cluster.stack.lock import Lock, lock_of
 from density_study.cluster.stack.maven import RUNTIME, download, find_maven
-from density_study.cluster.stack.recipe import Recipe, recipe_of
+from density_study.cluster.stack.recipe import Recipe
+from density_study.cluster.stack.recipes import recipe_of
 from density_study.cluster.stack.stack import java_for
 from density_study.cluster.state.atomic import write_text
 

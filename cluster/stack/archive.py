@@ -19,7 +19,7 @@ from pathlib import Path, PurePath
 
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.stack.java import Java
-from density_study.cluster.stack.recipe import recipe_of
+from density_study.cluster.stack.recipes import recipe_of
 from density_study.cluster.stack.stack import Stack, classpath
 from density_study.cluster.state import atomic
 

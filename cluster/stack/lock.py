@@ -7,12 +7,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from density_study.cluster.model.errors import InputError
-
-if TYPE_CHECKING:
-    from density_study.cluster.stack.recipe import Recipe
+from density_study.cluster.stack.recipe import Recipe
 
 _LINE = re.compile(r"([0-9a-f]{64})  (\S+\.jar)")
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from density_study.cluster.stack.cache import cache_root
-from density_study.cluster.stack.recipe import RECIPES, TOOLS, locked_versions
+from density_study.cluster.stack.recipes import RECIPES, TOOLS, locked_versions
 from density_study.cluster.stack.stack import locked, stack_home
 from density_study.cluster.stack.tree import MANIFEST
 

@@ -1,37 +1,20 @@
-"""`Recipe`: what a stack is made from. Its key names the assembled tree in the cache.
-
-Hadoop and HBase have one pom.xml each, for any version on Maven Central, and a lock for each version. The
-shipped locks lie beside the pom; `study stack add` writes others to the cache.
-"""
+"""`Recipe`: what a stack is made from. Its key names the assembled tree in the cache."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.versions import HBASE, VERSIONS, Versions
 from density_study.cluster.stack.artifact import Artifact
 from density_study.cluster.stack.cache import cache_root
-from density_study.cluster.stack.lock import read_lock
 
 # Raise it when the shape of the assembled tree changes: old trees are then left alone and not used.
 TREE_FORMAT = 3
 
 _HERE = Path(__file__).resolve().parent
-_TESTS = _HERE.parents[1] / "tests" / "unit" / "workloads" / "ycsb"
-_LOCKS = "locks"
-_SUFFIX = ".sha256"
-# YARN's own pages (cluster, node, proxy) are in its jars; those of HDFS and HBase are in none.
-_HADOOP_WEBAPPS = ("webapps/hdfs", "webapps/secondary", "webapps/datanode", "webapps/static")
-_HBASE_WEBAPPS = ("hbase-webapps/master", "hbase-webapps/regionserver", "hbase-webapps/static")
-_OF_EVERY_STORE = (
-    "Authorities", "Barrier", "CleanUpLog", "Failures", "InsertLog", "LoadSchedule",
-    "ScheduledWorkload", "StudyWorkload", "ThinkTimed", "WarmClient", "YcsbKeys",
-)  # fmt: skip
-"""Classes of the HBase binding that the bindings for other stores need, too."""
+LOCKS = "locks"
 
 
 @dataclass(frozen=True)
@@ -84,7 +67,7 @@ class Recipe:
     @property
     def own_lock(self) -> Path:
         """Where `study stack add` writes the lock of a version that is not shipped."""
-        return cache_root() / _LOCKS / self.name / Path(self.lock_name).name
+        return cache_root() / LOCKS / self.name / Path(self.lock_name).name
 
     @property
     def lock(self) -> Path:
@@ -118,138 +101,3 @@ def _files(folder: Path) -> list[Path]:
 def _add(update: Callable[[bytes], None], name: str, path: Path) -> None:
     content = path.read_bytes()
     update(f"{name} {len(content)}\n".encode() + content)
-
-
-def _hadoop(versions: Versions) -> Recipe:
-    return Recipe(
-        "hadoop",
-        versions.hadoop,
-        _HERE / "hadoop",
-        webapps=_HADOOP_WEBAPPS,
-        lock_name=f"{_LOCKS}/{versions.hadoop}{_SUFFIX}",
-        properties={"hadoop.version": versions.hadoop},
-    )
-
-
-def _hbase(versions: Versions) -> Recipe:
-    """Its client of HDFS has the version of the DataNodes, so there is a tree for each pair of versions."""
-    hadoop = _hadoop(versions)
-    return Recipe(
-        "hbase",
-        versions.hbase,
-        _HERE / "hbase",
-        webapps=_HBASE_WEBAPPS,
-        lock_name=f"{_LOCKS}/{versions.hbase}+{versions.hadoop}{_SUFFIX}",
-        properties={
-            "hbase.version": versions.hbase,
-            "hadoop.version": versions.hadoop,
-            "netty.version": _netty(hadoop) if hadoop.lock.exists() else "",
-        },
-    )
-
-
-def _netty(hadoop: Recipe) -> str:
-    """The release of netty that this Hadoop brings: HBase's HDFS client must not mix two of them."""
-    prefix = "netty-handler-"
-    found = next(name for name in read_lock(hadoop).jars if name.startswith(prefix))
-    return found.removeprefix(prefix).removesuffix(".jar")
-
-
-def _ycsb(versions: Versions) -> Recipe:
-    """HBase's client has one version, whatever the servers have: only they differ between two arms. A given
-    cluster is measured by a client of its own version, where that is locked."""
-    directory = _HERE.parents[1] / "workloads" / "ycsb" / "java"
-    tests = _TESTS / "java"
-    plain = Recipe("ycsb", "0.17.0", directory, built="density-ycsb-hbase-0.17.0.jar", tests=tests)
-    if versions.client == HBASE:
-        return plain
-    lock_name = f"{_LOCKS}/{versions.client}{_SUFFIX}"
-    return replace(plain, lock_name=lock_name, properties={"hbase.version": versions.client})
-
-
-def client_of(hbase: str) -> str:
-    """The version of the client for a cluster whose HBase says that it is `hbase`: the same if its jars are
-    locked, else the default."""
-    for client in (hbase, f"{hbase}-hadoop3"):
-        if client == HBASE or _ycsb(Versions(client=client)).lock.exists():
-            return client
-    return HBASE
-
-
-def _profiler(_: Versions) -> Recipe:
-    """async-profiler; of no cluster, so that only a study that asks for it fetches it."""
-    return Recipe("profiler", "4.5", _HERE / "profiler")
-
-
-def _ycsb_stores(_: Versions) -> Recipe:
-    """The bindings for other stores, on a class path without HBase."""
-    java = _HERE.parents[1] / "workloads" / "ycsb" / "java"
-    ycsb = java / "src" / "main" / "java" / "org" / "densitystudy" / "ycsb"
-    return Recipe(
-        "ycsb-stores",
-        "0.17.0",
-        java / "stores",
-        built="density-ycsb-stores-0.17.0.jar",
-        shared=tuple(ycsb / f"{name}.java" for name in _OF_EVERY_STORE),
-        tests=_TESTS / "java_stores",
-    )
-
-
-def _cassandra(_: Versions) -> Recipe:
-    """The servers; their client is in ycsb-stores."""
-    return Recipe("cassandra", "5.0.9", _HERE / "cassandra")
-
-
-def _accumulo(_: Versions) -> Recipe:
-    """Its daemons, without HDFS and ZooKeeper, which are those of HBase; their client is in ycsb-stores."""
-    return Recipe("accumulo", "2.1.4", _HERE / "accumulo")
-
-
-def _gatk(_: Versions) -> Recipe:
-    """GATK, for pipelines that name it."""
-    return Recipe("gatk", "4.6.2.0", _HERE / "gatk")
-
-
-def _kudu(_: Versions) -> Recipe:
-    """The servers, as Linux programs for x86-64; their client is in ycsb-stores."""
-    return Recipe("kudu", "1.18.1", _HERE / "kudu")
-
-
-RECIPES: dict[str, Callable[[Versions], Recipe]] = {
-    "hadoop": _hadoop,
-    "hbase": _hbase,
-    "ycsb": _ycsb,
-}
-
-
-TOOLS: dict[str, Callable[[Versions], Recipe]] = {
-    "profiler": _profiler,
-    "ycsb-stores": _ycsb_stores,
-    "cassandra": _cassandra,
-    "accumulo": _accumulo,
-    "gatk": _gatk,
-    "kudu": _kudu,
-}
-"""Fetched when they are needed."""
-
-
-def recipe_of(name: str, versions: Versions = VERSIONS) -> Recipe:
-    """The recipe registered under `name`, by default of the default versions. InputError names those that
-    exist."""
-    known = {**RECIPES, **TOOLS}
-    if name not in known:
-        raise InputError(
-            f"stack {name!r} does not exist.", "stack", f"use one of {', '.join(RECIPES)}, or all."
-        )
-    return known[name](versions)
-
-
-def locked_versions() -> Iterator[Versions]:
-    """Every pair of Hadoop and HBase that has locks, shipped ones and added ones."""
-    folders = (_HERE / "hbase" / _LOCKS, cache_root() / _LOCKS / "hbase")
-    names = {path.stem for folder in folders for path in folder.glob(f"*+*{_SUFFIX}")}
-    for name in sorted(names):
-        hbase, hadoop = name.split("+")
-        versions = Versions(hadoop, hbase)
-        if _hadoop(versions).lock.exists():
-            yield versions

@@ -16,7 +16,8 @@ from density_study.cluster.stack.cache import cache_root
 from density_study.cluster.stack.java import Java, find_java
 from density_study.cluster.stack.lock import read_lock
 from density_study.cluster.stack.maven import find_maven
-from density_study.cluster.stack.recipe import Recipe, recipe_of
+from density_study.cluster.stack.recipe import Recipe
+from density_study.cluster.stack.recipes import recipe_of
 from density_study.cluster.stack.tree import read_tree, write_tree
 from density_study.cluster.state import atomic
 

@@ -14,7 +14,7 @@ from density_study.cluster.model.store import Store
 from density_study.cluster.stack.java import Java
 from density_study.cluster.stack.lock import read_lock
 from density_study.cluster.stack.machine_software import THIS_MACHINE, MachineSoftware
-from density_study.cluster.stack.recipe import recipe_of
+from density_study.cluster.stack.recipes import recipe_of
 from density_study.cluster.stack.stack import Stack, classpath, ensure, locked, stack_home
 
 CLIENTS = "ycsb-stores"

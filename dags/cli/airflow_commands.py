@@ -23,7 +23,7 @@ def setup() -> None:
     """
     from density_study.cluster.stack.archive import ensure_archives
     from density_study.cluster.stack.java import find_java
-    from density_study.cluster.stack.recipe import RECIPES
+    from density_study.cluster.stack.recipes import RECIPES
     from density_study.cluster.stack.stack import ensure_all
 
     stacks = ensure_all(list(RECIPES))

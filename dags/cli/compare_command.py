@@ -91,7 +91,12 @@ def compare(
     from density_study.dags.run_status.status import find_root
     from density_study.dags.stages.comparison import acknowledge as write_acknowledged
     from density_study.dags.stages.comparison import compare_with, comparison_lines, side_by_side
-    from density_study.workloads.study.schedule import Baseline, CompareSpec, parse_baseline, percent
+    from density_study.workloads.study.schedule import (
+        Baseline,
+        CompareSpec,
+        parse_baseline,
+        percent,
+    )
 
     if as_json and form is not Format.text:
         raise InputError("two formats are requested.", "--json", f"omit it, or --format {form}.")

@@ -102,7 +102,7 @@ def list_versions(as_json: Json = False) -> None:
     """List the versions that studies can name: pairs of Hadoop and HBase, and the JDKs of this machine."""
     from density_study.cluster.stack import stack_home
     from density_study.cluster.stack.java import installed_features
-    from density_study.cluster.stack.recipe import locked_versions, recipe_of
+    from density_study.cluster.stack.recipes import locked_versions, recipe_of
     from density_study.dags.cli.layout import rows_table
 
     rows = []

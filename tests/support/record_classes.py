@@ -27,7 +27,7 @@ from density_study.cluster.providers.local.transport import LocalTransport
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.stack import classpath, ensure
 from density_study.cluster.stack.archive import CLASSES
-from density_study.cluster.stack.recipe import recipe_of
+from density_study.cluster.stack.recipes import recipe_of
 from density_study.cluster.state.journal import Journal
 from density_study.workloads.execution.hbase_ready import row_written_and_read
 from tests.live.support.builds import open_build, topology

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from density_study.cluster.stack.lock import lock_of
-from density_study.cluster.stack.recipe import RECIPES, Recipe
+from density_study.cluster.stack.recipe import Recipe
+from density_study.cluster.stack.recipes import RECIPES
 
 # A fake mvn copies the "repository" to -Dstack.lib, lists it, records each call; slow or failing on request.
 FAKE_MAVEN = """\

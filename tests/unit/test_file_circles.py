@@ -12,7 +12,9 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 ROOMS = ("cluster", "workloads", "analysis", "jobs", "dags")
-JAVA = {path.stem: path for path in (ROOT / "workloads" / "ycsb" / "java").glob("src/main/**/*.java")}
+JAVA = {
+    path.stem: path for path in (ROOT / "workloads" / "ycsb" / "java").rglob("src/main/**/*.java")
+}
 
 
 def python_imports() -> dict[str, set[str]]:

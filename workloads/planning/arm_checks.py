@@ -14,7 +14,7 @@ from density_study.cluster.providers.provider import software_of
 from density_study.cluster.render.jvm import collector_flag
 from density_study.cluster.stack import stack_home
 from density_study.cluster.stack.property_names import PROPERTIES, read_names
-from density_study.cluster.stack.recipe import recipe_of
+from density_study.cluster.stack.recipes import recipe_of
 
 _KEY = ("factors", "configuration")
 

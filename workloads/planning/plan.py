@@ -32,10 +32,11 @@ from density_study.workloads.planning.trial_order import (
 )
 from density_study.workloads.study.existing_spec import given_clusters
 from density_study.workloads.study.factors import named_levels
+from density_study.workloads.study.keys import MonitorSpec
 from density_study.workloads.study.libvirt_hosts import densities
 from density_study.workloads.study.registry import AnySetting
 from density_study.workloads.study.repetitions import Repetitions
-from density_study.workloads.study.study import MonitorSpec, Study
+from density_study.workloads.study.study import Study
 
 FORMAT: Literal[1] = 1
 StepKind = Literal["up", "trial", "down"]

@@ -35,7 +35,7 @@ from density_study.cluster.render.kudu import least_disk_mib
 from density_study.cluster.render.names import check_path
 from density_study.cluster.stack import ensure, ensure_all
 from density_study.cluster.stack.java import find_java
-from density_study.cluster.stack.recipe import TOOLS
+from density_study.cluster.stack.recipes import TOOLS
 from density_study.cluster.stack.store_software import ensure_store
 from density_study.cluster.state.limits import check_limits, check_temporary
 from density_study.workloads.planning.arm_checks import (

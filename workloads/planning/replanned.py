@@ -13,7 +13,6 @@ from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import Disk, Host, IoLimits, Login, Target
 from density_study.cluster.render.names import check_path
 from density_study.workloads.planning.plan import Plan, extended, make_plan, plan_text
-from density_study.workloads.study.containers_spec import carried
 from density_study.workloads.study.hosts_spec import DiskSpec, HostSpec
 from density_study.workloads.study.libvirt_hosts import KNOWN_HOSTS, declared_hosts
 from density_study.workloads.study.study import Study
@@ -47,7 +46,7 @@ def _hosts(study: Study, plan: Plan, runs: Path) -> tuple[Host, ...]:
     for topology in plan.topologies.values():
         watched = topology.given.watched if topology.given else ()
         found |= {host.name: host for host in (*topology.hosts, *watched)}
-    parts = carried(study) if study.provider == "container" else ()
+    parts = study.container_hosts() if study.provider == "container" else ()
     hosts = []
     for number, spec in enumerate(study.hosts):
         if spec.name not in found:

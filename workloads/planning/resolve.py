@@ -31,7 +31,6 @@ from density_study.cluster.providers.ssh.programs import (
     check_programs,
 )
 from density_study.cluster.render.names import check_path
-from density_study.workloads.study.containers_spec import carried
 from density_study.workloads.study.hosts_spec import DiskSpec, HostSpec, SshSpec
 from density_study.workloads.study.libvirt_hosts import KNOWN_HOSTS, declared_hosts, needs_ssh
 from density_study.workloads.study.study import Study
@@ -239,7 +238,7 @@ def write_keys(study: Study, to: Path) -> Path:
 
 
 def _hosts(study: Study, machines: Mapping[str, _Machine]) -> tuple[Host, ...]:
-    parts = carried(study) if study.provider == "container" else ()
+    parts = study.container_hosts() if study.provider == "container" else ()
 
     def host(numbered: tuple[int, HostSpec]) -> Host:
         index, spec = numbered

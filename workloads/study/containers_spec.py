@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from ipaddress import IPv4Network
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from pydantic import Field, field_validator
 
 from density_study.cluster.model.host import ContainerHost, CpuPolicy
 from density_study.workloads.base.quantity import SizeMib
 from density_study.workloads.base.values import Frozen
-
-if TYPE_CHECKING:
-    from density_study.workloads.study.study import Study
 
 NETWORK = "198.18.41.0/24"
 """Of the range that is reserved for benchmarks (RFC 2544), so that no network of a site has it."""
@@ -63,9 +59,3 @@ class ContainersSpec(Frozen):
     def _part(self, network: IPv4Network, containers: int) -> ContainerHost:
         first, *rest = map(str, islice(network.hosts(), containers + 1))
         return ContainerHost(tuple(rest), str(network), first, self.cpus, self.host_reserve)
-
-
-def carried(study: Study) -> tuple[ContainerHost, ...]:
-    """How each host of the study carries the workers of the densest arm, a master and a client."""
-    spec = study.containers or ContainersSpec()
-    return spec.carried(len(study.hosts), 2 + max(study.factors.vms_per_host))

@@ -12,14 +12,14 @@ from density_study.cluster.providers.ssh.options import host_folder
 
 if TYPE_CHECKING:
     from density_study.workloads.study.hosts_spec import DiskSpec, HostSpec
-    from density_study.workloads.study.study import Study
+    from density_study.workloads.study.keys import StudyKeys
 
 KNOWN_HOSTS = "known_hosts"
 DIVIDED = ("libvirt", "container")
 """Providers whose hosts are divided into nodes with one RegionServer each; density 0 is the bare host."""
 
 
-def densities(study: Study) -> tuple[tuple[int, int], ...]:
+def densities(study: StudyKeys) -> tuple[tuple[int, int], ...]:
     """(VMs per host, RegionServers per node) of every combination of these factors that is built.
 
     A VM or container has one RegionServer. Only the bare host may have more: as control arm, it has as many
@@ -33,25 +33,25 @@ def densities(study: Study) -> tuple[tuple[int, int], ...]:
     return tuple((level, each) for level in vms for each in (servers if level == 0 else (1,)))
 
 
-def needs_ssh(study: Study) -> bool:
+def needs_ssh(study: StudyKeys) -> bool:
     """Whether the hosts need an SSH login: as bare hosts, or because a host has no libvirt URI."""
     return 0 in study.factors.vms_per_host or any(host.libvirt is None for host in study.hosts)
 
 
-def guests_on(study: Study, host: HostSpec) -> int:
+def guests_on(study: StudyKeys, host: HostSpec) -> int:
     """Maximum number of guests on `host`. Master and client of one host share a guest."""
     workers = max(study.factors.vms_per_host) if "worker" in host.roles else 0
     return workers + _masters(study, host)
 
 
-def declared_hosts(study: Study, runs: Path) -> tuple[Host, ...]:
+def declared_hosts(study: StudyKeys, runs: Path) -> tuple[Host, ...]:
     """The hosts as declared; none is contacted. Each receives its share of the guests' addresses."""
     assert study.vms is not None  # validated with the study
     addresses = iter(study.vms.range)
     return tuple(_host(study, host, runs, addresses) for host in study.hosts)
 
 
-def _host(study: Study, spec: HostSpec, runs: Path, addresses: Iterator[str]) -> Host:
+def _host(study: StudyKeys, spec: HostSpec, runs: Path, addresses: Iterator[str]) -> Host:
     known_hosts = str(runs.absolute() / study.study / KNOWN_HOSTS)
     ssh = study.ssh
     return Host(
@@ -67,7 +67,9 @@ def _host(study: Study, spec: HostSpec, runs: Path, addresses: Iterator[str]) ->
     )
 
 
-def _vm_host(study: Study, spec: HostSpec, known_hosts: str, addresses: Iterator[str]) -> VmHost:
+def _vm_host(
+    study: StudyKeys, spec: HostSpec, known_hosts: str, addresses: Iterator[str]
+) -> VmHost:
     vms = study.vms
     assert vms is not None
     return VmHost(
@@ -85,7 +87,7 @@ def _vm_host(study: Study, spec: HostSpec, known_hosts: str, addresses: Iterator
     )
 
 
-def _uri(study: Study, spec: HostSpec, known_hosts: str) -> str:
+def _uri(study: StudyKeys, spec: HostSpec, known_hosts: str) -> str:
     """URI over SSH with the study's login; accepts only host keys from the study's own file."""
     assert study.ssh is not None  # validated with the study
     port = "" if study.ssh.port == 22 else f":{study.ssh.port}"
@@ -100,7 +102,7 @@ def _disk(spec: DiskSpec) -> Disk:
     return Disk(spec.path, spec.medium, True, IoLimits(**spec.limits.model_dump()))
 
 
-def _masters(study: Study, host: HostSpec) -> int:
+def _masters(study: StudyKeys, host: HostSpec) -> int:
     """Guests for master and client on `host`: one shared guest if it has both."""
     master = next(each.name for each in study.hosts if "master" in each.roles)
     return int(host.name == master or "client" in host.roles)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
@@ -11,28 +11,11 @@ from density_study.workloads.base.checked import FaultyKeyError, no_duplicates
 from density_study.workloads.base.quantity import magnitude, milliseconds, percent, written_in
 from density_study.workloads.base.values import Frozen
 
-if TYPE_CHECKING:
-    from density_study.workloads.study.study import Study
-
 LEAST_MBIT_S, MOST_MBIT_S = 10, 400_000
 MOST_DELAY_MS = 100
-_KEY = ("factors", "network")
 _REJECTED = {
     "interfaces": "a daemon has one address; write queues for several queues of a container's interface, and "
     "let the hosts' system bond network cards",
-}
-_REFUSED = {
-    "local": "process groups share the loopback interface of this machine; use provider container or "
-    "physical",
-    "existing": "the network of a given cluster belongs to others",
-}
-_NOT_OF = {
-    "physical": ("queues", "the queues of a network card are not changed; use provider container"),
-    "libvirt": ("queues", "the queues of a guest's card are not changed; use provider container"),
-    "container": (
-        "irq_affinity",
-        "the cable of a container has no interrupts; use provider physical",
-    ),
 }
 
 
@@ -201,25 +184,3 @@ NetworkLevel = Annotated[
     Discriminator(lambda value: "(word)" if isinstance(value, str) else "(settings)"),
 ]
 """By the tags, an error is about the kind of level that was meant; in parentheses, they are not shown."""
-
-
-def check_network(study: Study) -> None:
-    """ValueError where nodes have no network interface that the study may change."""
-    if study.factors.network is None:
-        return
-    if why := _REFUSED.get(study.provider):
-        raise FaultyKeyError(f"provider {study.provider} has no factor network: {why}", *_KEY)
-    if study.provider in ("container", "libvirt") and 0 in study.factors.vms_per_host:
-        raise FaultyKeyError(
-            "the bare host (vms_per_host 0) has another network than its nodes, or talks to itself by "
-            "loopback, which is not changed; remove 0, or the factor",
-            *_KEY,
-        )
-    if study.provider == "physical" and len(study.hosts) < 2:
-        raise FaultyKeyError(
-            "one host talks to itself by loopback; add hosts, or use provider container", *_KEY
-        )
-    key, why = _NOT_OF[study.provider]
-    for place, level in enumerate(study.factors.network):
-        if isinstance(level, NetworkSpec) and getattr(level, key) is not None:
-            raise FaultyKeyError(why, *(*_KEY, place, key))

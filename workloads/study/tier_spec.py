@@ -4,20 +4,15 @@ whose use every trial proves by the servers' counters. Faults are ValueErrors.""
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from density_study.cluster.model.configuration import BlockCache, Configuration
-from density_study.cluster.render.settable import SHORT_CIRCUIT
 from density_study.workloads.base.checked import FaultyKeyError
 from density_study.workloads.base.quantity import SizeMib
 from density_study.workloads.base.values import Frozen
 from density_study.workloads.study.configuration_spec import SMALLEST_CACHE_MIB
-from density_study.workloads.testdfsio.setting import READS, DfsioSetting
-
-if TYPE_CHECKING:
-    from density_study.workloads.study.study import Study
 
 PMEM, EMULATED = "pmem", "emulated"
 _KINDS = ("offheap", "file", "mmap", "pmem", "hdfs_pmem", "ram_disk", "hdfs_cache")
@@ -118,27 +113,6 @@ TierLevel = Annotated[
 def is_emulated(tier: str) -> bool:
     """Whether the level of this name only stands in for persistent memory."""
     return f"{PMEM}-{EMULATED}" in tier
-
-
-def check_tiers(study: Study) -> None:
-    """ValueError for the first rule of HDFS's cache that the study violates."""
-    for index, tier in enumerate(study.factors.tier or ()):
-        if not isinstance(tier, TierSpec) or not tier.hdfs_pmem:
-            continue
-        if not any(isinstance(s, DfsioSetting) and s.mode in READS for s in study.settings()):
-            raise FaultyKeyError(
-                "only reads of TestDFSIO use it, and the study has none; add testdfsio with the mode read",
-                *("factors", "tier", index, "hdfs_pmem"),
-            )
-        for name, spec in (study.factors.configuration or {}).items():
-            sites = {"core-site": spec.core_site, "hdfs-site": spec.hdfs_site}
-            for site, given in sites.items():
-                if given.get(SHORT_CIRCUIT) == "true":
-                    raise FaultyKeyError(
-                        "short-circuit reads open the files on the disk, and pass the cache of the tier "
-                        "hdfs_pmem; remove one of them",
-                        *("factors", "configuration", name, site, SHORT_CIRCUIT),
-                    )
 
 
 def name_of(level: Literal["heap"] | TierSpec) -> str:

@@ -4,30 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal, Self
-
-from pydantic import Field, model_validator
+from typing import Any, Self
 
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.topology import Topology
-from density_study.workloads.base.fault import Fault
 from density_study.workloads.base.search import Probe, Search
 from density_study.workloads.base.setting import Setting
 from density_study.workloads.base.values import ClientFiles
-from density_study.workloads.ycsb import naming
-from density_study.workloads.ycsb.client_spec import Client
-from density_study.workloads.ycsb.distribution import ZIPFIAN, KeyDistribution, Keys
 from density_study.workloads.ycsb.fault_under_load.victims import cannot_recover
 from density_study.workloads.ycsb.knobs import STEADY_ESTIMATE_S
-from density_study.workloads.ycsb.mixes import MIXES, Mix, MixFacts, OwnMix, is_load
-from density_study.workloads.ycsb.noisy_neighbour.neighbour import NOBODY, pair
+from density_study.workloads.ycsb.mixes import Mix
+from density_study.workloads.ycsb.noisy_neighbour.neighbour import pair
 from density_study.workloads.ycsb.output.interval_log import client_rate
 from density_study.workloads.ycsb.output.latency import percentile_ms
-from density_study.workloads.ycsb.phase import Phase
+from density_study.workloads.ycsb.parameters import YcsbParameters
 from density_study.workloads.ycsb.row import Row
 from density_study.workloads.ycsb.stores.store_rules import check_store, store_obstacle
 from density_study.workloads.ycsb.variant_store import STORED_ROW_MIB as STORED_VARIANT_MIB
-from density_study.workloads.ycsb.variant_store import VALUE_MIB, VariantStore
+from density_study.workloads.ycsb.variant_store import VALUE_MIB
 
 INT_MAX = 2**31 - 1
 LOAD_ESTIMATE_OPS_S = 6000.0
@@ -54,136 +48,17 @@ _NO_COLUMNS = frozenset(
 _STORE_COLUMNS = ("samples", "sites", "region_sites")
 
 
-class YcsbSetting(Setting):
-    """One YCSB run, which ends after `duration_s`; a load has no duration, and ends with its last record.
-
-    Threads, records and target are those of all `clients` processes together, which start at the same moment
-    on the topology's client nodes. A saturation run has no target. A latency run has target_ops_s. A target
-    relative to the saturation measured on the same build (target_percent) is resolved when the trial starts.
-    """
-
-    workload: Literal["ycsb"] = "ycsb"
-    mix: str = Field(description="name of the mix of operations")
-    own_mix: OwnMix | None = Field(None, description="the mix, where the study defines it")
-    records: int = Field(gt=0, description="rows of the table before the run")
-    row: Row = Field(Row(), description="fields of a row; a variant store has rows of its own")
-    threads: int = Field(gt=0, description="threads of all clients together")
-    clients: int = Field(1, gt=0, description="client processes on all client nodes")
-    client: Client = Field(Client(), description="JVM and connections of a client process")
-    duration_s: float | None = Field(None, description="length of the run in s; null: a load")
-    warm_up_s: float = Field(0.0, description="ramp-up in s, excluded from every metric")
-    warm_up_client_s: float = Field(
-        0.0, description="client warm-up in s, before the client's schedule starts; not measured"
-    )
-    warm_up_daemons_s: float = Field(
-        0.0, description="server warm-up in s, before a build's first run; not measured"
-    )
-    until_steady: bool = Field(
-        False,
-        description="server warm-up runs the setting's own mix and ends when compilers idle, "
-        "after warm_up_daemons_s at the latest",
-    )
-    target_percent: float | None = Field(
-        None, description="target rate in percent of the saturation measured on the same build"
-    )
-    target_ops_s: float | None = Field(
-        None, description="target rate of all clients together, in operations per second"
-    )
-    search: Search | None = Field(
-        None, description="what a sequence of probes searches for; null: the trial is no probe"
-    )
-    fault: Fault | None = Field(
-        None, description="what is done to the cluster while the clients run; null: nothing"
-    )
-    phase: Phase | None = Field(
-        None,
-        description="how the rate changes with time, as shares of the target; null: it does not",
-    )
-    request_distribution: Keys = ZIPFIAN
-    max_scan_length: int = Field(100, description="maximum rows per scan")
-    min_scan_length: int = Field(1, description="minimum rows per scan")
-    scan_length_distribution: Literal["uniform", "zipfian"] = "uniform"
-    insert_order: Literal["hashed", "ordered"] = Field(
-        "hashed", description="whether keys are hashes of record numbers, or the numbers themselves"
-    )
-    regions_per_server: int = 10
-    neighbour_threads: int | None = Field(
-        None,
-        ge=0,
-        description="noisy-neighbour trial: CPU-bound threads next to the victim, 0 for none; "
-        "null: not such a trial",
-    )
-    variants: VariantStore | None = Field(
-        None, description="rows and queries of a variant store; `records` counts its rows"
-    )
-
-    @model_validator(mode="after")
-    def _mix_is_known(self) -> Self:
-        known = self.own_mix.name == self.mix if self.own_mix else self.mix in MIXES
-        if not known:
-            raise ValueError(f"there is no mix {self.mix!r}")
-        return self
-
-    @property
-    def mix_facts(self) -> MixFacts:
-        if self.own_mix is not None:
-            return self.own_mix.facts
-        return next(facts for name, facts in MIXES.items() if name == self.mix)
-
-    @property
-    def id(self) -> str:
-        return naming.setting_id(self)
-
-    @property
-    def label(self) -> str:
-        return naming.label(self)
-
-    @property
-    def size_label(self) -> str:
-        return naming.size_label(self)
-
-    @property
-    def sort_key(self) -> tuple[float, ...]:
-        return naming.sort_key(self)
-
-    def unnamed_knobs(self) -> dict[str, str | float]:
-        return naming.unnamed_knobs(self)
-
-    @property
-    def own_threads(self) -> int:
-        """Those of the setting in the plan; a probe may have more."""
-        return (self.search.start_threads if self.search else None) or self.threads
+class YcsbSetting(YcsbParameters):
+    """One YCSB run: what it needs, writes and leaves, and how it follows from other runs."""
 
     @property
     def mode_name(self) -> str:
         return self.mix
 
     @property
-    def is_load(self) -> bool:
-        """Whether the run writes its table, and ends with the last row."""
-        return is_load(self.mix)
-
-    @property
-    def distribution(self) -> KeyDistribution:
-        """Distribution of requests."""
-        return self.mix_facts.distribution or self.request_distribution
-
-    @property
     def load_mix(self) -> Mix:
         """The mix that writes the setting's table."""
         return "load" if self.variants is None else "variant-load"
-
-    @property
-    def is_isolation(self) -> bool:
-        """Whether the trial belongs to a noisy-neighbour pair: a victim alone, and with a neighbour."""
-        return self.neighbour_threads is not None
-
-    @property
-    def neighbour(self) -> str | None:
-        """The victim's neighbour in words; None: not a noisy-neighbour trial."""
-        if self.neighbour_threads is None:
-            return None
-        return f"{self.neighbour_threads} busy threads" if self.neighbour_threads else NOBODY
 
     @property
     def is_saturation(self) -> bool:

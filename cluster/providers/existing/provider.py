@@ -57,7 +57,7 @@ from density_study.cluster.providers.provider import (
 from density_study.cluster.providers.ssh.build import SshBuild
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.render.conf_files import given_client_files
-from density_study.cluster.stack.recipe import client_of
+from density_study.cluster.stack.recipes import client_of
 from density_study.cluster.state import atomic
 from density_study.cluster.state.events import Event, GivenRemoved, Intent
 from density_study.cluster.state.journal import Journal

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from density_study.cluster.model.versions import Versions
-from density_study.cluster.stack.recipe import locked_versions, recipe_of
+from density_study.cluster.stack.recipes import locked_versions, recipe_of
 from tests.live.factors.one_build import arm, built
 
 pytestmark = pytest.mark.timeout(1200)

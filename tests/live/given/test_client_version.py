@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from density_study.cluster.model.versions import Versions
-from density_study.cluster.stack.recipe import client_of
+from density_study.cluster.stack.recipes import client_of
 from tests.live.support.standalone import CREATE, standing
 
 pytestmark = [pytest.mark.live, pytest.mark.slow, pytest.mark.timeout(300)]

@@ -12,7 +12,8 @@ import pytest
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.stack import ensure, stack_home
 from density_study.cluster.stack.adding import delivered
-from density_study.cluster.stack.recipe import RECIPES, Recipe
+from density_study.cluster.stack.recipe import Recipe
+from density_study.cluster.stack.recipes import RECIPES
 from tests.security.supply.repository import HOST, SETTINGS, Repository, jar, pom
 
 pytestmark = [

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.render.store_daemons import redis_data_mib
-
-if TYPE_CHECKING:
-    from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.parameters import YcsbParameters
 
 # Measured with 10 fields of 100 bytes: 2.05 KiB a row, with its key in the index.
 REDIS_ROW_BYTES = 250
 REDIS_FIELD_BYTES = 95
 
 
-def check_store(setting: YcsbSetting, topology: Topology) -> None:
+def check_store(setting: YcsbParameters, topology: Topology) -> None:
     """InputError if the store cannot do the setting honestly."""
     store = topology.store
     if store.is_hbase:
@@ -32,7 +28,7 @@ def check_store(setting: YcsbSetting, topology: Topology) -> None:
         _check_redis_memory(setting, topology)
 
 
-def store_obstacle(setting: YcsbSetting, topology: Topology) -> InputError | None:
+def store_obstacle(setting: YcsbParameters, topology: Topology) -> InputError | None:
     """Why the setting is left out on this topology: it moves regions, or kills daemons of Hadoop, or scans a
     store that has no order."""
     facts = topology.store.facts
@@ -49,7 +45,7 @@ def store_obstacle(setting: YcsbSetting, topology: Topology) -> InputError | Non
     return _refused(setting, f"{facts.title} has no RegionServers for it", key)
 
 
-def redis_need_mib(setting: YcsbSetting) -> float:
+def redis_need_mib(setting: YcsbParameters) -> float:
     """Memory of the loaded rows."""
     row = setting.row
     return (
@@ -59,7 +55,7 @@ def redis_need_mib(setting: YcsbSetting) -> float:
     )
 
 
-def _check_redis_memory(setting: YcsbSetting, topology: Topology) -> None:
+def _check_redis_memory(setting: YcsbParameters, topology: Topology) -> None:
     """Each shard has an equal part of the rows."""
     need_mib = redis_need_mib(setting) / len(topology.workers)
     for worker in topology.workers:
@@ -73,7 +69,7 @@ def _check_redis_memory(setting: YcsbSetting, topology: Topology) -> None:
             )
 
 
-def _refused(setting: YcsbSetting, why: str, key: str) -> InputError:
+def _refused(setting: YcsbParameters, why: str, key: str) -> InputError:
     return InputError(
         f"{setting.id}: {why}.",
         key,

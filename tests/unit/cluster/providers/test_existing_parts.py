@@ -11,7 +11,7 @@ from density_study.cluster.model.versions import HBASE, Versions
 from density_study.cluster.providers.existing import watched
 from density_study.cluster.providers.existing.tables import check_quota
 from density_study.cluster.stack.lock import read_lock
-from density_study.cluster.stack.recipe import client_of, recipe_of
+from density_study.cluster.stack.recipes import client_of, recipe_of
 
 
 def given(*hosts: tuple[str, str]) -> GivenCluster:

@@ -11,7 +11,7 @@ from density_study.cluster.model.versions import Versions
 from density_study.cluster.stack import ensure, stack_home
 from density_study.cluster.stack.adding import add
 from density_study.cluster.stack.lock import lock_of, read_lock
-from density_study.cluster.stack.recipe import locked_versions, recipe_of
+from density_study.cluster.stack.recipes import locked_versions, recipe_of
 from tests.support.toy_stack import ToyStack
 
 NEW = Versions("3.4.77", "2.6.77-hadoop3")

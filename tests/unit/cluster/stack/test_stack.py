@@ -15,7 +15,8 @@ import pytest
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.stack import classpath, ensure, ensure_all, stack_home
 from density_study.cluster.stack.lock import lock_of
-from density_study.cluster.stack.recipe import RECIPES, Recipe
+from density_study.cluster.stack.recipe import Recipe
+from density_study.cluster.stack.recipes import RECIPES
 from tests.support.toy_stack import ToyStack, executable
 
 
@@ -213,7 +214,8 @@ def test_only_one_of_many_threads_assembles(toy: ToyStack) -> None:
 def test_only_one_of_several_processes_assembles(toy: ToyStack) -> None:
     script = textwrap.dedent(f"""
         from pathlib import Path
-        from density_study.cluster.stack.recipe import RECIPES, Recipe
+        from density_study.cluster.stack.recipe import Recipe
+        from density_study.cluster.stack.recipes import RECIPES
         from density_study.cluster.stack.stack import ensure
         toy = Recipe("toy", "1.0", Path({str(toy.recipe.directory)!r}))
         RECIPES["toy"] = lambda _: toy

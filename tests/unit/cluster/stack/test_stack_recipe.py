@@ -9,7 +9,8 @@ import pytest
 
 from density_study.cluster.model.versions import VERSIONS, Versions
 from density_study.cluster.stack.lock import read_lock
-from density_study.cluster.stack.recipe import RECIPES, TOOLS, Recipe, locked_versions, recipe_of
+from density_study.cluster.stack.recipe import Recipe
+from density_study.cluster.stack.recipes import RECIPES, TOOLS, locked_versions, recipe_of
 
 MAVEN = {"m": "http://maven.apache.org/POM/4.0.0"}
 

@@ -16,7 +16,7 @@ from density_study.workloads.base.parsing import ParseError
 from density_study.workloads.monitors import DEVICES, MONITORS, last_epoch_s, with_devices
 from density_study.workloads.monitors.devices import devices, header, parse_device, title
 from density_study.workloads.monitors.proc_counters import disks, network, pressure, sockets
-from density_study.workloads.study.study import DeviceName
+from density_study.workloads.study.keys import DeviceName
 
 ROOT = Path(__file__).parents[4]
 TEXT = f"""\

@@ -17,7 +17,7 @@ import java.util.Properties;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.Vector;
-import org.densitystudy.stores.Admin;
+import org.densitystudy.stores.Stores;
 import org.densitystudy.stores.StoreTool;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -62,7 +62,7 @@ class AerospikeTest {
   }
 
   private AerospikeEndpoint endpoint() throws Exception {
-    return (AerospikeEndpoint) Admin.of("aerospike", properties);
+    return (AerospikeEndpoint) Stores.of("aerospike", properties);
   }
 
   private static Map<String, ByteIterator> fields(String... pairs) {

@@ -11,7 +11,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Properties;
 import java.util.Vector;
-import org.densitystudy.stores.Admin;
+import org.densitystudy.stores.Stores;
 import org.densitystudy.stores.Rows;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -70,6 +70,6 @@ class RedisEndpointTest {
   void anEndpointIsNeverTheAdminThatEmptiesServers() {
     Properties properties = new Properties();
     properties.setProperty("endpoint", "true");
-    assertThrows(IllegalArgumentException.class, () -> Admin.of("rocksdb", properties));
+    assertThrows(IllegalArgumentException.class, () -> Stores.of("rocksdb", properties));
   }
 }

@@ -41,8 +41,16 @@ final class Barrier {
       text = read();
     }
     long startMs = Long.parseLong(text.strip());
-    WarmClient.sleepUntil(startMs);
+    sleepUntil(startMs);
     return System.currentTimeMillis() - startMs;
+  }
+
+  /** Returns at that time of the epoch, or at once if it has passed. */
+  static void sleepUntil(long epochMs) throws InterruptedException {
+    long leftMs = epochMs - System.currentTimeMillis();
+    if (leftMs > 0) {
+      Thread.sleep(leftMs);
+    }
   }
 
   private String read() throws IOException {

@@ -51,7 +51,7 @@ public final class ScheduledWorkload extends Workload {
   public void init(Properties properties) throws WorkloadException {
     String name = properties.getProperty(WORKLOAD, "");
     try {
-      workload = WarmClient.instance(name, Workload.class);
+      workload = instance(name, Workload.class);
       schedule = LoadSchedule.parse(properties.getProperty("schedule.pieces", ""));
     } catch (ReflectiveOperationException | ClassCastException wrong) {
       throw new WorkloadException(WORKLOAD + "=" + name + " is no workload of YCSB", wrong);
@@ -87,6 +87,11 @@ public final class ScheduledWorkload extends Workload {
     turn.operation += turn.step;
     measurements.setIntendedStartTimeNs(dueNs);
     return workload.doTransaction(db, turn.state);
+  }
+
+  /** A new instance of the class of that name. */
+  static <T> T instance(String name, Class<T> kind) throws ReflectiveOperationException {
+    return Class.forName(name).asSubclass(kind).getDeclaredConstructor().newInstance();
   }
 
   /** The common start of all threads: the first operation of any. */

@@ -30,7 +30,7 @@ public final class ThinkTimed extends DB {
   public void init() throws DBException {
     String name = getProperties().getProperty("think.timed.db", "");
     try {
-      db = WarmClient.instance(name, DB.class);
+      db = ScheduledWorkload.instance(name, DB.class);
     } catch (ReflectiveOperationException | ClassCastException wrong) {
       throw new DBException("think.timed.db=" + name + " is no DB of YCSB", wrong);
     }

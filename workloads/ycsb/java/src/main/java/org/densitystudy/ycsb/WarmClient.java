@@ -68,9 +68,9 @@ public final class WarmClient {
     List<ClientThread> clients = clients(count, properties, workload);
     List<Thread> threads = clients.stream().map(Thread::new).toList();
     threads.forEach(Thread::start);
-    sleepUntil(untilMs - LAST_LOOK_MS);
+    Barrier.sleepUntil(untilMs - LAST_LOOK_MS);
     long compiledMs = compiledMs();
-    sleepUntil(untilMs);
+    Barrier.sleepUntil(untilMs);
     long lookMs = compiledMs() - compiledMs;
     workload.requestStop();
     for (Thread thread : threads) {
@@ -115,7 +115,7 @@ public final class WarmClient {
    * for four seconds, and the client fell behind its schedule again.
    */
   private static void keep(Properties properties) throws Exception {
-    DB keeper = instance(properties.getProperty(Client.DB_PROPERTY), DB.class);
+    DB keeper = ScheduledWorkload.instance(properties.getProperty(Client.DB_PROPERTY), DB.class);
     keeper.setProperties(properties);
     keeper.init();
     Runtime.getRuntime().addShutdownHook(new Thread(() -> close(keeper)));
@@ -131,13 +131,9 @@ public final class WarmClient {
 
   private static Workload workload(Properties properties) throws Exception {
     Workload workload =
-        instance(properties.getProperty(Client.WORKLOAD_PROPERTY), Workload.class);
+        ScheduledWorkload.instance(properties.getProperty(Client.WORKLOAD_PROPERTY), Workload.class);
     workload.init(properties);
     return workload;
-  }
-
-  static <T> T instance(String name, Class<T> kind) throws ReflectiveOperationException {
-    return Class.forName(name).asSubclass(kind).getDeclaredConstructor().newInstance();
   }
 
   static Properties unmeasured(Properties trial) {
@@ -157,13 +153,6 @@ public final class WarmClient {
 
   private static double share(Properties properties, String name) {
     return Double.parseDouble(properties.getProperty(name, "0"));
-  }
-
-  static void sleepUntil(long epochMs) throws InterruptedException {
-    long leftMs = epochMs - System.currentTimeMillis();
-    if (leftMs > 0) {
-      Thread.sleep(leftMs);
-    }
   }
 
   private static long compiledMs() {

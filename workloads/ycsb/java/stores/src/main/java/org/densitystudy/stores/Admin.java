@@ -1,13 +1,7 @@
 package org.densitystudy.stores;
 
 import java.util.Map;
-import java.util.Properties;
 import java.util.concurrent.Callable;
-import org.densitystudy.stores.accumulo.AccumuloAdmin;
-import org.densitystudy.stores.cassandra.CassandraAdmin;
-import org.densitystudy.stores.kudu.KuduAdmin;
-import org.densitystudy.stores.redis.RedisAdmin;
-import org.densitystudy.stores.rocksdb.RocksDbAdmin;
 import site.ycsb.DBException;
 
 /** What a trial does to a store besides YCSB's operations. */
@@ -33,21 +27,5 @@ public interface Admin extends AutoCloseable {
       }
       Thread.sleep(100);
     }
-  }
-
-  /** The store of that name. */
-  static Admin of(String store, Properties properties) throws Exception {
-    if (Boolean.parseBoolean(properties.getProperty("endpoint"))) {
-      return Endpoint.of(store, properties);
-    }
-    return switch (store) {
-      case "redis" -> new RedisAdmin(properties, false);
-      case "redis-cluster" -> new RedisAdmin(properties, true);
-      case "rocksdb" -> new RocksDbAdmin(properties);
-      case "accumulo" -> new AccumuloAdmin(properties);
-      case "cassandra" -> new CassandraAdmin(properties);
-      case "kudu" -> new KuduAdmin(properties);
-      default -> throw new IllegalArgumentException("store=" + store + " is not known here");
-    };
   }
 }

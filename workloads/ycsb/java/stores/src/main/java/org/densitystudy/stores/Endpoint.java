@@ -1,10 +1,6 @@
 package org.densitystudy.stores;
 
 import java.util.Map;
-import java.util.Properties;
-import org.densitystudy.stores.aerospike.AerospikeEndpoint;
-import org.densitystudy.stores.cassandra.CassandraEndpoint;
-import org.densitystudy.stores.redis.RedisEndpoint;
 
 /**
  * A store that stands already. All that a study has there is below one namespace: a prefix of keys, a keyspace, or
@@ -22,15 +18,4 @@ public interface Endpoint extends Admin {
 
   /** What the servers say about themselves: version, durability, room. "unknown" where they do not say. */
   Map<String, Object> facts() throws Exception;
-
-  /** The store of that name. */
-  static Endpoint of(String store, Properties properties) throws Exception {
-    return switch (store) {
-      case "redis" -> new RedisEndpoint(properties, false);
-      case "redis-cluster" -> new RedisEndpoint(properties, true);
-      case "aerospike" -> new AerospikeEndpoint(properties);
-      case "cassandra" -> new CassandraEndpoint(properties);
-      default -> throw new IllegalArgumentException("store=" + store + " is no endpoint here");
-    };
-  }
 }

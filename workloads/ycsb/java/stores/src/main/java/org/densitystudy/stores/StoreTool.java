@@ -30,7 +30,7 @@ public final class StoreTool {
     }
     String table = properties.getProperty("table", "usertable");
     int code = 0;
-    try (Admin admin = Admin.of(properties.getProperty("store", ""), properties)) {
+    try (Admin admin = Stores.of(properties.getProperty("store", ""), properties)) {
       for (at++; at < arguments.length; at++) {
         Map<String, Object> result = new TreeMap<>();
         switch (arguments[at]) {

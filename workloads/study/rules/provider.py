@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.render.names import check_path
 from density_study.workloads.base.checked import FaultyKeyError
-from density_study.workloads.study.containers_spec import carried
 from density_study.workloads.study.existing_spec import check_given
+from density_study.workloads.study.keys import StudyKeys
 from density_study.workloads.study.libvirt_hosts import guests_on, needs_ssh
 
 if TYPE_CHECKING:
     from density_study.workloads.study.hosts_spec import HostSpec
-    from density_study.workloads.study.study import Study
     from density_study.workloads.study.vms_spec import VmsSpec
 
 _DENSITIES = ("factors", "vms_per_host")
@@ -23,7 +22,7 @@ _REPLICATION = ("stack", "replication")
 _OVER_SSH = {"local": "", "container": "; other hosts need the key ssh, with user: root"}
 
 
-def check_provider(study: Study) -> None:
+def check_provider(study: StudyKeys) -> None:
     """ValueError for the first rule of its provider that the study violates."""
     if (study.existing is None) != (study.provider != "existing"):
         missing = "provider existing needs the key existing, with configuration and folder"
@@ -69,7 +68,7 @@ def check_provider(study: Study) -> None:
         _check_physical(study)
 
 
-def _check_local(study: Study) -> None:
+def _check_local(study: StudyKeys) -> None:
     _check_this_machine(study)
     if 0 in study.factors.vms_per_host:
         raise FaultyKeyError(
@@ -79,7 +78,7 @@ def _check_local(study: Study) -> None:
     _check_workers(study)
 
 
-def _check_this_machine(study: Study) -> None:
+def _check_this_machine(study: StudyKeys) -> None:
     if len(study.hosts) > 1:
         raise FaultyKeyError(
             f"provider {study.provider} has exactly one host, this machine{_OVER_SSH[study.provider]}",
@@ -92,7 +91,7 @@ def _check_this_machine(study: Study) -> None:
         )
 
 
-def _check_container(study: Study) -> None:
+def _check_container(study: StudyKeys) -> None:
     if study.ssh is None:
         _check_this_machine(study)
     elif study.ssh.user != "root":
@@ -104,11 +103,11 @@ def _check_container(study: Study) -> None:
     else:
         _check_addresses(study)
     _check_densities(study, "container", "physical" if study.ssh else "local")
-    carried(study)
+    study.container_hosts()  # ValueError if they are too many
     _check_workers(study)
 
 
-def _check_densities(study: Study, noun: str, bare: str) -> None:
+def _check_densities(study: StudyKeys, noun: str, bare: str) -> None:
     """At least one density divides the host, and several RegionServers are on the bare host."""
     if max(study.factors.vms_per_host) == 0:
         raise FaultyKeyError(
@@ -124,7 +123,7 @@ def _check_densities(study: Study, noun: str, bare: str) -> None:
         )
 
 
-def _check_physical(study: Study) -> None:
+def _check_physical(study: StudyKeys) -> None:
     if study.ssh is None:
         raise FaultyKeyError("provider physical needs the key ssh, with a user", "provider")
     _check_addresses(study)
@@ -135,7 +134,7 @@ def _check_physical(study: Study) -> None:
     _check_workers(study)
 
 
-def _check_libvirt(study: Study) -> None:
+def _check_libvirt(study: StudyKeys) -> None:
     levels = study.factors.versions(study.stack.versions).values()
     if any(versions.java for versions in (study.stack.versions, *levels)):
         key = ("factors", "stack") if study.factors.stack else ("stack", "java")
@@ -168,7 +167,7 @@ def _check_libvirt(study: Study) -> None:
         )
 
 
-def _check_workers(study: Study) -> None:
+def _check_workers(study: StudyKeys) -> None:
     """Every density has a worker for each replica; all densities need the same replication."""
     workers = len(_worker_hosts(study)) * max(1, min(study.factors.vms_per_host))
     if study.stack.replication > workers:
@@ -204,7 +203,7 @@ def _check_declared(host: HostSpec, index: int) -> None:
         raise FaultyKeyError(message, "hosts", index, "disks")
 
 
-def _check_shares(study: Study, vms: VmsSpec, host: HostSpec) -> None:
+def _check_shares(study: StudyKeys, vms: VmsSpec, host: HostSpec) -> None:
     if vms.vcpus != "pinned" or "worker" not in host.roles:
         return
     for density in study.factors.vms_per_host:
@@ -216,7 +215,7 @@ def _check_shares(study: Study, vms: VmsSpec, host: HostSpec) -> None:
             )
 
 
-def _check_guests_addresses(study: Study, vms: VmsSpec) -> None:
+def _check_guests_addresses(study: StudyKeys, vms: VmsSpec) -> None:
     if len(study.hosts) > 1 and vms.bridge is None:
         raise FaultyKeyError(
             "vms.bridge is missing: a build's own network does not reach beyond its host, and the study "
@@ -238,7 +237,7 @@ def _check_guests_addresses(study: Study, vms: VmsSpec) -> None:
 
 
 def _check_addresses(
-    study: Study, hosts: Sequence[HostSpec] | None = None, loopback: bool = False
+    study: StudyKeys, hosts: Sequence[HostSpec] | None = None, loopback: bool = False
 ) -> None:
     """Of `hosts` (default: all), no two have one address. `loopback`: only the controller reaches them."""
     hosts = study.hosts if hosts is None else hosts
@@ -255,5 +254,5 @@ def _check_addresses(
             )
 
 
-def _worker_hosts(study: Study) -> list[HostSpec]:
+def _worker_hosts(study: StudyKeys) -> list[HostSpec]:
     return [host for host in study.hosts if "worker" in host.roles]

@@ -1,0 +1,203 @@
+"""`StudyKeys`: what a study file may say. The rules that join several keys are in `study` and `rules`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import (
+    ConfigDict,
+    Field,
+    create_model,
+    model_validator,
+)
+
+from density_study.cluster.model.host import ContainerHost
+from density_study.workloads.base.checked import (
+    FaultyKeyError,
+    Name,
+    at_most,
+    no_duplicates,
+)
+from density_study.workloads.base.quantity import Seconds
+from density_study.workloads.base.setting import Setting, WorkloadSpec
+from density_study.workloads.base.values import Frozen
+from density_study.workloads.study.containers_spec import ContainersSpec
+from density_study.workloads.study.existing_spec import ExistingSpec
+from density_study.workloads.study.factors import Factors, StackSpec
+from density_study.workloads.study.hosts_spec import HostSpec, SshSpec
+from density_study.workloads.study.hypotheses import Expectation, Slo
+from density_study.workloads.study.notify import MAX_RECEIVERS, Receiver
+from density_study.workloads.study.registry import kinds
+from density_study.workloads.study.repetitions import Repetitions
+from density_study.workloads.study.schedule import CompareSpec, Schedule
+from density_study.workloads.study.store_spec import StoreChoice, StoreSpec
+from density_study.workloads.study.vms_spec import VmsSpec
+
+DeviceName = Literal["pressure", "disks", "sockets", "network", "jmx", "gc", "profile"]
+MAX_PERIOD_S = 600
+
+
+def spec_models() -> dict[str, type[WorkloadSpec]]:
+    """Model of each key that an entry of `workloads` may have."""
+    return {key: spec for kind in kinds().values() for key, spec in kind.specs.items()}
+
+
+class _WorkloadEntry(Frozen):
+    """One entry of `workloads`: exactly one key, the name of a registered workload."""
+
+    @property
+    def key(self) -> str:
+        return next(key for key in spec_models() if getattr(self, key) is not None)
+
+    @model_validator(mode="after")
+    def _one_workload(self) -> _WorkloadEntry:
+        keys = list(spec_models())
+        if sum(getattr(self, key) is not None for key in keys) != 1:
+            names = f"{', '.join(keys[:-1])} or {keys[-1]}"
+            raise ValueError(f"each entry names exactly one workload: {names}")
+        return self
+
+    def settings(self) -> tuple[Setting, ...]:
+        spec: WorkloadSpec = getattr(self, self.key)
+        return spec.settings()
+
+
+if TYPE_CHECKING:
+    WorkloadEntry = _WorkloadEntry
+else:  # one optional field per registered key
+    _FIELDS = {key: (spec | None, None) for key, spec in spec_models().items()}
+    WorkloadEntry = create_model("WorkloadEntry", __base__=_WorkloadEntry, **_FIELDS)
+
+
+class MonitorSpec(Frozen):
+    """Monitor of the hosts, and its sampling period."""
+
+    tool: Literal["dool"] = Field("dool", description="Monitor of every host.")
+    period: Annotated[
+        Seconds, at_most(MAX_PERIOD_S, "a trial would end before its second sample")
+    ] = Field(1.0, description="Sampling period, in whole seconds.")
+    also: tuple[DeviceName, ...] = Field(
+        (),
+        description="Telemetry devices, each off by default because each costs something: `pressure` "
+        "(time in which tasks waited for cores, I/O or memory), `disks` (latency, use and queue of each "
+        "block device), `sockets` (TCP), `network` (packets, drops and softirq time of each CPU), "
+        "`jmx` (HBase and HDFS: requests, queues, compactions, ...), "
+        "`gc` (pauses of the daemons' JVMs), `profile` (flame graphs of RegionServers). The report names "
+        "what moved with a slow second.",
+    )
+    overhead_trials: Annotated[int, Field(strict=True, ge=0, le=1000)] = Field(
+        0,
+        description="Pairs of trials with and without monitors, which measure the monitoring overhead.",
+    )
+
+    @model_validator(mode="after")
+    def _whole_seconds(self) -> MonitorSpec:
+        if self.period != int(self.period):
+            raise FaultyKeyError("dool samples at whole seconds only", "period")
+        no_duplicates("device", self.also, "also")
+        return self
+
+
+class StudyKeys(Frozen):
+    """The keys of a study file, each valid by itself. Rules take this; a `Study` obeys them."""
+
+    model_config = ConfigDict(
+        hide_input_in_errors=True
+    )  # a secret in the wrong place stays out of logs
+
+    study: Name = Field(description="Name of the study, and of its folder below the runs folder.")
+    question: str | None = Field(
+        None, description="Question that the report should answer, as text."
+    )
+    provider: Literal["local", "physical", "libvirt", "container", "existing"] = Field(
+        "local",
+        description="Where nodes run: on this machine, on hosts over SSH, in VMs, or in containers on this "
+        "machine or, with the key `ssh`, on hosts. `existing`: a cluster that stands already.",
+    )
+    existing: ExistingSpec | None = Field(
+        None,
+        description="The cluster, with provider `existing`.",
+    )
+    hosts: tuple[HostSpec, ...] = Field(
+        min_length=1,
+        max_length=256,
+        description="Machines that the study may use. With `existing`, the cluster's hosts that are watched "
+        "over SSH: `name`, `address` and `roles` alone.",
+    )
+    ssh: SshSpec | None = Field(None, description="SSH login of the hosts.")
+    vms: VmsSpec | None = Field(None, description="VMs on the hosts, with provider `libvirt`.")
+    containers: ContainersSpec | None = Field(
+        None,
+        description="Containers of a host, with provider `container`, which has defaults.",
+    )
+    when_busy: Literal["refuse", "queue"] = Field(
+        "refuse", description="What to do when another study holds a host: fail, or wait for it."
+    )
+    queue: Name | None = Field(
+        None,
+        description="Airflow queue of the study's tasks: on several workers, it chooses the worker.",
+    )
+    factors: Factors = Field(description="Factors to compare.")
+    store: StoreChoice = Field(
+        StoreSpec(),
+        description="Store of the YCSB workloads: `hbase`, `accumulo`, `cassandra`, `kudu`, `redis`, "
+        "`redis-cluster`, `rocksdb` or (only with `existing.endpoint`) `aerospike`, or with a durability: "
+        "`{name: redis, durability: synced}`.",
+    )
+    stack: StackSpec = Field(StackSpec(), description="Software versions and settings.")
+    workloads: tuple[WorkloadEntry, ...] = Field(min_length=1, description="Workloads to run.")
+    monitor: MonitorSpec = Field(MonitorSpec(), description="Monitoring of the hosts.")
+    repetitions: Repetitions = Field(
+        Repetitions(at_least=1, at_most=1),
+        description="Repetitions. Each one builds every topology once, in random order. A claim needs at "
+        "least 5. A number (default: 1), or bounds between which the study stops once its comparisons are "
+        "sharp.",
+    )
+    seed: Annotated[int, Field(strict=True, ge=0, le=2**63 - 1)] = Field(
+        20130226, description="Seed of every random order."
+    )
+    slo: Slo = Field(
+        {},
+        description="Latency limits, named `<operation>_p<percentile>`, for example "
+        "`{read_p99: 20 ms}`. The report names the best density that meets them.",
+    )
+    expect: tuple[Expectation, ...] = Field((), description="Hypotheses, written before the data.")
+    compare: CompareSpec | None = Field(
+        None, description="Comparison of each run with earlier runs of the study."
+    )
+    schedule: Schedule | None = Field(
+        None,
+        description="Cron expression (UTC), or `{asset: <uri>}`. The study becomes a DAG of its own.",
+    )
+    notify: tuple[Receiver, ...] = Field(
+        (),
+        max_length=MAX_RECEIVERS,
+        description="Receivers of a message when a run got slower, failed, recovered or is late.",
+    )
+
+    def settings(self) -> tuple[Setting, ...]:
+        """Every setting of the study, in the file's order."""
+        hosts = sum("client" in host.roles for host in self.hosts)
+        return tuple(
+            setting.on_client_hosts(hosts)
+            for entry in self.workloads
+            for setting in entry.settings()
+        )
+
+    @property
+    def node_provider(self) -> str:
+        """The provider of `cluster.providers` that divides the hosts."""
+        return (
+            f"{self.provider}-ssh" if self.provider == "container" and self.ssh else self.provider
+        )
+
+    def container_hosts(self) -> tuple[ContainerHost, ...]:
+        """How each host carries the workers of the densest arm, a master and a client, with provider
+        `container`. ValueError if the network is too small."""
+        spec = self.containers or ContainersSpec()
+        return spec.carried(len(self.hosts), 2 + max(self.factors.vms_per_host))
+
+    @property
+    def reports_late_runs(self) -> bool:
+        """Whether a receiver of `notify` wants to know of a run that takes too long."""
+        return any("late" in receiver.events for receiver in self.notify)
