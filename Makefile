@@ -36,6 +36,7 @@ $(VENV)/.ready: pyproject.toml hatch_build.py uv.lock .uv-requirements.txt
 	@$(OWN) .uv/bin/pip install --quiet --disable-pip-version-check --require-hashes -r .uv-requirements.txt
 	@$(OWN) $(if $(UV_DEFAULT_INDEX),$(FROM_MIRROR),$(UV) sync --locked $(EXTRAS) $(BUILT_BY_LOCKED) --quiet)
 	@$(OWN) for link in $(VENV)/lib/python3*/site-packages/*density_study.pth; do echo ../../../../.editable > $$link; done
+	@$(BIN)/python -m docs.generator  # editors want the schema of studies
 	@touch $@
 # hatch_build.py makes .editable. Its path is relative here, because under LC_ALL=C Python cannot read one with umlauts.
 # Nothing on one machine needs Celery; the tests of several workers have an environment of their own.
@@ -103,13 +104,13 @@ bench: setup ## time and memory of set-up and quickstart, as a table and bench.j
 golden: setup ## make the golden files anew; read the diff before you commit
 	$(BIN)/pytest -q tests/golden --golden
 
-reference: setup ## generate docs/reference/ from the code
-	$(BIN)/python -m docs.generator
+reference: setup ## generate docs/reference/ from the code; not in git
+	@$(BIN)/python -m docs.generator
 
 pictures: packages-test setup ## the pictures of docs/, of a real study in Airflow (8 min)
 	$(BIN)/python -m tests.browser.pictures
 
-docs: setup ## the documentation as a web site, site/index.html; fails on a dead link or an orphan page
+docs: reference ## the documentation as a web site, site/index.html; fails on a dead link or an orphan page
 	$(BIN)/properdocs build --strict
 
 format: setup ## ruff's formatting and safe fixes
@@ -117,4 +118,4 @@ format: setup ## ruff's formatting and safe fixes
 	$(BIN)/ruff format .
 
 clean: ## remove what was built here; runs/ and the caches of stacks stay
-	rm -rf $(VENV) .editable .uv .airflow .mypy_cache .ruff_cache .pytest_cache bench.json sbom site
+	rm -rf $(VENV) .editable .uv .airflow .mypy_cache .ruff_cache .pytest_cache bench.json sbom site docs/reference

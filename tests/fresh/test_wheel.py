@@ -91,6 +91,7 @@ def _uv(*arguments: str) -> None:
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
+    subprocess.run([sys.executable, "-m", "docs.generator"], cwd=CHECKOUT, check=True)
     _uv("build", "--wheel", "--out-dir", str(folder), str(CHECKOUT))
     (path,) = folder.glob("*.whl")
     return path

@@ -57,6 +57,8 @@ def run(group: Group, limit_s: float = LIMIT_S) -> Entry:
     ended, left = _carry_out(group, folder, limit_s)
     left += mounts_below(folder)
     seconds = round(time.monotonic() - began, 1)
+    if commit() != facts["commit"]:  # files were edited meanwhile
+        facts["commit"] = facts["commit"].rstrip("+") + "+"
     entry = Entry(**facts, **counted(folder), seconds=seconds, ended=ended, left=tuple(left))
     if entry.outcome == "failed":
         print(f"{group.name}: log and files are in {folder}", flush=True)

@@ -102,13 +102,15 @@ seen = running.run(Script(name="made", about=sys.argv[1], minutes=1), float(sys.
 print(seen.model_dump_json())
 """
 LEAVES_A_DAEMON = """
-import subprocess
-subprocess.Popen(["sleep", "61"], start_new_session=True)
+import pathlib, subprocess
+daemon = subprocess.Popen(["sleep", "600"], start_new_session=True)
+pathlib.Path(folder).parent.joinpath("pid").write_text(str(daemon.pid))
 open(folder + "/result.json", "w").write('[["fast", true], ["slim", false]]')
 """
 HANGS_AND_CLEANS_UP = """
-import subprocess, time
-daemon = subprocess.Popen(["sleep", "62"], start_new_session=True)
+import pathlib, subprocess, time
+daemon = subprocess.Popen(["sleep", "600"], start_new_session=True)
+pathlib.Path(folder).parent.joinpath("pid").write_text(str(daemon.pid))
 try:
     time.sleep(60)
 finally:
@@ -127,24 +129,18 @@ def proved(folder: Path, script: str, limit_s: float) -> Entry:
     return Entry.model_validate_json(text.splitlines()[-1])
 
 
-def sleeping(seconds: str) -> list[int]:
-    return [
-        p.pid for p in psutil.process_iter(["cmdline"]) if p.info["cmdline"] == ["sleep", seconds]
-    ]
-
-
 def test_a_daemon_that_a_group_leaves_is_ended_and_named(tmp_path: Path) -> None:
     seen = proved(tmp_path, LEAVES_A_DAEMON, 60)
     assert (seen.ended, seen.left) == ("complete", ("sleep",))
     assert (seen.passed, seen.failed, seen.failures) == (1, 1, ("slim",))
-    assert sleeping("61") == []
+    assert not psutil.pid_exists(int((tmp_path / "pid").read_text()))
 
 
 def test_a_group_that_takes_too_long_cleans_up_and_has_no_numbers(tmp_path: Path) -> None:
-    seen = proved(tmp_path, HANGS_AND_CLEANS_UP, 1.5)
-    assert (seen.ended, seen.left) == ("stopped after 0.025 min", ())
+    seen = proved(tmp_path, HANGS_AND_CLEANS_UP, 6)
+    assert (seen.ended, seen.left) == ("stopped after 0.1 min", ())
     assert (seen.passed, seen.failed, seen.outcome) == (None, None, "failed")
-    assert sleeping("62") == []
+    assert not psutil.pid_exists(int((tmp_path / "pid").read_text()))
 
 
 def test_counts_and_reasons_are_those_of_pytest(tmp_path: Path) -> None:

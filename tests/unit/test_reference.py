@@ -1,9 +1,10 @@
-"""The generated pages are current and agree with the code."""
+"""The generated pages agree with the code."""
 
 from __future__ import annotations
 
 import ast
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -23,15 +24,11 @@ OWN = re.compile(r"(DENSITY_STUDY|STUDY)_[A-Z_]+")
 ROOMS = ("cluster", "workloads", "analysis", "jobs", "dags")
 
 
-def test_every_page_is_current() -> None:
-    """`make reference` generates them."""
-    folder = CHECKOUT / FOLDER
-    stale = [
-        name
-        for name, text in pages().items()
-        if not (folder / name).exists() or (folder / name).read_text(encoding="utf-8") != text
-    ]
-    assert not stale, "run `make reference`"
+def test_generated_pages_are_not_in_git() -> None:
+    """`make docs` builds them, and so they are never stale."""
+    argv = ["git", "ls-files", FOLDER]
+    assert not subprocess.run(argv, cwd=CHECKOUT, capture_output=True, check=True).stdout
+    assert all(text.strip() for text in pages().values())
 
 
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.name)

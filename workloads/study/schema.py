@@ -12,10 +12,13 @@ from pydantic_core import core_schema
 
 from density_study.workloads.study.study import Study
 
-_HERE = Path(__file__).resolve().parent  # `density_study` in a checkout is links
+_ROOMS = Path(__file__).resolve().parents[2]  # `density_study` in a checkout is links
 _PLACES = (
-    _HERE.parents[1] / "docs" / "reference" / "study.schema.json",  # in a checkout
-    _HERE / "study.schema.json",  # in an installed package (pyproject.toml)
+    _ROOMS
+    / "docs"
+    / "reference"
+    / "study.schema.json",  # in a checkout, by `make setup` and `make docs`
+    _ROOMS / "reference" / "study.schema.json",  # in an installed package (hatch_build.py)
 )
 _TO_BUILD = ("hosts", "factors")
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
