@@ -1,8 +1,8 @@
 """What hatchling adds to a build: links for an editable install, generated pages for a wheel.
 
 The rooms stay at the top of the checkout; in a wheel they are packages of `density_study`. For an editable
-install, links in `.editable/density_study` lead to them: Python, mypy, import-linter and editors follow links,
-but not the import hooks with which other backends rename packages.
+install, links in `.editable/density_study` lead to them: Python, mypy, import-linter and editors follow
+links, but not the import hooks with which other backends rename packages.
 """
 
 from __future__ import annotations
