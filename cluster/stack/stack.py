@@ -24,7 +24,7 @@ from density_study.cluster.state import atomic
 
 @dataclass(frozen=True)
 class Stack:
-    """hadoop, hbase or ycsb. `jars_sha256` is one hash over names and hashes of all its jars."""
+    """An assembled stack, named in `recipes`. `jars_sha256` is one hash over names and hashes of its jars."""
 
     name: str
     version: str

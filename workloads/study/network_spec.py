@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
@@ -13,10 +13,6 @@ from density_study.workloads.base.values import Frozen
 
 LEAST_MBIT_S, MOST_MBIT_S = 10, 400_000
 MOST_DELAY_MS = 100
-_REJECTED = {
-    "interfaces": "a daemon has one address; write queues for several queues of a container's interface, and "
-    "let the hosts' system bond network cards",
-}
 
 
 def _rate(value: object) -> float:
@@ -98,13 +94,8 @@ class NetworkSpec(Frozen):
         "each interrupt, in turn.",
     )
 
-    interfaces: Any = Field(None, description=f"Rejected: {_REJECTED['interfaces']}.")
-
     @model_validator(mode="after")
     def _some_key(self) -> NetworkSpec:
-        for key, why in _REJECTED.items():
-            if getattr(self, key) is not None:
-                raise FaultyKeyError(f"{key} is rejected: {why}", key)
         if "shaper" in self.model_fields_set and self.rate is None:
             raise FaultyKeyError("shaper limits a rate; add rate, for example 100 Mbit/s", "shaper")
         if self.rate is not None and (self.delay is not None or self.loss is not None):

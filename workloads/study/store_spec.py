@@ -9,10 +9,6 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from density_study.cluster.model.store import Durability, Store, StoreName
 from density_study.workloads.base.values import Frozen
 
-_IMPOSSIBLE = {
-    "riak": "its client is of 2017, and no package registry has a server",
-}
-
 
 class StoreSpec(Frozen):
     """A store, and when it acknowledges a write. `redis` is short for `{name: redis}`."""
@@ -34,11 +30,7 @@ class StoreSpec(Frozen):
 
 
 def _by_name(value: Any) -> Any:
-    named = {"name": value} if isinstance(value, str) else value
-    name = named.get("name") if isinstance(named, dict) else None
-    if isinstance(name, str) and name.lower() in _IMPOSSIBLE:
-        raise ValueError(f"{name} cannot be studied: {_IMPOSSIBLE[name.lower()]}")
-    return named
+    return {"name": value} if isinstance(value, str) else value
 
 
 StoreChoice = Annotated[

@@ -4,7 +4,7 @@ whose use every trial proves by the servers' counters. Faults are ValueErrors.""
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
@@ -15,12 +15,7 @@ from density_study.workloads.base.values import Frozen
 from density_study.workloads.study.configuration_spec import SMALLEST_CACHE_MIB
 
 PMEM, EMULATED = "pmem", "emulated"
-_KINDS = ("offheap", "file", "mmap", "pmem", "hdfs_pmem", "ram_disk", "hdfs_cache")
-_NATIVE = (
-    "needs the native library libhadoop.so, which Maven Central does not have; without it, a DataNode uses "
-    "the disk and says nothing; a cache of HDFS in persistent memory needs none: {hdfs_pmem: emulated, size: "
-    "512 MiB}"
-)
+_KINDS = ("offheap", "file", "mmap", "pmem", "hdfs_pmem")
 
 
 class TierSpec(Frozen):
@@ -43,13 +38,6 @@ class TierSpec(Frozen):
         description="HDFS's cache in persistent memory, for the reads of TestDFSIO, which alone runs in this "
         "arm. `emulated`: as with `pmem`.",
     )
-    ram_disk: Any = Field(
-        None, description="A RAM disk as storage of HDFS: rejected, as it needs the native library."
-    )
-    hdfs_cache: Any = Field(
-        None,
-        description="A cache of HDFS in DRAM: rejected, as it needs the native library.",
-    )
     size: SizeMib | None = Field(
         None, description="Size of the cache of each RegionServer, or DataNode."
     )
@@ -61,8 +49,6 @@ class TierSpec(Frozen):
             named = f"not {' and '.join(given)}" if given else "there is none"
             raise ValueError(f"a tier has one of offheap, file, mmap, pmem and hdfs_pmem; {named}")
         (kind,) = given
-        if kind in ("ram_disk", "hdfs_cache"):
-            raise FaultyKeyError(f"{kind} {_NATIVE}", kind)
         if (self.offheap is None) == (self.size is None):
             message = "write the size after offheap" if self.offheap else f"{kind} needs a size"
             raise FaultyKeyError(f"{message}, for example {{{_example(kind)}}}", kind)

@@ -1,1 +1,1 @@
-"""YCSB on HBase, through the project's own binding (java/)."""
+"""YCSB on HBase and other stores, through the project's own bindings (java/)."""

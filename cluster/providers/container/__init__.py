@@ -1,1 +1,1 @@
-"""Provider `container`: every node is an OCI container on this machine, run by runc."""
+"""Provider `container`: every node is an OCI container on this machine or on hosts over SSH, run by runc."""

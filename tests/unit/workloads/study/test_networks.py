@@ -111,7 +111,6 @@ def test_each_level_is_an_arm_that_declares_what_it_sets(tmp_path: Path) -> None
         ("{follow: many}", "[0].follow", "a whole number"),
         ("{follow: 1000}", "[0].follow", "write 512 or 1024"),
         ("{follow: 64}", "[0].follow", "it must be 256 or more"),
-        ("{interfaces: 2}", "[0].interfaces", "a daemon has one address"),
         ("{follow: 4096, steer: [1]}", "[0].follow", "write a level for each"),
         ("{transmit: [1, 0]}", "[0].transmit", "add queues, from 2 to that number"),
         ("{queues: 3, transmit: [1, 0]}", "[0].transmit", "names 2 CPUs"),

@@ -138,7 +138,6 @@ def test_every_store_has_the_same_nodes_and_memory(tmp_path: Path) -> None:
             "factors: {vms_per_host: [1], store: [redis, {name: aerospike, durability: synced}]}\n",
             "no package registry has a server of Aerospike",
         ),
-        ("store: riak\nfactors: {vms_per_host: [1]}\n", "no package registry has a server"),
         ("store: redis\nfactors: {vms_per_host: [1], store: [redis]}\n", "remove this key"),
         (
             "store: redis\nfactors: {vms_per_host: [1], configuration: {a: {}}}\n",

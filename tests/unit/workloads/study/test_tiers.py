@@ -180,9 +180,6 @@ def test_tiers_and_configurations_multiply() -> None:
 @pytest.mark.parametrize(
     ("tier", "key", "says"),
     [
-        ("{ram_disk: 1 GiB}", "[0].ram_disk", "needs the native library libhadoop.so"),
-        ("{hdfs_cache: 1 GiB}", "[0].hdfs_cache", "needs the native library libhadoop.so"),
-        ("{hdfs_cache: 1 GiB}", "[0].hdfs_cache", "{hdfs_pmem: emulated, size: 512 MiB}"),
         ("{hdfs_pmem: emulated}", "[0].hdfs_pmem", "hdfs_pmem needs a size"),
         ("{file: flash}", "[0].file", "file needs a size"),
         ("{offheap: 1 GiB, size: 1 GiB}", "[0].offheap", "write the size after offheap"),
