@@ -151,6 +151,6 @@ def machine() -> str:
     parts = [f"{os.cpu_count()} CPUs", f"{psutil.virtual_memory().total / 2**30:.0f} GiB"]
     parts += [
         system[1] if system else "Linux",
-        "KVM" if os.access("/dev/kvm", os.W_OK) else "no KVM",
+        "/dev/kvm" if os.access("/dev/kvm", os.W_OK) else "no KVM",
     ]
     return ", ".join([*parts, "root" if os.geteuid() == 0 else "a user"])

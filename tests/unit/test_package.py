@@ -25,6 +25,25 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return copy
 
 
+WITHOUT_EXTRAS = """
+import sys
+from pathlib import Path
+sys.modules |= dict.fromkeys(("pandas", "pyarrow", "pyspark", "airflow", "altair", "duckdb", "hdrh"))
+from density_study.analysis import capacity
+from density_study.dags.cli.main import app
+examples = Path(capacity.__file__).parent / "inputs" / "examples"
+app(["capacity", "fit", "--points", str(examples / "points.csv"), "-o", "model.json"], standalone_mode=False)
+app(["capacity", "size", "--genomes-per-day", "20", "--hosts", str(examples / "catalog.yaml"),
+     "--model", "model.json", "--draws", "100"], standalone_mode=False)
+"""
+
+
+def test_without_extras_a_cluster_is_sized(tmp_path: Path) -> None:
+    argv = [sys.executable, "-c", WITHOUT_EXTRAS]
+    done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def built(checkout: Path, hook: str, site: Path) -> subprocess.CompletedProcess[str]:
     """Runs the backend's hook as pip does, and unpacks what it made into `site`."""
     code = f"import sys; from hatchling.build import {hook}; {hook}(sys.argv[1])"

@@ -14,10 +14,7 @@ from density_study.workloads.study.study import Study
 
 _ROOMS = Path(__file__).resolve().parents[2]  # `density_study` in a checkout is links
 _PLACES = (
-    _ROOMS
-    / "docs"
-    / "reference"
-    / "study.schema.json",  # in a checkout, by `make setup` and `make docs`
+    _ROOMS / "docs" / "reference" / "study.schema.json",  # in a checkout (docs.generator)
     _ROOMS / "reference" / "study.schema.json",  # in an installed package (hatch_build.py)
 )
 _TO_BUILD = ("hosts", "factors")

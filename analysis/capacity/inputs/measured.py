@@ -10,16 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from density_study.analysis import tables
 from density_study.analysis.capacity.inputs.profile import Profile, Stage, read_profile
 from density_study.analysis.capacity.inputs.ranged import QUANTILES
 from density_study.analysis.capacity.inputs.traced import FEW, MARGIN
-from density_study.analysis.tables.store import read_table
 from density_study.cluster.model.errors import InputError
 from density_study.workloads.pipeline.machine.files import (
     ALIGN,
@@ -30,6 +28,9 @@ from density_study.workloads.pipeline.machine.files import (
     STAGES,
 )
 from density_study.workloads.pipeline.machine.stages import SORT_MIB
+
+if TYPE_CHECKING:  # the extra spark, which shipped profiles do not need
+    import pandas as pd
 
 PREFIX = "measured:"
 BASE = "wgs30x"
@@ -109,6 +110,8 @@ def differences(profile: Profile) -> tuple[Difference, ...]:
 def _observations(run_root: Path) -> pd.DataFrame:
     """One row per stage of each genome, of all valid trials; of joint genotyping a row per node, as its
     genomes' mean. Columns of `pipeline_stages`, and bases, coverage, threads, concurrent, read_bases."""
+    from density_study.analysis.tables.store import read_table
+
     trials = read_table(run_root, tables.TRIALS).set_index("trial")
     valid = read_table(run_root, tables.VERDICTS).set_index("trial")["verdict"] == "valid"
     rows = read_table(run_root, tables.PIPELINE_STAGES)
@@ -149,6 +152,8 @@ def _stage(name: str, seen: pd.DataFrame, shipped: Stage, run: str) -> dict[str,
 
 def _load(run_root: Path, seen: pd.DataFrame, shipped: Stage) -> dict[str, Any]:
     """What a load used for each variant, times the variants of a human genome."""
+    from density_study.analysis.tables.store import read_table
+
     answers = read_table(run_root, tables.PIPELINE_ANSWERS)
     stored = answers[answers["stage"] == LOAD].set_index(["trial", "client"])["found"]
     seen = seen.join(stored.rename("variants"), on=["trial", "client"])

@@ -11,7 +11,6 @@ from typer.testing import CliRunner
 
 from density_study.analysis import tables
 from density_study.analysis.capacity.curves.model import write_model
-from density_study.analysis.capacity.inputs import measured as module
 from density_study.analysis.capacity.inputs.catalogue import EXAMPLE
 from density_study.analysis.capacity.inputs.measured import (
     HUMAN_BASES,
@@ -20,6 +19,7 @@ from density_study.analysis.capacity.inputs.measured import (
     measured_profile,
 )
 from density_study.analysis.capacity.inputs.profile import Profile, Stage, read_profile
+from density_study.analysis.tables import store
 from density_study.cluster.model.errors import InputError
 from density_study.dags.cli import main
 from density_study.workloads.pipeline.machine.files import COHORT, JOINT, LOAD, STAGES
@@ -69,7 +69,7 @@ def profile(
         tables.PIPELINE_STAGES: rows,
         tables.PIPELINE_ANSWERS: answers,
     }  # fmt: skip
-    monkeypatch.setattr(module, "read_table", lambda _, table: pd.DataFrame(frames[table]))
+    monkeypatch.setattr(store, "read_table", lambda _, table: pd.DataFrame(frames[table]))
     return measured_profile(Path("runs/20261124T100000Z"))
 
 
