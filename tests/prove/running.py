@@ -74,22 +74,40 @@ def _carry_out(group: Group, folder: Path, limit_s: float) -> tuple[str, list[st
         process = subprocess.Popen(group.command(folder), cwd=ROOT, env=environment, stdout=log,
                                    stderr=subprocess.STDOUT, start_new_session=True)  # fmt: skip
     try:
-        code = process.wait(limit_s)
+        code = _wait(process, limit_s)
         complete = code == 0 or (code == 1 and bool(group.tests))  # pytest: some failed
         return (COMPLETE if complete else f"exit code {code}"), end_children()
-    except subprocess.TimeoutExpired:
+    except TimeoutError:
         return f"stopped after {limit_s / 60:g} min", _stop(process)
     except KeyboardInterrupt:
         _stop(process)
         raise
 
 
+def _wait(process: subprocess.Popen[bytes], limit_s: float) -> int:
+    """Its exit code. Meanwhile it reaps orphans that end, as init would: tests look whether they are gone."""
+    signal.signal(signal.SIGALRM, _time_is_up)
+    signal.setitimer(signal.ITIMER_REAL, limit_s)
+    try:
+        while process.returncode is None:
+            pid, status = os.waitpid(-1, 0)
+            if pid == process.pid:
+                process.returncode = os.waitstatus_to_exitcode(status)
+        return process.returncode
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _time_is_up(*_: object) -> None:
+    raise TimeoutError
+
+
 def _stop(process: subprocess.Popen[bytes]) -> list[str]:
     """Lets its fixtures clean up, as after Ctrl-C, and ends what is left then."""
     process.send_signal(signal.SIGINT)
     try:
-        process.wait(GRACE_S)
-    except subprocess.TimeoutExpired:
+        _wait(process, GRACE_S)
+    except TimeoutError:
         process.kill()
         process.wait()
     return end_children()

@@ -107,6 +107,14 @@ daemon = subprocess.Popen(["sleep", "600"], start_new_session=True)
 pathlib.Path(folder).parent.joinpath("pid").write_text(str(daemon.pid))
 open(folder + "/result.json", "w").write('[["fast", true], ["slim", false]]')
 """
+WAITS_FOR_THE_END_OF_AN_ORPHAN = """
+import json, pathlib, subprocess, time
+pid = subprocess.check_output(["sh", "-c", "sleep 0.5 >/dev/null & echo $!"], text=True).strip()
+until = time.monotonic() + 10
+while (lives := pathlib.Path("/proc", pid).exists()) and time.monotonic() < until:
+    time.sleep(0.05)
+pathlib.Path(folder, "result.json").write_text(json.dumps([["it is gone", not lives]]))
+"""
 HANGS_AND_CLEANS_UP = """
 import pathlib, subprocess, time
 daemon = subprocess.Popen(["sleep", "600"], start_new_session=True)
@@ -134,6 +142,11 @@ def test_a_daemon_that_a_group_leaves_is_ended_and_named(tmp_path: Path) -> None
     assert (seen.ended, seen.left) == ("complete", ("sleep",))
     assert (seen.passed, seen.failed, seen.failures) == (1, 1, ("slim",))
     assert not psutil.pid_exists(int((tmp_path / "pid").read_text()))
+
+
+def test_an_orphan_that_ends_is_gone_at_once_as_init_would_have_it(tmp_path: Path) -> None:
+    seen = proved(tmp_path, WAITS_FOR_THE_END_OF_AN_ORPHAN, 60)
+    assert (seen.passed, seen.failures, seen.left) == (1, (), ())
 
 
 def test_a_group_that_takes_too_long_cleans_up_and_has_no_numbers(tmp_path: Path) -> None:
