@@ -54,7 +54,11 @@ def run(group: Group, limit_s: float = LIMIT_S) -> Entry:
     )  # short: the path of a socket has at most 107 bytes
     folder.chmod(0o711)  # as in /tmp, other users reach what is theirs below it
     began = time.monotonic()
-    ended, left = _carry_out(group, folder, limit_s)
+    try:
+        ended, left = _carry_out(group, folder, limit_s)
+    except KeyboardInterrupt:
+        _remove(folder)
+        raise
     left += mounts_below(folder)
     seconds = round(time.monotonic() - began, 1)
     if commit() != facts["commit"]:  # files were edited meanwhile
@@ -63,7 +67,7 @@ def run(group: Group, limit_s: float = LIMIT_S) -> Entry:
     if entry.outcome == "failed":
         print(f"{group.name}: log and files are in {folder}", flush=True)
     else:
-        shutil.rmtree(folder, ignore_errors=True)
+        _remove(folder)
     return entry
 
 
@@ -125,8 +129,13 @@ def end_children() -> list[str]:
     return names
 
 
+def _remove(folder: Path) -> None:
+    """Unless something is mounted there, which may show files of others."""
+    if not mounts_below(folder):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def mounts_below(folder: Path) -> list[str]:
-    """Mount points in `folder`. While one stands nothing is removed, for it may show files of others."""
     lines = Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines()
     return [line.split()[4] for line in lines if line.split()[4].startswith(f"{folder}/")]
 
