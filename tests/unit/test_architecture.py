@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from density_study.cluster import providers
+from density_study.cluster.providers.provider import _PROVIDERS
+
 ROOT = Path(__file__).parents[2]
 MAX_FILES = 22
 TEXT = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
@@ -32,6 +35,12 @@ def test_every_package_of_a_room_is_described() -> None:
     }
     assert len(FUNCTIONS) >= 12
     assert imports == PACKAGES
+
+
+def test_the_package_of_providers_names_each() -> None:
+    """Those that a study may name; `container-ssh` is `container` on hosts."""
+    words = re.findall(r"`([\w-]+)`", providers.__doc__ or "")
+    assert set(words) == set(_PROVIDERS) - {"container-ssh"}
 
 
 def test_no_folder_has_too_many_files_to_survey() -> None:
