@@ -9,8 +9,8 @@ from pydantic import BeforeValidator, WithJsonSchema
 
 from density_study.workloads.base.quantity import magnitude, percent, seconds
 
-# Measured: four and six RegionServers on two cores were steady after three minutes, one server after one.
-STEADY_LIMIT_S = 900.0
+# Measured: a server's compilers need a minute of a core until they rest; six on two cores took three minutes.
+REST_ESTIMATE_S = 60.0
 STEADY_ESTIMATE_S = 90.0
 # Measured: a client that shared two cores with its cluster kept up with its schedule after this time.
 WARM_UP_CLIENT_S = 20.0
@@ -74,5 +74,5 @@ WarmUpClient = Annotated[float, BeforeValidator(_whole_or_off), _TEXT_OR_OFF]
 def warm_up_knobs(warm_up: float | Literal["steady"]) -> dict[str, Any]:
     """A study's `warm_up_daemons` as knobs of a setting."""
     if warm_up == "steady":
-        return {"warm_up_daemons_s": STEADY_LIMIT_S, "until_steady": True}
+        return {"until_steady": True}
     return {"warm_up_daemons_s": warm_up}

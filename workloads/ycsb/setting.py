@@ -48,6 +48,7 @@ _NO_COLUMNS = frozenset(
         "regions_per_server",
         "warm_up_daemons_s",
         "until_steady",
+        "warm_up_threads",
         "variants",
     }
 )
@@ -80,8 +81,11 @@ class YcsbSetting(Setting):
     )
     until_steady: bool = Field(
         False,
-        description="server warm-up runs the setting's own mix and ends when compilers idle, "
-        "after warm_up_daemons_s at the latest",
+        description="instead of a time: server warm-up runs the setting's own mix until compilers idle, the "
+        "block caches' hit ratio stands still, and every server has served enough",
+    )
+    warm_up_threads: int | None = Field(
+        None, gt=0, description="least threads of the server warm-up; null: those of the run"
     )
     target_percent: float | None = Field(
         None, description="target rate in percent of the saturation measured on the same build"
@@ -240,6 +244,15 @@ class YcsbSetting(Setting):
     @property
     def window_s(self) -> float:
         return self.duration_s or self.estimate_s
+
+    @property
+    def warms_up_daemons(self) -> bool:
+        return self.until_steady or self.warm_up_daemons_s > 0
+
+    @property
+    def most_threads(self) -> int:
+        """Of the server warm-up."""
+        return max(self.warm_up_threads or 0, self.threads)
 
     @property
     def warmed(self) -> Hashable:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -54,17 +55,16 @@ class Tables:
         """Whether the servers are warmed up on `table` by `mix`."""
         return f"{table} {mix}" in self._facts()["warm"]
 
-    def compiling_share(self, table: str, mix: str) -> float | None:
-        """The share passed to `remember_warm`."""
-        share: float | None = self._facts()["warm"].get(f"{table} {mix}")
-        return share
+    def warmth(self, table: str, mix: str) -> Mapping[str, float]:
+        """What was passed to `remember_warm`; empty without a warm-up."""
+        facts: Mapping[str, float] = self._facts()["warm"].get(f"{table} {mix}", {})
+        return facts
 
-    def remember_warm(self, table: str, mix: str, compiling_share: float | None) -> None:
-        """compiling_share: share of one core that the busiest RegionServer's compilers used at the end of the
-        warm-up; None if not measured."""
-        self._add("warm", {f"{table} {mix}": compiling_share})
+    def remember_warm(self, table: str, mix: str, warmth: Mapping[str, float]) -> None:
+        """warmth: how warm the servers were when the warm-up ended (`Warmth.facts`)."""
+        self._add("warm", {f"{table} {mix}": warmth})
 
-    def _add(self, what: str, fact: dict[str, Any]) -> None:
+    def _add(self, what: str, fact: Mapping[str, Any]) -> None:
         facts = self._facts()
         facts[what] |= fact
         write_text(self.path, json.dumps(facts))
