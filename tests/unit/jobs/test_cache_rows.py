@@ -12,7 +12,6 @@ from density_study.workloads.base.values import CacheUse
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.ycsb.setting import YcsbSetting
 
-
 SETTING = YcsbSetting(mix="c", records=1000, threads=1, duration_s=30.0)
 
 
