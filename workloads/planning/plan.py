@@ -257,6 +257,7 @@ def _topologies(study: Study, hosts: Sequence[Host]) -> tuple[Topology, ...]:
         provider=study.node_provider,
         isolation=_ISOLATION[study.provider],
         replication=study.stack.replication,
+        jit=study.stack.jit,
         base_port=study.stack.base_port,
         worker_stacks=tuple(dict.fromkeys(s for one in study.settings() for s in one.needs_stacks)),
     )
