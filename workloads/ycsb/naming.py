@@ -89,7 +89,7 @@ def unnamed_knobs(setting: YcsbSetting) -> dict[str, str | float]:
     knobs: dict[str, str | float | None] = {
         "duration": setting.search.duration_s if setting.search else setting.duration_s,
         "warm_up": None if setting.is_load else setting.warm_up_s,
-        "warm_up_client": None if setting.is_load else setting.warm_up_client_s,
+        "warm_up_client": setting.warm_up_client_s,
         "warm_up_daemons": "steady" if setting.until_steady else setting.warm_up_daemons_s,
         "regions_per_server": setting.regions_per_server,
         "seed": None if setting.variants is None else setting.variants.seed,

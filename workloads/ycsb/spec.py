@@ -180,7 +180,7 @@ class RunsSpec(WorkloadSpec):
             client=self.client,
             duration_s=self.duration if timed else None,
             warm_up_s=self.warm_up if timed else 0.0,
-            warm_up_client_s=self.warm_up_client if timed else 0.0,
+            warm_up_client_s=self.warm_up_client,
             **warm_up_knobs(self.warm_up_daemons),
             warm_up_threads=max(self.threads),
             target_percent=target.percent,
