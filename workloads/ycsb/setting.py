@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, model_validator
 
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.topology import Topology
+from density_study.cluster.model.topology import Jit, Topology
 from density_study.workloads.base.fault import Fault
 from density_study.workloads.base.search import Probe, Search
 from density_study.workloads.base.setting import Setting
@@ -260,11 +260,11 @@ class YcsbSetting(Setting):
         table = (self.records, self.row, self.insert_order, self.variants, self.is_isolation)
         return (*table, self.mix) if self.until_steady else table
 
-    @property
-    def warm_up_estimate_s(self) -> float:
+    def warm_up_estimate_s(self, jit: Jit) -> float:
         if not self.until_steady:
             return 2 * self.warm_up_daemons_s
-        return min(STEADY_ESTIMATE_S, self._load_s) if self.is_load else STEADY_ESTIMATE_S
+        steady_s = STEADY_ESTIMATE_S[jit]
+        return min(steady_s, self._load_s) if self.is_load else steady_s
 
     @property
     def _load_s(self) -> float:

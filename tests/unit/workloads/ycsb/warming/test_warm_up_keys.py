@@ -92,4 +92,4 @@ def test_the_warm_up_of_a_steady_load_is_limited_by_its_duration() -> None:
     load = YcsbSetting(
         mix="load", records=6000, threads=2, until_steady=True, warm_up_daemons_s=900
     )
-    assert load.warm_up_estimate_s == 1.0
+    assert load.warm_up_estimate_s("full") == 1.0
