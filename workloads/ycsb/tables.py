@@ -46,10 +46,16 @@ class Tables:
     @property
     def inserts_are_warm(self) -> bool:
         """Whether the servers' insert path is already warm."""
-        return bool(self._facts()["inserts_are_warm"])
+        return bool(self._facts()["warm_inserts"])
 
-    def remember_warm_inserts(self) -> None:
-        self._add("inserts_are_warm", {"any": True})
+    @property
+    def warmth_of_inserts(self) -> Mapping[str, float]:
+        """As `warmth`."""
+        facts: Mapping[str, float] = self._facts()["warm_inserts"].get("any", {})
+        return facts
+
+    def remember_warm_inserts(self, warmth: Mapping[str, float]) -> None:
+        self._add("warm_inserts", {"any": warmth})
 
     def is_warm(self, table: str, mix: str) -> bool:
         """Whether the servers are warmed up on `table` by `mix`."""
@@ -74,4 +80,4 @@ class Tables:
             facts: dict[str, Any] = json.loads(self.path.read_text(encoding="utf-8"))
             if facts.get("cluster") == self.cluster:
                 return facts
-        return {"cluster": self.cluster, "tables": {}, "inserts_are_warm": {}, "warm": {}}
+        return {"cluster": self.cluster, "tables": {}, "warm_inserts": {}, "warm": {}}

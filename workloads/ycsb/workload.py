@@ -65,7 +65,7 @@ class YcsbWorkload:
         facts = _create(context, setting) if setting.is_load else _restore(context, setting)
         tables = Tables.of(context.cluster)
         warmth = tables.warmth(table_of(setting), warmed_by(setting))
-        state = {**_state(facts), **warmth}
+        state = {**_state(facts), **(tables.warmth_of_inserts if setting.is_load else warmth)}
         return Prepared(data_set_mib=setting.data_mib, state=state)
 
     def run(self, context: TrialContext, setting: YcsbSetting) -> tuple[ClientRun, ...]:
@@ -134,8 +134,8 @@ def _create(context: TrialContext, setting: YcsbSetting) -> list[dict[str, Any]]
     elif _wants_warm_inserts(setting) and not tables.inserts_are_warm:
         table_tool(context, "warm-up-table", *acts, create)
         tables.remember(name, "there")
-        warm_up_inserts(context, setting, partial(_warm_up_clients, context))
-        tables.remember_warm_inserts()
+        warmth = warm_up_inserts(context, setting, partial(_warm_up_clients, context))
+        tables.remember_warm_inserts(warmth)
         acts.append(("drop", *_table(context, setting)))
     acts += [create, *_confined(context, setting), ("state", *_table(context, setting))]
     facts = table_tool(context, "table-before", *acts)

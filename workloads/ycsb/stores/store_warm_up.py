@@ -32,9 +32,8 @@ def store_warmed_up(
     if setting.is_load:
         if not tables.inserts_are_warm:
             store_tool(context, setting, "store-to-warm-up", "empty")
-            warm_up_inserts(context, setting, clients)
-            tables.remember_warm_inserts()
-        return {}
+            tables.remember_warm_inserts(warm_up_inserts(context, setting, clients))
+        return tables.warmth_of_inserts
     if not tables.is_warm(name, by):
         store_tool(context, setting, "store-to-warm-up", "empty")
         load()

@@ -16,7 +16,7 @@ _BLOCKS_PER_MIB = 16
 
 def limit_s(setting: YcsbSetting, cluster: Cluster) -> float:
     """Three times what compilers need on the host with the most servers per core, and what drives of 100
-    reads/s need for LEAST_SERVED requests to each server and for blocks of 64 KiB in the servers' memory."""
+    reads/s need for as many requests as compilers need, and for blocks of 64 KiB in the servers' memory."""
     topology = cluster.topology
     servers = max(1, len(cluster.endpoints.regionserver_http or cluster.endpoints.store))
     on_host, cores, memory_mib = dict[str, int](), dict[str, int](), 0
@@ -27,5 +27,5 @@ def limit_s(setting: YcsbSetting, cluster: Cluster) -> float:
     crowded = max((on_host[host] / max(1, cores[host]) for host in on_host), default=1.0)
     drives = max(servers, sum(len(node.disks) for node in topology.workers))
     cached_mib = min(setting.data_mib, memory_mib or setting.data_mib)
-    reads = LEAST_SERVED * servers + cached_mib * _BLOCKS_PER_MIB
+    reads = LEAST_SERVED[topology.jit] * servers + cached_mib * _BLOCKS_PER_MIB
     return _LEEWAY * (REST_ESTIMATE_S * max(1.0, crowded) + reads / drives / _DRIVE_READS_S)

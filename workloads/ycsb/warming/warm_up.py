@@ -38,9 +38,11 @@ def warmed_by(setting: YcsbSetting) -> str:
     return setting.mix if setting.until_steady else "mix"
 
 
-def warm_up_inserts(context: TrialContext, setting: YcsbSetting, clients: Clients) -> None:
-    """Insert into the existing table."""
-    _warm_up(context, setting.model_copy(update={"mix": setting.load_mix}), None, clients)
+def warm_up_inserts(
+    context: TrialContext, setting: YcsbSetting, clients: Clients
+) -> Mapping[str, float]:
+    """Insert into the existing table. Returns `Warmth.facts`."""
+    return _warm_up(context, setting.model_copy(update={"mix": setting.load_mix}), None, clients)
 
 
 def warm_up_mix(
@@ -69,7 +71,7 @@ def _warm_up(
     name = "warm-up-inserts" if shares is None else f"warm-up-{warmed_by(setting)}"
     commands = clients(work, name, shares)
     logs = [f"logs/{command.name}.err" for _, command in commands]
-    warmth = Warmth(partial(look_at, context, logs))
+    warmth = Warmth(partial(look_at, context, logs), jit=context.cluster.topology.jit)
     warmth()
 
     def is_enough() -> bool:

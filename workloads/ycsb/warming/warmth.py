@@ -7,18 +7,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from density_study.cluster.model.topology import Jit
+
 REST_SHARE = 0.05  # a server's compilers are idle below this share of one core
 # Number of successive looks (every 5 s) that must find all compilers idle: compilation comes in waves.
 LOOKS_AT_REST = 3
-# Compilers also idle where little runs. HotSpot compiles a method by C1 after 2,000 calls, and by C2 after
-# 15,000 more (Tier3CompileThreshold, Tier4CompileThreshold). Each request calls what serves requests at least
-# once.
-LEAST_SERVED = 20_000
+# Requests to a server. Compilers also idle where little runs: HotSpot compiles a method by C1 after 2,000
+# calls, and by C2 after 15,000 more (Tier3CompileThreshold, Tier4CompileThreshold). Each request calls what
+# serves requests at least once.
+LEAST_SERVED: Mapping[Jit, int] = {"full": 20_000, "c1": 2_500}
 STILL = 0.01  # the block caches' hit ratio stands still if it moves less
 # So do their blocks if they get fewer more: HBase's LRU cache drops 4 % of its size at a time.
 STILL_FILLS = 0.05
 _PARTS = 3
-WARMTH = ("compiling_share", "least_served", "hit_ratio_moved", "cache_grew")
+WARMTH = ("compiling_share", "served_share", "hit_ratio_moved", "cache_grew")
 """What a trial's record says about the warm-up, by the names of Warmth."""
 
 
@@ -50,6 +52,7 @@ class Warmth:
 
     read: Callable[[], Look | None]
     clock: Callable[[], float] = time.monotonic
+    jit: Jit = "full"
     looks_at_rest: int = 0
     compiling_share: float | None = (
         None  # of one core: the busiest server's compilers at the last look
@@ -75,23 +78,25 @@ class Warmth:
 
     @property
     def is_warm(self) -> bool:
-        served = self.least_served
+        served = self.served_share
         return (
             self.looks_at_rest >= LOOKS_AT_REST
-            and (served is None or served >= LEAST_SERVED)
+            and (served is None or served >= 1.0)
             and (self.hit_ratio_moved or 0.0) <= STILL
             and (self.cache_grew or 0.0) <= STILL_FILLS
         )
 
     @property
-    def least_served(self) -> float | None:
-        """Requests since the first look to the server that had the fewest; None if not counted."""
+    def served_share(self) -> float | None:
+        """Requests since the first look to the server that had the fewest, over those that its compilers
+        need; None if not counted."""
         if not self._looks:
             return None
         first, last = self._looks[0].served, self._looks[-1].served
         if first is None or last is None:
             return None
-        return min(count - first.get(name, 0) for name, count in last.items())
+        fewest = min(count - first.get(name, 0) for name, count in last.items())
+        return fewest / LEAST_SERVED[self.jit]
 
     @property
     def hit_ratio_moved(self) -> float | None:

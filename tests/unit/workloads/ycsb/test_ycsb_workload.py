@@ -39,7 +39,7 @@ class World:
             processes=(ProcessId("w1", "regionserver-1", pid, 77),),
             endpoints=endpoints,
             topology=SimpleNamespace(
-                client="c1", clients=("c1",), workers=(), given=None, store=HBASE
+                client="c1", clients=("c1",), workers=(), jit="full", given=None, store=HBASE
             ),
         )
         record = SimpleNamespace(root=folder, raw=folder / "raw")
@@ -63,7 +63,7 @@ class World:
         return tuple(SimpleNamespace(exit_code=None if ends else 0, stderr="e") for _ in commands)
 
     def look(self, *_: Any) -> Look:
-        self.served += LEAST_SERVED
+        self.served += LEAST_SERVED["full"]
         return Look({"w1": 7.5, "w2": 8.0}, {"w1": self.served, "w2": self.served})
 
     def trial(self, mix: Mix, **knobs: Any) -> list[str]:
@@ -209,6 +209,11 @@ def test_every_trial_of_a_mix_reports_the_warm_up_of_its_daemons(
     assert later.state is not None and later.state["compiling_share"] == 0.9
     load = YcsbWorkload().prepare(world.bench, setting("load", **STEADY))
     assert load.state is not None and "compiling_share" not in load.state
+
+
+def test_a_load_reports_the_warm_up_by_inserts(world: World) -> None:
+    load = YcsbWorkload().prepare(world.bench, setting("load", **STEADY))
+    assert load.state is not None and load.state["compiling_share"] == 0.0
 
 
 def test_a_warm_up_until_steady_adds_no_rows(world: World) -> None:

@@ -72,8 +72,14 @@ def test_compilers_that_have_nothing_to_do_are_not_warm() -> None:
     rates = {f"w{number}": 50.0 for number in range(72)}
     assert not any(results(serving(rates, 60.0)))
     warmth, _ = watched(serving(rates, 60.0))
-    assert warmth.facts == {"compiling_share": 0.0, "least_served": 3000.0}
-    assert results(serving(rates, LEAST_SERVED / 50.0))[-1]
+    assert warmth.facts == {"compiling_share": 0.0, "served_share": 0.15}
+    assert results(serving(rates, LEAST_SERVED["full"] / 50.0))[-1]
+
+
+def test_c1_alone_needs_fewer_requests() -> None:
+    looks = iter(serving({"w1": 50.0}, 100.0))
+    warmth = Warmth(lambda: next(looks), iter(range(0, 999, 5)).__next__, jit="c1")
+    assert [warmth() for _ in range(11)] == [False] * 10 + [True]
 
 
 def test_the_server_with_the_fewest_requests_decides() -> None:
