@@ -48,15 +48,14 @@ class Look:
 @dataclass
 class Warmth:
     """Called periodically; returns whether all servers are warm: their compilers rest, each has served enough
-    to have its code compiled, and the block caches' hit ratio stands still."""
+    to have its code compiled, and the block caches stand still."""
 
     read: Callable[[], Look | None]
     clock: Callable[[], float] = time.monotonic
     jit: Jit = "full"
     looks_at_rest: int = 0
-    compiling_share: float | None = (
-        None  # of one core: the busiest server's compilers at the last look
-    )
+    # of one core: the busiest server's compilers at the last look
+    compiling_share: float | None = None
     _looks: list[Look] = field(default_factory=list, repr=False)
     _last: tuple[float, Look] | None = field(default=None, repr=False)
 
