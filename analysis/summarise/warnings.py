@@ -12,6 +12,7 @@ from density_study.analysis.findings.question import isolation_of
 from density_study.analysis.summarise.analysed_run import AnalysedRun
 from density_study.analysis.summarise.imports import import_warnings
 from density_study.analysis.summarise.monitoring_overhead import sentence
+from density_study.analysis.summarise.software import quick_compilers, store_cautions
 from density_study.analysis.summary.disclosure import Difference
 from density_study.analysis.summary.numbers import digits
 from density_study.analysis.summary.summary import (
@@ -51,32 +52,12 @@ def warnings(
         *trial_warnings(trials),
         *design_warnings(isolation, run.emulated, run.repetitions),
         *_shared_client_host(run.topologies.values()),
+        *quick_compilers(run.topologies.values()),
         *_memory(run.manifests),
         *short_trials(trials),
         *comparability_warnings(run.unexpected_differences()),
         *map(_overhead, costs),
     )
-
-
-def store_cautions(manifests: Sequence[Manifest]) -> Iterator[SummaryWarning]:
-    """What is disclosed of a store that is no supported release, or whose binding never ran on it."""
-    built, given = (_disclosed(manifests, key) for key in ("store", "given"))
-    for caution in built:
-        yield SummaryWarning(
-            code="store-for-testing",
-            message=f"{caution}.",
-            remedy="Measure a supported release before you decide for or against this store.",
-        )
-    for caution in given:
-        yield SummaryWarning(
-            code="store-untried",
-            message=f"{caution}.",
-            remedy="Compare its rates with those of a client that you trust before you use these numbers.",
-        )
-
-
-def _disclosed(manifests: Sequence[Manifest], key: str) -> list[str]:
-    return sorted({one.disclosure.get(key, {}).get("caution", "") for one in manifests} - {""})
 
 
 def _given_cluster(run: AnalysedRun) -> Iterator[SummaryWarning]:

@@ -329,6 +329,7 @@ WarningCode = Literal[
     "emulated-medium",
     "store-for-testing",
     "store-untried",
+    "c1-only",
     "container-nodes",
     "few-repetitions",
     "shared-client-host",

@@ -76,7 +76,9 @@ def _java(
     argv = (
         f"{java_home}/bin/java",
         *memory,
-        *jit_flags(timeout_scale_of(cluster.disclosure.get("acceleration", {}))),
+        *jit_flags(
+            timeout_scale_of(cluster.disclosure.get("acceleration", {})), cluster.topology.jit
+        ),
         *common_flags(f"{directory}/tmp"),
         *log_flags(str(places.client_conf_of(cluster.topology, node))),
         *cluster.access.jvm_flags,

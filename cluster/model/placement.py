@@ -31,7 +31,7 @@ from density_study.cluster.model.memory_shares import (
     workers_mib,
 )
 from density_study.cluster.model.store import HBASE, Store
-from density_study.cluster.model.topology import BARE, Isolation, Node, Topology
+from density_study.cluster.model.topology import BARE, Isolation, Jit, Node, Topology
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,7 @@ class Layout:
     isolation: Isolation
     replication: int
     base_port: int
+    jit: Jit = "full"
     worker_stacks: tuple[str, ...] = ()
 
 
@@ -105,6 +106,7 @@ def _topology(hosts: Sequence[Host], order: int, arms: Sequence[Arm], layout: La
         hosts=tuple(hosts),
         nodes=(*nodes, *workers),
         base_port=layout.base_port,
+        jit=layout.jit,
         versions=arm.versions,
         configuration=arm.configuration,
         levels=arm.levels,

@@ -14,6 +14,7 @@ from density_study.cluster.model.store import HBASE, Store
 from density_study.cluster.model.versions import VERSIONS, Versions
 
 Isolation = Literal["process", "host", "vm", "container"]
+Jit = Literal["full", "c1"]
 BARE: Mapping[str, str] = {
     "libvirt": "physical",
     "container": "local",
@@ -62,6 +63,8 @@ class Topology:
 
     `worker_stacks`: what programs of the workloads need on every worker, beyond the stacks of its daemons.
 
+    `jit`: the compilers of all JVMs: both, or the first alone.
+
     `given`: a cluster that stands already. Then the one node is the client on this machine, and isolation,
     medium, density and replication mean nothing: its records say that they are unknown.
     """
@@ -76,6 +79,7 @@ class Topology:
     hosts: tuple[Host, ...]
     nodes: tuple[Node, ...]
     base_port: int = 21000
+    jit: Jit = "full"
     versions: Versions = VERSIONS
     configuration: Configuration = PLAIN
     levels: Mapping[str, str] = field(default_factory=dict, hash=False)

@@ -149,7 +149,7 @@ def _values(blueprint: Blueprint, node: Node) -> dict[str, Any]:
         "storage_policy": storage_policy,
         "racks": sorted({f"{worker.address} /{worker.host}" for worker in topology.workers}),
         "beat_ms": blueprint.beat_ms,
-        "jit_flags": jit_flags(blueprint.timeout_scale),
+        "jit_flags": jit_flags(blueprint.timeout_scale, topology.jit),
         "ADD_OPENS": ADD_OPENS,
         "CONTAINER_HEAP_MIB": CONTAINER_HEAP_MIB,
         "CONTAINER_MIB": CONTAINER_MIB,

@@ -116,7 +116,11 @@ def _java(blueprint: Blueprint, node: Node, kind: str, name: str) -> tuple[str, 
         *direct_memory_flags(heap_mib, direct_mib),
         collector,
         *(g1_flags(host_mib, heap_mib, collector, jvm.flags) if kind == "regionserver" else ()),
-        *(FAST_START if name == PREPARE else jit_flags(blueprint.timeout_scale)),
+        *(
+            FAST_START
+            if name == PREPARE
+            else jit_flags(blueprint.timeout_scale, blueprint.topology.jit)
+        ),
         *common_flags(f"{blueprint.data(node)}/tmp"),
         *(NETTY if kind in _OF_HBASE else ()),
         *jvm.flags,

@@ -1,10 +1,12 @@
-"""Flags of the JVMs. Measured daemons keep the default JIT; heap and collector are explicit."""
+"""Flags of the JVMs. Measured daemons keep the default JIT unless the study says otherwise; heap and
+collector are explicit."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from density_study.cluster.model.configuration import Collector, Jvm
+from density_study.cluster.model.topology import Jit
 
 _OPENED = (
     "java.base/java.io",
@@ -27,10 +29,9 @@ ADD_OPENS = tuple(f"--add-opens={package}=ALL-UNNAMED" for package in _OPENED)
 NETTY = ("-Dorg.apache.hbase.thirdparty.io.netty.tryReflectionSetAccessible=true",)
 
 FAST_START = ("-XX:TieredStopAtLevel=1",)
-"""For short processes that are not measured."""
-EMULATED_JIT = FAST_START
-"""Where QEMU emulates the CPU, measurements say nothing about hardware, and the second compiler would take
-most of a daemon's start. Command lines are disclosed, so a record shows it."""
+"""For short processes that are not measured; with `stack.jit: c1` for all; and where QEMU emulates the CPU:
+there measurements say nothing about hardware, and the second compiler would take most of a daemon's start.
+Command lines are disclosed, so a record shows it."""
 FIRST_HEAP_MIB = 64
 """With 32 MiB, a daemon did 2 full and 16 young collections before it was up."""
 
@@ -77,9 +78,9 @@ def direct_memory_flags(heap_mib: int, direct_mib: int) -> tuple[str, ...]:
     return (f"-XX:MaxDirectMemorySize={heap_mib + direct_mib}m",) if direct_mib else ()
 
 
-def jit_flags(timeout_scale: float) -> tuple[str, ...]:
-    """None on real hardware: measured processes keep the default JIT."""
-    return EMULATED_JIT if timeout_scale > 1 else ()
+def jit_flags(timeout_scale: float, jit: Jit) -> tuple[str, ...]:
+    """None on real hardware, unless the study chooses: measured processes keep the default JIT."""
+    return FAST_START if timeout_scale > 1 or jit == "c1" else ()
 
 
 def common_flags(temporary: str) -> tuple[str, ...]:

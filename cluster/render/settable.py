@@ -22,7 +22,7 @@ _BLOCK_CACHE = (
     "write block_cache instead: the memory check then knows it, and a file lies on a known disk"
 )
 _MEDIUM = "blocks lie on the medium of the arm; compare media by factors.medium"
-_JIT = "measured daemons keep the default JIT"
+_JIT = "write stack.jit instead"
 _SAFETY = "it is part of how a build is started, secured, recorded and removed"
 _REPLICATION = "write stack.replication, which is the same for all arms"
 _REASONS: tuple[tuple[str, str], ...] = (

@@ -22,6 +22,7 @@ from density_study.jobs.raw.file_kinds import SAMPLES, WITHOUT_NUMBERS
 from density_study.jobs.spark.columns import exact_sum, of_all
 from density_study.jobs.spark.run_tables import Inputs
 from density_study.workloads.testdfsio.setting import READS
+from density_study.workloads.ycsb.warming.warmth import WARMTH
 
 TABLE = tables.CHECKS
 SHARE_TOLERANCE = 1.0  # points
@@ -120,7 +121,7 @@ def _of_manifests(inputs: Inputs) -> DataFrame:
         "distinct_bytes_asked",
         "physical_read_bytes",
         (F.col("compactions") + F.col("splits")).alias("background_work"),
-        "compiling_share",
+        *WARMTH,
         "busiest_server",
     )
 

@@ -18,10 +18,11 @@ from density_study.jobs.raw.manifest_rows import monitor_rows
 from density_study.workloads.base.search import Probe
 from density_study.workloads.record.record import read_manifest
 from density_study.workloads.study.registry import kind_of
+from density_study.workloads.ycsb.warming.warmth import WARMTH
 
-_OF_TRIAL = ("state", "workload", "monitored", "compiling_share", "busiest_server", "given",
-             "others_requests_s", "others_vcores", "regionservers_gone", "tier", "tiers_in_use",
-             "foreign_tiers", "reads_tier", "network", "network_broken", "network_seen")  # fmt: skip
+_OF_TRIAL = ("state", "workload", "monitored", *WARMTH, "busiest_server", "given", "others_requests_s",
+             "others_vcores", "regionservers_gone", "tier", "tiers_in_use", "foreign_tiers", "reads_tier",
+             "network", "network_broken", "network_seen")  # fmt: skip
 
 
 @dataclass(frozen=True)

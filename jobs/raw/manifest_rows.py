@@ -17,6 +17,7 @@ from density_study.workloads.base.values import ClientRun, GuestCpu
 from density_study.workloads.record.given import GivenClient
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import closed_records
+from density_study.workloads.ycsb.warming.warmth import WARMTH
 
 Row = dict[str, Any]
 _OF_MANIFEST = ("trial", "study", "run", "repetition", "order", "build", "seed", "state", "isolation",
@@ -93,7 +94,7 @@ def trial_row(manifest: Manifest, answers: Collection[str] = ()) -> Row:
         **_fields(manifest.cold, _OF_COLD),
         "compactions": _counted(manifest, "compactions"),
         "splits": _counted(manifest, "splits"),
-        "compiling_share": manifest.state_before.get("compiling_share"),
+        **{name: manifest.state_before.get(name) for name in WARMTH},
         **request_row(manifest),
     }
 
@@ -145,7 +146,9 @@ def cache_row(manifest: Manifest) -> Row:
         # one that is foreign is enough; one that did not tell may be
         "foreign_tiers": foreign if foreign or (told and len(told) == len(engines)) else None,
         # a load reads nothing
-        "reads_tier": caches is not None and not getattr(manifest.setting, "is_load", False),
+        "reads_tier": caches is not None
+        and caches.declared is not None
+        and not getattr(manifest.setting, "is_load", False),
         **_fields(caches, counters),
         "cache_evictions": caches.evictions if caches else None,
     }

@@ -39,6 +39,7 @@ BENCHES: Mapping[str, TrialContext] = {
     "stores": stores.bench,
     "harness": harness.bench,
     "clients": clients.bench,
+    "clients-doubling": clients.doubling,
     "devices": devices.bench,
     "analysis": analysis.bench,
 }

@@ -3,6 +3,9 @@
 One cluster on namespaced hosts (`tests.hosts`, root). The JVM of each client may use SHARE of a core (its
 cgroup's quota) once it has warmed up: one host cannot offer more, and the servers could serve both. Trials
 with one and with two clients alternate, with the same threads in total.
+
+The doubling check has clients without a quota, and a rate that is half of what one reached: twice the client
+processes at this rate must have the same latency, or a client process is the bottleneck.
 """
 
 from __future__ import annotations
@@ -20,17 +23,21 @@ from density_study.cluster.providers.ssh.channel import close_channels
 from density_study.cluster.providers.ssh.options import IDENTITY
 from density_study.workloads.execution.opening import open_run
 from density_study.workloads.execution.run import Run
-from density_study.workloads.execution.saturation import measured_ops_s
+from density_study.workloads.execution.saturation import measured_ops_s, starts_s
 from density_study.workloads.execution.steps import carry_out, close_run, steps_left
 from density_study.workloads.execution.trial import run_trial
 from density_study.workloads.planning.plan import Step
+from density_study.workloads.record.manifest import Manifest
+from density_study.workloads.ycsb.output.latency import percentile_ms
 from density_study.workloads.ycsb.setting import YcsbSetting
-from tests.bench.measurement import Measurement, at_least, printed
+from tests.bench.measurement import Measurement, at_least, at_most, printed
 from tests.hosts.fixture import Hosts
 from tests.live.support.client_hosts import NAMES, client_hosts_spec
 from tests.support.repeating import repeating
 
 GOAL = 1.7
+DOUBLED = 1.1
+"""Of one client's p95 over that of two at the same rate: above, the client is the bottleneck."""
 SHARE = 0.2
 PERIOD_US = 20_000
 WARM_UP_S = 14.0
@@ -53,16 +60,32 @@ def bench(repeats: int) -> list[Measurement]:
     """`repeats` pairs of trials on one cluster, and one more that warms up the servers."""
     pairs = []
     with tempfile.TemporaryDirectory(prefix="density-bench-") as name, _running(Path(name)) as run:
-        _rate(run, 0, clients=2)
+        _rate_of_limited(run, 0, clients=2)
         for number in range(1, repeats + 1):
-            one = _rate(run, 2 * number, clients=1)
-            pairs.append((one, _rate(run, 2 * number + 1, clients=2)))
+            one = _rate_of_limited(run, 2 * number, clients=1)
+            pairs.append((one, _rate_of_limited(run, 2 * number + 1, clients=2)))
     ones, twos = zip(*pairs, strict=True)
     ratios = [two / one for one, two in pairs]
     return [
         at_least("two client hosts over one", "ratio", ratios, GOAL),
         printed(f"one client host, {SHARE:.0%} of a core", "ops/s", list(ones)),
         printed(f"two client hosts, {SHARE:.0%} of a core each", "ops/s", list(twos)),
+    ]
+
+
+def doubling(repeats: int) -> list[Measurement]:
+    """`repeats` pairs of trials at the same rate, with one client and with two."""
+    pairs = []
+    with tempfile.TemporaryDirectory(prefix="density-bench-") as name, _running(Path(name)) as run:
+        half_ops_s = _rate(run, _trial(run, 0, clients=1)) / 2
+        for number in range(1, repeats + 1):
+            pair = (_trial(run, 2 * number + more, 1 + more, half_ops_s) for more in (0, 1))
+            pairs.append([_p95_ms(run, one) for one in pair])
+    ones, twos = zip(*pairs, strict=True)
+    return [
+        at_most("p95 of one client over two", "ratio", [a / b for a, b in pairs], DOUBLED),
+        printed(f"p95 of one client, {half_ops_s:,.0f} ops/s", "ms", list(ones)),
+        printed(f"p95 of two clients, {half_ops_s:,.0f} ops/s", "ms", list(twos)),
     ]
 
 
@@ -88,19 +111,35 @@ def _running(folder: Path) -> Iterator[Run]:
         hosts.close()
 
 
-def _rate(run: Run, number: int, clients: int) -> float:
+def _rate_of_limited(run: Run, number: int, clients: int) -> float:
+    with _clients_limited():
+        return _rate(run, _trial(run, number, clients))
+
+
+def _rate(run: Run, manifest: Manifest) -> float:
+    return measured_ops_s(run.records / manifest.trial, manifest)
+
+
+def _trial(run: Run, number: int, clients: int, target_ops_s: float | None = None) -> Manifest:
     planned = run.plan.trials[0]
     assert isinstance(planned.setting, YcsbSetting)
-    setting = planned.setting.model_copy(update={"clients": clients})
+    updates = {"clients": clients, "target_ops_s": target_ops_s}
+    setting = planned.setting.model_copy(update=updates)
     step = Step(index=1000 + number, kind="trial", repetition=1, build=planned.build, label="bench",
                 trial=f"bench-{number}", order=1000 + number, setting=setting, estimate_s=1.0)  # fmt: skip
     cluster = read_cluster(run.site(planned.build).root)
     transport = provider_of("physical").transport(cluster.site, run.journal)
-    with _clients_limited():
-        manifest = run_trial(run, step, cluster, transport)
+    manifest = run_trial(run, step, cluster, transport)
     if manifest.state != "complete":
         raise RuntimeError("; ".join(manifest.reasons))
-    return measured_ops_s(run.records / manifest.trial, manifest)
+    return manifest
+
+
+def _p95_ms(run: Run, manifest: Manifest) -> float:
+    found_ms = percentile_ms(run.records / manifest.trial / "raw", starts_s(manifest), "READ", 95)
+    if found_ms is None:
+        raise RuntimeError("too few operations for a p95")
+    return found_ms
 
 
 @contextmanager

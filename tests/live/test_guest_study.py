@@ -15,7 +15,7 @@ import pytest
 from density_study.cluster.providers.libvirt.names import IMAGE_POOL
 from density_study.cluster.providers.libvirt.provider import LibvirtProvider
 from density_study.cluster.providers.libvirt.virsh import Virsh
-from density_study.cluster.render.jvm import EMULATED_JIT
+from density_study.cluster.render.jvm import FAST_START
 from density_study.cluster.state import lease
 from density_study.cluster.state.tags import tagged
 from density_study.workloads.execution.run import Run
@@ -71,7 +71,7 @@ def test_emulation_and_its_jit_options_are_disclosed(
     for manifest in records:
         accel = manifest.disclosure["acceleration"][daemon.uri]
         lines = [*manifest.disclosure["daemons"].values(), *(c.argv for c in manifest.clients)]
-        limited = [EMULATED_JIT[0] in line for line in lines]
+        limited = [FAST_START[0] in line for line in lines]
         assert len(lines) == 1 + 4 + 2 * 3
         assert all(limited) if accel == "tcg" else not any(limited)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.topology import Topology
+from density_study.cluster.model.topology import Jit, Topology
 from density_study.workloads.base.search import Probe, Search
 from density_study.workloads.base.values import ClientFiles, Frozen
 
@@ -138,9 +138,8 @@ class Setting(Frozen):
         """What the servers are warmed up for, once per build; None: no server warm-up."""
         return None
 
-    @property
-    def warm_up_estimate_s(self) -> float:
-        """Estimated duration of that warm-up."""
+    def warm_up_estimate_s(self, jit: Jit) -> float:
+        """Estimated duration of that warm-up, with these compilers."""
         return 0.0
 
     @property

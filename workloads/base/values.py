@@ -122,16 +122,16 @@ class CacheUse(Frozen):
     """What the RegionServers' block caches did around a trial, by their own counters, summed over servers.
     None: not known.
 
-    declared: what the arm caches blocks in: heap, offheap, file, mmap or pmem. engines: what each
-    RegionServer says that it uses. L1 is on the heap; with a cache beside it, L1 has indexes and Bloom
-    filters alone, and L2 the data. size_mib: of L2, on each server. used_mib: of blocks in the declared
-    one of all servers, at the end. faults: why something is not known.
+    declared: what the arm caches blocks in: heap, offheap, file, mmap or pmem; None: it declares nothing.
+    engines: what each RegionServer says that it uses, where it is declared. L1 is on the heap; with a cache
+    beside it, L1 has indexes and Bloom filters alone, and L2 the data. size_mib: of L2, on each server.
+    used_mib: of blocks in the declared one of all servers, at the end. faults: why something is not known.
 
     hdfs_pmem: the same of DataNodes, which count no hits. L2 is in bytes: misses are what they read from
     disks, and hits the rest of what was asked for.
     """
 
-    declared: str
+    declared: str | None
     engines: dict[str, str | None]
     l1_hits: int | None = None
     l1_misses: int | None = None

@@ -1,7 +1,8 @@
 """What the RegionServers' block caches did during a trial: two readings of their own counters (/jmx).
 
-The counters prove that a trial used the tier that its arm declares. The engine is what the server runs with
-(/conf), and for engines that allocate all their memory at the start also that the JVM has it.
+They show how warm the caches were, and prove that a trial used the tier that its arm declares. Then the
+engine is what the server runs with (/conf), and for engines that allocate all their memory at the start also
+that the JVM has it.
 """
 
 from __future__ import annotations
@@ -10,12 +11,15 @@ import http.client
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from density_study.cluster.lifecycle.readiness import Fetch, fetch_json
+from density_study.cluster.model.access import OPEN
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.host import MIB
 from density_study.cluster.model.topology import Topology
+from density_study.cluster.providers.existing.web import session_of, url_of
 from density_study.workloads.base.values import CacheUse
 
 _SERVER = "Hadoop:service=HBase,name=RegionServer,sub=Server"
@@ -54,31 +58,42 @@ def has_tier(topology: Topology) -> bool:
 
 
 def read_caches(cluster: Cluster, fetch: Fetch | None = None) -> CachesReading:
-    """The counters and engines now. A server that does not answer is missing, and its fault is kept."""
-    ask = fetch or (lambda url: fetch_json(url, _TIMEOUT_S, cluster.endpoints.network))
-    cache = cluster.topology.configuration.block_cache
+    """The counters now, and with a tier the engines. A server that does not answer is missing, and its fault
+    is kept."""
+    ask = fetch or partial(_fetched, cluster)
+    cache, tier = cluster.topology.configuration.block_cache, has_tier(cluster.topology)
     counters, engines, used_mib, faults = {}, {}, 0.0, []
     for name, address in cluster.endpoints.regionserver_http.items():
         try:
-            server = _server(ask, address)
-            pools = ask(f"http://{address}/jmx?qry={_POOLS}")["beans"]
-            conf = ask(f"http://{address}/conf?format=json")["properties"]
+            url = url_of(address)
+            server = _server(ask, url)
             counters[name] = {ours: int(server[its]) for ours, its in _COUNTERS.items()}
-            # before the size: which engine it is decides about the trial
-            engines[name] = _engine(conf, pools, cache.size_mib if cache else 0)
+            if tier:
+                pools = ask(f"{url}/jmx?qry={_POOLS}")["beans"]
+                conf = ask(f"{url}/conf?format=json")["properties"]
+                # before the size: which engine it is decides about the trial
+                engines[name] = _engine(conf, pools, cache.size_mib if cache else 0)
             used_mib += int(server["l2CacheSize" if cache else "l1CacheSize"]) / MIB
         except (OSError, http.client.HTTPException, LookupError, ValueError, TypeError) as error:
             faults.append(f"{name} does not show its block cache: {error!r}")
     return CachesReading(counters, engines, used_mib, tuple(faults))
 
 
-def _server(ask: Fetch, address: str) -> Mapping[str, Any]:
+def _fetched(cluster: Cluster, url: str) -> Any:
+    if cluster.endpoints.access == OPEN:
+        return fetch_json(url, _TIMEOUT_S, cluster.endpoints.network)
+    answer = session_of(cluster.endpoints.access).get(url, timeout=_TIMEOUT_S)
+    answer.raise_for_status()
+    return answer.json()
+
+
+def _server(ask: Fetch, url: str) -> Mapping[str, Any]:
     """The bean with the counters. After regions were opened or closed, HBase stops its metrics for half a
     second (JmxCacheBuster), and has none meanwhile."""
     for look in range(_LOOKS):
         if look:
             time.sleep(_BETWEEN_LOOKS_S)
-        if beans := ask(f"http://{address}/jmx?qry={_SERVER}")["beans"]:
+        if beans := ask(f"{url}/jmx?qry={_SERVER}")["beans"]:
             (server,) = beans
             return dict(server)
     raise LookupError(f"no {_SERVER} after {_LOOKS} looks")
@@ -95,12 +110,13 @@ def caches_between(cluster: Cluster, before: CachesReading, after: CachesReading
     ]
     whole = len(growth) == len(names) and all(by >= 0 for one in growth for by in one.values())
     sums = {key: sum(one[key] for one in growth) for key in _COUNTERS} if whole else {}
+    tier = has_tier(cluster.topology)
     cache = cluster.topology.configuration.block_cache
     if cache and sums:
         sums["l2_misses"] = -(-sums["l2_misses"] // _COUNTS_OF_A_MISS)
     return CacheUse(
-        declared=cluster.topology.configuration.engine,
-        engines={name: after.engines.get(name) for name in names},
+        declared=cluster.topology.configuration.engine if tier else None,
+        engines={name: after.engines.get(name) for name in names} if tier else {},
         size_mib=cache.size_mib if cache else None,
         used_mib=None if after.faults else round(after.used_mib, 1),
         faults=(*before.faults, *after.faults),

@@ -27,7 +27,7 @@ from density_study.workloads.base.search import Probe
 from density_study.workloads.base.setting import Setting
 from density_study.workloads.base.values import ClientRun, TargetRate, Window
 from density_study.workloads.base.workload import TrialContext
-from density_study.workloads.execution.block_caches import caches_between, has_tier, read_caches
+from density_study.workloads.execution.block_caches import caches_between, read_caches
 from density_study.workloads.execution.flame_graphs import put_profiler
 from density_study.workloads.execution.hosts_around_trial import (
     between,
@@ -161,8 +161,8 @@ def _measure(run: Run, step: Step, context: TrialContext, progress: _Progress) -
     facts["state_before"] = prepared.state or {}
     window_end_s = None
     others_before = read_others(context, "others-before")
-    reads_caches = setting.workload == "ycsb" and has_tier(topology)
-    caches_before = read_caches(context.cluster) if reads_caches else None
+    counts_blocks = setting.workload == "ycsb" and context.cluster.endpoints.regionserver_http
+    caches_before = read_caches(context.cluster) if counts_blocks else None
     try:
         with progress.timing("settle"):
             monitors.start()

@@ -16,8 +16,7 @@ from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.host import Host
 from density_study.cluster.model.placement import Layout, given_topology, place
-from density_study.cluster.model.store import Store
-from density_study.cluster.model.topology import Isolation, Topology
+from density_study.cluster.model.topology import Isolation, Jit, Topology
 from density_study.cluster.state.atomic import write_text
 from density_study.cluster.state.own_runs import MAX_PLAN_BYTES
 from density_study.cluster.state.plain_file import read_plain
@@ -226,7 +225,7 @@ def _with_repetitions(
             possible = tuple(setting for setting in settings if not setting.obstacle(topology))
             regular = trials_of(random_order(possible, rng))
             trials = sorted((*regular, *paired), key=lambda trial: trial.setting.breaks_cluster)
-            _append_build(steps, repetition, build, trials, topology.store)
+            _append_build(steps, repetition, build, trials, topology)
     return plan.model_copy(
         update={
             "repetitions": plan.repetitions + repetitions,
@@ -258,6 +257,7 @@ def _topologies(study: Study, hosts: Sequence[Host]) -> tuple[Topology, ...]:
         provider=study.node_provider,
         isolation=_ISOLATION[study.provider],
         replication=study.stack.replication,
+        jit=study.stack.jit,
         base_port=study.stack.base_port,
         worker_stacks=tuple(dict.fromkeys(s for one in study.settings() for s in one.needs_stacks)),
     )
@@ -265,8 +265,14 @@ def _topologies(study: Study, hosts: Sequence[Host]) -> tuple[Topology, ...]:
 
 
 def _append_build(
-    steps: list[Step], repetition: int, build: str, trials: Sequence[PlannedTrial], store: Store
+    steps: list[Step],
+    repetition: int,
+    build: str,
+    trials: Sequence[PlannedTrial],
+    topology: Topology,
 ) -> None:
+    store = topology.store
+
     def append(kind: StepKind, label: str, estimate_s: float, **trial: Any) -> None:
         steps.append(
             Step(index=len(steps), kind=kind, repetition=repetition, build=build,
@@ -281,7 +287,8 @@ def _append_build(
         append(
             "trial",
             f"{build} {trial.name}",
-            _trial_s(trial) + (_warm_up_s(trial.setting, warmed) if is_warmed_up else 0.0),
+            _trial_s(trial)
+            + (_warm_up_s(trial.setting, warmed, topology.jit) if is_warmed_up else 0.0),
             trial=f"{build}-{order:03d}-{trial.name}",
             order=order,
             setting=trial.setting,
@@ -303,12 +310,12 @@ def _trial_s(trial: PlannedTrial) -> float:
     return trial.setting.estimate_s + longer
 
 
-def _warm_up_s(setting: Setting, warmed: set[Hashable]) -> float:
+def _warm_up_s(setting: Setting, warmed: set[Hashable], jit: Jit) -> float:
     """Estimated server warm-up before the trial. `warmed` collects what the build is already warm for."""
     if setting.warmed is None or setting.warmed in warmed:
         return 0.0
     warmed.add(setting.warmed)
-    return setting.warm_up_estimate_s
+    return setting.warm_up_estimate_s(jit)
 
 
 def plan_text(plan: Plan) -> str:

@@ -77,7 +77,7 @@ class Manifest(Frozen):
     )
     caches: CacheUse | None = Field(
         None,
-        description="what caches of blocks did, where the study declares them; null: it does not",
+        description="what caches of blocks did, where they count it; null: they do not",
     )
     cold: ColdProof | None = None
     data_set_mib: float | None = None

@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from density_study.cluster.model.configuration import PLAIN, BlockCache, Configuration
 from density_study.cluster.model.network import UNCHANGED, Network
 from density_study.cluster.model.store import Store
+from density_study.cluster.model.topology import Jit
 from density_study.cluster.model.versions import HADOOP, HBASE, Versions, vendor_fault
 from density_study.cluster.stack.java import OLDEST
 from density_study.workloads.base.checked import FaultyKeyError, like, no_duplicates
@@ -227,6 +228,11 @@ class StackSpec(Frozen):
     )
     heap: Literal["auto"] = Field(
         "auto", description="JVM heap sizes. `auto` derives them from the memory of the node."
+    )
+    jit: Jit = Field(
+        "full",
+        description="JIT compilers of all JVMs, also of clients. `c1`: the quick one alone, so that servers "
+        "are warm within seconds, but slower than in production: for a first look.",
     )
     replication: Annotated[int, Field(strict=True, ge=1, le=10)] = Field(
         1, description="`dfs.replication`, at most the number of workers of the smallest cluster."

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, WithJsonSchema
 
+from density_study.cluster.model.topology import Jit
 from density_study.workloads.base.quantity import magnitude, percent, seconds
 
-# Measured: four and six RegionServers on two cores were steady after three minutes, one server after one.
-STEADY_LIMIT_S = 900.0
-STEADY_ESTIMATE_S = 90.0
+# Measured: a server's compilers need a minute of a core until they rest; six on two cores took three minutes.
+REST_ESTIMATE_S = 60.0
+# C1 alone, one and two servers on two cores: 15 to 21 s.
+STEADY_ESTIMATE_S: Mapping[Jit, float] = {"full": 90.0, "c1": 20.0}
 # Measured: a client that shared two cores with its cluster kept up with its schedule after this time.
 WARM_UP_CLIENT_S = 20.0
 MAX_OPS_S = 10**9
@@ -74,5 +77,5 @@ WarmUpClient = Annotated[float, BeforeValidator(_whole_or_off), _TEXT_OR_OFF]
 def warm_up_knobs(warm_up: float | Literal["steady"]) -> dict[str, Any]:
     """A study's `warm_up_daemons` as knobs of a setting."""
     if warm_up == "steady":
-        return {"warm_up_daemons_s": STEADY_LIMIT_S, "until_steady": True}
+        return {"until_steady": True}
     return {"warm_up_daemons_s": warm_up}

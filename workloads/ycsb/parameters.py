@@ -45,8 +45,11 @@ class YcsbParameters(Setting):
     )
     until_steady: bool = Field(
         False,
-        description="server warm-up runs the setting's own mix and ends when compilers idle, "
-        "after warm_up_daemons_s at the latest",
+        description="instead of a time: server warm-up runs the setting's own mix until compilers idle, the "
+        "block caches' hit ratio stands still, and every server has served enough",
+    )
+    warm_up_threads: int | None = Field(
+        None, gt=0, description="least threads of the server warm-up; null: those of the run"
     )
     target_percent: float | None = Field(
         None, description="target rate in percent of the saturation measured on the same build"
@@ -199,7 +202,7 @@ class YcsbParameters(Setting):
         knobs: dict[str, str | float | None] = {
             "duration": self.search.duration_s if self.search else self.duration_s,
             "warm_up": None if self.is_load else self.warm_up_s,
-            "warm_up_client": None if self.is_load else self.warm_up_client_s,
+            "warm_up_client": self.warm_up_client_s,
             "warm_up_daemons": "steady" if self.until_steady else self.warm_up_daemons_s,
             "regions_per_server": self.regions_per_server,
             "seed": None if self.variants is None else self.variants.seed,

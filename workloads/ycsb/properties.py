@@ -21,6 +21,8 @@ KEY_DIGITS = len(str(INT_MAX))
 """Of keys in order: with leading zeros, their order as text is that of the records."""
 INSERTS = "inserts.txt"
 """End of the name of a client's log of acknowledged inserts, in a trial with a fault."""
+CLIENT = "ycsb"
+"""Start of the names of a trial's clients."""
 PERCENTILES = "50,90,95,99,99.9"
 
 
@@ -48,9 +50,9 @@ def operations_at_most(setting: YcsbSetting) -> int:
     return setting.records if setting.duration_s is None else INT_MAX
 
 
-def client_name(number: int) -> str:
-    """`number` counts a trial's clients from 1."""
-    return f"ycsb-{number}"
+def client_name(number: int, stem: str = CLIENT) -> str:
+    """`number` counts the clients of a trial, or of what `stem` names, from 1."""
+    return f"{stem}-{number}"
 
 
 def loaded_rows(setting: YcsbSetting, number: int = 1) -> tuple[int, int]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.topology import Topology
+from density_study.cluster.model.topology import Jit, Topology
 from density_study.workloads.base.search import Probe, Search
 from density_study.workloads.base.setting import Setting
 from density_study.workloads.base.values import ClientFiles
@@ -42,6 +42,7 @@ _NO_COLUMNS = frozenset(
         "regions_per_server",
         "warm_up_daemons_s",
         "until_steady",
+        "warm_up_threads",
         "variants",
     }
 )
@@ -117,16 +118,25 @@ class YcsbSetting(YcsbParameters):
         return self.duration_s or self.estimate_s
 
     @property
+    def warms_up_daemons(self) -> bool:
+        return self.until_steady or self.warm_up_daemons_s > 0
+
+    @property
+    def most_threads(self) -> int:
+        """Of the server warm-up."""
+        return max(self.warm_up_threads or 0, self.threads)
+
+    @property
     def warmed(self) -> Hashable:
         """Servers are warmed up once per table, and in mode `steady` once per table and mix."""
         table = (self.records, self.row, self.insert_order, self.variants, self.is_isolation)
         return (*table, self.mix) if self.until_steady else table
 
-    @property
-    def warm_up_estimate_s(self) -> float:
+    def warm_up_estimate_s(self, jit: Jit) -> float:
         if not self.until_steady:
             return 2 * self.warm_up_daemons_s
-        return min(STEADY_ESTIMATE_S, self._load_s) if self.is_load else STEADY_ESTIMATE_S
+        steady_s = STEADY_ESTIMATE_S[jit]
+        return min(steady_s, self._load_s) if self.is_load else steady_s
 
     @property
     def _load_s(self) -> float:

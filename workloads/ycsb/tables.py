@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -45,26 +46,31 @@ class Tables:
     @property
     def inserts_are_warm(self) -> bool:
         """Whether the servers' insert path is already warm."""
-        return bool(self._facts()["inserts_are_warm"])
+        return bool(self._facts()["warm_inserts"])
 
-    def remember_warm_inserts(self) -> None:
-        self._add("inserts_are_warm", {"any": True})
+    @property
+    def warmth_of_inserts(self) -> Mapping[str, float]:
+        """As `warmth`."""
+        facts: Mapping[str, float] = self._facts()["warm_inserts"].get("any", {})
+        return facts
+
+    def remember_warm_inserts(self, warmth: Mapping[str, float]) -> None:
+        self._add("warm_inserts", {"any": warmth})
 
     def is_warm(self, table: str, mix: str) -> bool:
         """Whether the servers are warmed up on `table` by `mix`."""
         return f"{table} {mix}" in self._facts()["warm"]
 
-    def compiling_share(self, table: str, mix: str) -> float | None:
-        """The share passed to `remember_warm`."""
-        share: float | None = self._facts()["warm"].get(f"{table} {mix}")
-        return share
+    def warmth(self, table: str, mix: str) -> Mapping[str, float]:
+        """What was passed to `remember_warm`; empty without a warm-up."""
+        facts: Mapping[str, float] = self._facts()["warm"].get(f"{table} {mix}", {})
+        return facts
 
-    def remember_warm(self, table: str, mix: str, compiling_share: float | None) -> None:
-        """compiling_share: share of one core that the busiest RegionServer's compilers used at the end of the
-        warm-up; None if not measured."""
-        self._add("warm", {f"{table} {mix}": compiling_share})
+    def remember_warm(self, table: str, mix: str, warmth: Mapping[str, float]) -> None:
+        """warmth: how warm the servers were when the warm-up ended (`Warmth.facts`)."""
+        self._add("warm", {f"{table} {mix}": warmth})
 
-    def _add(self, what: str, fact: dict[str, Any]) -> None:
+    def _add(self, what: str, fact: Mapping[str, Any]) -> None:
         facts = self._facts()
         facts[what] |= fact
         write_text(self.path, json.dumps(facts))
@@ -74,4 +80,4 @@ class Tables:
             facts: dict[str, Any] = json.loads(self.path.read_text(encoding="utf-8"))
             if facts.get("cluster") == self.cluster:
                 return facts
-        return {"cluster": self.cluster, "tables": {}, "inserts_are_warm": {}, "warm": {}}
+        return {"cluster": self.cluster, "tables": {}, "warm_inserts": {}, "warm": {}}

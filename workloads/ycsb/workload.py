@@ -4,7 +4,7 @@ Every run that writes starts from the same table. It is loaded once per build, f
 saved as a snapshot, from which trials restore it (method 6). A restored table has the same store files in
 the same places as a reloaded and compacted table, but takes only seconds.
 
-The servers are warmed up first: see `workloads.ycsb.warm_up`.
+The servers are warmed up first: see `workloads.ycsb.warming`.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from density_study.workloads.ycsb.noisy_neighbour.neighbour import (
     victims_servers,
 )
 from density_study.workloads.ycsb.properties import (
+    CLIENT,
     FAMILY,
     KEY_DIGITS,
     MAIN,
@@ -46,7 +47,7 @@ from density_study.workloads.ycsb.stores.store_tool import rows_loaded
 from density_study.workloads.ycsb.stores.store_warm_up import store_warmed_up
 from density_study.workloads.ycsb.table_tool import table_tool
 from density_study.workloads.ycsb.tables import Tables
-from density_study.workloads.ycsb.warm_up import warm_up_inserts, warm_up_mix, warmed_by
+from density_study.workloads.ycsb.warming.warm_up import warm_up_inserts, warm_up_mix, warmed_by
 
 LOAD_TIMEOUT_S = 7200.0
 
@@ -58,13 +59,13 @@ class YcsbWorkload:
     def prepare(self, context: TrialContext, setting: YcsbSetting) -> Prepared:
         if not context.cluster.topology.store.is_hbase:
             load = partial(_load_unmeasured, context, setting)
-            compiling = store_warmed_up(context, setting, load, partial(_warm_up_client, context))
-            state = {"store": rows_loaded(context, setting, load), **_compiling(compiling)}
+            warmth = store_warmed_up(context, setting, load, partial(_warm_up_clients, context))
+            state = {"store": rows_loaded(context, setting, load), **warmth}
             return Prepared(data_set_mib=setting.data_mib, state=state)
         facts = _create(context, setting) if setting.is_load else _restore(context, setting)
         tables = Tables.of(context.cluster)
-        compiling = tables.compiling_share(table_of(setting), warmed_by(setting))
-        state = {**_state(facts), **_compiling(compiling)}
+        warmth = tables.warmth(table_of(setting), warmed_by(setting))
+        state = {**_state(facts), **(tables.warmth_of_inserts if setting.is_load else warmth)}
         return Prepared(data_set_mib=setting.data_mib, state=state)
 
     def run(self, context: TrialContext, setting: YcsbSetting) -> tuple[ClientRun, ...]:
@@ -133,8 +134,8 @@ def _create(context: TrialContext, setting: YcsbSetting) -> list[dict[str, Any]]
     elif _wants_warm_inserts(setting) and not tables.inserts_are_warm:
         table_tool(context, "warm-up-table", *acts, create)
         tables.remember(name, "there")
-        warm_up_inserts(context, setting, partial(_warm_up_client, context))
-        tables.remember_warm_inserts()
+        warmth = warm_up_inserts(context, setting, partial(_warm_up_clients, context))
+        tables.remember_warm_inserts(warmth)
         acts.append(("drop", *_table(context, setting)))
     acts += [create, *_confined(context, setting), ("state", *_table(context, setting))]
     facts = table_tool(context, "table-before", *acts)
@@ -156,15 +157,15 @@ def _restore(context: TrialContext, setting: YcsbSetting) -> list[dict[str, Any]
     if tables.known(name) == "loaded":
         settle = ("flush-compact-settle", *_table(context, setting))
         acts = [settle, ("snapshot", snapshot, *_table(context, setting))]
-    if setting.warm_up_daemons_s > 0 and not tables.is_warm(name, warmed_by(setting)):
+    if setting.warms_up_daemons and not tables.is_warm(name, warmed_by(setting)):
         if setting.until_steady:
             acts.append(restore)
         if acts:
             table_tool(context, "table-to-warm-up", *acts)
             tables.remember(name, "snapshot")
             acts = []
-        compiling_share = warm_up_mix(context, setting, partial(_warm_up_client, context))
-        tables.remember_warm(name, warmed_by(setting), compiling_share)
+        warmth = warm_up_mix(context, setting, partial(_warm_up_clients, context))
+        tables.remember_warm(name, warmed_by(setting), warmth)
     acts += [restore, *_confined(context, setting), ("state", *_table(context, setting))]
     facts = table_tool(context, "table-before", *acts)
     tables.remember(name, "snapshot")
@@ -174,7 +175,7 @@ def _restore(context: TrialContext, setting: YcsbSetting) -> list[dict[str, Any]
 def _wants_warm_inserts(setting: YcsbSetting) -> bool:
     """Whether inserts warm up the servers. An unmeasured load needs no warm servers, but a warm-up of fixed
     duration is the same in every build."""
-    return setting.warm_up_daemons_s > 0 and (setting.is_load or not setting.until_steady)
+    return setting.warms_up_daemons and (setting.is_load or not setting.until_steady)
 
 
 def _confined(context: TrialContext, setting: YcsbSetting) -> list[tuple[str, ...]]:
@@ -201,13 +202,10 @@ def _load_unmeasured(context: TrialContext, setting: YcsbSetting) -> None:
         )
 
 
-def _warm_up_client(
+def _warm_up_clients(
     context: TrialContext, work: YcsbSetting, name: str, shares: Mapping[str, float] | None
-) -> Command:
-    node = context.cluster.topology.client
-    prefix, table = _prefix(context, node, "logs", name), table_on(context.cluster, work)
-    arguments = _arguments(context, work, prefix, 1, shares, table)
-    return _command(context, work, node, name, arguments)
+) -> list[tuple[Node, Command]]:
+    return client_commands(context, work, "logs", name, shares)
 
 
 def _run_all(
@@ -225,16 +223,20 @@ def _run_all(
 
 
 def client_commands(
-    context: TrialContext, setting: YcsbSetting, folder: str
+    context: TrialContext,
+    setting: YcsbSetting,
+    folder: str,
+    stem: str = CLIENT,
+    shares: Mapping[str, float] | None = None,
 ) -> list[tuple[Node, Command]]:
-    """The trial's client commands, dealt out to the client nodes in turn, with interval logs in `folder` of
-    the record."""
+    """The client commands of a trial or its warm-up, named `stem` and a number, dealt out to the client nodes
+    in turn, with interval logs in `folder` of the record."""
     nodes = context.cluster.topology.clients
     commands = []
     for number in range(1, setting.clients + 1):
-        node, name = nodes[(number - 1) % len(nodes)], client_name(number)
+        node, name = nodes[(number - 1) % len(nodes)], client_name(number, stem)
         prefix, table = _prefix(context, node, folder, name), table_on(context.cluster, setting)
-        arguments = _arguments(context, setting, prefix, number, table=table)
+        arguments = _arguments(context, setting, prefix, number, shares, table)
         commands.append((node, _command(context, setting, node, name, arguments)))
     return commands
 
@@ -267,10 +269,6 @@ def _arguments(
 
 def _table(context: TrialContext, setting: YcsbSetting) -> tuple[str, str]:
     return ("--table", table_on(context.cluster, setting))
-
-
-def _compiling(share: float | None) -> dict[str, Any]:
-    return {} if share is None else {"compiling_share": share}
 
 
 def _state(facts: list[dict[str, Any]]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import pytest
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.memory import CONTAINER_MIB
 from density_study.cluster.model.ports import FIRST_PORT
-from density_study.cluster.model.topology import Topology
+from density_study.cluster.model.topology import Jit, Topology
 from density_study.cluster.model.versions import Versions
 from density_study.cluster.render.conf_files import configuration_xml
 from density_study.cluster.render.rendered import Rendered, owner, render
@@ -187,14 +187,20 @@ def test_the_collector_does_not_depend_on_density() -> None:
     assert flags == {"-XX:+UseG1GC"}
 
 
-def test_jit_options_change_only_in_emulated_guests() -> None:
+@pytest.mark.parametrize(
+    ("timeout_scale", "jit", "wanted"),
+    [(1.0, "full", False), (12.0, "full", True), (1.0, "c1", True)],
+)
+def test_jit_options_change_only_in_emulated_guests_and_where_the_study_says_so(
+    timeout_scale: float, jit: Jit, wanted: bool
+) -> None:
     limited = "-XX:TieredStopAtLevel=1"
-    for timeout_scale, wanted in ((1.0, False), (12.0, True)):
-        rendered = render(replace(blueprint(physical()), timeout_scale=timeout_scale))
-        assert {limited in daemon.command.argv for daemon in rendered.daemons} == {wanted}
-        mapred = settings(rendered, "client/mapred-site.xml")
-        for kind in ("map", "reduce"):
-            assert (limited in mapred[f"mapreduce.{kind}.java.opts"]) == wanted
+    one = blueprint(replace(physical(), jit=jit))
+    rendered = render(replace(one, timeout_scale=timeout_scale))
+    assert {limited in daemon.command.argv for daemon in rendered.daemons} == {wanted}
+    mapred = settings(rendered, "client/mapred-site.xml")
+    for kind in ("map", "reduce"):
+        assert (limited in mapred[f"mapreduce.{kind}.java.opts"]) == wanted
 
 
 def test_emulated_guests_have_fewer_requests_and_longer_timeouts() -> None:

@@ -12,6 +12,8 @@ from density_study.workloads.base.values import CacheUse
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.ycsb.setting import YcsbSetting
 
+SETTING = YcsbSetting(mix="c", records=1000, threads=1, duration_s=30.0)
+
 
 def row(engines: dict[str, str | None], mix: str = "c", fault: Any = None) -> dict[str, Any]:
     use = CacheUse(declared="mmap", engines=engines, l2_hits=3, evictions=4)
@@ -45,3 +47,10 @@ def test_a_trial_with_a_fault_proves_nothing() -> None:
     killed = InjectedFault(kill="regionserver", node="w1", name="regionserver", epoch_s=1.0)
     found = row({"a": None}, fault=killed)
     assert (found["tier"], found["foreign_tiers"], found["reads_tier"]) == (None, None, False)
+
+
+def test_blocks_are_counted_where_no_tier_is_declared() -> None:
+    use = CacheUse(declared=None, engines={}, l1_hits=90, l1_misses=10, evictions=4)
+    row = cache_row(Manifest.model_construct(caches=use, setting=SETTING, fault=None))
+    assert (row["l1_hits"], row["l1_misses"], row["cache_evictions"]) == (90, 10, 4)
+    assert (row["tier"], row["foreign_tiers"], row["reads_tier"]) == (None, None, False)

@@ -1,37 +1,41 @@
-"""Warm-up of another store's servers that have JIT compilers, by the rules of `workloads.ycsb.warm_up`."""
+"""Warm-up of another store's servers that have JIT compilers, by the rules of `workloads.ycsb.warming`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from density_study.workloads.base.workload import TrialContext
 from density_study.workloads.ycsb.properties import table_of
 from density_study.workloads.ycsb.setting import YcsbSetting
 from density_study.workloads.ycsb.stores.store_tool import store_tool
 from density_study.workloads.ycsb.tables import Tables
-from density_study.workloads.ycsb.warm_up import Clients, warm_up_inserts, warm_up_mix, warmed_by
+from density_study.workloads.ycsb.warming.warm_up import (
+    Clients,
+    warm_up_inserts,
+    warm_up_mix,
+    warmed_by,
+)
 
 
 def store_warmed_up(
     context: TrialContext, setting: YcsbSetting, load: Callable[[], None], clients: Clients
-) -> float | None:
+) -> Mapping[str, float]:
     """Before a build's first trial: inserts for a load, else the mix on a table that `load` has filled. What
     it wrote is removed when the trial's own rows are loaded.
 
-    Returns the share of a core that the busiest server's compilers still used; None if not measured.
+    Returns how warm the servers were then; empty if that is not known.
     """
     facts = context.cluster.topology.store.facts
-    if not facts.compiled or setting.warm_up_daemons_s <= 0:
-        return None
+    if not facts.compiled or not setting.warms_up_daemons:
+        return {}
     tables, name, by = Tables.of(context.cluster), table_of(setting), warmed_by(setting)
     if setting.is_load:
         if not tables.inserts_are_warm:
             store_tool(context, setting, "store-to-warm-up", "empty")
-            warm_up_inserts(context, setting, clients)
-            tables.remember_warm_inserts()
-        return None
+            tables.remember_warm_inserts(warm_up_inserts(context, setting, clients))
+        return tables.warmth_of_inserts
     if not tables.is_warm(name, by):
         store_tool(context, setting, "store-to-warm-up", "empty")
         load()
         tables.remember_warm(name, by, warm_up_mix(context, setting, clients))
-    return tables.compiling_share(name, by)
+    return tables.warmth(name, by)

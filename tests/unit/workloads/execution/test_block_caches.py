@@ -25,8 +25,8 @@ SERVERS = {"w1/regionserver-1": "a:1", "w2/regionserver-1": "b:2"}
 OFF_HEAP = Configuration(block_cache=BlockCache("off-heap", 512))
 
 
-def cluster(configuration: Configuration = OFF_HEAP) -> Cluster:
-    topology = replace(local(2), configuration=configuration)
+def cluster(configuration: Configuration = OFF_HEAP, **levels: str) -> Cluster:
+    topology = replace(local(2), configuration=configuration, levels=levels)
     endpoints = SimpleNamespace(regionserver_http=SERVERS)
     return SimpleNamespace(topology=topology, endpoints=endpoints)  # type: ignore[return-value]
 
@@ -83,8 +83,18 @@ def test_a_server_that_does_not_answer_makes_the_numbers_unknown() -> None:
     assert "w2/regionserver-1 does not show" in found.faults[0]
 
 
+def test_an_arm_without_a_tier_counts_its_blocks_too() -> None:
+    """What a server keeps blocks in is then its own affair."""
+    server, plain = Server("offheap"), cluster(Configuration())
+    before = read_caches(plain, server)
+    server.hits = 1400
+    found = caches_between(plain, before, read_caches(plain, server))
+    assert (found.l1_hits, found.l1_misses, found.evictions) == (8000, 0, 0)
+    assert (found.declared, found.engines, found.faults) == (None, {}, ())
+
+
 def test_a_wrong_engine_is_known_where_the_size_is_not_shown() -> None:
-    plain = cluster(Configuration())
+    plain = cluster(Configuration(), tier="heap")
 
     def server(url: str) -> Any:
         answer = Server("offheap")(url)

@@ -62,7 +62,7 @@ def ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, runner: Runner) -> Ma
     step = run.plan.trials[0]
     cluster: Any = SimpleNamespace(
         topology=run.plan.topology_of(step.build), site=run.site(step.build), processes=(), phases=(),
-        disclosure={"kernel": "6"}, endpoints=SimpleNamespace(daemon_http={}),
+        disclosure={"kernel": "6"}, endpoints=SimpleNamespace(daemon_http={}, regionserver_http={}),
     )  # fmt: skip
     monkeypatch.setattr(trial, "kind_of", lambda _: SimpleNamespace(runner=lambda: runner))
     monkeypatch.setattr(trial, "Monitors", Monitors)

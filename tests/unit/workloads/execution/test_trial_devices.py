@@ -31,7 +31,7 @@ def kinds_in(step: Step, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> set
     run = Run(tmp_path, study(**CHOSEN), plan(**CHOSEN), Journal(tmp_path / "journal.jsonl"))
     cluster: Any = SimpleNamespace(
         topology=run.plan.topology_of(step.build), site=run.site(step.build), processes=(), phases=(),
-        disclosure={}, endpoints=SimpleNamespace(daemon_http={}),
+        disclosure={}, endpoints=SimpleNamespace(daemon_http={}, regionserver_http={}),
     )  # fmt: skip
     monkeypatch.setattr(trial, "kind_of", lambda _: SimpleNamespace(runner=lambda: Runner()))
     monkeypatch.setattr(trial, "Monitors", Seen)
@@ -64,7 +64,7 @@ def _cluster(nodes: dict[str, str], daemons: dict[str, str]) -> Any:
         topology=SimpleNamespace(
             nodes=[SimpleNamespace(name=node, host=host) for node, host in nodes.items()]
         ),
-        endpoints=SimpleNamespace(daemon_http=daemons),
+        endpoints=SimpleNamespace(daemon_http=daemons, regionserver_http={}),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from density_study.analysis.summarise.warnings import store_cautions
+from density_study.analysis.summarise.software import store_cautions
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.given import StoreEndpoint
 from density_study.cluster.model.topology import Topology

@@ -134,7 +134,7 @@ def test_its_table_is_split_by_its_row_distribution(world: World) -> None:
 def test_an_unmeasured_load_writes_the_stores_own_rows(world: World) -> None:
     acts = world.run(settings()["genomics-region-scan-s30x2000-t4"])
     assert acts == ["balancer", "create", "ycsb-1", "flush-compact-settle", "snapshot",
-                    "restore", "warm-up-region-scan", "restore", "WINDOW"]  # fmt: skip
+                    "restore", "warm-up-region-scan-1", "restore", "WINDOW"]  # fmt: skip
     loads = [words for words in world.commands if "-load" in words]
     assert loads and all(any("VariantWorkload" in word for word in words) for words in loads)
 

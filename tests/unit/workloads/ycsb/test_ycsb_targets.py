@@ -184,7 +184,7 @@ def test_settings_of_the_quickstart_have_no_target() -> None:
 def test_a_setting_lists_the_effective_knobs_that_are_not_in_its_id() -> None:
     fixed: Any = {"records": 1000, "threads": 4, "request_distribution": "uniform"}
     load = YcsbSetting(mix="load", **fixed).unnamed_knobs()
-    assert set(load) == {"warm_up_daemons", "regions_per_server"}
+    assert set(load) == {"warm_up_client", "warm_up_daemons", "regions_per_server"}
     read = YcsbSetting(mix="c", duration_s=60, warm_up_s=5, **fixed).unnamed_knobs()
     assert (read["duration"], read["request_distribution"]) == (60, "uniform")
     assert "max_scan_length" not in read

@@ -11,10 +11,12 @@ import pytest
 from density_study.cluster.model.store import HBASE
 from density_study.cluster.model.transport import ProcessId
 from density_study.cluster.state.journal import Journal
-from density_study.workloads.ycsb import warm_up, workload
+from density_study.workloads.ycsb import workload
 from density_study.workloads.ycsb.mixes import Mix
 from density_study.workloads.ycsb.properties import operations_at_most
 from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.warming import warm_up
+from density_study.workloads.ycsb.warming.warmth import LEAST_SERVED, Look
 from density_study.workloads.ycsb.workload import YcsbWorkload
 
 
@@ -27,6 +29,7 @@ class World:
         self.commands: list[tuple[str, ...]] = []
         self.journal = Journal(folder / "journal.jsonl")
         self.looks = 9
+        self.served = 0
         self.build(folder, pid=1)
 
     def build(self, folder: Path, pid: int) -> None:
@@ -35,7 +38,9 @@ class World:
             site=SimpleNamespace(root=folder),
             processes=(ProcessId("w1", "regionserver-1", pid, 77),),
             endpoints=endpoints,
-            topology=SimpleNamespace(client="c1", clients=("c1",), given=None, store=HBASE),
+            topology=SimpleNamespace(
+                client="c1", clients=("c1",), workers=(), jit="full", given=None, store=HBASE
+            ),
         )
         record = SimpleNamespace(root=folder, raw=folder / "raw")
         self.bench: Any = SimpleNamespace(cluster=cluster, record=record, journal=self.journal,
@@ -47,15 +52,19 @@ class World:
         self.every_verb += verbs
         return [{} for _ in verbs]
 
-    def run_client(self, _: Any, command: Any, __: float, ___: str, enough: Any) -> Any:
+    def warm_up_clients(
+        self, _: Any, commands: Any, __: float, ___: str, enough: Any, **____: Any
+    ) -> tuple[Any, ...]:
         """A warm-up ends by itself, or when `enough` returns true: then it is called until it
         does."""
-        self.acts.append(command.name)
-        self.commands.append(command.arguments)
-        for _ in range(self.looks if enough else 0):
-            if enough():
-                return SimpleNamespace(exit_code=None, stderr="e")
-        return SimpleNamespace(exit_code=0, stderr="e")
+        self.acts += [command.name for _, command in commands]
+        self.commands += [command.arguments for _, command in commands]
+        ends = any(enough() for _ in range(self.looks))
+        return tuple(SimpleNamespace(exit_code=None if ends else 0, stderr="e") for _ in commands)
+
+    def look(self, *_: Any) -> Look:
+        self.served += LEAST_SERVED["full"]
+        return Look({"w1": 7.5, "w2": 8.0}, {"w1": self.served, "w2": self.served})
 
     def trial(self, mix: Mix, **knobs: Any) -> list[str]:
         return self.run(setting(mix, **knobs))
@@ -91,14 +100,14 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     monkeypatch.setattr(workload, "table_tool", world.table_tool)
     monkeypatch.setattr(workload, "_command", command)
     monkeypatch.setattr(workload, "run_clients", run_clients)
-    monkeypatch.setattr(warm_up, "run_client", world.run_client)
-    monkeypatch.setattr(warm_up, "compiled_s", lambda _: {"w1": 7.5, "w2": 8.0})
+    monkeypatch.setattr(warm_up, "run_clients", world.warm_up_clients)
+    monkeypatch.setattr(warm_up, "look_at", world.look)
     monkeypatch.setattr(workload, "faults_of_all", lambda *_: ())
     return world
 
 
-LOAD = ["balancer", "create", "warm-up-inserts", "balancer", "drop", "create", "WINDOW"]
-FIRST = ["flush-compact-settle", "snapshot", "warm-up-mix", "restore", "WINDOW"]
+LOAD = ["balancer", "create", "warm-up-inserts-1", "balancer", "drop", "create", "WINDOW"]
+FIRST = ["flush-compact-settle", "snapshot", "warm-up-mix-1", "restore", "WINDOW"]
 LATER = ["restore", "WINDOW"]
 
 
@@ -121,10 +130,12 @@ def test_without_a_load_in_the_study_the_table_is_loaded_unmeasured(world: World
 
 def test_daemons_are_warmed_up_alike_whatever_comes_first(world: World, tmp_path: Path) -> None:
     world.trial("load")
-    first = world.trial("a", threads=64, clients=3, target_ops_s=100.0)
-    assert first == FIRST
-    warmed = [(e["name"], e["seconds"]) for e in world.journal.read() if "warmed" in e["event"]]
-    assert warmed == [("warm-up-inserts", 9.0), ("warm-up-mix", 9.0)]
+    first = world.trial("a", threads=3, clients=3, target_ops_s=100.0, warm_up_threads=64)
+    assert first == [*FIRST[:2], "warm-up-mix-1", "warm-up-mix-2", "warm-up-mix-3", *LATER]
+    threads = [c[c.index("-threads") + 1] for c in world.commands if "scanproportion=0.1" in c]
+    assert threads == ["21", "21", "22"] and not any("-target" in c for c in world.commands[1:4])
+    warmed = [e["name"] for e in world.journal.read() if "warmed" in e["event"]]
+    assert warmed == ["warm-up-inserts", "warm-up-mix"]
 
 
 def test_a_second_load_drops_the_first_without_another_warm_up(world: World) -> None:
@@ -154,15 +165,19 @@ def test_warm_up_of_daemons_can_be_omitted(world: World) -> None:
     assert world.trial("a", warm_up_daemons_s=0.0) == [*FIRST[:2], "restore", "WINDOW"]
 
 
-STEADY: dict[str, Any] = {"warm_up_daemons_s": 60.0, "until_steady": True}
+STEADY: dict[str, Any] = {"warm_up_daemons_s": 0.0, "until_steady": True}
 
 
 def test_until_steady_each_mix_is_warmed_up_before_its_first_trial(world: World) -> None:
     assert world.trial("load", **STEADY) == LOAD
-    first = ["flush-compact-settle", "snapshot", "restore", "warm-up-a", "restore", "WINDOW"]
+    first = ["flush-compact-settle", "snapshot", "restore", "warm-up-a-1", "restore", "WINDOW"]
     assert world.trial("a", **STEADY) == first
     assert world.trial("a", **STEADY, target_ops_s=100.0) == LATER
-    assert world.trial("scan95-insert5", **STEADY) == ["restore", "warm-up-scan95-insert5", *LATER]
+    assert world.trial("scan95-insert5", **STEADY) == [
+        "restore",
+        "warm-up-scan95-insert5-1",
+        *LATER,
+    ]
     assert world.trial("a", **STEADY) == LATER
     warmed = [(e["name"], e["steady"]) for e in world.journal.read() if "warmed" in e["event"]]
     assert warmed == [
@@ -175,7 +190,7 @@ def test_until_steady_each_mix_is_warmed_up_before_its_first_trial(world: World)
 def test_until_steady_an_unmeasured_load_needs_no_warm_daemons(world: World) -> None:
     acts = world.trial("c", **STEADY)
     assert acts[:5] == ["balancer", "create", "ycsb-1", "flush-compact-settle", "snapshot"]
-    assert acts[5:] == ["restore", "warm-up-c", "restore", "WINDOW"]
+    assert acts[5:] == ["restore", "warm-up-c-1", "restore", "WINDOW"]
 
 
 def test_daemons_that_never_become_steady_are_measured_and_reported(world: World) -> None:
@@ -188,12 +203,17 @@ def test_daemons_that_never_become_steady_are_measured_and_reported(world: World
 def test_every_trial_of_a_mix_reports_the_warm_up_of_its_daemons(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(workload, "warm_up_mix", lambda *_: 0.9)
+    monkeypatch.setattr(workload, "warm_up_mix", lambda *_: {"compiling_share": 0.9})
     world.trial("c", **STEADY)
     later = YcsbWorkload().prepare(world.bench, setting("c", **STEADY, target_ops_s=100.0))
     assert later.state is not None and later.state["compiling_share"] == 0.9
     load = YcsbWorkload().prepare(world.bench, setting("load", **STEADY))
     assert load.state is not None and "compiling_share" not in load.state
+
+
+def test_a_load_reports_the_warm_up_by_inserts(world: World) -> None:
+    load = YcsbWorkload().prepare(world.bench, setting("load", **STEADY))
+    assert load.state is not None and load.state["compiling_share"] == 0.0
 
 
 def test_a_warm_up_until_steady_adds_no_rows(world: World) -> None:

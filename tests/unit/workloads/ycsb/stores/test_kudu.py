@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from density_study.analysis.summarise.warnings import store_cautions
+from density_study.analysis.summarise.software import store_cautions
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.ports import allocate_ports
 from density_study.cluster.model.store import Store

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,10 +13,10 @@ import pytest
 from density_study.cluster.model.store import Store
 from density_study.cluster.model.transport import ProcessId
 from density_study.cluster.state.journal import Journal
-from density_study.workloads.ycsb import warm_up
 from density_study.workloads.ycsb.setting import YcsbSetting
 from density_study.workloads.ycsb.stores import store_warm_up
 from density_study.workloads.ycsb.stores.store_warm_up import store_warmed_up
+from density_study.workloads.ycsb.warming import servers, warm_up
 
 CASSANDRA = Store("cassandra", "synced")
 
@@ -29,27 +30,30 @@ class World:
         cluster = SimpleNamespace(
             site=SimpleNamespace(root=folder),
             processes=(ProcessId("w1", "cassandra", 7, 77),),
-            topology=SimpleNamespace(store=store),
-            endpoints=SimpleNamespace(store={"w1/cassandra": "127.0.0.1:21000"}),
+            topology=SimpleNamespace(store=store, workers=(), jit="full"),
+            endpoints=SimpleNamespace(
+                regionserver_http={}, store={"w1/cassandra": "127.0.0.1:21000"}
+            ),
         )
         self.context: Any = SimpleNamespace(
             cluster=cluster, journal=Journal(folder / "journal.jsonl")
         )
 
-    def client(self, setting: YcsbSetting, name: str, shares: Any) -> Any:
+    def clients(self, setting: YcsbSetting, name: str, shares: Any) -> Any:
         self.acts.append(name)
         self.shares.append(shares)
+        return []
 
-    def trial(self, mix: Any, **knobs: Any) -> tuple[list[str], float | None]:
+    def trial(self, mix: Any, **knobs: Any) -> tuple[list[str], Mapping[str, float]]:
         self.acts.clear()
         known: dict[str, Any] = {"records": 9, "threads": 4, "warm_up_daemons_s": 9.0}
         if mix != "load":
             known["duration_s"] = 20.0
         setting = YcsbSetting(mix=mix, **known | knobs)
-        share = store_warmed_up(
-            self.context, setting, partial(self.acts.append, "load"), self.client
+        warmth = store_warmed_up(
+            self.context, setting, partial(self.acts.append, "load"), self.clients
         )
-        return list(self.acts), share
+        return list(self.acts), warmth
 
 
 @pytest.fixture
@@ -60,8 +64,8 @@ def made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
         made = World(tmp_path, store)
         tool = lambda _, __, ___, *commands: made.acts.extend(commands)  # noqa: E731
         monkeypatch.setattr(store_warm_up, "store_tool", tool)
-        monkeypatch.setattr(warm_up, "compilers_cpu_s", lambda _: next(seconds) / 1e9)
-        monkeypatch.setattr(warm_up, "run_client", lambda *_: SimpleNamespace(exit_code=0))
+        monkeypatch.setattr(servers, "compilers_cpu_s", lambda _: next(seconds) / 1e9)
+        monkeypatch.setattr(warm_up, "run_clients", lambda *_, **__: ())
         return made
 
     return world
@@ -69,16 +73,18 @@ def made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
 
 def test_a_load_is_preceded_by_inserts_once(made: Any) -> None:
     world = made(CASSANDRA)
-    assert world.trial("load") == (["empty", "warm-up-inserts"], None)
-    assert world.trial("load") == ([], None)
+    acts, warmth = world.trial("load")
+    assert acts == ["empty", "warm-up-inserts"]
+    assert warmth["compiling_share"] < 0.05
+    assert world.trial("load") == ([], warmth)
 
 
 def test_a_mix_is_preceded_by_itself_on_its_rows_once(made: Any) -> None:
     world = made(CASSANDRA)
-    acts, share = world.trial("a")
+    acts, warmth = world.trial("a")
     assert acts == ["empty", "load", "warm-up-mix"]
-    assert share is not None and share < 0.05
-    assert world.trial("c") == ([], share)
+    assert warmth["compiling_share"] < 0.05
+    assert world.trial("c") == ([], warmth)
     acts, _ = world.trial("c", until_steady=True)
     assert acts == ["empty", "load", "warm-up-c"]
 
@@ -96,4 +102,4 @@ def test_a_store_without_order_is_not_warmed_up_by_scans(made: Any) -> None:
 def test_nothing_is_done_without_compilers_or_if_it_is_off(
     made: Any, store: Store, knobs: dict[str, float]
 ) -> None:
-    assert made(store).trial("a", **knobs) == ([], None)
+    assert made(store).trial("a", **knobs) == ([], {})

@@ -48,6 +48,18 @@ class WarmClientTest {
   }
 
   @Test
+  void aLoadIsWarmedUpWithoutARow() throws Exception {
+    Properties load = clientProperties();
+    load.setProperty(Client.DO_TRANSACTIONS_PROPERTY, "false");
+    load.setProperty("readproportion", "0");
+    load.setProperty("insertproportion", "1");
+    long done = WarmClient.warmUp(load, System.currentTimeMillis() + 300);
+    assertTrue(done > 0);
+    assertEquals(done, READS.get());
+    assertEquals(0, UPDATES.get() + INSERTS.get());
+  }
+
+  @Test
   void theWarmUpIsNotMeasured() throws Exception {
     Measurements.setProperties(clientProperties());
     Measurements before = Measurements.getMeasurements();

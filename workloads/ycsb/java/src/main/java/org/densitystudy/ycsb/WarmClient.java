@@ -26,7 +26,8 @@ import site.ycsb.measurements.Measurements;
  * YCSB's own threads execute the workload's operations at full speed, unmeasured. Then YCSB's client
  * starts with new measurements.
  *
- * <p>Inserts become updates of existing rows, because only the trial may add keys.
+ * <p>Inserts become updates of existing rows, because only the trial may add keys. A load has no rows yet:
+ * its warm-up reads what it will insert, so that connections are open and most of the code is compiled.
  *
  * <p>One of several clients (-p client.barrier=PREFIX) then waits for the others: see {@link Barrier}.
  */
@@ -142,6 +143,10 @@ public final class WarmClient {
     double writes = share(trial, "updateproportion") + share(trial, "insertproportion");
     properties.setProperty("updateproportion", Double.toString(writes));
     properties.setProperty("insertproportion", "0");
+    if ("false".equals(trial.getProperty(Client.DO_TRANSACTIONS_PROPERTY))) {
+      properties.setProperty("readproportion", "1");
+      properties.setProperty("updateproportion", "0");
+    }
     properties.setProperty("hdrhistogram.fileoutput", "false");
     String scheduled = trial.getProperty(ScheduledWorkload.WORKLOAD);
     if (scheduled != null) { // at full speed

@@ -1,0 +1,1 @@
+"""Warm-up of the servers before measured trials, and the judgement whether they are warm."""

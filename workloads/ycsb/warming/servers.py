@@ -1,0 +1,78 @@
+"""Looks at the counters of the servers that a warm-up works on."""
+
+from __future__ import annotations
+
+import http.client
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from density_study.cluster.lifecycle.readiness import fetch_json
+from density_study.cluster.machine.compilers import compilers_cpu_s
+from density_study.cluster.model.access import OPEN
+from density_study.cluster.model.cluster import Cluster, Endpoints
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.providers.existing.web import beans
+from density_study.workloads.base.workload import TrialContext
+from density_study.workloads.ycsb.output.status import parse_status
+from density_study.workloads.ycsb.warming.warmth import Blocks, Look
+
+_COMPILER = "java.lang:type=Compilation"
+_SERVER = "Hadoop:service=HBase,name=RegionServer,sub=Server"
+
+
+def look_at(context: TrialContext, logs: Sequence[str]) -> Look | None:
+    """The servers' counters now; None if one does not answer in time, as on an overloaded machine. `logs`: of
+    the clients that warm them up, relative to the record."""
+    cluster = context.cluster
+    if cluster.topology.store.is_hbase:
+        return _of_hbase(cluster.endpoints)
+    compiled_s = _compiled_s(cluster)
+    if not compiled_s:
+        return None
+    # these stores do not tell: what the clients did, on average
+    done = sum(_operations(context, log) for log in logs)
+    return Look(compiled_s, dict.fromkeys(compiled_s, done / len(compiled_s)))
+
+
+def _of_hbase(endpoints: Endpoints) -> Look | None:
+    """From HBase's /jmx: the compilers' time, and what RegionServers count."""
+    compiled_s, served, found, looked_for, held = {}, {}, 0, 0, 0
+    try:
+        for name, address in endpoints.regionserver_http.items():
+            compiled_s[name] = _bean(address, _COMPILER, endpoints)["TotalCompilationTime"] / 1000
+            server = _bean(address, _SERVER, endpoints)
+            served[name] = server["totalRequestCount"]
+            found += server["blockCacheHitCount"]
+            looked_for += server["blockCacheHitCount"] + server["blockCacheMissCount"]
+            held += server["blockCacheCount"]
+    except (StudyError, OSError, http.client.HTTPException, LookupError, ValueError):
+        return None
+    return Look(compiled_s, served, Blocks(found, looked_for, held))
+
+
+def _bean(address: str, name: str, endpoints: Endpoints) -> Mapping[str, Any]:
+    if endpoints.access == OPEN:
+        url = f"http://{address}/jmx?qry={name}"
+        bean: Mapping[str, Any] = fetch_json(url, network=endpoints.network)["beans"][0]
+        return bean
+    return beans(address, name, endpoints.access)[0]
+
+
+def _compiled_s(cluster: Cluster) -> Mapping[str, float]:
+    """Servers of other stores run on this machine (provider local), whose kernel counts the CPU time of their
+    compilers, or are of others."""
+    try:
+        names = {one.pid: f"{one.node}/{one.name}" for one in cluster.processes}
+        servers = cluster.endpoints.store
+        return {name: compilers_cpu_s(pid) for pid, name in names.items() if name in servers}
+    except OSError:
+        return {}
+
+
+def _operations(context: TrialContext, log: str) -> int:
+    """Operations that a client has done, by its last status line; 0 before the first."""
+    try:
+        data = (context.record.root / log).read_bytes()
+        return parse_status(data, log).rows[-1].operations
+    except (OSError, StudyError, LookupError):
+        return 0

@@ -1,0 +1,104 @@
+"""Server warm-up before measured trials; it is not measured itself. (`WarmClient` warms up the client.)
+
+Without it, the first trial on fresh RegionServers would pay for JIT compilation and empty block caches, and
+the random order makes that a different trial at each density. A study chooses one of two rules:
+
+- For a fixed time: inserts before a build's first load, into a table that is then dropped, and for the same
+  time the WARM_UP mix on each table after its snapshot.
+- Until steady: each mix, before a build's first trial of it, at full speed until the servers are warm (see
+  `Warmth`). Inserts before a measured load end with its last record at the latest.
+
+Both use the trials' keys and clients, and the most threads that any trial of the mix has: as much load as a
+trial's, and the same in all builds whatever their first trial is.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from density_study.cluster.model.topology import Node
+from density_study.cluster.model.transport import Command
+from density_study.workloads.base.client_run import GRACE_S, require_success, run_clients
+from density_study.workloads.base.workload import TrialContext
+from density_study.workloads.ycsb.mixes import WARM_UP, WARM_UP_VARIANTS
+from density_study.workloads.ycsb.properties import table_of
+from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.warming.limit import limit_s
+from density_study.workloads.ycsb.warming.servers import look_at
+from density_study.workloads.ycsb.warming.warmth import Warmth
+
+# Builds the clients' commands from a setting, a name, and shares of operations (None: those of the mix).
+Clients = Callable[[YcsbSetting, str, Mapping[str, float] | None], Sequence[tuple[Node, Command]]]
+
+
+def warmed_by(setting: YcsbSetting) -> str:
+    """Name of the mix that warms up the servers for this setting: its own, or the common one."""
+    return setting.mix if setting.until_steady else "mix"
+
+
+def warm_up_inserts(
+    context: TrialContext, setting: YcsbSetting, clients: Clients
+) -> Mapping[str, float]:
+    """Insert into the existing table. Returns `Warmth.facts`."""
+    return _warm_up(context, setting.model_copy(update={"mix": setting.load_mix}), None, clients)
+
+
+def warm_up_mix(
+    context: TrialContext, setting: YcsbSetting, clients: Clients
+) -> Mapping[str, float]:
+    """Run the setting's own mix until steady, or the common mix for a fixed time. Returns `Warmth.facts`."""
+    shares = WARM_UP if setting.variants is None else WARM_UP_VARIANTS
+    if not context.cluster.topology.store.facts.ordered:  # it has no scans
+        shares = {**shares, "scan": 0.0, "read": shares["read"] + shares["scan"]}
+    return _warm_up(context, setting, _own(setting) if setting.until_steady else shares, clients)
+
+
+def _warm_up(
+    context: TrialContext,
+    setting: YcsbSetting,
+    shares: Mapping[str, float] | None,
+    clients: Clients,
+) -> Mapping[str, float]:
+    longest_s = (
+        limit_s(setting, context.cluster) if setting.until_steady else setting.warm_up_daemons_s
+    )
+    work = setting.model_copy(
+        update={"duration_s": longest_s, "warm_up_client_s": 0.0, "threads": setting.most_threads,
+                "target_percent": None, "target_ops_s": None, "phase": None}
+    )  # fmt: skip
+    name = "warm-up-inserts" if shares is None else f"warm-up-{warmed_by(setting)}"
+    commands = clients(work, name, shares)
+    logs = [f"logs/{command.name}.err" for _, command in commands]
+    warmth = Warmth(partial(look_at, context, logs), jit=context.cluster.topology.jit)
+    warmth()
+
+    def is_enough() -> bool:
+        return warmth() and setting.until_steady
+
+    begun_s = time.monotonic()
+    ready_within_s = GRACE_S if setting.clients > 1 else None
+    runs = run_clients(
+        context, commands, longest_s + GRACE_S, "logs", is_enough, ready_within_s=ready_within_s
+    )
+    if warmth.compiling_share is None:  # too short for a look in between
+        warmth()
+    if not (warmth.is_warm and setting.until_steady):
+        for run in runs:
+            require_success(context, run, "server warm-up")
+    context.journal.write(
+        "daemons-warmed-up",
+        name=name,
+        table=table_of(setting),
+        seconds=round(time.monotonic() - begun_s, 1),
+        steady=warmth.is_warm,
+        **warmth.facts,
+    )
+    return warmth.facts
+
+
+def _own(setting: YcsbSetting) -> Mapping[str, float]:
+    """The mix with updates in place of inserts: to a RegionServer both are puts, and no rows are added."""
+    shares = dict(setting.mix_facts.shares)
+    return {**shares, "insert": 0.0, "update": shares["update"] + shares["insert"]}
