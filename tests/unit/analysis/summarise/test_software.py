@@ -8,7 +8,7 @@ import pytest
 
 from density_study.analysis.summarise.software import quick_compilers
 from density_study.workloads.planning.plan import make_plan
-from density_study.workloads.spec.study_file import parse_study
+from density_study.workloads.study.study_file import parse_study
 from tests.support.drafts import host
 
 STUDY = Path("tests/support/quickstart.yaml")
