@@ -327,6 +327,7 @@ WarningCode = Literal[
     "flagged-trials",
     "process-nodes",
     "emulated-medium",
+    "no-read-ahead",
     "store-for-testing",
     "store-untried",
     "container-nodes",
