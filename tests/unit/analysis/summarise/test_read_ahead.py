@@ -14,7 +14,6 @@ from density_study.analysis.findings.question import NO_READ_AHEAD
 from density_study.analysis.summarise.read_ahead import read_ahead_warnings, without_read_ahead
 from density_study.analysis.summary.summary import SettingSummary
 from density_study.cluster.model.store import Store
-from density_study.cluster.model.topology import Topology
 from density_study.workloads.record.given import GivenTopology
 from density_study.workloads.record.manifest import Manifest
 from tests.support.arms import dfsio, noisy
