@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from density_study.cluster.clients.hdfs import Hdfs
 from density_study.cluster.lifecycle.bring_up import bring_up
 from density_study.cluster.lifecycle.tear_down import tear_down
 from density_study.cluster.model.cluster import Cluster, Site
+from density_study.cluster.model.topology import Topology
 from density_study.cluster.providers.provider import provider_of
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.state.journal import Journal
@@ -75,6 +77,8 @@ class Ran:
     collected: dict[str, Collected]
     clients: dict[str, ClientRun]
     left_on_hdfs: dict[str, bool]
+    on_first_worker_bytes: int
+    """Of the files that `read by 2` reads."""
     metrics: pd.DataFrame
     trials: pd.DataFrame
 
@@ -93,17 +97,26 @@ def trial(name: str) -> str:
     return f"b1-v3-flash-{list(SETTINGS).index(name):03d}-{SETTINGS[name].id}"
 
 
+def with_addresses(placed: Topology) -> Topology:
+    """Each worker has an address of its own. Readers come from 127.0.0.1, whatever they connect to."""
+    workers = {node.name: f"127.0.0.{number}" for number, node in enumerate(placed.workers, 1)}
+    nodes = (replace(node, address=workers.get(node.name, node.address)) for node in placed.nodes)
+    return replace(placed, nodes=tuple(nodes))
+
+
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ran]:
     folder = tmp_path_factory.mktemp("modes")
     site, journal = open_build(folder, os.getpid())
     root = site.root.parents[1]
-    placed = replace(topology(folder, workers=3), name="v3-flash", vms_per_host=3)
+    placed = with_addresses(replace(topology(folder, workers=3), name="v3-flash", vms_per_host=3))
     for spec in SETTINGS.values():
         spec.check_topology(placed)
     try:
         cluster = bring_up(site, placed, ensure_stacks(), journal)
         outcomes = {name: run_trial(root, cluster, journal, name) for name in SETTINGS}
+        blocks = chain(*DataSet(Hdfs(cluster), SETTINGS["read by 2"]).blocks())
+        on_first = sum(b.size_bytes for b in blocks if b.datanodes[0].startswith("127.0.0.1:"))
         stored = {
             name: bool(DataSet(Hdfs(cluster), spec).stored().files)
             for name, spec in SETTINGS.items()
@@ -118,6 +131,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ran]:
         {name: collected for name, (collected, _) in outcomes.items()},
         {name: client for name, (_, client) in outcomes.items()},
         stored,
+        on_first,
         read_table(root, METRICS),
         read_table(root, TRIALS).set_index("trial"),
     )
@@ -148,6 +162,7 @@ def run_trial(
                 "window": window,
                 "clients": (client,),
                 "cold": collected.cold,
+                "state_after": collected.state,
             }
         )
     )
@@ -192,6 +207,42 @@ def test_reads_came_from_the_disk(ran: Ran, name: str) -> None:
     cold = ran.collected[name].cold
     assert cold is not None and cold.distinct_bytes_asked and cold.physical_read_bytes is not None
     assert cold.physical_read_bytes >= 0.9 * cold.distinct_bytes_asked
+
+
+@pytest.mark.parametrize("name", ["write", "append", "zipped write", "coded write"])
+def test_a_write_has_a_rate_to_disk(ran: Ran, name: str) -> None:
+    """What it left in memory was written out and timed; no rate to disk is above that of the maps."""
+    row = ran.trials.loc[trial(name)]
+    assert row["unwritten_bytes"] >= 0 and 0 <= row["write_out_s"] < 60
+    to_disk = ran.metric(name, "rate_to_disk")
+    map_phase = ran.metric(name, "throughput_map_phase")
+    written_s = FILES * SIZE_MIB / to_disk - FILES * SIZE_MIB / map_phase
+    assert written_s == pytest.approx(row["write_out_s"], abs=0.01)
+
+
+def test_the_pages_of_a_write_are_seen_before_they_are_on_the_disk(ran: Ran) -> None:
+    """The kernel lets a page be dirty for longer than such a job takes; others may write, too."""
+    assert ran.trials.loc[trial("write")]["unwritten_bytes"] > FILES * SIZE_MIB * 2**20 / 2
+
+
+def test_bytes_by_distance_are_those_of_the_blocks(ran: Ran) -> None:
+    """All readers and the first DataNode have 127.0.0.1, and all workers are on one host."""
+    row, size = ran.trials.loc[trial("read by 2")], FILES * SIZE_MIB * 2**20
+    local, rack = row["read_local_bytes"], row["read_rack_bytes"]
+    # checksums come along, and YARN reads the job's own files
+    assert local == pytest.approx(ran.on_first_worker_bytes, abs=0.05 * size)
+    assert rack == pytest.approx(size - ran.on_first_worker_bytes, abs=0.05 * size)
+    assert row["read_remote_bytes"] == 0 and row["read_sent_bytes"] == local + rack
+    shares = [
+        ran.metric("read by 2", f"hdfs_read_{where}") for where in ("local", "rack", "remote")
+    ]
+    assert sum(shares) == pytest.approx(100.0)
+
+
+def test_reads_leave_nothing_to_write(ran: Ran) -> None:
+    assert all(
+        "unwritten" not in (ran.collected[name].state or {}) for name in ("read by 2", "skip")
+    )
 
 
 def test_files_are_stored_as_configured(ran: Ran) -> None:

@@ -18,7 +18,7 @@ _COUNTERS = {"read": "BytesRead", "to_others": "RemoteBytesRead"}
 _MOST_OF_IT = 0.9
 Sent = Mapping[str, Mapping[str, int]]
 """Node -> bytes that its DataNode has sent to readers, and of these to readers on other nodes."""
-UNKNOWN = {"local": None, "rack": None, "remote": None}
+UNKNOWN = dict.fromkeys(("sent", "local", "rack", "remote"))
 
 
 def read_sent(cluster: Cluster, fetch: Fetch | None = None) -> Sent | None:
@@ -43,8 +43,8 @@ def read_sent(cluster: Cluster, fetch: Fetch | None = None) -> Sent | None:
 def bytes_by_distance(
     topology: Topology, before: Sent | None, after: Sent | None, asked_bytes: int
 ) -> dict[str, int | None]:
-    """Bytes read from the reader's own node (local), from another node of its host (rack), and from another
-    host (remote), between two readings in which `asked_bytes` were asked for.
+    """Bytes that DataNodes sent between two readings, in which `asked_bytes` were asked for; and of these to
+    readers on the same node (local), on another node of the same host (rack), and on another host (remote).
 
     None: not known. Rack and remote are known unless a node has neighbours of both kinds, local unless nodes
     share an address or most bytes bypassed the DataNodes.
@@ -68,7 +68,8 @@ def bytes_by_distance(
         elsewhere[_whereabouts(node, topology)] += grown[node.name]["to_others"]
     split = elsewhere["rack"], elsewhere["remote"]
     rack, remote = (None, None) if elsewhere[""] else split
-    return {"local": read - sum(elsewhere.values()), "rack": rack, "remote": remote}
+    local = read - sum(elsewhere.values())
+    return {"sent": read, "local": local, "rack": rack, "remote": remote}
 
 
 def _whereabouts(node: Node, topology: Topology) -> str:

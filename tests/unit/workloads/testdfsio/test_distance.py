@@ -47,7 +47,7 @@ def test_local_rack_and_remote(
     hosts: tuple[str, ...], rack: int | None, remote: int | None
 ) -> None:
     found = bytes_by_distance(placed(*hosts), START, END, 10 * GB)
-    assert found == {"local": 8 * GB, "rack": rack, "remote": remote}
+    assert found == {"sent": 10 * GB, "local": 8 * GB, "rack": rack, "remote": remote}
 
 
 @pytest.mark.parametrize(
