@@ -7,6 +7,8 @@ forecasts is rarely worse than the best of them (J. Bates and C. Granger, Operat
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.optimize import nnls
 
@@ -18,17 +20,21 @@ from density_study.analysis.capacity.curves.scaling import basis
 
 # sd of the mean of the four laws from measured levels, in log: set on C3O and on generated clusters
 LAWS_SD = 0.2
+# factor of half widths: the combination errs less than the mixture, on whose errors they were calibrated
+STRETCH = 0.95
 LAWS = ("Amdahl", "universal scalability law", "1/n from the largest count", "line in log-log")
 
 
 def predict(calibration: Calibration, curve: Curve, hosts: Floats) -> Prediction:
     """Prediction at hosts (k,): of the mixture between the measured counts, combined beyond them."""
     mixture = calibration.predict(curve, hosts)
-    share = np.where(hosts > curve.x[-1], share_of_laws(mixture), 0.0)
+    outside = hosts > curve.x[-1]
+    share = np.where(outside, share_of_laws(mixture), 0.0)
     apart = np.log(simple_laws(curve, hosts)).mean(axis=0) - mixture.log_time
     # law of total variance for two forecasts: what they disagree in widens the interval
     spread = np.sqrt(share * (1.0 - share)) * apart
-    return mixture.moved(share * apart, np.outer(spread, spread))
+    combined = mixture.moved(share * apart, np.outer(spread, spread))
+    return replace(combined, stretch=mixture.stretch * np.where(outside, STRETCH, 1.0))
 
 
 def share_of_laws(mixture: Prediction) -> Floats:

@@ -45,7 +45,7 @@ def test_between_the_counts_the_mixture_stands_alone() -> None:
     laws = np.log(beyond.simple_laws(steep, x)[:, 2]).mean()
     low, high = sorted([alone.log_time[2], laws])
     assert low < found.log_time[2] < high
-    assert found.half_width(2) > alone.half_width(2)
+    assert found.half_width(2) > beyond.STRETCH * alone.half_width(2)
 
 
 def test_the_surer_the_mixture_the_less_the_laws_count() -> None:
