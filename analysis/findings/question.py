@@ -22,6 +22,7 @@ Differences = Callable[[SettingSummary, SettingSummary], tuple[str, ...]]
 PROCESS_GROUPS = "isolation: process; process groups support no claim about VMs"
 EMULATED_GUESTS = "the VMs ran without KVM (emulated), which supports no claim about VMs"
 EMULATED_MEDIUM = "the medium is emulated, which supports no claim"
+NO_READ_AHEAD = "DataNodes on HDDs ran without libhadoop and did not read ahead"
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,8 @@ class Evidence:
     differences: how two arms' disclosures differ beyond what the study declares (method 23).
     declared: how they differ by what it declares. confounds: in what versions the given clusters of two arms
     differ, which is no difference of density or medium. bounds: setting and topology of each search that
-    ended before its answer and a rejected load were one step apart.
+    ended before its answer and a rejected load were one step apart. without_read_ahead: topologies whose
+    DataNodes do not read ahead from HDDs.
     """
 
     settings: tuple[SettingSummary, ...]
@@ -83,6 +85,7 @@ class Evidence:
     confounds: Differences = lambda _first, _later: ()
     sequential: bool = False
     bounds: frozenset[tuple[str, str]] = frozenset()
+    without_read_ahead: frozenset[str] = frozenset()
 
     @property
     def interval(self) -> IntervalOf:
@@ -107,6 +110,8 @@ class Evidence:
         """Why these arms support no claim about disks (method 24)."""
         if any(arm.medium in self.emulated for arm in arms):
             return (EMULATED_MEDIUM,)
+        if any(arm.topology in self.without_read_ahead for arm in arms):
+            return (NO_READ_AHEAD,)
         if len(arms) == 2 and (versions := self.confounds(*arms)):
             return (f"the clusters differ in more than that: {', '.join(versions)}",)
         if any(is_emulated(arm.levels.get("tier", "")) for arm in arms):

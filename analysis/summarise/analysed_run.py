@@ -13,6 +13,7 @@ import pandas as pd
 
 from density_study.analysis import tables
 from density_study.analysis.summarise import read_series
+from density_study.analysis.summarise.read_ahead import without_read_ahead
 from density_study.analysis.summary.disclosure import (
     Difference,
     declared_changes,
@@ -90,6 +91,11 @@ class AnalysedRun:
         found = {medium for medium, disk in workers if disk and disk.emulated}
         tiers = [topology.levels.get("tier", "") for topology in self.topologies.values()]
         return frozenset({*found, *(PMEM for tier in tiers if is_emulated(tier))})
+
+    @cached_property
+    def without_read_ahead(self) -> frozenset[str]:
+        """Topologies whose DataNodes do not read ahead from HDDs."""
+        return without_read_ahead(self.manifests)
 
     @property
     def disclosures(self) -> dict[str, dict[str, Any]]:

@@ -78,6 +78,7 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         run.confounds,
         sequential=plan is not None and plan.sharp is not None,
         bounds=frozenset((one.setting, one.topology) for one in sought if not one.exact),
+        without_read_ahead=run.without_read_ahead,
     )
     earlier = earlier_attempts(run_root / "records")
     asked = read_hypotheses(run_root / "study.yaml")

@@ -12,6 +12,7 @@ from density_study.analysis.findings.question import isolation_of
 from density_study.analysis.summarise.analysed_run import AnalysedRun
 from density_study.analysis.summarise.imports import import_warnings
 from density_study.analysis.summarise.monitoring_overhead import sentence
+from density_study.analysis.summarise.read_ahead import read_ahead_warnings
 from density_study.analysis.summarise.software import quick_compilers, store_cautions
 from density_study.analysis.summary.disclosure import Difference
 from density_study.analysis.summary.numbers import digits
@@ -51,6 +52,7 @@ def warnings(
         *repetition_warnings(earlier),
         *trial_warnings(trials),
         *design_warnings(isolation, run.emulated, run.repetitions),
+        *read_ahead_warnings(run.without_read_ahead),
         *_shared_client_host(run.topologies.values()),
         *quick_compilers(run.topologies.values()),
         *_memory(run.manifests),

@@ -29,6 +29,10 @@ MetricName = Literal[
     "throughput_per_stream",  # TestDFSIO's own mean a stream, MiB/s
     "throughput_map_phase",  # bytes over first map start to last map end, MiB/s
     "throughput_job",  # bytes over the whole job with YARN start-up, MiB/s
+    "rate_to_disk",  # of a write: bytes over the map phase and the time until they are on disks, MiB/s
+    "hdfs_read_local",  # bytes read from the reader's own node, percent of those that DataNodes sent
+    "hdfs_read_rack",  # the same from other nodes of its host
+    "hdfs_read_remote",  # the same from other hosts
     "concurrent_maps",  # maps that really ran at once, count
     "throughput",  # YCSB operations that succeeded, ops/s
     "rate_at_slo",  # the same, of the highest load that a search kept, ops/s
@@ -327,6 +331,7 @@ WarningCode = Literal[
     "flagged-trials",
     "process-nodes",
     "emulated-medium",
+    "no-read-ahead",
     "store-for-testing",
     "store-untried",
     "c1-only",

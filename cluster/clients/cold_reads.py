@@ -23,13 +23,6 @@ def device_bytes(cluster: Cluster, transport: Transport) -> dict[str, int]:
     return {"read_bytes": read_bytes, "written_bytes": written_bytes}
 
 
-def flush_dirty_pages(cluster: Cluster, transport: Transport) -> None:
-    """On every worker's machine: sync, and wait until few dirty pages are left."""
-    by_machine = {node.address: node for node in cluster.topology.workers}
-    for node in by_machine.values():
-        transport.act(node, "flush-dirty-pages")
-
-
 def evict_blocks(cluster: Cluster, transport: Transport) -> int:
     """Drop the cluster's own block files from the page caches; returns their total size in bytes."""
     places = node_paths(cluster.site, cluster.topology)

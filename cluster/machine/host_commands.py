@@ -129,7 +129,6 @@ HOST_COMMANDS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "find-redis": find_redis,
         "files-changed": packet_cpus.changed,
         "flow-table": packet_cpus.flow_table,
-        "flush-dirty-pages": page_cache.flush_dirty_pages,
         "free-mib": disk_free_mib,
         "io-bytes": page_cache.io_bytes,
         "java": _java,
@@ -158,6 +157,7 @@ HOST_COMMANDS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "stop-tagged": _stop_tagged,
         "tagged": lambda tag: [asdict(process) for process in tagged(tag)],
         "unreached": containers.unreached,
+        "unwritten-bytes": page_cache.unwritten_bytes,
         "way-to": container_needs.way_to,
     }
 )

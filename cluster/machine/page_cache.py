@@ -1,4 +1,6 @@
-"""Cold reads on a machine: flush writes, evict files, count physical bytes. Standard library only.
+"""The page cache of a machine: bytes not written yet, evicted files, physical bytes. Standard library only.
+
+As a program it writes out all dirty pages, and prints the seconds that it took.
 
 Dropping all caches needs root and disturbs other users of the kernel. Instead, the study evicts its own
 block files (posix_fadvise) and proves afterwards that reads were physical, by the DataNodes' counters of
@@ -11,8 +13,6 @@ import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
-
-DIRTY_ENOUGH_KIB = 4096
 
 
 def io_bytes(pids: Sequence[int]) -> dict[str, int]:
@@ -29,18 +29,11 @@ def _proc_io(pid: int) -> dict[str, int]:
     return {key: int(value) for key, _, value in (line.partition(": ") for line in lines)}
 
 
-def flush_dirty_pages(deadline_s: float = 30.0) -> None:
-    """Sync, then wait until little is dirty or under writeback, at most `deadline_s` (a busy host)."""
-    os.sync()
-    end = time.monotonic() + deadline_s
-    while _unwritten_kib() > DIRTY_ENOUGH_KIB and time.monotonic() < end:
-        time.sleep(0.1)
-
-
-def _unwritten_kib() -> int:
+def unwritten_bytes() -> int:
+    """Pages that are dirty or being written, of all processes on this kernel."""
     wanted = ("Dirty:", "Writeback:")
     lines = Path("/proc/meminfo").read_text().splitlines()
-    return sum(int(line.split()[1]) for line in lines if line.startswith(wanted))
+    return 1024 * sum(int(line.split()[1]) for line in lines if line.startswith(wanted))
 
 
 def evict(folder: str) -> int:
@@ -59,3 +52,9 @@ def _evict(file: Path) -> int:
         return size
     finally:
         os.close(descriptor)
+
+
+if __name__ == "__main__":
+    begun_s = time.monotonic()
+    os.sync()
+    print(time.monotonic() - begun_s)

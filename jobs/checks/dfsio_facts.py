@@ -14,7 +14,7 @@ AGREEING_MODES = ("random", "backward", "skip")
 
 
 def dfsio_facts(inputs: Inputs) -> DataFrame:
-    """dfsio_share, dfsio_rate_error, access_spread."""
+    """dfsio_share, dfsio_rate_error, access_spread, unwritten_share."""
     trials = inputs[tables.TRIALS].where("workload = 'testdfsio'")
     reported = (
         inputs[tables.DFSIO_RESULTS]
@@ -42,6 +42,10 @@ def dfsio_facts(inputs: Inputs) -> DataFrame:
         F.when(known, share).alias("dfsio_share"),
         relative_error(F.col("reported_mib_s"), measured).alias("dfsio_rate_error"),
         _spread().alias("access_spread"),
+        F.when(
+            F.col("physical_write_bytes") > 0,
+            F.col("unwritten_bytes") / F.col("physical_write_bytes"),
+        ).alias("unwritten_share"),
     )
 
 

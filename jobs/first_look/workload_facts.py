@@ -161,7 +161,7 @@ def _whole_run(rows: RecordRows, client: Row) -> Row:
 
 
 def dfsio_facts(rows: RecordRows) -> dict[str, Any]:
-    """rate (MiB/s over the map phase), work_share, must_be_cold, cold_share."""
+    """rate (MiB/s over the map phase), work_share, must_be_cold, cold_share, unwritten_share."""
     trial, parts = rows.trial, list(rows.of(tables.DFSIO_IO))
     moved, tasks = (sum(part[name] for part in parts) for name in ("bytes", "tasks"))
     done = if_all([over(tasks, trial["files"]), over(moved, trial["asked_bytes"])])
@@ -170,6 +170,7 @@ def dfsio_facts(rows: RecordRows) -> dict[str, Any]:
         "work_share": min(1.0, *done) if parts and done else None,
         "must_be_cold": trial["mode"] in READS and trial["distinct_bytes_asked"] != 0,
         "cold_share": over(_physical_read_bytes(rows), trial["distinct_bytes_asked"]),
+        "unwritten_share": over(trial["unwritten_bytes"], trial["physical_write_bytes"]),
     }
 
 

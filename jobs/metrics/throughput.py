@@ -1,13 +1,15 @@
 """Rates of each trial.
 
-TestDFSIO has three (method 13): the mean per stream, over the map phase, and over the whole job. YCSB has
-one: successful operations per second, after the ramp-up.
+TestDFSIO has three (method 13): the mean per stream, over the map phase, and over the whole job; a write has
+a fourth, to disk. YCSB has one: successful operations per second, after the ramp-up.
 
 Records that others made may lack a job's reduce output and history, or a window. For these alone, the tool's
 own rounded result replaces what is missing, except the map phase, which it does not contain.
 """
 
 from __future__ import annotations
+
+from functools import reduce
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
@@ -17,6 +19,7 @@ from density_study.jobs.metrics.metric_rows import metric_rows
 from density_study.jobs.metrics.window import window_s
 from density_study.jobs.spark.columns import exact_sum, of_all
 from density_study.jobs.spark.run_tables import Inputs
+from density_study.workloads.testdfsio.setting import READS, WRITES
 from density_study.workloads.ycsb.output.measurement import NOT_OF_USERS, READ_MODIFY_WRITE
 from density_study.workloads.ycsb.output.summary import COUNTS
 
@@ -28,10 +31,12 @@ SUCCESSES = ("Return=OK", "Return=BATCHED_OK", "Return=0")
 
 def transform(inputs: Inputs) -> DataFrame:
     """Rows of `metrics`: throughput* and concurrent_maps, one row of each per trial with a window, or of
-    others; null if the number could not be computed. Of a search's answer also rate_at_slo. Where several
-    nodes are clients, client_throughput of each."""
+    others; null if the number could not be computed. Of a search's answer also rate_at_slo. Of TestDFSIO's
+    writes also rate_to_disk, and of its reads hdfs_read_*, where they are known. Where several nodes are
+    clients, client_throughput of each."""
+    rates = dfsio_rates(inputs)
     dfsio = metric_rows(
-        dfsio_rates(inputs),
+        rates,
         {
             "throughput_per_stream": (RATE, F.col("per_stream")),
             "throughput_map_phase": (RATE, F.col("map_phase")),
@@ -49,7 +54,8 @@ def transform(inputs: Inputs) -> DataFrame:
         .drop("kept")
     )
     of_clients = metric_rows(_by_client_node(inputs), {"client_throughput": ops_s})
-    return dfsio.unionByName(ycsb).unionByName(of_clients)
+    every = (ycsb, of_clients, _to_disk(inputs, rates), _by_distance(inputs))
+    return reduce(DataFrame.unionByName, every, dfsio)
 
 
 def _trials(inputs: Inputs, workload: str) -> DataFrame:
@@ -58,8 +64,31 @@ def _trials(inputs: Inputs, workload: str) -> DataFrame:
     return trials.where(window_s().isNotNull() | F.col("imported")).select("trial", "warm_up_s")
 
 
+def _to_disk(inputs: Inputs, rates: DataFrame) -> DataFrame:
+    """rate_to_disk of every write, null if it is not known. The seconds between the last map and the job's
+    end count for nothing: pages were written meanwhile, but they are few."""
+    writes = inputs[tables.TRIALS].where(F.col("mode").isin(*WRITES))
+    known = writes.select("trial", "write_out_s")
+    to_disk = _over(F.col("bytes") / MIB, F.col("map_phase_s") + F.col("write_out_s"))
+    return metric_rows(rates.join(known, "trial"), {"rate_to_disk": (RATE, to_disk)})
+
+
+def _by_distance(inputs: Inputs) -> DataFrame:
+    """hdfs_read_* of reads, as far as they are known."""
+    trials = inputs[tables.TRIALS].where(F.col("mode").isin(*READS))
+    read = _trials(inputs, "testdfsio").select("trial").join(trials, "trial")
+    parts = {
+        f"hdfs_read_{where}": (
+            "percent",
+            100.0 * F.col(f"read_{where}_bytes") / F.col("read_sent_bytes"),
+        )
+        for where in ("local", "rack", "remote")
+    }
+    return metric_rows(read, parts).where("value IS NOT NULL")
+
+
 def dfsio_rates(inputs: Inputs) -> DataFrame:
-    """trial, bytes, tasks, per_stream, map_phase, job (MiB/s), concurrent_maps."""
+    """trial, bytes, tasks, per_stream, map_phase, job (MiB/s), map_phase_s, concurrent_maps."""
     mib = F.col("bytes") / MIB
     job_s = F.coalesce("job_s", "reported_job_s")
     return (
@@ -76,6 +105,7 @@ def dfsio_rates(inputs: Inputs) -> DataFrame:
             ),
             _over(mib, F.col("map_phase_s")).alias("map_phase"),
             _over(mib, job_s).alias("job"),
+            "map_phase_s",
             "concurrent_maps",
         )
     )

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from density_study.cluster.model.errors import StudyError
+from density_study.jobs.raw.counter_rows import hdfs_row, request_row
 from density_study.jobs.raw.trial_context import clock_offsets, host_of_client, node_scopes
 from density_study.workloads.base.values import ClientRun, GuestCpu
 from density_study.workloads.record.given import GivenClient
@@ -24,8 +25,6 @@ _OF_MANIFEST = ("trial", "study", "run", "repetition", "order", "build", "seed",
                 "overhead_pair", "monitored", "overhead_of", "data_set_mib", "total_ram_mib")  # fmt: skip
 _OF_TOPOLOGY = ("provider", "medium", "vms_per_host", "regionservers_per_node", "replication")
 _OF_COLD = ("evicted_bytes", "distinct_bytes_asked", "physical_read_bytes", "physical_write_bytes")
-MIN_REQUESTS = 100
-"""Per server or region: fewer are no evidence of how requests are spread."""
 
 
 def manifests_of(run_root: Path) -> tuple[Manifest, ...]:
@@ -96,6 +95,7 @@ def trial_row(manifest: Manifest, answers: Collection[str] = ()) -> Row:
         "splits": _counted(manifest, "splits"),
         **{name: manifest.state_before.get(name) for name in WARMTH},
         **request_row(manifest),
+        **hdfs_row(manifest),
     }
 
 
@@ -152,41 +152,6 @@ def cache_row(manifest: Manifest) -> Row:
         **_fields(caches, counters),
         "cache_evictions": caches.evictions if caches else None,
     }
-
-
-def request_row(manifest: Manifest) -> Row:
-    """The part of a row of `trials` that says how evenly requests were spread over HBase's servers and
-    regions, by the increase of their counters over the window."""
-    before, after = (
-        state.get("hbase", {}) for state in (manifest.state_before, manifest.state_after)
-    )
-    # a server that was killed took its counters along
-    known = bool(before and after) and manifest.fault is None
-    servers = _increase(before["servers"], after["servers"]) if known else None
-    regions = _increase(before["regions"], after["regions"]) if known else None
-    return {
-        "busiest_server": max(servers) * len(servers) / sum(servers) if servers else None,
-        "busiest_region_share": max(regions) / sum(regions) if regions else None,
-    }
-
-
-def _increase(
-    before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]
-) -> list[int] | None:
-    """Requests to each server that has regions of the table, or to each region. None if one of them is new or
-    gone, its counters were reset, or there were too few requests to show how they are spread."""
-    first, last = (
-        {
-            one["name"]: one["read_requests"] + one["write_requests"]
-            for one in state
-            if one.get("regions", 1)
-        }
-        for state in (before, after)
-    )
-    if first.keys() != last.keys():
-        return None
-    found = [last[name] - first[name] for name in last]
-    return found if min(found) >= 0 and sum(found) >= MIN_REQUESTS * len(found) else None
 
 
 def network_row(manifest: Manifest) -> Row:

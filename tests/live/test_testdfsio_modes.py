@@ -148,6 +148,7 @@ def run_trial(
                 "window": window,
                 "clients": (client,),
                 "cold": collected.cold,
+                "state_after": collected.state,
             }
         )
     )
@@ -192,6 +193,33 @@ def test_reads_came_from_the_disk(ran: Ran, name: str) -> None:
     cold = ran.collected[name].cold
     assert cold is not None and cold.distinct_bytes_asked and cold.physical_read_bytes is not None
     assert cold.physical_read_bytes >= 0.9 * cold.distinct_bytes_asked
+
+
+@pytest.mark.parametrize("name", ["write", "append", "zipped write", "coded write"])
+def test_a_write_has_a_rate_to_disk(ran: Ran, name: str) -> None:
+    """What it left in memory was written out and timed; no rate to disk is above that of the maps."""
+    row = ran.trials.loc[trial(name)]
+    assert row["unwritten_bytes"] >= 0 and 0 <= row["write_out_s"] < 60
+    to_disk = ran.metric(name, "rate_to_disk")
+    map_phase = ran.metric(name, "throughput_map_phase")
+    written_s = FILES * SIZE_MIB / to_disk - FILES * SIZE_MIB / map_phase
+    assert written_s == pytest.approx(row["write_out_s"], abs=0.01)
+
+
+def test_the_pages_of_a_write_are_seen_before_they_are_on_the_disk(ran: Ran) -> None:
+    """The kernel lets a page be dirty for longer than such a job takes; others may write, too."""
+    assert ran.trials.loc[trial("write")]["unwritten_bytes"] > FILES * SIZE_MIB * 2**20 / 2
+
+
+def test_nodes_that_share_an_address_do_not_tell_the_distance_of_reads(ran: Ran) -> None:
+    row = ran.trials.loc[trial("read by 2")]
+    assert all(pd.isna(row[f"read_{one}_bytes"]) for one in ("sent", "local", "rack", "remote"))
+
+
+def test_reads_leave_nothing_to_write(ran: Ran) -> None:
+    assert all(
+        "unwritten" not in (ran.collected[name].state or {}) for name in ("read by 2", "skip")
+    )
 
 
 def test_files_are_stored_as_configured(ran: Ran) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from hdrh.histogram import HdrHistogram
 
@@ -129,6 +130,29 @@ def test_dfsio_has_three_rates_and_the_number_of_concurrent_maps(
 ) -> None:
     for name, value in oracle.dfsio_rates(world.truths[case]).items():
         assert world.metric(case, name) == pytest.approx(value, rel=1e-9), name
+
+
+def test_a_write_has_a_rate_to_disk_that_is_null_where_it_was_not_timed(world: Analysed) -> None:
+    truth = world.truths["in_memory"]
+    map_phase_s = max(end for _, end in truth.maps) - min(begin for begin, _ in truth.maps)
+    to_disk = world.metric("in_memory", "rate_to_disk")
+    assert to_disk == pytest.approx(15 * 64 / (map_phase_s + 24.0), rel=1e-6)
+    assert to_disk < world.metric("in_memory", "throughput_map_phase")
+    assert np.isnan(world.metric("write", "rate_to_disk"))
+    assert len(world.metrics("read", "rate_to_disk")) == 0
+    verdict, reasons = world.verdict("in_memory")
+    assert verdict == "valid" and "page cache: 25% of what was written" in reasons
+    assert "page cache" not in world.verdict("write")[1]
+
+
+def test_bytes_read_by_distance_are_shares_of_what_datanodes_sent(world: Analysed) -> None:
+    found = {
+        where: world.metric("far", f"hdfs_read_{where}") for where in ("local", "rack", "remote")
+    }
+    assert found == pytest.approx({"local": 70.0, "rack": 0.0, "remote": 30.0})
+    assert world.metric("mixed_distance", "hdfs_read_local") == pytest.approx(25.0)
+    for case, where in (("mixed_distance", "rack"), ("read", "local"), ("write", "local")):
+        assert len(world.metrics(case, f"hdfs_read_{where}")) == 0
 
 
 def test_a_trial_without_a_window_has_no_metric(world: Analysed) -> None:

@@ -64,6 +64,8 @@ class Truth:
     """Piece of the schedule and operations due, of each second from operations_start_s on."""
     rows: dict[str, int] = field(default_factory=dict)
     """Rows acknowledged and found after a fault."""
+    state_after: dict[str, Any] = field(default_factory=dict)
+    """What the workload noted after the trial, but `rows`."""
     caches: CacheUse | None = None
     network: tuple[dict[str, Any], ...] = ()
     """What was measured of the network of its build, where that is a factor."""

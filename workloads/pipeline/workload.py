@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
 
-from density_study.cluster.clients.cold_reads import EVICTION, evict_blocks, flush_dirty_pages
+from density_study.cluster.clients.cold_reads import EVICTION, evict_blocks
+from density_study.cluster.clients.write_out import write_out
 from density_study.cluster.model.topology import Node
 from density_study.cluster.model.transport import Command
 from density_study.cluster.providers.provider import node_paths, remote_path
@@ -44,7 +45,8 @@ class PipelineWorkload:
             put_genotypes(context, setting.importance, setting.seed)
         if setting.variant_load:
             create_table(context, setting.bases)
-        flush_dirty_pages(context.cluster, context.transport)
+        logs = context.record.root / "logs"
+        write_out(context.cluster, context.transport, logs, context.timeout_scale)
         evicted_bytes = evict_blocks(context.cluster, context.transport)
         return Prepared(
             data_set_mib=setting.data_mib,

@@ -26,6 +26,7 @@ from density_study.workloads.testdfsio.hdfs_policies import (
 DfsioMode = Literal["write", "read", "append", "random", "backward", "skip", "truncate"]
 
 READS: tuple[DfsioMode, ...] = ("read", "random", "backward", "skip")
+WRITES: tuple[DfsioMode, ...] = ("write", "append")
 # Reads that seek within the file.
 POSITIONED: tuple[DfsioMode, ...] = ("random", "backward", "skip")
 # Modes that change their files: each has its own files, which are deleted after the trial.
@@ -36,6 +37,8 @@ JOB_START_ESTIMATE_S = 20.0
 STREAM_ESTIMATE_MIB_S = 150.0
 ONE_STREAM_ESTIMATE_MIB_S = 60.0
 COMPRESSED_ESTIMATE_MIB_S = 40.0
+SEEKS_ESTIMATE_S = 100.0  # of one stream on an HDD
+LIMIT_IN_ESTIMATES = 20.0
 # Names for people, in the order in which settings are shown.
 LABELS: dict[DfsioMode, str] = {
     "write": "write",
@@ -185,7 +188,16 @@ class DfsioSetting(Setting):
         )
         if self.readers is not None:
             rate_mib_s = min(rate_mib_s, self.readers * ONE_STREAM_ESTIMATE_MIB_S)
+        if self.mode in POSITIONED:
+            streams = min(self.files, self.readers or self.files)
+            seeking_mib_s = streams * SEEKS_ESTIMATE_S * self.read_size_bytes / 2**20
+            rate_mib_s = min(rate_mib_s, seeking_mib_s)
         return jobs * (JOB_START_ESTIMATE_S + self.data_mib / rate_mib_s)
+
+    @property
+    def limit_s(self) -> float:
+        """How long one job may take before it counts as hung."""
+        return LIMIT_IN_ESTIMATES * self.estimate_s
 
     def writes_for(self, other: Setting) -> bool:
         if not isinstance(other, DfsioSetting) or self.mode != "write":

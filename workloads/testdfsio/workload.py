@@ -7,18 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from density_study.cluster.clients.client_commands import hadoop_command
-from density_study.cluster.clients.cold_reads import (
-    EVICTION,
-    device_bytes,
-    evict_blocks,
-    flush_dirty_pages,
-)
+from density_study.cluster.clients.cold_reads import EVICTION, device_bytes, evict_blocks
 from density_study.cluster.clients.hdfs import Hdfs
-from density_study.cluster.model.transport import Command
+from density_study.cluster.clients.write_out import WritingOut, begin_write_out, write_out
+from density_study.cluster.model.cluster import Cluster
+from density_study.cluster.model.transport import Command, Transport
 from density_study.workloads.base.client_run import require_success, run_client
 from density_study.workloads.base.values import ClientRun, ColdProof
 from density_study.workloads.base.workload import Collected, Prepared, TrialContext
 from density_study.workloads.testdfsio.data import DataSet, storage_faults
+from density_study.workloads.testdfsio.distance import bytes_by_distance, read_sent
 from density_study.workloads.testdfsio.faults import faults_of
 from density_study.workloads.testdfsio.hdfs_cache import (
     cache_use,
@@ -32,21 +30,26 @@ from density_study.workloads.testdfsio.setting import (
     DEFAULT_READ_BYTES,
     POSITIONED,
     READS,
+    WRITES,
     DfsioSetting,
 )
 
 NAME = "testdfsio"
 PREPARE = "testdfsio-prepare"
 MAIN = "org.apache.hadoop.fs.TestDFSIO"
-TIMEOUT_S = 3600.0
 CACHED = "hdfs_cache"
 """Of the state before and after the trial: what each DataNode says of its cache."""
+SENT = "hdfs_read"
+"""Of the state before the trial: what DataNodes have sent; after it: bytes read by distance."""
 UNKNOWN = "unknown"
 """Of a given cluster: how its caches were emptied. They were not."""
 
 
 class DfsioWorkload:
     """One job per trial. Its three rates come from the job's output and history (method 13)."""
+
+    def __init__(self) -> None:
+        self._writing: WritingOut | None = None
 
     def prepare(self, context: TrialContext, setting: DfsioSetting) -> Prepared:
         hdfs = Hdfs(context.cluster)
@@ -64,12 +67,13 @@ class DfsioWorkload:
             hdfs.delete(history)
         if context.cluster.topology.given:  # nobody here sees its disks and page caches
             return Prepared(data_set_mib=setting.data_mib, cold=ColdProof(method=UNKNOWN))
-        flush_dirty_pages(context.cluster, context.transport)
+        write_out(*_machines(context))
         state: dict[str, Any] = {}
         if caches and setting.mode in READS:
             state[CACHED] = fill(context, data, whole=setting.mode in POSITIONED)
         evicted_bytes = evict_blocks(context.cluster, context.transport)
         state["io"] = device_bytes(context.cluster, context.transport)
+        state[SENT] = read_sent(context.cluster)
         return Prepared(
             data_set_mib=setting.data_mib,
             cold=ColdProof(method=EVICTION, evicted_bytes=evicted_bytes),
@@ -77,12 +81,16 @@ class DfsioWorkload:
         )
 
     def run(self, context: TrialContext, setting: DfsioSetting) -> tuple[ClientRun, ...]:
-        return (run_client(context, _command(context, setting, NAME), TIMEOUT_S),)
+        client = run_client(context, _command(context, setting, NAME), setting.limit_s)
+        if setting.mode in WRITES and not context.cluster.topology.given:
+            self._writing = begin_write_out(*_machines(context))  # the window has ended
+        return (client,)
 
     def collect(
         self, context: TrialContext, setting: DfsioSetting, prepared: Prepared
     ) -> Collected:
         spent = self._device_bytes_since(context, prepared)
+        sent = read_sent(context.cluster)
         hdfs = Hdfs(context.cluster)
         raw = context.record.raw
         data = DataSet(hdfs, setting)
@@ -93,7 +101,10 @@ class DfsioWorkload:
         stored = data.stored()
         data.delete_if_changed()
         asked = distinct_bytes(setting, stored.bytes) if setting.mode in READS else None
-        state: dict[str, Any] = {"io": spent, "stored": asdict(stored)}
+        state: dict[str, Any] = {"io": spent, "stored": asdict(stored), **self._unwritten()}
+        if asked is not None and prepared.state is not None:
+            at_start = prepared.state[SENT]
+            state[SENT] = bytes_by_distance(context.cluster.topology, at_start, sent, asked)
         caches, before = None, (prepared.state or {}).get(CACHED)
         if before and asked is not None:
             topology = context.cluster.topology
@@ -113,6 +124,16 @@ class DfsioWorkload:
             caches=caches,
         )
 
+    def _unwritten(self) -> dict[str, Any]:
+        """What was in memory alone when the job ended, and how long it took to write; empty: not asked."""
+        if self._writing is None:
+            return {}
+        facts = {
+            "bytes": self._writing.unwritten_bytes,
+            "write_out_s": self._writing.seconds(),
+        }
+        return {"unwritten": facts}
+
     def _device_bytes_since(self, context: TrialContext, prepared: Prepared) -> dict[str, int]:
         """Empty where nobody sees the devices."""
         if prepared.state is None:
@@ -128,8 +149,13 @@ class DfsioWorkload:
         data.delete()
         write = setting.model_copy(update={"mode": "write", "read_size_bytes": DEFAULT_READ_BYTES})
         command = _command(context, write, PREPARE, data.base, "logs")
-        run = run_client(context, command, TIMEOUT_S, folder="logs")
+        run = run_client(context, command, write.limit_s, folder="logs")
         require_success(context, run, "writing the input files")
+
+
+def _machines(context: TrialContext) -> tuple[Cluster, Transport, Path, float]:
+    logs = context.record.root / "logs"
+    return context.cluster, context.transport, logs, context.timeout_scale
 
 
 def _command(

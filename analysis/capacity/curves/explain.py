@@ -3,6 +3,7 @@
 Every shape (shapes.py) under every deviation (deviation.py) is a pair with a weight: its weight before
 the data times the likelihood of the measured levels. A pair predicts
 log T(x) = shape(x) + its shift to the levels + its gain times what the levels are off the shifted shape.
+Beyond the measured counts, their mean is combined with four simple laws (beyond.py).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from density_study.analysis.capacity import Floats
+from density_study.analysis.capacity.curves import beyond
 from density_study.analysis.capacity.curves.curve import Curve
 from density_study.analysis.capacity.curves.deviation import Hypotheses
 from density_study.analysis.capacity.curves.prediction import Prediction
@@ -36,7 +38,8 @@ class ShapeRow:
 
 @dataclass(frozen=True)
 class Explanation:
-    """sds: standard deviations of log time, by source. stretch: factor of the half width."""
+    """sds: standard deviations of log time, by source. mixture_s: the mean over shapes and deviations.
+    simple_s: by simple law, and their weight `share`; both empty between the measured counts."""
 
     curve: Curve
     hosts: int
@@ -47,6 +50,9 @@ class Explanation:
     prediction: Prediction
     sds: dict[str, float]
     unit: str
+    mixture_s: float
+    simple_s: dict[str, float]
+    share: float
 
     def facts(self) -> dict[str, object]:
         """For other programs: work time at `hosts` with its 90 % interval, and where it comes from."""
@@ -57,6 +63,9 @@ class Explanation:
             "time_s": float(np.exp(log_time)),
             "low_s": float(np.exp(log_time - half)),
             "high_s": float(np.exp(log_time + half)),
+            "mixture_s": self.mixture_s,
+            "simple_laws_s": self.simple_s,
+            "weight_of_simple_laws": self.share,
             "sds_of_log_time": self.sds,
             "degrees_of_freedom": float(self.prediction.degrees),
             "levels": dict(zip(self.curve.x.tolist(), self.curve.levels.tolist(), strict=True)),
@@ -109,10 +118,9 @@ def explain(surface: Surface, vms_per_host: int, hosts: int) -> Explanation:
     of_shapes, of_hypotheses = weights.sum(axis=0), weights.sum(axis=1)
     heaviest = np.argsort(-of_hypotheses)[:SHOWN]
     times = np.exp(mixed.at(x)[:, 0] + mixed.levels.mean())
-    prediction = calibration.predict(curve, x)
-    # Law of total variance: the total less the mean within hypotheses is the variance between them.
-    own = float(prediction.shares @ prediction.covariances[:, 0, 0])
-    apart = float(prediction.covariance[0, 0]) - own
+    mixture, prediction = calibration.predict(curve, x), beyond.predict(calibration, curve, x)
+    outside = hosts > curve.x[-1]
+    simple = zip(beyond.LAWS, beyond.simple_laws(curve, x)[:, 0].tolist(), strict=True)
     return Explanation(
         curve=curve,
         hosts=hosts,
@@ -121,14 +129,26 @@ def explain(surface: Surface, vms_per_host: int, hosts: int) -> Explanation:
         hypotheses=calibration.hypotheses[heaviest],
         hypothesis_weights=of_hypotheses[heaviest],
         prediction=prediction,
-        sds={
-            "the curve, within a deviation": own**0.5,
-            "the deviations' means apart": max(apart, 0.0) ** 0.5,  # rounding may leave -1e-18
-            "a build of the cluster": float(prediction.shares @ prediction.cells) ** 0.5,
-            "a repetition": prediction.repeat**0.5,
-        },
+        sds=_sds(mixture, prediction),
         unit=surface.unit,
+        mixture_s=float(np.exp(mixture.log_time[0])),
+        simple_s=dict(simple) if outside else {},
+        share=float(beyond.share_of_laws(mixture)[0]) if outside else 0.0,
     )
+
+
+def _sds(mixture: Prediction, prediction: Prediction) -> dict[str, float]:
+    # Law of total variance: the total less the mean within hypotheses is the variance between them.
+    own = float(mixture.shares @ mixture.covariances[:, 0, 0])
+    apart = float(mixture.covariance[0, 0]) - own
+    laws = float(prediction.covariance[0, 0] - mixture.covariance[0, 0])
+    return {
+        "the curve, within a deviation": own**0.5,
+        "the deviations' means apart": max(apart, 0.0) ** 0.5,  # rounding may leave -1e-18
+        "the simple laws and the mean apart": max(laws, 0.0) ** 0.5,
+        "a build of the cluster": float(prediction.shares @ prediction.cells) ** 0.5,
+        "a repetition": prediction.repeat**0.5,
+    }
 
 
 def _rows(

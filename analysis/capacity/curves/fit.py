@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import stats
 
+from density_study.analysis.capacity.curves import beyond
 from density_study.analysis.capacity.curves import density as density_law
 from density_study.analysis.capacity.curves.calibration import Calibration
 from density_study.analysis.capacity.curves.curve import Curve
@@ -111,7 +112,7 @@ def _error(curve: Curve, calibration: Calibration) -> ErrorOfPrediction:
     x = curve.x
     step = min(x[-1] / x[-2], FARTHEST)  # what is beyond FARTHEST is never forecast
     # middles are geometric, because curves are over log n: there an interpolation is least certain
-    found = calibration.predict(curve, np.append(np.sqrt(x[1:] * x[:-1]), x[-1] * step))
+    found = beyond.predict(calibration, curve, np.append(np.sqrt(x[1:] * x[:-1]), x[-1] * step))
     widths = [float(np.exp(found.half_width(place)) - 1) for place in range(len(x))]
     return ErrorOfPrediction(inside=max(widths[:-1]), above=widths[-1])
 

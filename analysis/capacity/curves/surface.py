@@ -16,7 +16,7 @@ from itertools import groupby
 import numpy as np
 
 from density_study.analysis.capacity import Floats
-from density_study.analysis.capacity.curves import density, scaling
+from density_study.analysis.capacity.curves import beyond, density, scaling
 from density_study.analysis.capacity.curves.calibration import Calibration, calibrate
 from density_study.analysis.capacity.curves.curve import Cell, Curve
 from density_study.analysis.capacity.curves.prediction import Prediction
@@ -86,7 +86,7 @@ class Surface:
         return self._borrowed(curve, hosts)
 
     def _own(self, curve: Curve, hosts: Floats) -> Forecast:
-        found = self.scaling.predict(curve, hosts)
+        found = beyond.predict(self.scaling, curve, hosts)
         below = np.where(hosts < curve.x[0], BELOW_SPREAD, 0.0)
         cliffs = curve.cliffs(self.scaling.noise.of(curve))
         notes = tuple(str(cliff) for cliff in cliffs if hosts.min() < cliff.above)
@@ -98,7 +98,7 @@ class Surface:
         shape = self.arms[lender]
         there = self.scaling.predict(shape, curve.x).log_time
         gaps = np.log(curve.levels) - there  # this arm's level relative to the lender's
-        base = self.scaling.predict(shape, hosts)
+        base = beyond.predict(self.scaling, shape, hosts)
         noise = float(base.shares @ base.cells) + base.repeat / float(curve.repeats.mean())
         off = BORROWED_SPREAD**2 + noise / len(gaps)  # more counts do not remove the interaction
         note = f"the shape over hosts is taken from {lender} VMs per host: interaction not tested"

@@ -47,6 +47,9 @@ OTHERS = {
     "client_throughput": "rate of one client",
     "concurrent_maps": "concurrent maps",
     "cache_evictions": "evicted from block caches",
+    "hdfs_read_local": "HDFS bytes read from the own node",
+    "hdfs_read_rack": "HDFS bytes read from other nodes of the host",
+    "hdfs_read_remote": "HDFS bytes read from other hosts",
     "disk_read": "disk read",
     "disk_write": "disk written",
     "cpu_user": "CPU, user",
@@ -55,7 +58,7 @@ OTHERS = {
 
 
 def other_table(view: View) -> DataTable:
-    """Numbers that no figure draws: disks, concurrent maps, evictions, CPU by kind of nodes and client."""
+    """Numbers that no figure draws: of disks, HDFS, maps, evictions, CPU by kind of nodes and client."""
     seen = [
         one
         for one in view.observations(OTHERS)

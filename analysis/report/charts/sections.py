@@ -18,6 +18,7 @@ RATES = {
     "throughput_map_phase": "map-phase rate",
     "throughput_per_stream": "per-stream rate",
     "throughput_job": "whole-job rate",
+    "rate_to_disk": "to-disk rate",
     "throughput_genomes": "genomes through all stages",
 }
 KINDS = tuple(f"cpu_{kind}" for kind in CPU)

@@ -205,7 +205,6 @@ ACTS: Mapping[str, Any] = {
     "find-redis": RedisFound,
     "files-changed": Texts,
     "flow-table": Annotated[dict[Text, Text], Field(max_length=100)],
-    "flush-dirty-pages": Nothing,
     "free-mib": Count,
     "io-bytes": Counters,
     "java": JavaFound,
@@ -234,6 +233,7 @@ ACTS: Mapping[str, Any] = {
     "stop-tagged": Annotated[list[Process], Field(max_length=100_000)],
     "tagged": Annotated[list[Process], Field(max_length=100_000)],
     "unreached": Texts,
+    "unwritten-bytes": Count,
     "way-to": Facts,
 }
 

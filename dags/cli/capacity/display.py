@@ -198,6 +198,17 @@ def _deviation_rows(found: Explanation) -> Iterator[Sequence[str]]:
         yield f"{sd:g}", f"{reach:g}", f"{build:g}", where, f"{weight:.4f}"
 
 
+def _combined(found: Explanation, middle_s: float) -> list[str]:
+    """Beyond the measured counts: how the mean is combined with simple laws."""
+    if not found.simple_s:
+        return []
+    each = ", ".join(f"{name} {time_s:.5g} s" for name, time_s in found.simple_s.items())
+    return [
+        f"beyond the measured counts, log T is combined with the mean of log T by simple laws: {each}",
+        f"their weight is {found.share:.3f}: T = {middle_s:.5g} s",
+    ]
+
+
 def _interval(found: Explanation) -> list[str]:
     prediction = found.prediction
     centre, half = float(prediction.log_time[0]), prediction.half_width(0)
@@ -208,7 +219,9 @@ def _interval(found: Explanation) -> list[str]:
     lines += [
         f"total sd {total:.4f}; deviations follow Student's t with {prediction.degrees:.3g} degrees of "
         "freedom",
-        f"mean of log T over all laws and deviations: {centre:.5f}; T = {middle:.5g} s",
+        f"mean of log T over all laws and deviations: {np.log(found.mixture_s):.5f}; "
+        f"T = {found.mixture_s:.5g} s",
+        *_combined(found, middle),
         f"half width of the 90 % interval in log: {half / stretch:.4f} x {stretch:.3f} (calibration)",
         f"90 % prediction interval: T exp(± half width) = {low:.5g} to {high:.5g} s",
     ]

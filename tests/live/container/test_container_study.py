@@ -28,7 +28,7 @@ class Finished:
     page: str
     left: set[str]
 
-    def metrics(self, trial: str, name: str) -> dict[str, float]:
+    def metrics(self, trial: str, name: str) -> dict[str | None, float]:
         """By scope."""
         (found,) = (one for one in self.summary["trials"] if one["trial"] == trial)
         return {m["scope"]: m["value"] for m in found["metrics"] if m["name"] == name}
@@ -59,6 +59,22 @@ def test_every_record_says_that_nodes_are_containers(finished: Finished) -> None
     assert disclosed["provider"] == "container"
     assert disclosed["containers"]["runc"].startswith("runc version 1")
     assert (finished.summary["provider"], finished.summary["isolation"]) == ("container",) * 2
+
+
+def test_writes_are_written_out_and_reads_have_a_distance(finished: Finished) -> None:
+    """Containers have addresses of their own, and one host: what is not local is from the same rack."""
+    of = {name: m for name, m in finished.records.items() if "testdfsio" in name}
+    for name, manifest in of.items():
+        if "write" in name:
+            unwritten = manifest.state_after["unwritten"]
+            assert unwritten["bytes"] >= 0 and 0 <= unwritten["write_out_s"] < 120
+            assert finished.metrics(name, "rate_to_disk")[None] > 0
+            continue
+        read = manifest.state_after["hdfs_read"]
+        assert read["local"] + read["rack"] == read["sent"] > 0 and read["remote"] == 0
+        if manifest.topology.vms_per_host == 1:
+            assert read["rack"] == 0
+        assert finished.metrics(name, "hdfs_read_remote") == {None: 0.0}
 
 
 def test_the_report_calls_nodes_containers(finished: Finished) -> None:

@@ -130,7 +130,18 @@ def _troubled_dfsio(factory: RunFactory) -> dict[str, Truth]:
     stopped = factory.dfsio(V1, "skip", files=13)
     stopped.streams = [(32 * MIB, 700)] * 12 + [(24 * MIB, 500)]
     doubled = factory.dfsio(V1, "write", files=14)
-    return {"no_history": lost, "warm": warm, "cold_unknown": unknown, "cold_by_dool": by_dool,
+    cached = factory.dfsio(V1, "write", files=15)
+    cached.state_after = {"unwritten": {"bytes": 240 * MIB, "write_out_s": 24.0}}  # of 960
+    far = factory.dfsio(V1, "read", files=16)
+    far.state_after = {
+        "hdfs_read": {"sent": 1000 * MIB, "local": 700 * MIB, "rack": 0, "remote": 300 * MIB}
+    }
+    mixed = factory.dfsio(V1, "read", files=17)
+    mixed.state_after = {
+        "hdfs_read": {"sent": 1200 * MIB, "local": 300 * MIB, "rack": None, "remote": None}
+    }
+    return {"in_memory": cached, "far": far, "mixed_distance": mixed,
+            "no_history": lost, "warm": warm, "cold_unknown": unknown, "cold_by_dool": by_dool,
             "fast_random": fast, "slow_backward": slow, "one_reader": alone, "three_readers": crowd,
             "stopped_skip": stopped, "doubled_result": doubled}  # fmt: skip
 

@@ -199,7 +199,7 @@ class RunFactory:
             clients=() if begun else _clients(truth),
             monitors=() if begun or not truth.monitored else tuple(_monitors(truth)),
             clock=(clock,) if truth.monitored and truth.measured_clock_s is not None else (), cold=truth.cold,
-            caches=truth.caches, fault=truth.fault, state_after={"rows": truth.rows} if truth.rows else {},
+            caches=truth.caches, fault=truth.fault, state_after=_noted(truth),
             data_set_mib=384.0, total_ram_mib=24000.0,
             times_s={"prepare": 3.0, "measure": truth.window_s, "settle": 1.0},
             bring_up=(Phase(name="hdfs", seconds=9.0), Phase(name="hbase", seconds=11.5)),
@@ -262,6 +262,10 @@ def _client(truth: Truth, name: str, argv: tuple[str, ...]) -> ClientRun:
         if getattr(truth.setting, "clients", 1) > 1
         else None,
     )  # fmt: skip
+
+
+def _noted(truth: Truth) -> dict[str, Any]:
+    return truth.state_after | ({"rows": truth.rows} if truth.rows else {})
 
 
 def _monitors(truth: Truth) -> list[MonitorRun]:

@@ -11,7 +11,7 @@ from density_study.jobs.first_look.look import FirstLook, facts, first_look
 from density_study.jobs.first_look.record_rows import RecordRows
 from density_study.workloads.record.record import read_manifest
 from tests.support.records.factory import RUN, RunFactory
-from tests.support.truth import Truth
+from tests.support.truth import MIB, Truth
 
 BUILD = "b1-v1-flash"
 
@@ -41,6 +41,17 @@ def test_a_sound_testdfsio_trial_has_the_rate_of_the_map_phase(factory: RunFacto
     map_phase_s = max(end for _, end in truth.maps) - min(begin for begin, _ in truth.maps)
     assert (seen.verdict, seen.rate_unit, seen.p99_ms) == ("valid", "MiB/s", None)
     assert seen.rate == pytest.approx(6 * 64 / map_phase_s, rel=1e-3)
+
+
+@pytest.mark.parametrize(("unwritten", "flagged"), [(19 * MIB, False), (20 * MIB, True)])
+def test_a_write_that_ends_in_memory_is_flagged(
+    factory: RunFactory, unwritten: int, flagged: bool
+) -> None:
+    truth = factory.dfsio(BUILD, "write")  # 384 MiB
+    truth.state_after = {"unwritten": {"bytes": unwritten, "write_out_s": 3.0}}
+    seen = looked(factory, truth)
+    assert seen.verdict == "valid"
+    assert any("still in memory" in flag for flag in seen.flags) == flagged
 
 
 def test_failed_operations_make_it_invalid(factory: RunFactory) -> None:

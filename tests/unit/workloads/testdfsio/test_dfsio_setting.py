@@ -196,3 +196,26 @@ def test_maps_are_checked_against_the_topologies() -> None:
     topology: Topology = next(iter(planned({}).topologies.values()))
     containers = sum(worker.container_mib for worker in topology.workers) // 256
     assert maps_at_once(topology) == containers - 1
+
+
+@pytest.mark.parametrize(
+    ("mode", "files", "file_size", "longer_than_s"),
+    [
+        ("write", 288, "7.5 GiB", 4 * 3600),  # 2.1 TiB at 150 MiB/s
+        ("read", 72, "1 GiB", 3600),
+        ("write", 2, "16 MiB", 300),  # YARN may take minutes to start on a busy machine
+    ],
+)
+def test_the_limit_of_a_job_follows_from_the_plan(
+    mode: str, files: int, file_size: str, longer_than_s: float
+) -> None:
+    (one,) = settings({"modes": [mode], "files": files, "file_size": file_size})
+    assert one.limit_s > max(longer_than_s, 10 * one.estimate_s)
+
+
+def test_small_reads_with_seeks_are_estimated_by_seeks() -> None:
+    large, small = (
+        settings({"modes": ["random"], "files": 4, "file_size": "1 GiB", "read_size": size})[0]
+        for size in ("1 MiB", "4 KiB")
+    )
+    assert small.estimate_s > 10 * large.estimate_s

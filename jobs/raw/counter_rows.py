@@ -1,0 +1,58 @@
+"""Parts of a row of `trials` that come from counters of daemons and kernels around the trial. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from density_study.workloads.record.manifest import Manifest
+
+Row = dict[str, Any]
+MIN_REQUESTS = 100
+"""Per server or region: fewer are no evidence of how requests are spread."""
+
+
+def hdfs_row(manifest: Manifest) -> Row:
+    """TestDFSIO: what a write left in memory, and bytes read by distance. None: not known."""
+    unwritten = manifest.state_after.get("unwritten", {})
+    read = manifest.state_after.get("hdfs_read", {})
+    return {
+        "unwritten_bytes": unwritten.get("bytes"),
+        "write_out_s": unwritten.get("write_out_s"),
+        **{f"read_{where}_bytes": read.get(where) for where in ("sent", "local", "rack", "remote")},
+    }
+
+
+def request_row(manifest: Manifest) -> Row:
+    """The part of a row of `trials` that says how evenly requests were spread over HBase's servers and
+    regions, by the increase of their counters over the window."""
+    before, after = (
+        state.get("hbase", {}) for state in (manifest.state_before, manifest.state_after)
+    )
+    # a server that was killed took its counters along
+    known = bool(before and after) and manifest.fault is None
+    servers = _increase(before["servers"], after["servers"]) if known else None
+    regions = _increase(before["regions"], after["regions"]) if known else None
+    return {
+        "busiest_server": max(servers) * len(servers) / sum(servers) if servers else None,
+        "busiest_region_share": max(regions) / sum(regions) if regions else None,
+    }
+
+
+def _increase(
+    before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]
+) -> list[int] | None:
+    """Requests to each server that has regions of the table, or to each region. None if one of them is new or
+    gone, its counters were reset, or there were too few requests to show how they are spread."""
+    first, last = (
+        {
+            one["name"]: one["read_requests"] + one["write_requests"]
+            for one in state
+            if one.get("regions", 1)
+        }
+        for state in (before, after)
+    )
+    if first.keys() != last.keys():
+        return None
+    found = [last[name] - first[name] for name in last]
+    return found if min(found) >= 0 and sum(found) >= MIN_REQUESTS * len(found) else None
