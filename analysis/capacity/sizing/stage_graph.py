@@ -100,9 +100,7 @@ class _Simulation:
         for place, queue in self._lanes.items():
             if queue and place not in self._busy:
                 self._busy.add(place)
-                heapq.heappush(
-                    self._events, (now + self._lasts_s[place], queue.popleft(), place)
-                )
+                heapq.heappush(self._events, (now + self._lasts_s[place], queue.popleft(), place))
         # a plan takes this loop's time: what is looked up in it is local
         ready, free, kept = self._ready, self._free, []
         while ready and free > EXACT:

@@ -58,9 +58,7 @@ def test_the_points_of_flagged_trials_are_marked_in_every_chart(flagged_page: st
     assert ", with warnings" in marked
 
 
-def test_a_report_says_what_to_do_about_each_reason(
-    flagged: Summary, flagged_page: str
-) -> None:
+def test_a_report_says_what_to_do_about_each_reason(flagged: Summary, flagged_page: str) -> None:
     table = reasons(flagged)
     assert [column.header for column in table.columns][-1] == "What to do"
     for row in table.rows:
