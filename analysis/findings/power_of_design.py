@@ -39,10 +39,17 @@ SPREADS = (0.025, 0.05, 0.1)
 
 @dataclass(frozen=True)
 class Noise:
-    """Variation between builds of a topology (standard deviation of logarithms), and its source."""
+    """Variation between builds of a topology (standard deviation of logarithms), and its source. within: what
+    is left of it in one repetition, after what the repetition has in common; None: as much."""
 
     spread: float = ASSUMED_SPREAD
     source: str = f"assumed {ASSUMED_SPREAD:.1%} between builds"
+    within: float | None = None
+
+    @property
+    def paired(self) -> float:
+        """The noise of a comparison that is paired by repetition."""
+        return self.spread if self.within is None else self.within
 
 
 def families(study: Study, plan: Plan) -> Mapping[str, int]:
@@ -95,7 +102,7 @@ def notes(
         return
     for family, size in found.items():
         name = f"{family} ({size} comparison{'s' if size > 1 else ''})"
-        least = detectable_ratio(plan.repetitions, noise.spread, size)
+        least = detectable_ratio(plan.repetitions, noise.paired, size)
         yield (
             f"{name}: can never be significant, {_TOO_FEW}"
             if least is None
@@ -108,11 +115,12 @@ def notes(
             for spread in SPREADS
         )
         yield (
-            f"chance to detect a ratio of {wanted:g} in the largest family, by spread between builds: "
+            f"chance to detect a ratio of {wanted:g} in the largest family, by spread between builds of a "
+            "repetition: "
             f"{chances}"
         )
     if largest:
-        needed = units_needed(wanted, noise.spread, largest)
+        needed = units_needed(wanted, noise.paired, largest)
         repetitions = f"{needed} repetitions" if needed else f"more than {MAX_UNITS} repetitions"
         yield f"a ratio of {wanted:g} needs {repetitions} in the largest family ({noise.source})"
 

@@ -1,4 +1,4 @@
-"""The statistics of a finding, on ratios of two arms: the formulas are short, and scipy has the distributions.
+"""The statistics of a finding, on ratios of two arms.
 
 An arm is a sequence of positive numbers, one per unit. The unit is a build if topologies are compared,
 and a trial if settings within a topology are (method 1). All computations use logarithms, so the effect
@@ -16,7 +16,7 @@ within a repetition, and more between repetitions), paired and as two samples:
 
 Always paired, if each repetition has both arms: a choice by the data would be wrong more often, and the loss
 without an effect of repetitions is small. A percentile bootstrap of the mean covers 85 to 91 %.
-The test is that of the interval. If the arms are alike, their differences are symmetric whatever the noise, and
-Student's t then claims too little, not too much: python -m tests.known_answers paired-test.
+The test is that of the interval. If the arms are alike, their differences are symmetric whatever the noise,
+and Student's t then claims too little, not too much: python -m tests.known_answers paired-test.
 tests/unit/analysis/test_statistics.py repeats the simulation.
 """

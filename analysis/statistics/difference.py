@@ -41,8 +41,8 @@ class Difference:
 
     def equivalence_p(self, margin: tuple[float, float] = MARGIN) -> float:
         """p of "the ratio lies outside `margin`"; a small p means it lies inside."""
-        # Two one-sided tests, TOST (D. Schuirmann, J. Pharmacokinetics and Biopharmaceutics 15, 1987), for "no
-        # effect", "similar" and "flat" (method 2): "not significant" would reward few, noisy builds.
+        # Two one-sided tests, TOST (D. Schuirmann, J. Pharmacokinetics and Biopharmaceutics 15, 1987), for
+        # "no effect", "similar" and "flat" (method 2): "not significant" would reward few, noisy builds.
         low, high = margin
         return max(self._above(low), self._above(high, -1.0))  # both must reject
 

@@ -82,7 +82,7 @@ def equal_arms(reports: int = 100) -> list[Answer]:
             found = findings(evidence, Hypotheses())
             wrong += any(map(_is_false, found))
             text = headline(evidence, len(settings), found).text
-            headlines += not text.startswith(("No claim", "No comparison"))
+            headlines += not text.startswith(("Inconclusive", "No claim", "No comparison"))
         for what, count, most in (
             ("headline", headlines, 0.05),
             ("claim in the report", wrong, 0.2),

@@ -99,6 +99,14 @@ def test_more_repetitions_do_not_make_nights_equal() -> None:
     assert not list(regressions(study(), plan(), QUIET))
 
 
+def test_a_pair_is_as_noisy_as_builds_of_one_repetition() -> None:
+    keys = {"repetitions": 8}
+    asked = families(study(**keys), plan(**keys)), plan(**keys)
+    apart, paired = Noise(0.1, "n"), Noise(0.1, "n", within=0.02)
+    assert list(notes(*asked, paired)) == list(notes(*asked, Noise(0.02, "n")))
+    assert list(notes(*asked, paired)) != list(notes(*asked, apart))
+
+
 def test_power_is_printed_for_several_spreads() -> None:
     keys = {"repetitions": 8}
     text = "\n".join(notes(families(study(**keys), plan(**keys)), plan(**keys), QUIET))
