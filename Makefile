@@ -21,7 +21,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # Nobody else may change what this user will run.
 OWN := umask go-w &&
 
-.PHONY: help setup study airflow check test live prove sbom java-test lint live-vm fresh-debian bench golden reference pictures format clean docs
+.PHONY: help setup study airflow check fast test live prove sbom java-test lint live-vm fresh-debian bench golden reference pictures format clean docs
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 16
@@ -64,7 +64,10 @@ lint: setup ## ruff, types, import direction
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-check: lint docs ## the fast half: lint, pages, and unit, property, golden tests (under 60 s)
+check: setup ## the fast half: lint, pages, and unit, property, golden tests (under 60 s)
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync lint docs fast
+
+fast: setup
 	$(BIN)/pytest -q -n 2 -m "not thorough and not slow" $(FAST)
 
 test: packages-test setup ## all but `make live` and `live-vm`: a small study on real daemons among it (12 min)

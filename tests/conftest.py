@@ -46,9 +46,9 @@ GROUPS = {
     "tests/spark/load/": "Spark, loads",
     "tests/spark/": "Spark",
     "tests/browser/": "pages",
-    "tests/unit/analysis/report/test_report_": "pages",
-    "tests/unit/analysis/capacity/test_size": "plans",
-    "tests/unit/analysis/capacity/test_planning_section": "plans",
+    "tests/unit/analysis/report/": "pages",
+    "tests/unit/test_pictures": "pages",
+    "tests/unit/analysis/capacity/": "plans",
 }
 """Prefix of a test's path -> its group, where a group is not one file; the first one counts. One cluster
 may run at a time, one Airflow serves many tests, and an analysed run, some pages and plans are created once

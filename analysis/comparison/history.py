@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from math import log, sqrt
 from pathlib import Path
 from statistics import mean
 
+import numpy as np
+
 from density_study.analysis.findings.arms import rate_points
-from density_study.analysis.summary.summary import FORMAT, Summary
+from density_study.analysis.summary.summary import FORMAT, SettingSummary, Summary
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.state.journal import run_folders
 from density_study.cluster.state.plain_file import read_plain
@@ -79,3 +82,25 @@ def seen_spread(summaries: Sequence[Summary]) -> float | None:
             squares += sum((one - middle) ** 2 for one in logs)
             freedom += len(logs) - 1
     return sqrt(squares / freedom) if freedom else None
+
+
+def spread_within_repetitions(summaries: Sequence[Summary]) -> float | None:
+    """The same, without what a repetition has in common: the noise of a comparison that is paired by
+    repetition. None if no run has two repetitions of two topologies."""
+    squares, freedom = 0.0, 0
+    for summary in summaries:
+        for _, arms in groupby(sorted(summary.settings, key=_setting), key=_setting):
+            every = [rate_points(entry) for entry in arms]
+            whole = [one for one in every if len(one) == summary.repetitions and min(one) > 0]
+            if len(whole) < 2 or summary.repetitions < 2:
+                continue
+            # residuals of a two-way layout: topologies and repetitions
+            logs = np.log(whole)
+            left = logs - logs.mean(0) - logs.mean(1, keepdims=True) + logs.mean()
+            squares += float((left**2).sum())
+            freedom += (len(whole) - 1) * (summary.repetitions - 1)
+    return sqrt(squares / freedom) if freedom else None
+
+
+def _setting(entry: SettingSummary) -> str:
+    return entry.setting

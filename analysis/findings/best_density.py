@@ -2,7 +2,7 @@
 
 Rule, fixed before the data: a density meets the SLO if the whole interval of each limited latency is at or
 below its limit, and violates it if the whole interval is above. A density is best if it meets the SLO and
-its rate is above that of every other density that does not violate it (Mann-Whitney, Holm over the
+its rate is above that of every other density that does not violate it (Holm over the
 densities). There is one finding per mix and medium (and version, and configuration). A density's rate is
 its highest over threads and targets that meet the SLO. With fewer than 5 builds per density: the highest
 point, and no claim.

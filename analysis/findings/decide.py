@@ -7,7 +7,7 @@ rule (reproduced) or outside it (contradicted). The tests are in analysis/statis
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import log
 from typing import Any
 
@@ -15,19 +15,21 @@ import scipy
 
 from density_study.analysis.findings.arms import ratio
 from density_study.analysis.findings.question import Question, Rule
-from density_study.analysis.statistics.interval import CONFIDENCE, outlying, ratio_interval, spread
-from density_study.analysis.statistics.power import ALPHA, MIN_UNITS, detectable_ratio
+from density_study.analysis.statistics.difference import Difference, difference
+from density_study.analysis.statistics.interval import CONFIDENCE, outlying
+from density_study.analysis.statistics.power import ALPHA, MIN_UNITS, detectable
 from density_study.analysis.statistics.sequential import (
     paired_logs,
     sequence_interval,
     sequence_p,
     sequence_ratio,
 )
-from density_study.analysis.statistics.significance import equivalence_p, holm, least_p, rank_p
+from density_study.analysis.statistics.significance import holm
 from density_study.analysis.summary.numbers import digits, probability
 from density_study.analysis.summary.summary import Finding, FindingVerdict
 
-RANK_TEST = "Mann-Whitney, exact"
+BLOCK_TEST = "t, paired by repetition"
+ARMS_TEST = "Welch's t"  # an arm lost a build
 EQUIVALENCE_TEST = "two one-sided t tests"
 LEVEL_TEST = "one-sample t"
 SEQUENCE_TEST = "confidence sequence"
@@ -44,6 +46,7 @@ class _Tested:
     high: float
     p: float
     test: str
+    between: Difference | None = None
 
 
 def decide(
@@ -52,7 +55,7 @@ def decide(
     """A finding for each question, in their order. `sequential`: the number of repetitions depends on the
     data."""
     # Holm adjusts over the questions of a family that can become a claim: the others would only cost power.
-    tested = [_test(question, sequential) for question in questions]
+    tested = [_test(question, repetitions, sequential) for question in questions]
     families: dict[str, list[int]] = {}
     for place, (question, one) in enumerate(zip(questions, tested, strict=True)):
         if one is not None and not question.obstacles:
@@ -82,7 +85,7 @@ def _effect(question: Question) -> float | None:
     return ratio(question.first, question.later)
 
 
-def _test(question: Question, sequential: bool) -> _Tested | None:
+def _test(question: Question, repetitions: int, sequential: bool) -> _Tested | None:
     """None with fewer than 5 units per arm, or if a value is not positive."""
     effect = _effect(question)
     if effect is None or min(_units(question)) < MIN_UNITS:
@@ -91,14 +94,15 @@ def _test(question: Question, sequential: bool) -> _Tested | None:
         return _at_a_look(question)
     if question.reference:
         return _level(question, question.reference)
-    rule, first, later = question.rule, question.first, question.later
-    interval = ratio_interval(first, later)
+    rule, between = question.rule, difference(question.first, question.later, repetitions)
     # Against the bound of the rule, not against 1: "above 1.1" needs more than a difference.
-    p, test = rank_p(first, later, rule.nearest(effect)), RANK_TEST
+    p = between.p(rule.nearest(effect))
+    test = BLOCK_TEST if _units(question) == (repetitions, repetitions) else ARMS_TEST
     # An effect inside two bounds is an equivalence; one outside is tested against the bound it exceeds.
     if rule.low is not None and rule.high is not None and rule.holds(effect):
-        p, test = equivalence_p(first, later, (rule.low, rule.high)), EQUIVALENCE_TEST
-    return _Tested(effect, interval.low, interval.high, p, test)
+        p, test = between.equivalence_p((rule.low, rule.high)), EQUIVALENCE_TEST
+    ends = between.interval
+    return _Tested(effect, ends.low, ends.high, p, test, between)
 
 
 def _level(question: Question, reference: float) -> _Tested:
@@ -136,11 +140,11 @@ def _finding(
         why += _outlying(question)
     measured: dict[str, Any] = {"effect": _effect(question)}
     if tested:
-        measured = asdict(tested)
-        if (
-            tested.test != SEQUENCE_TEST
-        ):  # power belongs to a number of builds that is fixed beforehand
-            measured["detectable"] = _detectable(question, family_size)
+        measured = {name: getattr(tested, name) for name in ("effect", "low", "high", "p", "test")}
+        if tested.between:  # power belongs to a number of builds that is fixed beforehand
+            measured["detectable"] = detectable(
+                tested.between.freedom, tested.between.error, family_size
+            )
     return Finding(
         **{name: getattr(question, name) for name in _OF_QUESTION},
         **measured,
@@ -161,14 +165,6 @@ def _outlying(question: Question) -> str:
     return f"; an outlying {question.unit} ({found}) makes the interval doubtful" if far else ""
 
 
-def _detectable(question: Question, family_size: int) -> float | None:
-    if question.reference:
-        return None
-    noise = spread(question.first, question.later)
-    # with the smaller arm for both: errs on the cautious side
-    return detectable_ratio(min(_units(question)), noise, family_size)
-
-
 def _verdict(
     question: Question, tested: _Tested | None, p: float | None, family_size: int, repetitions: int
 ) -> tuple[FindingVerdict, str]:
@@ -187,7 +183,7 @@ def _verdict(
         return "reproduced", f"the ratio is {rule.words}: {ends}, {holm_words}"
     if p <= ALPHA and not rule.holds(tested.effect) and _outside(tested, rule):
         return "contradicted", f"the ratio is not {rule.words}: {ends}, {holm_words}"
-    return "no claim", f"{_undecided(question, tested, p, family_size)}: {ends}, {holm_words}"
+    return "no claim", f"{_undecided(question, p)}: {ends}, {holm_words}"
 
 
 def _too_few(question: Question, repetitions: int) -> list[str]:
@@ -216,13 +212,7 @@ def _outside(tested: _Tested, rule: Rule) -> bool:
     return below or (rule.high is not None and tested.low > rule.high)
 
 
-def _undecided(question: Question, tested: _Tested, p: float, family_size: int) -> str:
-    # t and the confidence sequence have no least p
-    of_ranks = not question.reference and tested.test != SEQUENCE_TEST
-    least = least_p(*_units(question)) if of_ranks else 0.0
-    if least * family_size > ALPHA:
-        never = f"{family_size} comparisons can never be significant"
-        return f"{never} with n = {min(_units(question))}"
+def _undecided(question: Question, p: float) -> str:
     if p > ALPHA:
         return "the difference may be due to chance"
     return f"the interval is not entirely {question.rule.words}"

@@ -14,16 +14,13 @@ from density_study.analysis.findings import effects
 from density_study.analysis.findings.question import Evidence
 from density_study.analysis.findings.sharpness import compared
 from density_study.analysis.statistics.power import (
-    ALPHA,
     ASSUMED_SPREAD,
     MAX_UNITS,
     MIN_UNITS,
-    can_claim,
     detectable_ratio,
     power,
     units_needed,
 )
-from density_study.analysis.statistics.significance import least_p
 from density_study.analysis.summary.summary import UNKNOWN_LEVEL, Metric, SettingSummary
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.topology import Topology
@@ -35,16 +32,24 @@ from density_study.workloads.study.study import Study
 
 # Default ratio for which `study plan` computes the repetitions: the talk's gain per added VM.
 WANTED_RATIO = 1.2
+_TOO_FEW = f"a claim needs {MIN_UNITS} builds per arm"
 SPREADS = (0.025, 0.05, 0.1)
 """Between builds: what is unknown before the first run. The chances show what depends on it."""
 
 
 @dataclass(frozen=True)
 class Noise:
-    """Variation between builds of a topology (standard deviation of logarithms), and its source."""
+    """Variation between builds of a topology (standard deviation of logarithms), and its source. within: what
+    is left of it in one repetition, after what the repetition has in common; None: as much."""
 
     spread: float = ASSUMED_SPREAD
     source: str = f"assumed {ASSUMED_SPREAD:.1%} between builds"
+    within: float | None = None
+
+    @property
+    def paired(self) -> float:
+        """The noise of a comparison that is paired by repetition."""
+        return self.spread if self.within is None else self.within
 
 
 def families(study: Study, plan: Plan) -> Mapping[str, int]:
@@ -77,16 +82,13 @@ def check_can_be_sharp(study: Study, plan: Plan, where: str) -> None:
 def check_can_claim(study: Study, plan: Plan, where: str) -> None:
     """InputError if the study declares hypotheses and none could ever be significant."""
     found = families(study, plan)
-    declared = [found[family] for family in found if family.startswith("expect-")]
-    if not declared or any(_can(plan, size) for size in declared):
+    declared = any(family.startswith("expect-") for family in found)
+    if not declared or plan.repetitions >= MIN_UNITS:
         return
-    smallest = min(declared)
     raise InputError(
-        f"no hypothesis can ever be decided with {plan.repetitions} build(s) per arm: "
-        f"{_why_never(plan.repetitions, smallest)}.",
+        f"no hypothesis can ever be decided with {plan.repetitions} build(s) per arm: {_TOO_FEW}.",
         f"{where}, key expect",
-        f"use at least {_fewest_repetitions(smallest)} repetitions, or fewer comparisons, or remove "
-        "expect.",
+        f"use at least {MIN_UNITS} repetitions, or remove expect.",
     )
 
 
@@ -100,54 +102,27 @@ def notes(
         return
     for family, size in found.items():
         name = f"{family} ({size} comparison{'s' if size > 1 else ''})"
-        if not _can(plan, size):
-            yield f"{name}: can never be significant, {_why_never(plan.repetitions, size)}"
-            continue
-        least = detectable_ratio(plan.repetitions, noise.spread, size)
-        yield f"{name}: detects a ratio of {least:.3g} or more with a power of 80 %"
+        least = detectable_ratio(plan.repetitions, noise.paired, size)
+        yield (
+            f"{name}: can never be significant, {_TOO_FEW}"
+            if least is None
+            else f"{name}: detects a ratio of {least:.3g} or more with a power of 80 %"
+        )
     largest = max(found.values(), default=0)
-    if largest and _can(plan, largest):
+    if largest and plan.repetitions >= MIN_UNITS:
         chances = ", ".join(
             f"{power(wanted, plan.repetitions, spread, largest):.0%} at {spread:.1%}"
             for spread in SPREADS
         )
         yield (
-            f"chance to detect a ratio of {wanted:g} in the largest family, by spread between builds: "
+            f"chance to detect a ratio of {wanted:g} in the largest family, by spread between builds of a "
+            "repetition: "
             f"{chances}"
         )
     if largest:
-        needed = units_needed(wanted, noise.spread, largest)
+        needed = units_needed(wanted, noise.paired, largest)
         repetitions = f"{needed} repetitions" if needed else f"more than {MAX_UNITS} repetitions"
         yield f"a ratio of {wanted:g} needs {repetitions} in the largest family ({noise.source})"
-
-
-def warnings(found: Mapping[str, int], plan: Plan) -> Iterator[str]:
-    """A family that can never be significant at this number of repetitions."""
-    if plan.repetitions < MIN_UNITS or plan.sharp is not None:
-        return
-    never = [f"{name} ({size})" for name, size in found.items() if not _can(plan, size)]
-    if never:
-        size = max(found.values())
-        yield (
-            f"families that can never be significant with {plan.repetitions} repetitions: "
-            f"{', '.join(never)}; {_fewest_repetitions(size)} repetitions are enough"
-        )
-
-
-def _can(plan: Plan, size: int) -> bool:
-    return can_claim(plan.repetitions, plan.repetitions, size)
-
-
-def _why_never(repetitions: int, size: int) -> str:
-    if repetitions < MIN_UNITS:
-        return f"a claim needs {MIN_UNITS} builds per arm"
-    least = least_p(repetitions, repetitions)
-    adjusted = min(1, least * size)
-    return f"with n = {repetitions} the smallest p is {least:.2g}, after Holm {adjusted:.2g}: above {ALPHA:g}"
-
-
-def _fewest_repetitions(size: int) -> int:
-    return next(n for n in range(MIN_UNITS, MAX_UNITS) if can_claim(n, n, size))
 
 
 def made_up(topology: Topology, setting: Setting, points: tuple[float, ...]) -> SettingSummary:

@@ -1,7 +1,8 @@
 """What a number of builds can show: power, minimum detectable effect, and builds needed for an effect.
 
-`spread` is the standard deviation of the logarithms between builds of one topology, about the
-coefficient of variation. `comparisons` is the size of the family.
+`spread` is the standard deviation of the logarithms between builds of one topology in one repetition, about
+the coefficient of variation: what a repetition does to all builds cancels. `comparisons` is the size of the
+family.
 """
 
 from __future__ import annotations
@@ -10,8 +11,6 @@ from functools import cache
 from math import exp, log, sqrt
 
 from scipy import special  # scipy.stats would take most of `study plan`'s time to import
-
-from density_study.analysis.statistics.significance import least_p
 
 ALPHA = 0.05
 POWER = 0.8
@@ -23,53 +22,38 @@ FALSE_ALARM = 0.008
 nights."""
 TOGETHER = (1, 2, 3)
 """Newest runs whose mean is tested: a small change needs more than one night to be seen."""
-# Efficiency of the Mann-Whitney test relative to the t test for normal noise, 3 / pi (Lehmann 1975).
-_RANK_EFFICIENCY = 3 / 3.141592653589793
 _MAX_LOG_RATIO = 20.0  # a ratio of half a billion; its exponential still is a number
 
 
-def can_claim(first: int, later: int, comparisons: int = 1) -> bool:
-    """Whether any outcome could be significant with these numbers of units."""
-    return min(first, later) >= MIN_UNITS and least_p(first, later) * comparisons <= ALPHA
-
-
-def power(
-    ratio: float, units: int, spread: float, comparisons: int = 1, others: int | None = None
-) -> float:
-    """Probability that `units` builds per arm (`others` in the second, if different) detect `ratio`."""
-    first, later = units, units if others is None else others
-    if not can_claim(first, later, comparisons):
+def power(ratio: float, units: int, spread: float, comparisons: int = 1) -> float:
+    """Probability that `units` builds per arm, paired by repetition, detect `ratio`."""
+    if units < MIN_UNITS:
         return 0.0
-    freedom, error, critical = _design(first, later, comparisons)
-    return float(1 - special.nctdtr(freedom, abs(log(ratio)) / (error * spread), critical))
+    away = abs(log(ratio)) / (spread * sqrt(2 / units))
+    return float(1 - special.nctdtr(units - 1, away, _critical(units - 1, comparisons)))
 
 
-def _design(first: int, later: int, comparisons: int) -> tuple[float, float, float]:
-    """Degrees of freedom, standard error of a difference in units of the spread, and critical t."""
-    # Two-sample t test, from the noncentral t distribution (Cohen 1988, Statistical Power Analysis for the
-    # Behavioral Sciences, ch. 2), with sample sizes reduced to what they are worth to the rank test.
-    freedom = (first + later) * _RANK_EFFICIENCY - 2
-    error = sqrt((1 / first + 1 / later) / _RANK_EFFICIENCY)
-    # the strongest effect must pass the first and strictest step of Holm, alpha / comparisons, two-sided
-    return freedom, error, float(special.stdtrit(freedom, 1 - ALPHA / comparisons / 2))
+def _critical(freedom: float, comparisons: int) -> float:
+    """The strongest effect must pass the first and strictest step of Holm, alpha / comparisons, two-sided."""
+    return float(special.stdtrit(freedom, 1 - ALPHA / comparisons / 2))
 
 
-def detectable_ratio(
-    units: int, spread: float, comparisons: int = 1, others: int | None = None
-) -> float | None:
+def detectable_ratio(units: int, spread: float, comparisons: int = 1) -> float | None:
     """The smallest ratio above 1 detected with a power of 80 %; None if none ever is."""
-    spreads = _detectable_spreads(units, units if others is None else others, comparisons)
-    return None if spreads is None else exp(min(spreads * spread, _MAX_LOG_RATIO))
+    if units < MIN_UNITS:
+        return None
+    return detectable(units - 1, spread * sqrt(2 / units), comparisons)
+
+
+def detectable(freedom: float, error: float, comparisons: int) -> float:
+    """The smallest ratio above 1 that a t test with this standard error of logarithms detects with 80 %."""
+    # from the noncentral t distribution (Cohen 1988, Statistical Power Analysis for the Behavioral Sciences)
+    return exp(min(_detectable_errors(freedom, comparisons) * error, _MAX_LOG_RATIO))
 
 
 @cache
-def _detectable_spreads(first: int, later: int, comparisons: int) -> float | None:
-    """The smallest detectable logarithm of a ratio, in units of the spread."""
-    # power depends on log(ratio) / spread only, so one solution per design serves every spread
-    if not can_claim(first, later, comparisons):
-        return None
-    freedom, error, critical = _design(first, later, comparisons)
-    return float(special.nctdtrinc(freedom, 1 - POWER, critical)) * error
+def _detectable_errors(freedom: float, comparisons: int) -> float:
+    return float(special.nctdtrinc(freedom, 1 - POWER, _critical(freedom, comparisons)))
 
 
 def units_needed(ratio: float, spread: float, comparisons: int = 1) -> int | None:

@@ -15,8 +15,6 @@ from density_study.analysis.findings.question import (
     PROCESS_GROUPS,
 )
 from density_study.analysis.statistics.power import (
-    MAX_UNITS,
-    can_claim,
     detectable_ratio,
     units_needed,
 )
@@ -120,13 +118,7 @@ def _repetitions(
     sizes = Counter(one.family for one in found if one.p_adjusted is not None)
     # left to chance: tested, of two arms, and able to become a claim
     noisy = [one for one in open_ones if one.p_adjusted is not None and len(one.n) == 2]
-    never = [one for one in noisy if not can_claim(one.n[0], one.n[1], sizes[one.family])]
-    if never:
-        size = max(sizes[one.family] for one in never)
-        needed = next(n for n in range(have, MAX_UNITS) if can_claim(n, n, size))
-        never_with = f"{size} comparisons can never be significant with {have}"
-        yield f"{so_far.until(needed)}, because {never_with}"
-    elif noisy:
+    if noisy:
         worst = max(noisy, key=lambda one: one.detectable or 1.0)
         yield _for_smaller_effects(worst, sizes[worst.family], so_far)
 
@@ -145,7 +137,7 @@ def _for_smaller_effects(finding: Finding, family_size: int, so_far: _Repetition
 def _for_half(detectable: float, units: int, size: int) -> int | None:
     """Units per arm that detect half the effect which `units` detect, at the same noise."""
     of_one = detectable_ratio(units, 1.0, size)  # at a spread of 1: its logarithm is the factor
-    if of_one is None:
+    if of_one is None or detectable <= 1:  # builds without noise
         return None
     return units_needed(exp(log(detectable) / 2), log(detectable) / log(of_one), size)
 

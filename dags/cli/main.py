@@ -151,7 +151,7 @@ def plan(
     cannot detect a change twice as large as its own tolerance.
     """
     from density_study.analysis.findings.power_between_runs import regressions
-    from density_study.analysis.findings.power_of_design import families, notes, warnings
+    from density_study.analysis.findings.power_of_design import families, notes
     from density_study.dags.cli.display import plan_page, warnings_of
     from density_study.dags.run_status.progress import ANALYSIS_ESTIMATE_S
     from density_study.dags.stages.planning import check_plan, noise
@@ -170,7 +170,6 @@ def plan(
     need_mib = disk_need_mib(study)
     hosts = next(iter(planned.topologies.values())).hosts
     warned = (
-        *warnings(found, planned),
         *assumptions(study, hosts),
         *disks_too_small(study, planned, runs),
     )

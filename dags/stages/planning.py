@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from density_study.analysis.comparison.history import newest, seen_spread
+from density_study.analysis.comparison.history import (
+    newest,
+    seen_spread,
+    spread_within_repetitions,
+)
 from density_study.analysis.findings import power_between_runs, power_of_design
 from density_study.analysis.findings.power_of_design import Noise
 from density_study.workloads.planning.plan import Plan
@@ -28,7 +32,9 @@ def noise(study: Study, runs: Path) -> Noise:
         return Noise(
             study.compare.spread, f"{study.compare.spread:.1%} between builds, set by the study"
         )
-    seen = seen_spread(newest(runs / study.study, WINDOW))
-    return (
-        Noise() if seen is None else Noise(seen, f"{seen:.1%} between builds, seen in earlier runs")
-    )
+    earlier = newest(runs / study.study, WINDOW)
+    seen, within = seen_spread(earlier), spread_within_repetitions(earlier)
+    if seen is None:
+        return Noise()
+    of_repetition = "" if within is None else f", {within:.1%} within a repetition"
+    return Noise(seen, f"{seen:.1%} between builds{of_repetition}, seen in earlier runs", within)

@@ -8,12 +8,12 @@ import re
 from importlib.metadata import version
 
 from density_study.analysis.report.html import static
-from density_study.analysis.report.page import render
 from density_study.dags.airflow_home.home import project_root
-from tests.support.summary_factory import eight_repetitions, one_block
+from tests.support.report_pages import html
 
 DOCS = project_root() / "docs"
 HASHES = DOCS / "pictures.json"
+REPORTS = ("one", "eight")
 _OF_AIRFLOW = ("airflow.png", "airflow-cleared.png")
 _HIDDEN = re.compile(r"<script.*?</script>|<style.*?</style>|<svg.*?</svg>|<[^>]+>", re.S)
 
@@ -23,8 +23,7 @@ def shown(picture: str) -> str:
     pages of the installed Airflow."""
     if picture in _OF_AIRFLOW:
         return _hash(f"airflow {version('apache-airflow')}")
-    pages = [render(summary()) for summary in (one_block, eight_repetitions)]
-    first = [page.partition('<nav aria-label="Sections"')[0] for page in pages]
+    first = [html(name).partition('<nav aria-label="Sections"')[0] for name in REPORTS]
     return _hash(
         "".join(" ".join(_HIDDEN.sub(" ", one).split()) for one in first), static("report.css")
     )

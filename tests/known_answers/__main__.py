@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from tests.known_answers import (
+    blocks,
     change_points,
     client_doubling,
     coverage,
@@ -17,7 +18,7 @@ from tests.known_answers import (
 )
 from tests.known_answers.answer import Answer, KnownAnswer
 
-_MODULES = (key_skew, night_effects, change_points, coverage, recovery, client_doubling)
+_MODULES = (key_skew, night_effects, change_points, coverage, blocks, recovery, client_doubling)
 KNOWN: dict[str, KnownAnswer] = {one.name: one for module in _MODULES for one in module.KNOWN}
 
 

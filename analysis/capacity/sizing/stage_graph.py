@@ -58,6 +58,9 @@ class _Simulation:
         for place, stage in enumerate(self.stages):
             for before in [names[name] for name in stage.after] or [-1]:
                 self._followers[before].append(place)
+        self._wanted = [min(1.0, stage.share) for stage in self.stages]
+        # larger than the pool: in waves
+        self._lasts_s = [stage.service_s * max(1.0, stage.share) for stage in self.stages]
         waits = [len(stage.after) or 1 for stage in self.stages]
         self._waits = [list(waits) for _ in self.arrivals]
         left = [len(self.stages)] * len(self.arrivals)
@@ -79,7 +82,7 @@ class _Simulation:
         if self.stages[place].lane:
             self._busy.discard(place)
         else:
-            self._free += min(1.0, self.stages[place].share)
+            self._free += self._wanted[place]
 
     def _ready_after(self, genome: int, place: int) -> None:
         """Queue the genome's stages that waited for this one only."""
@@ -97,20 +100,18 @@ class _Simulation:
         for place, queue in self._lanes.items():
             if queue and place not in self._busy:
                 self._busy.add(place)
-                end = now + self.stages[place].service_s
-                heapq.heappush(self._events, (end, queue.popleft(), place))
-        kept = []
-        while self._ready and self._free > EXACT:
-            genome, place = heapq.heappop(self._ready)
-            stage = self.stages[place]
-            wanted = min(1.0, stage.share)
-            if wanted > self._free + EXACT:
-                kept.append((genome, place))
+                heapq.heappush(self._events, (now + self._lasts_s[place], queue.popleft(), place))
+        # a plan takes this loop's time: what is looked up in it is local
+        ready, free, kept = self._ready, self._free, []
+        while ready and free > EXACT:
+            genome, place = one = heapq.heappop(ready)
+            if self._wanted[place] > free + EXACT:
+                kept.append(one)
                 if len(kept) > MAX_PASSED_OVER:
                     break
                 continue
-            self._free -= wanted
-            end = now + stage.service_s * max(1.0, stage.share)  # larger than the pool: in waves
-            heapq.heappush(self._events, (end, genome, place))
+            free -= self._wanted[place]
+            heapq.heappush(self._events, (now + self._lasts_s[place], genome, place))
+        self._free = free
         for one in kept:
-            heapq.heappush(self._ready, one)
+            heapq.heappush(ready, one)

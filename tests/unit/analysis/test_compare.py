@@ -13,7 +13,13 @@ import pytest
 
 from density_study.analysis.comparison.change_points import change_points, splits
 from density_study.analysis.comparison.compare import compare
-from density_study.analysis.comparison.history import earlier, newest, read_summary, seen_spread
+from density_study.analysis.comparison.history import (
+    earlier,
+    newest,
+    read_summary,
+    seen_spread,
+    spread_within_repetitions,
+)
 from density_study.analysis.summary.summary import SearchSummary, Summary
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.render.conf_files import configuration_xml
@@ -337,6 +343,21 @@ def test_the_history_has_the_earlier_runs_of_the_study(tmp_path: Path) -> None:
     assert [entry.run for entry in newest(roots[0].parent, 2)] == [_id(2), _id(3)]
     assert seen_spread(earlier(roots[0])) == pytest.approx(0.02, rel=0.4)
     assert seen_spread([_summary(1, builds=1)]) is None
+
+
+def test_what_a_repetition_has_in_common_is_no_noise_of_a_pair() -> None:
+    night = noisy(1.0, 200, 0.1, "night")
+    arms = tuple(
+        ycsb("load", vms, ops_s=[at * own for at, own in zip(night, noisy(ops_s, 200, 0.02), strict=True)])
+        for vms, ops_s in ((1, 100.0), (2, 130.0), (4, 150.0))
+    )  # fmt: skip
+    of = {"settings": arms, "repetitions": 200}
+    summaries = [_summary(1).model_copy(update=of)]
+    assert seen_spread(summaries) == pytest.approx(0.1, rel=0.2)
+    assert spread_within_repetitions(summaries) == pytest.approx(0.02, rel=0.2)
+    lost = arms[0].model_copy(update={"metrics": ()}), arms[1]
+    of = {"settings": lost, "repetitions": 200}
+    assert spread_within_repetitions([_summary(1).model_copy(update=of)]) is None
 
 
 def test_a_run_without_numbers_of_this_version_is_refused_with_a_remedy(tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def test_the_arms_and_what_was_declared_are_in_the_question() -> None:
 def decided(first: float, later: float) -> Finding:
     arms = (
         version("hadoop-3.4.1", *(first + step for step in range(6))),
-        version("hadoop-3.4.2", *(later + step for step in range(6))),
+        version("hadoop-3.4.2", *(later + 5 - step for step in range(6))),
     )
     evidence = Evidence(arms, 6, "process")
     return next(f for f in findings(evidence, Hypotheses()) if f.family == "stack-rate")

@@ -12,7 +12,6 @@ from density_study.analysis.findings.power_of_design import (
     check_can_claim,
     families,
     notes,
-    warnings,
 )
 from density_study.cluster.model.errors import InputError
 from tests.support.drafts import plan, study
@@ -29,16 +28,6 @@ def _families(**overrides: object) -> dict[str, int]:
 def test_families_are_counted_as_they_are_tested() -> None:
     assert _families() == {"density-rate": 6, "density-cpu": 6, "density-latency": 3}
     assert _families(expect=EXPECT)["expect-denser-scans"] == 1
-
-
-def test_a_family_that_can_never_be_significant_causes_a_warning() -> None:
-    many = {"repetitions": 5, "factors.vms_per_host": [1, 2],
-            "workloads": [{"ycsb": {"records": [1000], "mixes": ["a"],
-                                    "threads": [1, 2, 3, 4, 5, 6, 7]}}]}  # fmt: skip
-    (warning,) = warnings(_families(**many), plan(**many))
-    assert "never be significant with 5 repetitions: density-rate (7)" in warning
-    assert "6 repetitions are enough" in warning
-    assert list(warnings(_families(repetitions=5), plan(repetitions=5))) == []
 
 
 def test_notes_give_the_detectable_effect_and_the_blocks_an_effect_needs() -> None:
@@ -108,6 +97,14 @@ def test_more_repetitions_do_not_make_nights_equal() -> None:
     (line,) = regressions(study(**keys), plan(**keys), QUIET)
     assert float(re.findall(r"([0-9.]+)% at", line)[-1]) == pytest.approx(drops[-1], rel=0.02)
     assert not list(regressions(study(), plan(), QUIET))
+
+
+def test_a_pair_is_as_noisy_as_builds_of_one_repetition() -> None:
+    keys = {"repetitions": 8}
+    asked = families(study(**keys), plan(**keys)), plan(**keys)
+    apart, paired = Noise(0.1, "n"), Noise(0.1, "n", within=0.02)
+    assert list(notes(*asked, paired)) == list(notes(*asked, Noise(0.02, "n")))
+    assert list(notes(*asked, paired)) != list(notes(*asked, apart))
 
 
 def test_power_is_printed_for_several_spreads() -> None:

@@ -11,7 +11,8 @@ import pytest
 from density_study.analysis.findings.decide import SEQUENCE_TEST, decide
 from density_study.analysis.findings.question import RISES, SIMILAR, Question
 from density_study.analysis.findings.sharpness import looks, path, reach
-from density_study.analysis.statistics.interval import mean_interval, ratio_interval
+from density_study.analysis.statistics.difference import difference
+from density_study.analysis.statistics.interval import mean_interval
 from density_study.analysis.statistics.sequential import (
     paired_logs,
     sequence_interval,
@@ -59,7 +60,7 @@ def test_a_t_interval_at_every_look_would_miss_it() -> None:
     covered = 0
     for _ in range(200):
         first, later = arms(rng, 1.3)
-        ends = [ratio_interval(first[:n], later[:n]) for n in range(FIRST, MOST + 1)]
+        ends = [difference(first[:n], later[:n], n).interval for n in range(FIRST, MOST + 1)]
         covered += all(one.low <= 1.3 <= one.high for one in ends)
     assert covered / 200 < 0.9
 

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 import scipy
 
-from density_study.analysis.statistics.interval import mean_interval, ratio_interval, ratio_of_means
-from density_study.analysis.statistics.power import can_claim, detectable_ratio, power, units_needed
-from density_study.analysis.statistics.significance import equivalence_p, holm, least_p, rank_p
+from density_study.analysis.statistics.difference import difference
+from density_study.analysis.statistics.interval import mean_interval, ratio_of_means
+from density_study.analysis.statistics.power import detectable_ratio, power, units_needed
+from density_study.analysis.statistics.significance import holm
 
 Noise = Callable[[np.random.Generator, int], np.ndarray]
 NOISES: dict[str, Noise] = {
@@ -28,12 +29,13 @@ SLOCK = 0.02
 @pytest.mark.thorough
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("units", (5, 7, 8, 16))
-def test_the_interval_has_its_nominal_coverage(noise: str, units: int) -> None:
+@pytest.mark.parametrize("lost", (0, 1))
+def test_the_interval_has_its_nominal_coverage(noise: str, units: int, lost: int) -> None:
     rng = np.random.default_rng(units)
     hits = 0
     for _ in range(REPEATS):
         first, later = (100 * np.exp(NOISES[noise](rng, units)) for _ in "ab")
-        ends = ratio_interval(first.tolist(), (1.3 * later).tolist())
+        ends = difference(first[lost:].tolist(), (1.3 * later).tolist(), units).interval
         hits += ends.low <= 1.3 <= ends.high
     low, high = (0.93, 0.97) if units >= 8 else (0.90, 1.0)
     assert low - SLOCK <= hits / REPEATS <= high + SLOCK
@@ -62,13 +64,20 @@ def test_an_interval_of_one_arm_has_its_nominal_coverage() -> None:
     assert mean_interval([0.0, 2.0]).low < 0  # not all positive: no logarithms
 
 
-def test_intervals_are_those_of_scipy() -> None:
+def test_intervals_and_tests_are_those_of_scipy() -> None:
     rng = np.random.default_rng(4)
     for units in ((2, 5), (5, 5), (8, 6)):
         first, later = (np.exp((1 + n) * 0.1 * rng.standard_normal(n)) for n in units)
         welch = scipy.stats.ttest_ind(np.log(later), np.log(first), equal_var=False)
-        ends = ratio_interval(first.tolist(), later.tolist())
+        apart = difference(first.tolist(), later.tolist(), 9)
+        ends = apart.interval
         assert np.log([ends.low, ends.high]) == pytest.approx(list(welch.confidence_interval()))
+        assert apart.p() == pytest.approx(welch.pvalue)
+        both = min(units)
+        pairs = scipy.stats.ttest_rel(np.log(later[:both]), np.log(1.1 * first[:both]))
+        paired = difference(first[:both].tolist(), later[:both].tolist(), both)
+        assert paired.p(1.1) == pytest.approx(pairs.pvalue)
+        assert paired.freedom == pairs.df
         of_logs = scipy.stats.ttest_1samp(np.log(later), 0.0).confidence_interval()
         ends = mean_interval(later.tolist())
         assert np.log([ends.low, ends.high]) == pytest.approx(list(of_logs))
@@ -89,7 +98,7 @@ def test_a_family_without_effect_has_a_claim_in_at_most_one_of_twenty(
     families, comparisons, builds = 400, 4, 6
     claims = 0
     for _ in range(families):
-        ps = [rank_p(_arm(rng, builds, builds_spread), _arm(rng, builds, builds_spread))
+        ps = [difference(_arm(rng, builds, builds_spread), _arm(rng, builds, builds_spread), builds).p()
               for _ in range(comparisons)]  # fmt: skip
         claims += min(holm(ps)) <= 0.05
     assert claims / families <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / families)
@@ -107,7 +116,7 @@ def test_trials_as_units_would_claim_in_half_of_all_families() -> None:
     for _ in range(200):
         first, later = (np.exp(0.05 * rng.standard_normal() + 0.05 * rng.standard_normal(10))
                         for _ in "ab")  # fmt: skip
-        claims += rank_p(first.tolist(), later.tolist()) <= 0.05
+        claims += difference(first.tolist(), later.tolist(), 10).p() <= 0.05
     assert claims / 200 > 0.3
 
 
@@ -121,45 +130,35 @@ def test_equivalence_is_claimed_at_its_margin_in_at_most_one_of_twenty(
     claims = 0
     for _ in range(REPEATS):
         first, later = (np.exp(0.05 * rng.standard_normal(units)) for _ in "ab")
-        claims += equivalence_p(first.tolist(), (ratio * later).tolist()) <= 0.05
+        claims += (
+            difference(first.tolist(), (ratio * later).tolist(), units).equivalence_p() <= 0.05
+        )
     assert 0.02 < claims / REPEATS <= 0.05 + SLOCK
 
 
 def test_equal_arms_are_equivalent_and_far_ones_never() -> None:
     arm = [100.0, 101.0, 99.0, 100.5, 99.5]
-    assert equivalence_p(arm, [value * 1.02 for value in arm]) < 0.001
-    assert equivalence_p(arm, [value * 1.5 for value in arm]) > 0.999
-    assert equivalence_p([1.0, 1.0], [1.0, 1.0]) == 0.0
-    assert equivalence_p([1.0, 1.0], [2.0, 2.0]) == 1.0
+    for blocks in (5, 0):
+        near = difference(arm, [value * 1.02 for value in reversed(arm)], blocks)
+        far = difference(arm, [value * 1.5 for value in reversed(arm)], blocks)
+        assert near.equivalence_p() < 0.001 and far.equivalence_p() > 0.999
 
 
-def test_the_smallest_p_of_five_builds_per_arm_is_0_008() -> None:
-    low, high = [1.0, 2.0, 3.0, 4.0, 5.0], [6.0, 7.0, 8.0, 9.0, 10.0]
-    assert rank_p(low, high) == pytest.approx(2 / 252)
-    assert rank_p(low, high) == pytest.approx(least_p(5, 5))
-    assert rank_p(low, [2.0 * value for value in low], ratio=2.0) == 1.0
-    assert rank_p([1.0] * 5, [1.0] * 5) == 1.0
-    assert 0 < rank_p([1.0, 1.0, 2.0, 2.0, 3.0], [3.0, 4.0, 4.0, 5.0, 6.0]) < 0.05
+@pytest.mark.parametrize("blocks", (2, 0))
+def test_arms_without_noise_are_equal_or_not(blocks: int) -> None:
+    equal, other = (difference([1.0, 1.0], [later] * 2, blocks) for later in (1.0, 2.0))
+    assert (equal.p(), equal.equivalence_p()) == (1.0, 0.0)
+    assert (other.p(), other.p(2.0), other.equivalence_p()) == (0.0, 1.0, 1.0)
+    assert (other.interval.low, other.interval.high) == pytest.approx((2.0, 2.0))
 
 
-def test_counted_arrangements_give_the_p_of_scipy() -> None:
-    rng = np.random.default_rng(5)
-    for units in ((2, 2), (5, 5), (5, 7), (6, 3)):
-        first, later = (np.exp(rng.standard_normal(n)) for n in units)
-        exact = scipy.stats.mannwhitneyu(later, first, method="exact")
-        assert rank_p(first.tolist(), later.tolist()) == pytest.approx(min(exact.pvalue, 1.0))
-        first, later = (np.ceil(2 * arm) for arm in (first, later))  # many ties
-        every = scipy.stats.PermutationMethod(n_resamples=20_000)
-        with np.errstate(all="ignore"):
-            tied = scipy.stats.mannwhitneyu(later, first, method=every)
-        assert rank_p(first.tolist(), later.tolist()) == pytest.approx(min(tied.pvalue, 1.0))
-
-
-def test_families_that_can_never_be_significant_are_recognised() -> None:
-    assert not can_claim(4, 4)
-    assert can_claim(5, 5, 6)
-    assert not can_claim(5, 5, 7)
-    assert can_claim(6, 6, 7)
+def test_an_effect_of_the_repetition_cancels() -> None:
+    """The arms differ by 10 %, and repetitions by half: apart, that would be no finding."""
+    first = [100.0, 150.0, 70.0, 120.0, 90.0]
+    later = [111.0, 164.0, 77.5, 131.5, 99.0]
+    paired, apart = difference(first, later, 5), difference(first, later[:4], 5)
+    assert paired.p() < 0.001 and paired.interval.high - paired.interval.low < 0.02
+    assert apart.p() > 0.3 and apart.interval.high - apart.interval.low > 0.5
 
 
 def test_holm_equals_the_published_procedure() -> None:
@@ -174,7 +173,7 @@ def test_power_agrees_with_a_simulation() -> None:
     shown = 0
     for _ in range(800):
         first, later = (np.exp(spread * rng.standard_normal(units)) for _ in "ab")
-        shown += rank_p(first.tolist(), (ratio * later).tolist()) <= 0.05
+        shown += difference(first.tolist(), (ratio * later).tolist(), units).p() <= 0.05
     assert power(ratio, units, spread) == pytest.approx(shown / 800, abs=0.05)
 
 
@@ -190,7 +189,5 @@ def test_the_detectable_ratio_and_the_needed_units_agree_with_power() -> None:
 
 def test_the_ratio_is_of_geometric_means() -> None:
     assert ratio_of_means([1.0, 4.0], [8.0, 2.0]) == pytest.approx(2.0)
-    same = ratio_interval([2.0, 2.0], [3.0, 3.0])
-    assert (same.low, same.high) == pytest.approx((1.5, 1.5))
     with pytest.raises(ValueError, match="positive"):
         ratio_of_means([0.0, 1.0], [1.0, 1.0])

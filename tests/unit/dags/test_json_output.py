@@ -46,6 +46,7 @@ def test_nothing_to_reap(spec: Path) -> None:  # noqa: F811
     }  # fmt: skip
 
 
+@pytest.mark.thorough
 def test_capacity(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     model = printed("capacity", "fit", "--points", str(EXAMPLES / "points.csv"))

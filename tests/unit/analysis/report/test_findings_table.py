@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from density_study.analysis.findings.claims import can_judge, is_whole
+from density_study.analysis.findings.decide import BLOCK_TEST
 from density_study.analysis.report.charts.findings_table import findings_table, probability
 from density_study.analysis.report.formats import as_markdown
 from density_study.analysis.summary.summary import VERDICT_WORDS
@@ -24,7 +25,7 @@ def test_a_tested_finding_shows_test_p_units_and_detectable_effect() -> None:
             VERDICT_WORDS[finding.verdict],
         )
         assert cells["Why"] == finding.why
-        if finding.test != "Mann-Whitney, exact":
+        if finding.test != BLOCK_TEST:
             continue
         assert finding.effect is not None
         assert finding.low is not None and finding.high is not None

@@ -14,6 +14,7 @@ from density_study.analysis.report.trials import reasons
 from density_study.analysis.report.trust import trust
 from density_study.analysis.summary.summary import Summary
 from density_study.analysis.validity.rules import RULES, remedy_of
+from tests.support.report_pages import html
 from tests.support.summary_factory import one_block, talk
 
 DRIFT = "drift: the last third ran at 1.50 times the first's rate"
@@ -28,6 +29,11 @@ def flagged() -> Summary:
         for one in summary.trials
     )
     return summary.model_copy(update={"trials": trials})
+
+
+@pytest.fixture(scope="module")
+def flagged_page(flagged: Summary) -> str:
+    return render(flagged)
 
 
 def test_the_badge_counts_usable_trials_and_warnings(flagged: Summary) -> None:
@@ -45,20 +51,19 @@ def test_the_rows_and_the_findings_of_flagged_trials_are_marked(flagged: Summary
     assert set(marked) == {label}
 
 
-def test_the_points_of_flagged_trials_are_marked_in_every_chart(flagged: Summary) -> None:
-    plain, marked = render(one_block()), render(flagged)
+def test_the_points_of_flagged_trials_are_marked_in_every_chart(flagged_page: str) -> None:
+    plain, marked = html("one"), flagged_page
     assert plain.count(">!</text>") == 0 < marked.count(">!</text>")
     assert "A ! marks numbers from trials with warnings" in marked
     assert ", with warnings" in marked
 
 
-def test_a_report_says_what_to_do_about_each_reason(flagged: Summary) -> None:
+def test_a_report_says_what_to_do_about_each_reason(flagged: Summary, flagged_page: str) -> None:
     table = reasons(flagged)
     assert [column.header for column in table.columns][-1] == "What to do"
-    page = render(flagged)
     for row in table.rows:
         assert row[-1], row
-    assert "What to do" in page
+    assert "What to do" in flagged_page
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.check)
@@ -77,7 +82,7 @@ class _Any(dict[str, float]):
 
 
 def test_findings_are_confirmed_refuted_or_inconclusive() -> None:
-    page = render(one_block())
+    page = html("one")
     shown = re.sub(r"<script.*?</script>|<[^>]+>", " ", page, flags=re.S)
     assert "inconclusive" in shown
     for word in ("reproduced", "contradicted"):
@@ -85,6 +90,7 @@ def test_findings_are_confirmed_refuted_or_inconclusive() -> None:
 
 
 def test_the_talk_is_shown_only_where_a_claim_can_be_judged() -> None:
-    assert 'id="talk"' in render(talk())
-    page = render(one_block())
+    judged = one_block().model_copy(update={"findings": talk().findings})
+    assert 'id="talk"' in render(judged)
+    page = html("one")
     assert 'id="talk"' not in page and 'href="#talk"' not in page

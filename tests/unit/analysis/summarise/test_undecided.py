@@ -6,7 +6,6 @@ import re
 
 from density_study.analysis.findings import Evidence, effects
 from density_study.analysis.findings.decide import decide
-from density_study.analysis.statistics.power import can_claim
 from density_study.analysis.summarise.undecided import undecided
 from density_study.analysis.summarise.warnings import design_warnings, short_trials
 from density_study.analysis.summary.summary import Finding, SettingSummary, SummaryWarning
@@ -77,18 +76,6 @@ def test_chance_takes_repetitions_that_show_half_of_what_these_show() -> None:
     assert f"about {more} h" in line
 
 
-def test_a_family_that_can_never_be_significant_takes_enough_repetitions() -> None:
-    many = [
-        ycsb(f"m{at}", vms, ops_s=noisy(100.0, 5, seed=(at, vms)))
-        for at in range(22)
-        for vms in (1, 2)
-    ]
-    line = str(_line(tuple(many), 5, total_s=None))
-    more = int(line.split("--add-repetitions ")[1].split(")")[0])
-    assert "22 comparisons can never be significant with 5" in line
-    assert can_claim(5 + more, 5 + more, 22) and not can_claim(4 + more, 4 + more, 22)
-
-
 def test_arms_without_a_valid_trial_and_unequal_builds_are_named() -> None:
     settings = (*_settings(5)[:1], _settings(5)[1].model_copy(update={"metrics": ()}))
     assert "valid trials in every arm" in str(_line(settings, 5))
@@ -129,6 +116,7 @@ def test_only_claims_about_vms_take_another_provider() -> None:
 
 
 def test_no_percentage_has_an_exponent() -> None:
-    wide = tuple(ycsb("load", vms, ops_s=[10.0, 1000.0] * 4) for vms in (1, 2))
+    orders = {1: [10.0, 1000.0], 2: [1000.0, 10.0]}
+    wide = tuple(ycsb("load", vms, ops_s=ops_s * 4) for vms, ops_s in orders.items())
     line = str(_line(wide, 8))
     assert "difference of" in line and not re.search(r"e[+-]\d", line)
