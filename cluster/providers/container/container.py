@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import PurePath
 
 from density_study.cluster.machine import directories
@@ -115,5 +115,4 @@ def _limits(node: Node, topology: Topology) -> IoLimits | None:
     if node.disk is None or node.disk.limits is None:
         return None
     on_it = sum(one.host == node.host and one.disk == node.disk for one in topology.workers)
-    limits: Mapping[str, int | None] = asdict(node.disk.limits)
-    return IoLimits(**{key: value and max(1, value // on_it) for key, value in limits.items()})
+    return node.disk.limits.part(1, on_it)
