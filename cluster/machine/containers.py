@@ -14,11 +14,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from density_study.cluster.machine import cgroups, network_link
+from density_study.cluster.machine.cpu_layout import read_cpus
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.network import network_of
 from density_study.cluster.state import atomic
@@ -48,11 +49,11 @@ for address in sys.argv[1:]:
 
 
 def facts(paths: Sequence[str]) -> dict[str, Any]:
-    """What bundles depend on: the cgroups, the cores that may be used, the devices of disks."""
+    """What bundles depend on: the cgroups, the CPUs that may be used, the devices of disks."""
     return {
         "runc": run(["runc", "--version"], "").stdout.partition("\n")[0],
         "cgroup_version": cgroups.version(),
-        "cores": sorted(os.sched_getaffinity(0)),
+        "cpus": [asdict(node) for node in read_cpus()],
         "devices": {path: Path(path).stat().st_dev for path in paths},
     }
 

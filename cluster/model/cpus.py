@@ -7,18 +7,19 @@ and a few large nodes span sockets where many small ones do not.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from density_study.cluster.model.errors import InputError
 
 
 @dataclass(frozen=True)
 class NumaNode:
-    """`cores`: the logical CPUs of each core. `memory_mib`: all that is there; 0 is unknown."""
+    """`cores`: the logical CPUs of each core."""
 
     number: int
     cores: tuple[tuple[int, ...], ...]
-    memory_mib: int = 0
 
     @property
     def cpus(self) -> tuple[int, ...]:
@@ -31,6 +32,30 @@ Cpus = tuple[NumaNode, ...]
 
 def cpus_of(numa: Cpus) -> tuple[int, ...]:
     return tuple(cpu for node in numa for cpu in node.cpus)
+
+
+def cpus_from(facts: Iterable[Mapping[str, Any]]) -> Cpus:
+    """From JSON: each NUMA node's `number` and `cores`."""
+    return tuple(NumaNode(one["number"], tuple(map(tuple, one["cores"]))) for one in facts)
+
+
+def pinning(wanted: bool, host: Cpus) -> str:
+    """How nodes are pinned to CPUs, for the disclosure."""
+    if not wanted:
+        return "none"
+    if not host:
+        return "none: the host does not say which CPUs belong to which core"
+    cores = sum(len(node.cores) for node in host)
+    return f"whole cores: {cores} with {len(cpus_of(host))} CPUs on {len(host)} NUMA node(s)"
+
+
+def cpus_in(text: str) -> tuple[int, ...]:
+    """0,4 and 0-1,8: as Linux and libvirt write sets of CPUs."""
+    found: list[int] = []
+    for part in filter(None, text.strip().split(",")):
+        first, _, last = part.partition("-")
+        found += range(int(first), int(last or first) + 1)
+    return tuple(sorted(found))
 
 
 def dealt_cpus(host: Cpus, index: int, nodes: int, cores: int, where: str) -> Cpus:
@@ -80,4 +105,4 @@ def _parts(numa: NumaNode, parts: int) -> list[NumaNode]:
     if rest or not each:
         return []
     begins = range(0, len(numa.cores), each)
-    return [NumaNode(numa.number, numa.cores[b : b + each], numa.memory_mib) for b in begins]
+    return [NumaNode(numa.number, numa.cores[begin : begin + each]) for begin in begins]

@@ -4,9 +4,9 @@ Each node has as many drives as any other, and each drive carries as many nodes 
 of nodes divides that of drives, a node has drives of its own. Otherwise nodes share: of 12 drives, each of 8
 nodes has 3, and each drive carries 2 nodes.
 
-A guest's data disk has an I/O thread. With one data disk for each drive of a guest, a host of one drive would
-have as many I/O threads as guests. So every density has the same number of data disks on each drive, and deals
-them out: with one drive and densities 1, 2 and 4, the only guest has four data disks on that drive.
+A guest's data disk has an I/O thread. With one data disk for each drive of a guest, a host of one drive
+would have as many I/O threads as guests. So each drive has the same number of data disks at every density:
+with one drive and densities 1, 2 and 4, the only guest has four data disks on that drive.
 """
 
 from __future__ import annotations

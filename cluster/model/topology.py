@@ -28,8 +28,8 @@ class Node:
 
     `memory_mib` is the node's share of its host. `container_mib` is the part YARN may give to
     containers; `regionservers` how many RegionServers the node carries. `disk` holds everything that
-    the node writes, except that store, DataNode and YARN's containers write to `more_disks`, too. A guest has a
-    data disk for each entry, and may have several on one drive. `cache_disk` holds its RegionServers' block
+    the node writes, except that store, DataNode and YARN's containers write to `more_disks`, too. A guest has
+    a data disk for each entry, and may have several on one drive. `cache_disk` holds its RegionServers' block
     caches and its DataNode's cache, where they are files.
     """
 

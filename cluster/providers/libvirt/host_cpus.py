@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 
-from density_study.cluster.model.cpus import Cpus, NumaNode
+from density_study.cluster.model.cpus import Cpus, NumaNode, cpus_in
 
 
 def parse_cpus(capabilities: str) -> Cpus:
@@ -15,17 +15,7 @@ def parse_cpus(capabilities: str) -> Cpus:
         listed = cell.findall("cpus/cpu")
         if any("siblings" not in cpu.attrib for cpu in listed):
             return ()
-        cores = dict.fromkeys(_cpus(cpu.attrib["siblings"]) for cpu in listed)
+        cores = dict.fromkeys(cpus_in(cpu.attrib["siblings"]) for cpu in listed)
         if cores:
-            memory_kib = int(cell.findtext("memory", "0"))
-            found.append(NumaNode(int(cell.attrib["id"]), tuple(cores), memory_kib // 1024))
+            found.append(NumaNode(int(cell.attrib["id"]), tuple(cores)))
     return tuple(sorted(found, key=lambda node: node.number))
-
-
-def _cpus(text: str) -> tuple[int, ...]:
-    """0,4 and 0-1,8: as Linux and libvirt write sets of CPUs."""
-    found: list[int] = []
-    for part in text.split(","):
-        first, _, last = part.partition("-")
-        found += range(int(first), int(last or first) + 1)
-    return tuple(sorted(found))

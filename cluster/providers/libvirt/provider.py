@@ -12,7 +12,7 @@ from typing import Any
 from density_study.cluster.machine.packet_cpus import check_cpus
 from density_study.cluster.machine.processes import stop_all
 from density_study.cluster.model.cluster import Site
-from density_study.cluster.model.cpus import Cpus
+from density_study.cluster.model.cpus import Cpus, pinning
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.host import Host, Target
 from density_study.cluster.model.memory import GUEST_OS_MIB
@@ -170,7 +170,10 @@ class LibvirtProvider(Provider, Paths, Preflight, Guests):
         cpus = _cpus(topology)
         return {
             "machines": {
-                host.name: {"cores": host.cores, "pinning": _pinning(host, cpus.get(host.name, ()))}
+                host.name: {
+                    "cores": host.cores,
+                    "pinning": pinning(host.name in cpus, cpus.get(host.name, ())),
+                }
                 for host in topology.hosts
             },
             "guests": {node.name: asdict(virtio_of(topology, node)) for node in topology.nodes},
@@ -231,15 +234,6 @@ def _cpus(topology: Topology) -> dict[str, Cpus]:
         for host in _used(topology)
         if host.vms is not None and host.vms.vcpus == "pinned"
     }
-
-
-def _pinning(host: Host, cpus: Cpus) -> str:
-    if host.vms is None or host.vms.vcpus == "all":
-        return "none: every guest may use all cores"
-    if not cpus:
-        return "none: libvirt does not know which CPUs belong to which core"
-    cores = sum(len(node.cores) for node in cpus)
-    return f"whole cores: {cores}, with {host.cores} logical CPUs on {len(cpus)} NUMA node(s)"
 
 
 def _used(topology: Topology) -> list[Host]:

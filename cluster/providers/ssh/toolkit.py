@@ -18,6 +18,7 @@ _MODULES = (
     "cluster/machine/*.py",
     "cluster/machine/privileged/*.py",
     "cluster/model/__init__.py",
+    "cluster/model/cpus.py",
     "cluster/model/errors.py",
     "cluster/model/host.py",
     "cluster/model/network.py",
