@@ -86,8 +86,8 @@ class AnalysedRun:
     @property
     def emulated(self) -> frozenset[str]:
         """Media that an I/O limit emulates, and PMEM where memory stands in for persistent memory."""
-        workers = [(t.medium, node.disk) for t in self.topologies.values() for node in t.workers]
-        found = {medium for medium, disk in workers if disk and disk.emulated}
+        workers = [(t.medium, node.disks) for t in self.topologies.values() for node in t.workers]
+        found = {medium for medium, disks in workers if any(disk.emulated for disk in disks)}
         tiers = [topology.levels.get("tier", "") for topology in self.topologies.values()]
         return frozenset({*found, *(PMEM for tier in tiers if is_emulated(tier))})
 

@@ -95,7 +95,7 @@ def _topology(hosts: Sequence[Host], order: int, arms: Sequence[Arm], layout: La
             drives = dealt_drives(_disks_of(host, arm.medium), arm, arms, host, isolation)
             workers += _workers(host, arm, arms, first, addresses[host.name], drives)
     _check_store(arm, workers)
-    emulated = any(node.disk and node.disk.emulated for node in workers)
+    emulated = any(disk.emulated for node in workers for disk in node.disks)
     return Topology(
         name=arm.name(emulated),
         provider=provider,
@@ -128,7 +128,7 @@ def _check_store(arm: Arm, workers: Sequence[Node]) -> None:
             "use one worker host and vms_per_host: [1], or another store.",
             ("factors", "vms_per_host"),
         )
-    if arm.store.facts.embedded and any(node.disk and node.disk.limits for node in workers):
+    if arm.store.facts.embedded and any(d.limits for node in workers for d in node.disks):
         raise InputError(
             f"{arm.store.facts.title} runs in the client, which the limits of an emulated disk do not hold.",
             f"arm {arm.name()}",

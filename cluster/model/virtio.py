@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from density_study.cluster.model.topology import Node, Topology
 
 MAX_QUEUES = 256
-"""Of a host's network cards together: Linux allows a tap device as many, and one guest may have them all."""
+"""Of a host's guests together: Linux allows a tap device as many, and one guest may have them all."""
 
 
 @dataclass(frozen=True)
@@ -28,12 +28,12 @@ def virtio_of(topology: Topology, node: Node) -> Virtio:
     host = next(host for host in topology.hosts if host.name == node.host)
     queues = min(host.cores, MAX_QUEUES)
     if "worker" not in node.roles:
-        return Virtio(queues, host.cores, 1)
+        return Virtio(queues, queues, 1)
     peers = [one for one in topology.workers if one.host == host.name]
     extra = peers.index(node) < queues % len(peers)
     data_disks = sum(len(one.disks) for one in peers)
     return Virtio(
         network_queues=max(1, queues // len(peers) + extra),
-        disk_queues=max(1, host.cores // data_disks),
+        disk_queues=max(1, queues // data_disks),
         io_threads=len(node.disks),
     )

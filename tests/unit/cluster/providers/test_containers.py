@@ -96,8 +96,9 @@ def test_pinned_workers_have_cores_of_their_own() -> None:
         {"cpus": "1,5", **near},
         {"cpus": "3,7", **near},
     ]
-    with pytest.raises(InputError, match=r"2 cores on 1 NUMA.* to 4 of vms_per_host"):
-        workers(topologies((4,), cpus="pinned", cores=4)[0])
+    one_core = (NumaNode(0, ((1, 3, 5, 7),)),)
+    with pytest.raises(InputError, match=r"1 cores on 1 NUMA.* to 2 of vms_per_host"):
+        containers(topologies((2,), cpus="pinned", cores=4)[0], one_core)
     with pytest.raises(InputError, match="cannot be divided equally among 3 containers"):
         topologies((3,), cpus="pinned", cores=4)
     assert [rendered(one)["cpu"] for one in workers(topologies((2,), cpus="all")[0])] == [{}, {}]
