@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from density_study.analysis.summarise.analysed_run import unequal_hosts
+from density_study.analysis.summarise.unequal_hosts import unequal_hosts
 from density_study.cluster.model.topology import Topology
 from density_study.workloads.planning.plan import make_plan
 from density_study.workloads.spec.study_file import read_study
