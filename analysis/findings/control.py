@@ -1,7 +1,7 @@
 """Density against its control arm: as many RegionServers on the nodes of the lowest density.
 
-Handlers, compaction throughput, regions and the write-ahead log are per RegionServer, and a denser arm has more
-of those on each host. Only the control arm tells what the nodes did from what they did.
+Handlers, compaction throughput, regions and the write-ahead log are per RegionServer, of which a denser arm
+has more on each host. Only the control arm tells what the nodes did from what those did.
 """
 
 from __future__ import annotations
