@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from density_study.analysis.summarise.unequal_hosts import unequal_hosts
@@ -17,7 +17,9 @@ from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import Disk, Host
 from tests.support.hardware import Machine, different, used
 
-DENSITIES = st.lists(st.integers(1, 16), min_size=2, max_size=4, unique=True)
+DENSITIES = st.lists(
+    st.sampled_from([1, 2, 3, 4, 6, 8, 12, 16]), min_size=2, max_size=4, unique=True
+)
 MACHINES = st.builds(
     Machine,
     numa_nodes=st.sampled_from([1, 2, 4, 8]),
@@ -37,12 +39,13 @@ def test_arms_use_equal_hardware_or_no_claim_is_made(
         topologies = machine.topologies(densities)
         found = [used(topology, machine.cpus) for topology in topologies]
     except InputError:
-        assume(False)  # refused
-        raise
+        return  # refused
     for a, b in combinations(range(len(densities)), 2):
         obstacles = unequal_hosts(topologies[a], topologies[b])
-        if unequal := different(found[a], found[b]):
-            assert len(unequal) <= len(obstacles), (unequal, obstacles)
+        unequal = different(found[a], found[b])
+        assert len(unequal) <= len(obstacles), (unequal, obstacles)
+        # each guest has a queue: only more guests than CPUs have more of them than the host has
+        assert not unequal or max(densities) > machine.cores * machine.threads
     for one in found:
         assert len(one.drives) == machine.drives
         assert (one.shared_cores, one.strewn) == (0, 0)

@@ -75,8 +75,8 @@ class Machine:
 
 @dataclass(frozen=True)
 class Used:
-    """By the guests of one host together. `drives`: bytes of data disks on each. `numa`: the nodes whose memory
-    they have. `shared_cores` carry several guests; `strewn` guests have parts of several NUMA nodes."""
+    """By the guests of one host together. `drives`: bytes of data disks on each. `numa`: the nodes whose
+    memory they have. `shared_cores` carry several guests; `strewn` guests have parts of several nodes."""
 
     drives: tuple[tuple[str, int], ...]
     cpus: frozenset[int]
