@@ -7,10 +7,17 @@ from typing import Annotated
 
 import typer
 
-from tests.known_answers import change_points, coverage, key_skew, night_effects, recovery
+from tests.known_answers import (
+    change_points,
+    coverage,
+    equal_variants,
+    key_skew,
+    night_effects,
+    recovery,
+)
 from tests.known_answers.answer import Answer, KnownAnswer
 
-_MODULES = (key_skew, night_effects, change_points, coverage, recovery)
+_MODULES = (key_skew, equal_variants, night_effects, change_points, coverage, recovery)
 KNOWN: dict[str, KnownAnswer] = {one.name: one for module in _MODULES for one in module.KNOWN}
 
 
