@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +53,7 @@ def facts(paths: Sequence[str]) -> dict[str, Any]:
     return {
         "runc": run(["runc", "--version"], "").stdout.partition("\n")[0],
         "cgroup_version": cgroups.version(),
-        "cpus": [asdict(node) for node in read_cpus()],
+        "cpus": [{"number": node.number, "cores": node.cores} for node in read_cpus()],
         "devices": {path: Path(path).stat().st_dev for path in paths},
     }
 

@@ -8,7 +8,7 @@ and a few large nodes span sockets where many small ones do not.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from density_study.cluster.model.errors import InputError
@@ -16,10 +16,11 @@ from density_study.cluster.model.errors import InputError
 
 @dataclass(frozen=True)
 class NumaNode:
-    """`cores`: the logical CPUs of each core."""
+    """`cores`: the logical CPUs of each core. `memory_mib`: all that is there; 0: unknown."""
 
     number: int
     cores: tuple[tuple[int, ...], ...]
+    memory_mib: int = 0
 
     @property
     def cpus(self) -> tuple[int, ...]:
@@ -105,4 +106,4 @@ def _parts(numa: NumaNode, parts: int) -> list[NumaNode]:
     if rest or not each:
         return []
     begins = range(0, len(numa.cores), each)
-    return [NumaNode(numa.number, numa.cores[begin : begin + each]) for begin in begins]
+    return [replace(numa, cores=numa.cores[begin : begin + each]) for begin in begins]

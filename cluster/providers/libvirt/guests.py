@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ipaddress
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil
 from pathlib import PurePosixPath
 
 from density_study.cluster.model.cluster import Site
@@ -166,12 +167,35 @@ def guests(
     site: Site, topology: Topology, cpus: Mapping[str, Cpus] | None = None
 ) -> tuple[Guest, ...]:
     """Every node of the topology as a guest. `cpus`: of each host, by its name, where they are known.
-    InputError for a host without libvirt or disk, or whose CPUs cannot be divided as the study says."""
+    InputError for a host without libvirt or disk, whose CPUs cannot be divided as the study says, or that has
+    a NUMA node with less memory than its guests."""
     hosts = {host.name: host for host in topology.hosts}
-    return tuple(
+    found = tuple(
         _guest(site, topology, node, hosts[node.host], (cpus or {}).get(node.host, ()))
         for node in topology.nodes
     )
+    for host, numa in (cpus or {}).items():
+        _check_numa_memory([one for one in found if one.node.host == host], numa)
+    return found
+
+
+def _check_numa_memory(here: Sequence[Guest], numa: Cpus) -> None:
+    """A pinned guest has memory of its NUMA nodes alone. The host's reserve is on all of them alike."""
+    for node in numa:
+        needed_mib = here[0].vms.reserve_mib / len(numa) + sum(
+            (guest.node.memory_mib + GUEST_OS_MIB) / len(guest.vcpus.numa)
+            for guest in here
+            if node.number in {own.number for own in guest.vcpus.numa}
+        )
+        if node.memory_mib and needed_mib > node.memory_mib:
+            raise InputError(
+                f"its NUMA node {node.number} has {node.memory_mib} MiB; guests pinned to it and its part of "
+                f"the host's reserve need {ceil(needed_mib)} MiB.",
+                f"host {here[0].host.name!r}, key memory",
+                f"write memory: {here[0].host.memory_mib - ceil(needed_mib - node.memory_mib) * len(numa)} "
+                "MiB or less.",
+                ("hosts",),
+            )
 
 
 def networks(site: Site, topology: Topology) -> dict[str, Network]:

@@ -17,5 +17,6 @@ def parse_cpus(capabilities: str) -> Cpus:
             return ()
         cores = dict.fromkeys(cpus_in(cpu.attrib["siblings"]) for cpu in listed)
         if cores:
-            found.append(NumaNode(int(cell.attrib["id"]), tuple(cores)))
+            memory_kib = int(cell.findtext("memory", "0"))
+            found.append(NumaNode(int(cell.attrib["id"]), tuple(cores), memory_kib // 1024))
     return tuple(sorted(found, key=lambda node: node.number))

@@ -138,6 +138,26 @@ def test_pinned_cores_are_in_the_domain_xml(layout: Topology) -> None:
     assert [m.get("nodeset") for m in domain.findall("numatune/memory")] == ["0"]
 
 
+def test_a_numa_node_with_too_little_memory_is_refused(layout: Topology) -> None:
+    assert layout.hosts[0].vms is not None
+    vms = dataclasses.replace(layout.hosts[0].vms, vcpus="pinned", reserve_mib=1000)
+    pinned = dataclasses.replace(
+        layout, hosts=(dataclasses.replace(layout.hosts[0], vms=vms, memory_mib=8192),)
+    )
+
+    def node(memory_mib: int) -> NumaNode:
+        return NumaNode(0, ((0,), (1,)), memory_mib)
+
+    needed_mib = 1000 + 2 * (1600 + GUEST_OS_MIB)
+    assert guests(SITE, pinned, {"h1": (node(needed_mib),)})
+    assert guests(SITE, pinned, {"h1": (node(0),)})  # unknown
+    with pytest.raises(
+        InputError, match=f"has {needed_mib - 1} MiB; .* need {needed_mib} MiB"
+    ) as e:
+        guests(SITE, pinned, {"h1": (node(needed_mib - 1),)})
+    assert e.value.remedy == "write memory: 8191 MiB or less."
+
+
 def test_a_host_without_libvirt_is_refused(layout: Topology) -> None:
     bare = dataclasses.replace(layout.hosts[0], vms=None)
     with pytest.raises(InputError, match="the key is missing"):
