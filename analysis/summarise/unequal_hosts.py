@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from density_study.cluster.model.dividing.virtio import Virtio, virtio_of
 from density_study.cluster.model.memory import daemon_heaps
 from density_study.cluster.model.topology import Topology
-from density_study.cluster.model.virtio import Virtio, virtio_of
 from density_study.workloads.record.given import GivenTopology
 
 COMPRESSED_BELOW_MIB = 32 * 1024

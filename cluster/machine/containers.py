@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from density_study.cluster.machine import cgroups, network_link
-from density_study.cluster.machine.cpu_layout import read_cpus
+from density_study.cluster.machine.describe import read_cpus
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.network import network_of
 from density_study.cluster.state import atomic

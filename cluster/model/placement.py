@@ -19,7 +19,7 @@ from itertools import repeat
 from math import ceil
 
 from density_study.cluster.model.arm import Arm
-from density_study.cluster.model.drives import dealt_drives
+from density_study.cluster.model.dividing.drives import dealt_drives
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.given import GivenCluster
 from density_study.cluster.model.host import Disk, Host, Medium, MemoryFolder, Role
@@ -267,7 +267,7 @@ def _cache_disk(host: Host, arm: Arm, own: Disk, index: int) -> Disk | MemoryFol
     if cache.place == "pmem":
         why = "a host of guests or containers has no folder in memory for it"
     elif host.vms is not None:
-        why = "a guest has one data disk, which has the arm's own medium"
+        why = "a guest's data disks have the arm's own medium"
     elif any(disk.emulated for disk in (own, *others)):
         why = "a disk of it is emulated, and its limits would hold for the cache, too"
     elif not others:

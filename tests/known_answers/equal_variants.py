@@ -14,8 +14,8 @@ from density_study.analysis.findings.question import Evidence
 from density_study.analysis.summarise.unequal_hosts import unequal_hosts
 from density_study.cluster.model.errors import InputError
 from tests.known_answers.answer import Answer, KnownAnswer
+from tests.known_answers.hardware import Machine, different, used
 from tests.support.arms import noisy, ycsb
-from tests.support.hardware import Machine, different, used
 
 MACHINES = 300
 DENSITIES = (1, 2, 3, 4, 6, 8)

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from density_study.analysis.summarise.unequal_hosts import unequal_hosts
 from density_study.cluster.model.arm import Arm
-from density_study.cluster.model.drives import MAX_DATA_DISKS, dealt_drives
+from density_study.cluster.model.dividing.drives import MAX_DATA_DISKS, dealt_drives
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import Disk, Host
-from tests.support.hardware import Machine, different, used
+from tests.known_answers.hardware import Machine, different, used
 
 DENSITIES = st.lists(
     st.sampled_from([1, 2, 3, 4, 6, 8, 12, 16]), min_size=2, max_size=4, unique=True

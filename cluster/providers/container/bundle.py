@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from density_study.cluster.machine.containers import NETNS, ROOTFS
-from density_study.cluster.model.cpus import cpus_of
+from density_study.cluster.model.dividing.cpus import cpus_of
 from density_study.cluster.model.host import MIB, IoLimits
 from density_study.cluster.providers.container.container import Container
 from density_study.cluster.state.tags import NODE, TAG

@@ -9,7 +9,7 @@ from pathlib import PurePath
 
 from density_study.cluster.machine import directories
 from density_study.cluster.model.cluster import Site
-from density_study.cluster.model.cpus import Cpus, cpus_of, dealt_cpus
+from density_study.cluster.model.dividing.cpus import Cpus, cpus_of, dealt_cpus
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import ContainerHost, Host, IoLimits
 from density_study.cluster.model.memory import GUEST_OS_MIB

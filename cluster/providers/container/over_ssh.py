@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from density_study.cluster.model.cluster import Site
-from density_study.cluster.model.cpus import Cpus, cpus_from
+from density_study.cluster.model.dividing.cpus import Cpus, cpus_from
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.host import Host, Target
 from density_study.cluster.model.ports import Ports

@@ -10,7 +10,7 @@ from density_study.cluster.machine import directories
 from density_study.cluster.machine.host_commands import HOST_COMMANDS
 from density_study.cluster.machine.other_users import bridge_guard
 from density_study.cluster.model.cluster import Site
-from density_study.cluster.model.cpus import Cpus, cpus_from
+from density_study.cluster.model.dividing.cpus import Cpus, cpus_from
 from density_study.cluster.model.host import Host
 from density_study.cluster.model.ports import Ports
 from density_study.cluster.model.topology import Node, Topology

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from density_study.cluster.model.cluster import Site
-from density_study.cluster.model.cpus import cpus_from, pinning
+from density_study.cluster.model.dividing.cpus import cpus_from, pinning
 from density_study.cluster.model.host import Host
 from density_study.cluster.model.memory import GUEST_OS_MIB
 from density_study.cluster.model.topology import Node, Topology

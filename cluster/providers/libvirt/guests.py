@@ -10,12 +10,12 @@ from math import ceil
 from pathlib import PurePosixPath
 
 from density_study.cluster.model.cluster import Site
-from density_study.cluster.model.cpus import Cpus, cpus_of, dealt_cpus
+from density_study.cluster.model.dividing.cpus import Cpus, cpus_of, dealt_cpus
+from density_study.cluster.model.dividing.virtio import Virtio, virtio_of
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import Host, IoLimits, VcpuPolicy, VmHost
 from density_study.cluster.model.memory import GUEST_OS_MIB
 from density_study.cluster.model.topology import Node, Topology
-from density_study.cluster.model.virtio import Virtio, virtio_of
 from density_study.cluster.providers.libvirt.names import (
     bridge_name,
     domain_name,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 
-from density_study.cluster.model.cpus import Cpus, NumaNode, cpus_in
+from density_study.cluster.model.dividing.cpus import Cpus, NumaNode, cpus_in
 
 
 def parse_cpus(capabilities: str) -> Cpus:

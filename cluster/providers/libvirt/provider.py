@@ -12,14 +12,14 @@ from typing import Any
 from density_study.cluster.machine.packet_cpus import check_cpus
 from density_study.cluster.machine.processes import stop_all
 from density_study.cluster.model.cluster import Site
-from density_study.cluster.model.cpus import Cpus, pinning
+from density_study.cluster.model.dividing.cpus import Cpus, pinning
+from density_study.cluster.model.dividing.virtio import virtio_of
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.host import Host, Target
 from density_study.cluster.model.memory import GUEST_OS_MIB
 from density_study.cluster.model.store import Store
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.model.transport import Transport
-from density_study.cluster.model.virtio import virtio_of
 from density_study.cluster.providers.libvirt import removal
 from density_study.cluster.providers.libvirt.guests import by_uri, guests, networks
 from density_study.cluster.providers.libvirt.host_cpus import parse_cpus

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from density_study.cluster.machine.cpu_layout import read_cpus
-from density_study.cluster.model.cpus import NumaNode, cpus_from, cpus_in
+from density_study.cluster.machine.describe import read_cpus
+from density_study.cluster.model.dividing.cpus import NumaNode, cpus_from, cpus_in
 
 
 def system(root: Path, nodes: dict[int, str], siblings: dict[int, str]) -> Path:

@@ -8,7 +8,7 @@ from pathlib import PurePath
 import pytest
 
 from density_study.cluster.model.arm import Arm
-from density_study.cluster.model.drives import dealt_drives
+from density_study.cluster.model.dividing.drives import dealt_drives
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import Disk, Host
 from density_study.cluster.model.placement import Layout, place

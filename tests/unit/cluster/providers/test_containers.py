@@ -11,7 +11,7 @@ import pytest
 from density_study.cluster.machine import cgroups
 from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.cluster import Site
-from density_study.cluster.model.cpus import Cpus, NumaNode
+from density_study.cluster.model.dividing.cpus import Cpus, NumaNode
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import MIB, ContainerHost, CpuPolicy, Disk, Host, IoLimits
 from density_study.cluster.model.memory import GUEST_OS_MIB

@@ -12,7 +12,7 @@ from typing import Any, cast
 import pytest
 
 from density_study.cluster.model.cluster import Site
-from density_study.cluster.model.cpus import NumaNode, pinning
+from density_study.cluster.model.dividing.cpus import NumaNode, pinning
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import IoLimits, Target
 from density_study.cluster.model.memory import GUEST_OS_MIB

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.cluster import Site
-from density_study.cluster.model.cpus import Cpus, NumaNode
+from density_study.cluster.model.dividing.cpus import Cpus, NumaNode
 from density_study.cluster.model.host import Disk, Host, VcpuPolicy, VmHost
 from density_study.cluster.model.placement import Layout, place
 from density_study.cluster.model.topology import Topology
