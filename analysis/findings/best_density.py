@@ -17,6 +17,7 @@ from statistics import median
 from typing import Any, Literal
 
 from density_study.analysis.findings.arms import latency, points_of, rate_points
+from density_study.analysis.findings.control import more_servers
 from density_study.analysis.findings.decide import decide
 from density_study.analysis.findings.factors import baseline
 from density_study.analysis.findings.question import RISES, Evidence, IntervalOf, Question
@@ -157,7 +158,7 @@ def _question(evidence: Evidence, best: _Arm, other: _Arm) -> Question:
         later=rate_points(later),
         obstacles=evidence.about_density(first, later),
         refused=evidence.differences(first, later),
-        declared=evidence.declared(first, later),
+        declared=(*evidence.declared(first, later), *more_servers(first, later)),
     )
 
 

@@ -1,5 +1,5 @@
-"""The standard comparisons of every study (one family per factor, and the noisy neighbour), and the study's
-own hypotheses (`expect:`).
+"""The standard comparisons of every study (one family per factor, density over its control arm, and the noisy
+neighbour), and the study's own hypotheses (`expect:`).
 
 Each standard comparison is a family with one comparison per setting. Rules, fixed before any data: more
 VMs per host, flash, and more RegionServers per node raise throughput and used CPU; the first two also lower
@@ -23,6 +23,12 @@ from density_study.analysis.findings.arms import (
     rate_points,
     recovery_points,
 )
+from density_study.analysis.findings.control import (
+    DENSITY,
+    control_of,
+    controlled,
+    more_servers,
+)
 from density_study.analysis.findings.factors import (
     FACTORS,
     Factor,
@@ -38,6 +44,7 @@ from density_study.workloads.study.factors import FACTORS as NAMES
 from density_study.workloads.study.hypotheses import Expectation, latency_name
 from density_study.workloads.ycsb.noisy_neighbour.neighbour import NOBODY
 
+ITS_CONTROL = "the comparison with the control arm, which has as many, decides"
 MEASURES = {
     "rate": "throughput",
     "cpu": "used CPU of the hosts",
@@ -51,6 +58,7 @@ def questions(evidence: Evidence) -> Iterator[Question]:
     """All standard comparisons, family by family."""
     for factor in FACTORS:
         yield from by_factor(evidence, factor)
+    yield from by_control(evidence)
     yield from isolation(evidence)
 
 
@@ -64,7 +72,34 @@ def by_factor(evidence: Evidence, factor: Factor) -> Iterator[Question]:
         for one in of_pair(evidence, factor.effect, pair, f"{later} over {first}", factor.rules):
             # every factor is a property of the build (method 1)
             both = (*obstacles, *one.obstacles)
-            yield replace(one, among=among, unit="build", obstacles=both)
+            yield _attributed(
+                evidence, factor, pair, replace(one, among=among, unit="build", obstacles=both)
+            )
+
+
+def _attributed(evidence: Evidence, factor: Factor, pair: Pair, question: Question) -> Question:
+    """What a density has more of than nodes is an obstacle if a control arm tells both apart, and else is
+    declared."""
+    more = more_servers(*pair) if factor.name == DENSITY else ()
+    if more and control_of(evidence, pair) is not None:
+        return replace(question, obstacles=(*question.obstacles, f"{more[0]}; {ITS_CONTROL}"))
+    return replace(question, declared=(*question.declared, *more))
+
+
+def by_control(evidence: Evidence) -> Iterator[Question]:
+    """Each density over its control arm: a rise there is the nodes', not the RegionServers'."""
+    density = factor_of(DENSITY)
+    for control, later in controlled(evidence):
+        where = evidence.density(control.vms_per_host)
+        servers = f"{control.regionservers_per_node} RegionServers"
+        on = (
+            f"{servers} on {where}" if control.vms_per_host == 0 else f"{where} with {servers} each"
+        )
+        arms = f"{evidence.density(later.vms_per_host)} over {on}"
+        obstacles = density.obstacles(evidence, (control, later))
+        for one in of_pair(evidence, "density-control", (control, later), arms, density.rules):
+            both = (*obstacles, *one.obstacles)
+            yield replace(one, among=control.medium, unit="build", obstacles=both)
 
 
 def isolation(evidence: Evidence) -> Iterator[Question]:

@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from density_study.analysis.findings.arms import Pair, Points, rate_points
+from density_study.analysis.findings.control import more_servers
 from density_study.analysis.findings.factors import baseline
 from density_study.analysis.findings.question import Evidence, Question, Rule
 from density_study.analysis.summary.summary import SettingSummary
@@ -45,7 +46,7 @@ def compared(
         later=later,
         obstacles=about(*pair),
         refused=evidence.differences(*pair),
-        declared=evidence.declared(*pair),
+        declared=(*evidence.declared(*pair), *more_servers(*pair) * (claim in _ABOUT_VMS)),
         **fields,
     )
 

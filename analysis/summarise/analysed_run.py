@@ -14,6 +14,7 @@ import pandas as pd
 from density_study.analysis import tables
 from density_study.analysis.summarise import read_series
 from density_study.analysis.summarise.read_ahead import without_read_ahead
+from density_study.analysis.summarise.unequal_hosts import unequal_hosts
 from density_study.analysis.summary.disclosure import (
     Difference,
     declared_changes,
@@ -23,16 +24,12 @@ from density_study.analysis.summary.disclosure import (
 from density_study.analysis.summary.summary import SettingSummary
 from density_study.analysis.tables.store import read_table
 from density_study.cluster.model.arm import declared
-from density_study.cluster.model.memory import daemon_heaps
 from density_study.cluster.model.topology import Topology
 from density_study.workloads.base.setting import Setting
 from density_study.workloads.record.given import GivenTopology
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import closed_records
 from density_study.workloads.study.tier_spec import PMEM, is_emulated
-
-COMPRESSED_BELOW_MIB = 32 * 1024
-"""Heaps from this size on have pointers of 64 bits."""
 
 
 @dataclass(frozen=True)
@@ -87,8 +84,8 @@ class AnalysedRun:
     @property
     def emulated(self) -> frozenset[str]:
         """Media that an I/O limit emulates, and PMEM where memory stands in for persistent memory."""
-        workers = [(t.medium, node.disk) for t in self.topologies.values() for node in t.workers]
-        found = {medium for medium, disk in workers if disk and disk.emulated}
+        workers = [(t.medium, node.disks) for t in self.topologies.values() for node in t.workers]
+        found = {medium for medium, disks in workers if any(disk.emulated for disk in disks)}
         tiers = [topology.levels.get("tier", "") for topology in self.topologies.values()]
         return frozenset({*found, *(PMEM for tier in tiers if is_emulated(tier))})
 
@@ -133,8 +130,8 @@ class AnalysedRun:
         return (*unequal, *map(str, different))
 
     def confounds(self, first: SettingSummary, later: SettingSummary) -> tuple[str, ...]:
-        """In what two arms differ that is neither density nor medium: versions of given clusters, drives of a
-        host, and compressed pointers, which a JVM has below 32 GiB of heap alone."""
+        """In what two arms differ that is neither density nor medium: versions of given clusters, and what
+        `unequal_hosts` finds."""
         of = {m.topology.name: m.disclosure.get("given", {}) for m in self.manifests}
         a, b = of[first.topology], of[later.topology]
         versions = tuple(
@@ -148,36 +145,6 @@ class AnalysedRun:
 
     def declared_between(self, first: SettingSummary, later: SettingSummary) -> tuple[str, ...]:
         return declared_changes(self.arms[first.topology], self.arms[later.topology])
-
-
-def unequal_hosts(
-    first: GivenTopology | Topology, later: GivenTopology | Topology
-) -> tuple[str, ...]:
-    """What two arms use unequally of the hosts, and in their JVMs, beyond what density or medium mean."""
-    if not isinstance(first, Topology) or not isinstance(later, Topology):
-        return ()
-    found = []
-    if first.medium == later.medium and (a := _drives(first)) != (b := _drives(later)):
-        found.append(f"{a} and {b} drive(s) of the hosts")
-    heaps = _heap_mib(first), _heap_mib(later)
-    if all(heaps) and len({heap < COMPRESSED_BELOW_MIB for heap in heaps}) > 1:
-        found.append(
-            f"RegionServer heaps of {heaps[0] / 1024:.0f} and {heaps[1] / 1024:.0f} GiB: only one is below "
-            "32 GiB, where the JVM compresses pointers"
-        )
-    return tuple(found)
-
-
-def _drives(topology: Topology) -> int:
-    """Drives that hold the data of workers."""
-    return len({(node.host, disk.path) for node in topology.workers for disk in node.disks})
-
-
-def _heap_mib(topology: Topology) -> int:
-    """The largest heap of a RegionServer; 0 without one."""
-    nodes = [node for node in topology.workers if node.regionservers]
-    heaps = [daemon_heaps(node, topology.configuration)["regionserver"] for node in nodes]
-    return max(heaps, default=0)
 
 
 def labels(settings: Mapping[str, Setting]) -> dict[str, str]:

@@ -8,14 +8,14 @@ from math import log
 from statistics import geometric_mean
 
 from density_study.analysis.findings import Evidence, effects
-from density_study.analysis.findings.arms import Pair, comparable, ratio
+from density_study.analysis.findings.arms import comparable, ratio
+from density_study.analysis.findings.control import DENSITY
 from density_study.analysis.findings.effects import MEASURES
-from density_study.analysis.findings.factors import FACTORS, Factor, held_equal, pairs
+from density_study.analysis.findings.factors import FACTORS
 from density_study.analysis.findings.question import Question
 from density_study.analysis.summary import numbers
 from density_study.analysis.summary.summary import MAIN_RATES, Finding, SettingSummary
 
-DENSITY, SERVERS = "vms_per_host", "regionservers_per_node"
 ISOLATION = "isolation"
 _UNITS = {MEASURES["cpu"]: "%", MEASURES["recovery"]: "s"}
 
@@ -123,7 +123,9 @@ def contrasts(evidence: Evidence, findings: Sequence[Finding]) -> Iterator[Contr
         if factor.name == DENSITY:
             controls = {
                 one.later: one
-                for one in _grouped(factor.name, _controls(evidence, factor), {}, labelled)
+                for one in _grouped(
+                    factor.name, tuple(effects.by_control(evidence)), decided, labelled
+                )
             }
             found = [replace(one, control=controls.get(one.later)) for one in found]
         yield from sorted(found, key=lambda one: -max((m.size for m in one.rates), default=0.0))
@@ -151,34 +153,3 @@ def _grouped(
             for one in questions
         )
         yield Contrast(factor, later, first, measured)
-
-
-def _controls(evidence: Evidence, density: Factor) -> tuple[Question, ...]:
-    """Each density over its control arm: the nodes of the lowest density, with as many RegionServers."""
-    equal = tuple(name for name in held_equal(DENSITY) if name != SERVERS)
-    found: list[Question] = []
-    for first, later in pairs(evidence.settings, density):
-        servers = later.vms_per_host * later.regionservers_per_node // max(1, first.vms_per_host)
-        control = next(
-            (
-                one
-                for one in evidence.settings
-                if (one.setting, one.vms_per_host) == (first.setting, first.vms_per_host)
-                and one.regionservers_per_node == servers != first.regionservers_per_node
-                and all(one.level(name) == first.level(name) for name in equal)
-            ),
-            None,
-        )
-        if control is not None:
-            found += _over_control(evidence, density, (control, later))
-    return tuple(found)
-
-
-def _over_control(evidence: Evidence, density: Factor, pair: Pair) -> Iterator[Question]:
-    control, later = pair
-    where = evidence.density(control.vms_per_host)
-    servers = f"{control.regionservers_per_node} RegionServers"
-    on = f"{servers} on {where}" if control.vms_per_host == 0 else f"{where} with {servers} each"
-    arms = f"{evidence.density(later.vms_per_host)} over {on}"
-    for one in effects.of_pair(evidence, "density-control", pair, arms, density.rules):
-        yield replace(one, among=control.medium)

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from density_study.analysis.findings import Evidence, rate
 from density_study.analysis.findings.best_density import held_equal
 from density_study.analysis.findings.claims import is_whole
+from density_study.analysis.findings.control import DENSITY
 from density_study.analysis.findings.factors import factor_of, levels, others
-from density_study.analysis.summarise.contrasts import DENSITY, Contrast, Measured, contrasts
+from density_study.analysis.summarise.contrasts import Contrast, Measured, contrasts
 from density_study.analysis.summary.numbers import digits, probability
 from density_study.analysis.summary.numbers import ratio as times
 from density_study.analysis.summary.summary import VERDICT_WORDS, Finding, SettingSummary
@@ -106,17 +107,18 @@ def _hypotheses(evidence: Evidence, findings: Sequence[Finding]) -> Headline | N
 
 
 def _place(one: Contrast) -> tuple[bool, bool]:
-    """Decided throughput first, then anything decided; otherwise the order is that of the factors."""
-    rates = any(measured.finding for measured in one.rates)
-    return not rates, not any(measured.finding for measured in one.known)
+    """Decided throughput first, then anything decided; otherwise the order is that of the factors. A density
+    is decided by its control arm, if it has one."""
+    known = _decided(one.control or one)
+    return not any(measured.is_rate for measured in known), not known
 
 
 def _compared(evidence: Evidence, known: Sequence[Contrast], repeated: str) -> Headline:
     main, *later = known
-    decided = [one for one in main.known if one.finding is not None]
+    decided = _decided(main)
     if main.control is not None and main.control.known:
         text = _controlled(evidence, main, main.control, repeated)
-        told = _told(main.control, ())
+        told = _told(main.control, _decided(main.control))
     else:
         told = _told(main, decided)
         text = _joined(_clauses(evidence, main, decided))
@@ -129,14 +131,16 @@ def _compared(evidence: Evidence, known: Sequence[Contrast], repeated: str) -> H
 
 
 def _controlled(evidence: Evidence, main: Contrast, control: Contrast, repeated: str) -> str:
-    """Density over its control arm, which no rule decides, and then over the arm with fewer RegionServers."""
-    decided = any(one.finding for one in main.known)
-    against = " against the control arm" if decided else ""
+    """Density over its control arm, and then over the arm with fewer RegionServers."""
+    decided = _decided(control)
     fewer = "one RegionServer on " if main.first == evidence.density(0) else ""
-    clauses = _joined(_clauses(evidence, control, ()))
-    return (
-        f"Inconclusive{against} ({repeated}): {clauses}; over {fewer}{main.first}: {_brief(main)}"
-    )
+    clauses = _joined(_clauses(evidence, control, decided))
+    begun = f"{_begun(clauses)}, {repeated}" if decided else f"Inconclusive ({repeated}): {clauses}"
+    return f"{begun}; over {fewer}{main.first}: {_brief(main)}"
+
+
+def _decided(contrast: Contrast) -> list[Measured]:
+    return [one for one in contrast.known if one.finding is not None]
 
 
 def _joined(clauses: Iterable[str]) -> str:

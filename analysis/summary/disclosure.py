@@ -40,6 +40,7 @@ _FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "isolation": _HOST,
     "acceleration": _HOST,
     "containers": _HOST,
+    "guests": _TOPOLOGY,
     "machines": _HOST,
     "given": ("cluster",),  # what given clusters say of themselves
     "clients": ("cluster",),

@@ -26,8 +26,8 @@ from density_study.cluster.state.plain_file import read_plain
 _USER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,31}\$?")
 _AROUND_TAG = ("builds", FOLDER, "tickets")
 """Folders of the program in which a build's folder has the path of its tag."""
-_IN_GUEST = PurePosixPath("/study")
-"""The data disk of a guest: `cluster.providers.libvirt.image.DATA`."""
+_IN_GUEST = re.compile(r"/study(-[0-9]{1,3})?")
+"""The data disks of a guest: `cluster.providers.libvirt.image.DATA`."""
 
 
 def check_acts(root: Path, tag: str, journal: Journal) -> None:
@@ -103,7 +103,7 @@ def _fault_of_dir(build: Path, intent: Intent) -> str:
         return f"{intent.path!r} is no folder of the build"
     if not intent.host and _real(intent.path).is_relative_to(_real(build)):
         return ""
-    if intent.host and path.parent == _IN_GUEST and path.name == intent.host:
+    if intent.host and _IN_GUEST.fullmatch(str(path.parent)) and path.name == intent.host:
         return ""
     for above in (path, path.parent, *path.parents[1:3]):
         for marker in _AROUND_TAG:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from density_study.cluster.machine import cgroups, network_link
+from density_study.cluster.machine.describe import read_cpus
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.network import network_of
 from density_study.cluster.state import atomic
@@ -48,11 +49,11 @@ for address in sys.argv[1:]:
 
 
 def facts(paths: Sequence[str]) -> dict[str, Any]:
-    """What bundles depend on: the cgroups, the cores that may be used, the devices of disks."""
+    """What bundles depend on: the cgroups, the CPUs that may be used, the devices of disks."""
     return {
         "runc": run(["runc", "--version"], "").stdout.partition("\n")[0],
         "cgroup_version": cgroups.version(),
-        "cores": sorted(os.sched_getaffinity(0)),
+        "cpus": [{"number": node.number, "cores": node.cores} for node in read_cpus()],
         "devices": {path: Path(path).stat().st_dev for path in paths},
     }
 

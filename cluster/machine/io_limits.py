@@ -50,7 +50,8 @@ def cgroup_version(root: Path = ROOT) -> int:
 
 
 def group(tag: str, disk: str, root: Path = ROOT) -> Path:
-    """The cgroup of all workers of a build on one disk: they share its limits, as on a real disk."""
+    """The cgroup of all workers of a build on the same drives (`Node.lead_drive`): they share the limits, as
+    on real drives."""
     name = re.sub(r"[^A-Za-z0-9.-]", ".", f"{tag}{disk}")
     parent = root / "blkio" if (root / "blkio" / "cgroup.procs").exists() else root
     return parent / f"density-study.{name}"

@@ -35,6 +35,11 @@ class IoLimits:
         }
         return {name: value for name, value in named.items() if value is not None}
 
+    def part(self, mine: int, parts: int) -> IoLimits:
+        """`mine` of so many equal parts of each limit, at least 1."""
+        limits: dict[str, int | None] = asdict(self)
+        return IoLimits(**{k: v and max(1, v * mine // parts) for k, v in limits.items()})
+
     def to_json(self) -> dict[str, int]:
         return {name: value for name, value in asdict(self).items() if value is not None}
 
@@ -66,8 +71,8 @@ class VmHost:
     `addresses` are the guests', IPv4, in the order they are given out; `network` is their subnet as
     192.0.2.0/24. With `bridge` they join that bridge of the host; without, a network of the build's
     own on which the host has `host_address`, which several hosts cannot share. `reserve_mib` stays
-    the host's; `data_gib` is how large a guest's (sparse) data disk may grow; `images` is where golden
-    images are cached.
+    the host's; `data_gib` is how large the (sparse) data disks on a drive may grow together; `images` is
+    where golden images are cached.
     """
 
     uri: str

@@ -6,9 +6,9 @@ the workers. YARN has the same container memory on each host in every arm, so th
 map tasks can run at once.
 
 A host that carries guests keeps its reserve at every density, on the bare host too, and each guest's own
-system has a fixed part of the guest's memory. Guests have addresses of their own, and a drive each
-where there are enough; the bare host has all of a medium's drives. The same holds for containers, whose own
-part holds page cache and what else the kernel charges to them.
+system has a fixed part of the guest's memory. Guests have addresses of their own. The same holds for
+containers, whose own part holds page cache and what else the kernel charges to them. `drives` deals out a
+host's drives.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from itertools import repeat
 from math import ceil
 
 from density_study.cluster.model.arm import Arm
+from density_study.cluster.model.dividing.drives import dealt_drives
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.given import GivenCluster
 from density_study.cluster.model.host import Disk, Host, Medium, MemoryFolder, Role
@@ -92,9 +93,10 @@ def _topology(hosts: Sequence[Host], order: int, arms: Sequence[Arm], layout: La
     for host in hosts:
         if "worker" in host.roles:
             first = len(workers) + 1
-            workers += _workers(host, arm, arms, first, addresses[host.name])
+            drives = dealt_drives(_disks_of(host, arm.medium), arm, arms, host, isolation)
+            workers += _workers(host, arm, arms, first, addresses[host.name], drives)
     _check_store(arm, workers)
-    emulated = any(node.disk and node.disk.emulated for node in workers)
+    emulated = any(disk.emulated for node in workers for disk in node.disks)
     return Topology(
         name=arm.name(emulated),
         provider=provider,
@@ -128,7 +130,7 @@ def _check_store(arm: Arm, workers: Sequence[Node]) -> None:
             "use one worker host and vms_per_host: [1], or another store.",
             ("factors", "vms_per_host"),
         )
-    if arm.store.facts.embedded and any(node.disk and node.disk.limits for node in workers):
+    if arm.store.facts.embedded and any(d.limits for node in workers for d in node.disks):
         raise InputError(
             f"{arm.store.facts.title} runs in the client, which the limits of an emulated disk do not hold.",
             f"arm {arm.name()}",
@@ -198,9 +200,13 @@ def _singles(
 
 
 def _workers(
-    host: Host, arm: Arm, arms: Sequence[Arm], first: int, addresses: Iterator[str]
+    host: Host,
+    arm: Arm,
+    arms: Sequence[Arm],
+    first: int,
+    addresses: Iterator[str],
+    drives: Sequence[tuple[Disk, ...]],
 ) -> list[Node]:
-    disks = _disks_of(host, arm.medium)
     containers_mib = host_container_mib(host, arms)
     share_mib = workers_mib(host, arms) // arm.nodes - system_mib(host, arm)
     cores = _cores_of_worker(host, arm)
@@ -212,13 +218,13 @@ def _workers(
             roles=("worker",),
             memory_mib=share_mib,
             cores=cores,
-            disk=disks[index % len(disks)],
-            more_disks=disks[1:] if arm.vms_per_host == 0 else (),
+            disk=own[0],
+            more_disks=own[1:],
             container_mib=containers_mib // arm.nodes if arm.store.on_hadoop else 0,
             regionservers=arm.regionservers_per_node if arm.store.is_hbase else 0,
-            cache_disk=_cache_disk(host, arm, disks[index % len(disks)], index),
+            cache_disk=_cache_disk(host, arm, own[0], index),
         )
-        for index in range(arm.nodes)
+        for index, own in enumerate(drives)
     ]
 
 
@@ -263,7 +269,7 @@ def _cache_disk(host: Host, arm: Arm, own: Disk, index: int) -> Disk | MemoryFol
     if cache.place == "pmem":
         why = "a host of guests or containers has no folder in memory for it"
     elif host.vms is not None:
-        why = "a guest has one data disk, which has the arm's own medium"
+        why = "a guest's data disks have the arm's own medium"
     elif any(disk.emulated for disk in (own, *others)):
         why = "a disk of it is emulated, and its limits would hold for the cache, too"
     elif not others:

@@ -29,8 +29,9 @@ class Node:
 
     `memory_mib` is the node's share of its host. `container_mib` is the part YARN may give to
     containers; `regionservers` how many RegionServers the node carries. `disk` holds everything that
-    the node writes; its DataNode stores blocks on `more_disks`, too. `cache_disk` holds its RegionServers'
-    block caches and its DataNode's cache, where they are files.
+    the node writes, except that store, DataNode and YARN's containers write to `more_disks`, too. A guest has
+    a data disk for each entry, and may have several on one drive. `cache_disk` holds its RegionServers' block
+    caches and its DataNode's cache, where they are files.
     """
 
     name: str
@@ -49,6 +50,11 @@ class Node:
     def disks(self) -> tuple[Disk, ...]:
         """Every drive of its DataNode."""
         return ((self.disk,) if self.disk else ()) + self.more_disks
+
+    @property
+    def lead_drive(self) -> str:
+        """The path that stands for all its drives: two workers have all of them in common, or none."""
+        return min(disk.path for disk in self.disks)
 
     @property
     def regionserver_names(self) -> tuple[str, ...]:

@@ -145,6 +145,7 @@ def _values(blueprint: Blueprint, node: Node) -> dict[str, Any]:
         "conf": places.conf_of(node),
         "data": places.data[node.name],
         "datanode_dirs": [f"[{storage_type}]file://{d}/datanode" for d in places.data_of(node)],
+        "nodemanager_dirs": [f"{d}/nodemanager" for d in places.data_of(node)],
         "hdfs_cache": places.cache_of(node) if topology.configuration.hdfs_cache_mib else None,
         "storage_policy": storage_policy,
         "racks": sorted({f"{worker.address} /{worker.host}" for worker in topology.workers}),

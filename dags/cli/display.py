@@ -18,7 +18,6 @@ from density_study.workloads.planning.plan import Plan, Step
 from density_study.workloads.study.tier_spec import is_emulated
 
 if TYPE_CHECKING:
-    from density_study.cluster.model.topology import Topology
     from density_study.dags.run_status.status import Status
     from density_study.workloads.execution.run import Run
     from density_study.workloads.planning.preflight import Check
@@ -98,27 +97,23 @@ def warnings_of(plan: Plan) -> Iterator[str]:
             f"stores with unequal durability are not compared: {'; '.join(one.words for one in stores)}"
         )
     yield from cautions(topology.store for topology in plan.topologies.values())
+    yield from _shared_drives(plan)
+
+
+def _shared_drives(plan: Plan) -> Iterator[str]:
+    """Densities at which nodes share drives although neither number divides the other."""
     for topology in plan.topologies.values():
-        used, most = _drives(topology, plan)
-        noun = {"vm": "VM", "container": "container"}.get(topology.isolation)
-        if noun and used < most:
-            yield (
-                f"{topology.name}: one drive per {noun} uses {used} of the {most} {topology.medium} drives "
-                "of a host (as in the talk); other densities use more"
-            )
-
-
-def _drives(topology: Topology, plan: Plan) -> tuple[int, int]:
-    """Drives of the topology's medium that its workers use on one host, and the maximum over topologies."""
-
-    def used(one: Topology) -> int:
-        drives = {(node.host, disk.path) for node in one.workers for disk in node.disks}
-        hosts = {host for host, _ in drives}
-        # a given cluster shows none
-        return max((sum(host == name for host, _ in drives) for name in hosts), default=0)
-
-    same = [one for one in plan.topologies.values() if one.medium == topology.medium]
-    return used(topology), max(used(one) for one in same)
+        for host in dict.fromkeys(node.host for node in topology.workers):
+            nodes = [node for node in topology.workers if node.host == host]
+            drives = {disk for node in nodes for disk in node.disks}
+            if drives and len(nodes) % len(drives) and len(drives) % len(nodes):
+                each = sum(next(iter(drives)) in node.disks for node in nodes)
+                yield (
+                    f"{topology.name}: {len(nodes)} nodes of {host} share its {len(drives)} "
+                    f"{topology.medium} drives evenly, {each} on each; with a density that divides the "
+                    "drives, each node would have its own"
+                )
+                break
 
 
 def _steps_lines(plan: Plan) -> Iterator[Text]:

@@ -12,13 +12,23 @@ from tests.known_answers import (
     change_points,
     client_doubling,
     coverage,
+    equal_variants,
     key_skew,
     night_effects,
     recovery,
 )
 from tests.known_answers.answer import Answer, KnownAnswer
 
-_MODULES = (key_skew, night_effects, change_points, coverage, blocks, recovery, client_doubling)
+_MODULES = (
+    key_skew,
+    equal_variants,
+    night_effects,
+    change_points,
+    coverage,
+    blocks,
+    recovery,
+    client_doubling,
+)
 KNOWN: dict[str, KnownAnswer] = {one.name: one for module in _MODULES for one in module.KNOWN}
 
 

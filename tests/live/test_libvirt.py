@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from density_study.cluster.lifecycle.reap import reap
 from density_study.cluster.lifecycle.tear_down import tear_down
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.host import IoLimits
+from density_study.cluster.model.host import Disk, IoLimits
 from density_study.cluster.model.store import HBASE
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.model.transport import Command
@@ -129,6 +130,46 @@ def test_acceleration_is_proved_by_a_kernel(daemon: Libvirtd) -> None:
     booted, why = boots(Virsh(daemon.uri), site, journal, stored.initrd, "tcg", 10)
     assert not booted, why  # no kernel at all
     assert Virsh(daemon.uri).names("list") == []
+
+
+@pytest.mark.vm
+def test_a_guest_has_its_data_disks_and_queues(daemon: Libvirtd) -> None:
+    """Three data disks on two drives, and a queue of the network card for each of the host's two cores."""
+    folder = daemon.folder.parent
+    site, journal = open_build(folder, os.getpid())
+    plain = one_guest(daemon.uri, folder)
+    (folder / "second").mkdir()
+    first, second = plain.hosts[0].disks[0], Disk(str(folder / "second"), "flash")
+    node = replace(
+        plain.nodes[0], roles=("master", "worker", "client"), disk=first, more_disks=(second, first)
+    )
+    host = replace(plain.hosts[0], disks=(first, second))
+    layout = replace(plain, hosts=(host,), nodes=(node,))
+    provider, out = LibvirtProvider(), site.root / "logs" / "seen"
+    intend(journal, site.tag)
+    try:
+        provider.create(site, layout, journal)
+        transport = provider.transport(site, journal)
+        script = (
+            "findmnt -n -o TARGET,SIZE /study; findmnt -n -o TARGET /study-2; findmnt -n -o TARGET /study-3; "
+            "ls -d /sys/class/net/eth0/queues/tx-* /study*/m1"
+        )
+        process = transport.start(
+            node, Command("look", ("/bin/sh", "-c", script), {}), out, out.with_suffix(".err")
+        )
+        assert transport.wait(process, 60) == 0
+        transport.fetch(node, out, out)
+        probed = [event["disk"] for event in journal.read() if event["event"] == "probed"]
+    finally:
+        tear_down(site, journal)
+    words = out.read_text().split()
+    print(words)
+    assert {"/study", "/study-2", "/study-3", "/study/m1", "/study-2/m1", "/study-3/m1"} <= set(
+        words
+    )
+    assert sum("queues/tx-" in word for word in words) == 2
+    assert probed == [f"h1:{first.path}", f"h1:{second.path}"]
+    assert not any((folder / "second").iterdir())
 
 
 @pytest.mark.vm

@@ -1,4 +1,4 @@
-"""Properties of every guest placement: memory within the host, a drive and an address each,
+"""Properties of every guest placement: memory within the host, an address each,
 replicas on different hosts."""
 
 from __future__ import annotations
@@ -91,21 +91,6 @@ def test_hardware_of_hosts_is_constant_from_the_bare_host_to_the_densest(
 
 
 @given(hosts(), DENSITIES)
-def test_guests_have_a_drive_each_where_possible_and_the_bare_host_has_all(
-    owned: list[Host], vms: list[int]
-) -> None:
-    for topology in placed(owned, vms):
-        for host in (owned_host for owned_host in owned if "worker" in owned_host.roles):
-            guests = [node for node in topology.workers if node.host == host.name]
-            drives = Counter(disk.path for node in guests for disk in node.disks)
-            if topology.isolation == "host":
-                assert set(drives) == {disk.path for disk in host.disks}
-            else:
-                assert len(drives) == min(len(guests), len(host.disks))
-                assert max(drives.values()) - min(drives.values()) <= 1
-
-
-@given(hosts(), DENSITIES)
 def test_every_guest_has_its_own_address_and_the_cores_of_its_policy(
     owned: list[Host], vms: list[int]
 ) -> None:
@@ -122,7 +107,7 @@ def test_every_guest_has_its_own_address_and_the_cores_of_its_policy(
             guests = [node for node in topology.workers if node.host == host.name]
             assert {node.address for node in guests} <= set(host.vms.addresses)
             for index, node in enumerate(guests):
-                cores = vcpus(host.vms.vcpus, host.cores, index, len(guests), "h")
+                cores = vcpus(host.vms.vcpus, host.cores, index, len(guests), "h", ())
                 assert node.cores == cores.count
 
 

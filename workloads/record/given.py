@@ -37,6 +37,10 @@ class GivenNode:
     memory_mib: int | None = None
     disk: Disk | None = None
 
+    @property
+    def disks(self) -> tuple[Disk, ...]:
+        return (self.disk,) if self.disk else ()
+
 
 @dataclass(frozen=True)
 class GivenTopology:

@@ -53,13 +53,15 @@ class VmsSpec(Frozen):
         1024, description="Memory that the host keeps at every density. VMs share the rest evenly."
     )
     vcpus: VcpuPolicy = Field(
-        "all", description="`all`: every VM has all cores. `pinned`: equal shares of the cores."
+        "all",
+        description="`all`: every VM has all cores. `pinned`: equal shares, of whole cores and NUMA nodes.",
     )
     cache: Annotated[VmCache, BeforeValidator(_cache)] = Field(
         "none", description="QEMU's cache mode. Modes that use the host's page cache are rejected."
     )
     data_disk: Annotated[SizeMib, at_most(MAX_DISK_MIB, "MiB, 1 PiB")] = Field(
-        32 * 1024, description="Maximum size of a VM's sparse data disk, in whole GiB."
+        32 * 1024,
+        description="Maximum size of the VMs' sparse data disks on one drive, together, in whole GiB.",
     )
     images: Annotated[
         str,

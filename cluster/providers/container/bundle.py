@@ -7,9 +7,11 @@ and outside. It has no PID namespace: a process has one number, its own (decisio
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
 from density_study.cluster.machine.containers import NETNS, ROOTFS
+from density_study.cluster.model.dividing.cpus import cpus_of
 from density_study.cluster.model.host import MIB, IoLimits
 from density_study.cluster.providers.container.container import Container
 from density_study.cluster.state.tags import NODE, TAG
@@ -24,8 +26,8 @@ _THROTTLES = {
 }
 
 
-def config(container: Container, cgroup_version: int, device: int | None) -> dict[str, Any]:
-    """`device`: number of the limited disk's device. The container's own process only waits."""
+def config(container: Container, cgroup_version: int, devices: Mapping[str, int]) -> dict[str, Any]:
+    """`devices`: numbers of the limited disks' devices, by path. The container's own process only waits."""
     return {
         "ociVersion": "1.0.2",
         "hostname": container.node.name,
@@ -56,7 +58,7 @@ def config(container: Container, cgroup_version: int, device: int | None) -> dic
                 {"type": "network", "path": str(NETNS / container.id)},
                 *({"type": kind} for kind in ("mount", "uts", "ipc")),
             ],
-            "resources": _resources(container, cgroup_version, device),
+            "resources": _resources(container, cgroup_version, devices),
         },
     }
 
@@ -70,21 +72,28 @@ def _bind(path: str, *options: str) -> dict[str, Any]:
     }
 
 
-def _resources(container: Container, version: int, device: int | None) -> dict[str, Any]:
+def _resources(container: Container, version: int, devices: Mapping[str, int]) -> dict[str, Any]:
     limit = container.memory_mib * MIB
     # No swap: each version has one of these.
     memory = {"limit": limit, **({"swap": limit} if version == 2 else {"swappiness": 0})}
     cpu: dict[str, Any] = {}
     if container.cores is not None:
         cpu = {"quota": round(container.cores * PERIOD_US), "period": PERIOD_US}
-    if container.pinned_to:
-        cpu = {"cpus": ",".join(map(str, container.pinned_to))}
+    if container.numa:
+        cpu = {
+            "cpus": ",".join(map(str, cpus_of(container.numa))),
+            "mems": ",".join(str(node.number) for node in container.numa),
+        }
     found = {"memory": memory, "cpu": cpu}
-    if container.limits is not None and device is not None:
-        found["blockIO"] = _block_io(container.limits, device)
+    if container.limits:
+        found["blockIO"] = _block_io(container.limits, devices)
     return found
 
 
-def _block_io(limits: IoLimits, device: int) -> dict[str, Any]:
-    at = {"major": os.major(device), "minor": os.minor(device)}
-    return {_THROTTLES[name]: [{**at, "rate": rate}] for name, rate in limits.iotune().items()}
+def _block_io(limits: Mapping[str, IoLimits], devices: Mapping[str, int]) -> dict[str, Any]:
+    found: dict[str, list[dict[str, int]]] = {}
+    for path, own in limits.items():
+        at = {"major": os.major(devices[path]), "minor": os.minor(devices[path])}
+        for name, rate in own.iotune().items():
+            found.setdefault(_THROTTLES[name], []).append({**at, "rate": rate})
+    return found

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import PurePath
 
 from density_study.cluster.machine import directories
 from density_study.cluster.model.cluster import Site
+from density_study.cluster.model.dividing.cpus import Cpus, cpus_of, dealt_cpus
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import ContainerHost, Host, IoLimits
 from density_study.cluster.model.memory import GUEST_OS_MIB
@@ -21,17 +22,17 @@ BUNDLES = "containers"
 
 @dataclass(frozen=True)
 class Container:
-    """`cores` is its CPU quota, `pinned_to` the cores that it alone has; None and empty: all cores.
+    """`cores` is its CPU quota, `numa` the CPUs that it alone has; None and empty: all cores.
 
-    `limits`: its share of the limits of its disk. `writable`: all that it may write to.
+    `limits`: its share of the limits of each of its drives, by path. `writable`: all that it may write to.
     """
 
     tag: str
     node: Node
     prefix_length: int
     cores: float | None
-    pinned_to: tuple[int, ...]
-    limits: IoLimits | None
+    numa: Cpus
+    limits: Mapping[str, IoLimits]
     bundle: PurePath
     writable: tuple[PurePath, ...]
 
@@ -53,8 +54,8 @@ class Container:
         return {
             "memory_mib": self.memory_mib,
             "cpu_quota_cores": self.cores,
-            "pinned_to": list(self.pinned_to),
-            "io_limits": self.limits.to_json() if self.limits else {},
+            "pinned_to": list(cpus_of(self.numa)),
+            "io_limits": {path: limits.to_json() for path, limits in self.limits.items()},
         }
 
 
@@ -70,12 +71,12 @@ def network_of(host: Host) -> ContainerHost:
 def containers(
     site: Site,
     topology: Topology,
-    usable: Mapping[str, Sequence[int]],
+    cpus: Mapping[str, Cpus],
     folder: PurePath,
     writable: PurePath,
 ) -> tuple[Container, ...]:
-    """Every node of the topology as a container. `usable`: the cores of each host, by its name. On every host
-    the build has `folder`, and its nodes write to `writable` beside their data."""
+    """Every node of the topology as a container. `cpus`: of each host, by its name. On every host the
+    build has `folder`, and its nodes write to `writable` beside their data."""
     hosts = {host.name: host for host in topology.hosts}
 
     def planned(node: Node) -> Container:
@@ -83,16 +84,18 @@ def containers(
         plan = network_of(host)
         is_worker = "worker" in node.roles
         peers = [one for one in topology.workers if one.host == host.name]
-        share = host.cores / len(peers) if peers else 0.0
+        numa: Cpus = ()
+        if is_worker:
+            numa = _pinned(host, peers.index(node), len(peers), cpus[host.name])
+        # without knowing its cores, a host cannot deal out whole ones: a share of their time is as much
+        limited = is_worker and plan.cpus != "all" and not numa
         return Container(
             tag=site.tag,
             node=node,
             prefix_length=ipaddress.ip_network(plan.network).prefixlen,
-            cores=share if is_worker and plan.cpus == "quota" else None,
-            pinned_to=_cores(usable[host.name], int(share), peers.index(node))
-            if is_worker and plan.cpus == "pinned"
-            else (),
-            limits=_limits(node, topology) if is_worker else None,
+            cores=host.cores / len(peers) if limited else None,
+            numa=numa,
+            limits=_limits(node, topology) if is_worker else {},
             bundle=folder / BUNDLES / node.name,
             writable=(writable, *_own(site, node)),
         )
@@ -100,20 +103,31 @@ def containers(
     return tuple(planned(node) for node in topology.nodes)
 
 
+def check_shares(topology: Topology, cpus: Mapping[str, Cpus]) -> None:
+    """InputError if a host's CPUs cannot be dealt out as the study says. `cpus` as of `containers`."""
+    for host in topology.hosts:
+        if workers := sum(one.host == host.name for one in topology.workers):
+            _pinned(host, 0, workers, cpus[host.name])
+
+
+def _pinned(host: Host, index: int, workers: int, cpus: Cpus) -> Cpus:
+    """What the worker `index` of a host alone has; empty if it has no CPUs of its own."""
+    if network_of(host).cpus != "pinned":
+        return ()
+    return dealt_cpus(cpus, index, workers, host.cores, f"host {host.name!r}")
+
+
 def _own(site: Site, node: Node) -> list[PurePath]:
     """Its data on disks; without a disk, they are in the build's folder."""
-    data = directories.data_dir(site, node) if node.disk else None
-    return [path for path in (data, directories.cache_dir(site, node)) if path]
+    data = [directories.data_on(disk, site, node) for disk in node.disks]
+    return [path for path in (*data, directories.cache_dir(site, node)) if path]
 
 
-def _cores(usable: Sequence[int], share: int, index: int) -> tuple[int, ...]:
-    return tuple(usable[index * share : (index + 1) * share])
-
-
-def _limits(node: Node, topology: Topology) -> IoLimits | None:
-    """The workers on a disk divide its limits: together they have what the bare host has of it."""
-    if node.disk is None or node.disk.limits is None:
-        return None
-    on_it = sum(one.host == node.host and one.disk == node.disk for one in topology.workers)
-    limits: Mapping[str, int | None] = asdict(node.disk.limits)
-    return IoLimits(**{key: value and max(1, value // on_it) for key, value in limits.items()})
+def _limits(node: Node, topology: Topology) -> dict[str, IoLimits]:
+    """The workers on a drive divide its limits: together they have what the bare host has of it."""
+    here = [one for one in topology.workers if one.host == node.host]
+    return {
+        disk.path: disk.limits.part(1, sum(disk in one.disks for one in here))
+        for disk in node.disks
+        if disk.limits
+    }

@@ -34,12 +34,12 @@ def prove_limits(
     proved = set()
     for one in made:
         disk, at = one.node.disk, (one.node.host, one.node.disk)
-        if one.limits is None or disk is None or at in proved:
+        if disk is None or disk.path not in one.limits or at in proved:
             continue
         proved.add(at)
         reads = _ReadsInside(transport, site.root / "logs" / one.node.name)
         folder = next(str(path / "tmp") for path in one.writable[1:])
-        proof = prove(reads, one.node, folder, one.limits)
+        proof = prove(reads, one.node, folder, one.limits[disk.path])
         proof["held_back"] = HELD_BACK[versions[one.node.host]]
         name = disk.path if transport.same_kernel else f"{one.node.host}:{disk.path}"
         transport.journal.record(DiskEmulated(tag=site.tag, disk=name, proof=proof))

@@ -72,9 +72,8 @@ class Maker:
 
     def container(self, container: Container, hosts_file: str) -> None:
         node = container.node
-        limited = node.disk if container.limits else None
-        device = self.facts["devices"][limited.path] if limited else None
-        text = json.dumps(config(container, self.facts["cgroup_version"], device), indent=2)
+        facts = self.facts["cgroup_version"], self.facts["devices"]
+        text = json.dumps(config(container, *facts), indent=2)
         files = {"config.json": text + "\n", HOSTS_FILE: hosts_file}
         self._intend("make-container", node=node.name, path=container.id)
         pid, ticks = self.act(

@@ -13,12 +13,18 @@ from functools import partial
 from typing import Any
 
 from density_study.cluster.model.cluster import Site
+from density_study.cluster.model.dividing.cpus import Cpus, cpus_from
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.host import Host, Target
 from density_study.cluster.model.ports import Ports
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.providers.container import removal
-from density_study.cluster.providers.container.container import Container, containers, network_of
+from density_study.cluster.providers.container.container import (
+    Container,
+    check_shares,
+    containers,
+    network_of,
+)
 from density_study.cluster.providers.container.limits import prove_limits
 from density_study.cluster.providers.container.making import Act, Maker
 from density_study.cluster.providers.container.provider import act
@@ -50,6 +56,7 @@ class ContainerOverSshProvider(PhysicalProvider, Guests):
     def preflight(self, topology: Topology, tag: str) -> None:
         if topology.isolation == "container":
             _check_hosts(topology)
+            check_shares(topology, _cpus(_facts(topology)))
         super().preflight(topology, tag)
 
     def _check_network(self, topology: Topology) -> None:
@@ -73,8 +80,7 @@ class ContainerOverSshProvider(PhysicalProvider, Guests):
         build = self._provisioned(site, topology, journal)
         _check_networks(topology)  # one may be taken since the preflight
         facts = _facts(topology)
-        usable = {host: found["cores"] for host, found in facts.items()}
-        made = containers(site, topology, usable, build.folder, build.folder)
+        made = containers(site, topology, _cpus(facts), build.folder, build.folder)
         transport = self.transport(site, journal)
         python = transport.python(topology.nodes[0])
         names = {node.address: node.name for node in topology.nodes}
@@ -167,6 +173,10 @@ def _facts(topology: Topology) -> dict[str, dict[str, Any]]:
     paths = {host.name: limited_paths(host) for host in topology.hosts}
     targets = targets_of(topology)
     return on_all(targets, lambda host, target: _on(target)("container-facts", paths[host]))
+
+
+def _cpus(facts: Mapping[str, Mapping[str, Any]]) -> dict[str, Cpus]:
+    return {host: cpus_from(found["cpus"]) for host, found in facts.items()}
 
 
 def _check_hosts(topology: Topology) -> None:

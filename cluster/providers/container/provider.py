@@ -10,10 +10,12 @@ from density_study.cluster.machine import directories
 from density_study.cluster.machine.host_commands import HOST_COMMANDS
 from density_study.cluster.machine.other_users import bridge_guard
 from density_study.cluster.model.cluster import Site
+from density_study.cluster.model.dividing.cpus import Cpus, cpus_from
+from density_study.cluster.model.host import Host
 from density_study.cluster.model.ports import Ports
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.providers.container import removal
-from density_study.cluster.providers.container.container import containers, network_of
+from density_study.cluster.providers.container.container import check_shares, containers, network_of
 from density_study.cluster.providers.container.limits import prove_limits
 from density_study.cluster.providers.container.making import Maker
 from density_study.cluster.providers.container.names import bridge_name
@@ -46,6 +48,7 @@ class ContainerProvider(LocalProvider, Preflight, Guests):
     def preflight(self, topology: Topology, tag: str) -> None:
         if topology.isolation == "container":
             _check_machine(topology)
+            check_shares(topology, _cpus(topology.hosts[0], _facts(topology)))
             act("check-network-kernel", topology.network.declared())
 
     def check_ports(self, topology: Topology, ports: Ports) -> None:
@@ -70,7 +73,7 @@ class ContainerProvider(LocalProvider, Preflight, Guests):
         facts, root = _facts(topology), site.root.absolute()
         host = topology.hosts[0]
         # the run's folder holds configuration, logs and records, under the same paths as on the host
-        made = containers(site, topology, {host.name: facts["cores"]}, root, root.parents[1])
+        made = containers(site, topology, _cpus(host, facts), root, root.parents[1])
         transport = self.transport(site, journal)
         python = transport.python(topology.nodes[0])
         if not self.reachable_because():  # before there is a bridge
@@ -130,6 +133,10 @@ def act(name: str, *arguments: Any) -> Any:
 def _facts(topology: Topology) -> dict[str, Any]:
     found: dict[str, Any] = act("container-facts", limited_paths(topology.hosts[0]))
     return found
+
+
+def _cpus(host: Host, facts: Mapping[str, Any]) -> dict[str, Cpus]:
+    return {host.name: cpus_from(facts["cpus"])}
 
 
 def _check_machine(topology: Topology) -> None:

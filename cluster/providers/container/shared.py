@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from density_study.cluster.model.cluster import Site
+from density_study.cluster.model.dividing.cpus import cpus_from, pinning
 from density_study.cluster.model.host import Host
 from density_study.cluster.model.memory import GUEST_OS_MIB
 from density_study.cluster.model.topology import Node, Topology
@@ -35,12 +36,15 @@ def disclose_containers(
 ) -> dict[str, dict[str, Any]]:
     """`facts` of every host; where they differ, each value is named once."""
     every = list(facts)
+    cpus = network_of(topology.hosts[0]).cpus
+    pins = sorted({pinning(cpus == "pinned", cpus_from(one["cpus"])) for one in every})
     versions = sorted({one["cgroup_version"] for one in every})
     return {
         "containers": {
             "runc": ", ".join(sorted({one["runc"] for one in every})),
             "cgroup_version": versions[0] if len(versions) == 1 else versions,
-            "cpus": network_of(topology.hosts[0]).cpus,
+            "cpus": cpus,
+            "pinning": ", ".join(pins),
         }
     }
 

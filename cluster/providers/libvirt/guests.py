@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ipaddress
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil
 from pathlib import PurePosixPath
 
 from density_study.cluster.model.cluster import Site
+from density_study.cluster.model.dividing.cpus import Cpus, cpus_of, dealt_cpus
+from density_study.cluster.model.dividing.virtio import Virtio, virtio_of
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.host import Host, VcpuPolicy, VmHost
+from density_study.cluster.model.host import Host, IoLimits, VcpuPolicy, VmHost
 from density_study.cluster.model.memory import GUEST_OS_MIB
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.providers.libvirt.names import (
@@ -25,7 +28,9 @@ from density_study.cluster.providers.libvirt.xml import domain_xml, kernel_argum
 from density_study.cluster.state.events import Accel
 
 VOLUMES = ("root", "seed", "data", "console")
-"""Of each guest, as <node>.<volume>: the clone, its seed, its data, the output of its kernel."""
+"""Of each guest, as <node>.<volume>: the clone, its seed, its data disks (data, data-2, ...), the output of
+its kernel."""
+GIB = 2**30
 
 
 Network = tuple[str, str | None]
@@ -33,18 +38,42 @@ Network = tuple[str, str | None]
 
 
 @dataclass(frozen=True)
+class Cell:
+    """A NUMA node of a guest: its first and last vCPU."""
+
+    first: int
+    last: int
+    memory_mib: int
+
+
+@dataclass(frozen=True)
 class Vcpus:
-    """The number of vCPUs of a guest, and the host cores they may run on (empty: any)."""
+    """The number of vCPUs of a guest, and the CPUs of the host that it alone has (empty: it may use any)."""
 
     count: int
-    pinned_to: tuple[int, ...] = ()
+    numa: Cpus = ()
+
+    @property
+    def pinned_to(self) -> tuple[int, ...]:
+        """The host's CPU of each vCPU, in order."""
+        return cpus_of(self.numa)
+
+    def cells(self, memory_mib: int) -> list[Cell]:
+        """The guest's own NUMA nodes, one for each that it has of the host, in equal parts of its memory."""
+        cells, first = [], 0
+        each_mib, rest_mib = divmod(memory_mib, len(self.numa))
+        for number, node in enumerate(self.numa):
+            last = first + len(node.cpus) - 1
+            cells.append(Cell(first, last, each_mib + rest_mib * (number == 0)))
+            first = last + 1
+        return cells
 
 
-def vcpus(policy: VcpuPolicy, cores: int, index: int, guests: int, where: str) -> Vcpus:
+def vcpus(policy: VcpuPolicy, cores: int, index: int, guests: int, where: str, host: Cpus) -> Vcpus:
     """vCPUs of the guest `index` (from 0) among `guests` on a host with `cores`.
 
-    `pinned` gives each guest the same number of exclusive cores; InputError if cores are left over, since
-    densities would then use different hardware.
+    `pinned` gives each guest the same number; InputError if cores are left over, since densities would then
+    use different hardware. They are pinned if the host's CPUs are known.
     """
     if policy == "all":
         return Vcpus(cores)
@@ -54,22 +83,43 @@ def vcpus(policy: VcpuPolicy, cores: int, index: int, guests: int, where: str) -
             f"{where}, key vcpus",
             "set vcpus: all, or use densities that divide the host's cores.",
         )
-    share = cores // guests
-    return Vcpus(share, tuple(range(index * share, (index + 1) * share)))
+    return Vcpus(cores // guests, dealt_cpus(host, index, guests, cores, where))
+
+
+@dataclass(frozen=True)
+class DataDisk:
+    """One of a guest's data disks. `limits`: what the guest has of its drive's, which its data disks with the
+    same `group` share."""
+
+    serial: str
+    pool: str
+    pool_path: PurePosixPath
+    size_bytes: int
+    limits: IoLimits | None = None
+    group: str = ""
 
 
 @dataclass(frozen=True)
 class Guest:
-    """`pool` is on the disk that placement chose. `names` maps addresses to the names of all nodes."""
+    """`data` as placement chose its drives; root and seed are beside the first. `names` maps addresses to the
+    names of all nodes."""
 
     tag: str
     node: Node
     host: Host
     vms: VmHost
-    pool: str
-    pool_path: PurePosixPath
+    data: tuple[DataDisk, ...]
     vcpus: Vcpus
+    virtio: Virtio
     names: Mapping[str, str]
+
+    @property
+    def pool(self) -> str:
+        return self.data[0].pool
+
+    @property
+    def pool_path(self) -> PurePosixPath:
+        return self.data[0].pool_path
 
     @property
     def domain(self) -> str:
@@ -89,7 +139,6 @@ class Guest:
 
     def xml(self, accel: Accel, kernel: PurePosixPath, initrd: PurePosixPath) -> str:
         """Its domain. `kernel` and `initrd` are paths on its host."""
-        limits = self.node.disk.limits if self.node.disk else None
         return domain_xml(
             guest=self,
             name=self.domain,
@@ -102,11 +151,6 @@ class Guest:
             kernel=kernel,
             initrd=initrd,
             arguments=kernel_arguments(accel),
-            disks=[
-                ("root", "qcow2", "vda", None),
-                ("seed", "raw", "vdb", None),
-                ("data", "raw", "vdc", limits),
-            ],
             network=prefix(self.tag),
         )
 
@@ -119,10 +163,39 @@ def by_uri(guests: Iterable[Guest]) -> dict[str, list[Guest]]:
     return found
 
 
-def guests(site: Site, topology: Topology) -> tuple[Guest, ...]:
-    """Every node of the topology as a guest. InputError for a host without libvirt or disk."""
+def guests(
+    site: Site, topology: Topology, cpus: Mapping[str, Cpus] | None = None
+) -> tuple[Guest, ...]:
+    """Every node of the topology as a guest. `cpus`: of each host, by its name, where they are known.
+    InputError for a host without libvirt or disk, whose CPUs cannot be divided as the study says, or that has
+    a NUMA node with less memory than its guests."""
     hosts = {host.name: host for host in topology.hosts}
-    return tuple(_guest(site, topology, node, hosts[node.host]) for node in topology.nodes)
+    found = tuple(
+        _guest(site, topology, node, hosts[node.host], (cpus or {}).get(node.host, ()))
+        for node in topology.nodes
+    )
+    for host, numa in (cpus or {}).items():
+        _check_numa_memory([one for one in found if one.node.host == host], numa)
+    return found
+
+
+def _check_numa_memory(here: Sequence[Guest], numa: Cpus) -> None:
+    """A pinned guest has memory of its NUMA nodes alone. The host's reserve is on all of them alike."""
+    for node in numa:
+        needed_mib = here[0].vms.reserve_mib / len(numa) + sum(
+            (guest.node.memory_mib + GUEST_OS_MIB) / len(guest.vcpus.numa)
+            for guest in here
+            if node.number in {own.number for own in guest.vcpus.numa}
+        )
+        if node.memory_mib and needed_mib > node.memory_mib:
+            raise InputError(
+                f"its NUMA node {node.number} has {node.memory_mib} MiB; guests pinned to it and its part of "
+                f"the host's reserve need {ceil(needed_mib)} MiB.",
+                f"host {here[0].host.name!r}, key memory",
+                f"write memory: {here[0].host.memory_mib - ceil(needed_mib - node.memory_mib) * len(numa)} "
+                "MiB or less.",
+                ("hosts",),
+            )
 
 
 def networks(site: Site, topology: Topology) -> dict[str, Network]:
@@ -139,25 +212,50 @@ def networks(site: Site, topology: Topology) -> dict[str, Network]:
     return found
 
 
-def _guest(site: Site, topology: Topology, node: Node, host: Host) -> Guest:
-    disk = node.disk or (host.disks[0] if host.disks else None)
-    if disk is None:
-        raise InputError(
-            "it has no disk for its guests.", f"host {host.name!r}", "give the host a disk."
-        )
-    peers = [n.name for n in topology.workers if n.host == host.name]
-    index, count = (peers.index(node.name), len(peers)) if node.name in peers else (0, 1)
+def _guest(site: Site, topology: Topology, node: Node, host: Host, cpus: Cpus) -> Guest:
     vms = _vms_of(host)
+    peers = [n.name for n in topology.workers if n.host == host.name]
+    where = f"host {host.name!r}"
+    if node.name in peers:
+        own = vcpus(vms.vcpus, host.cores, peers.index(node.name), len(peers), where, cpus)
+    else:
+        own = Vcpus(host.cores)
     return Guest(
         tag=site.tag,
         node=node,
         host=host,
         vms=vms,
-        pool=pool_name(site.tag, disk.path),
-        pool_path=PurePosixPath(disk.path) / prefix(site.tag),
-        vcpus=vcpus(vms.vcpus, host.cores, index, count, f"host {host.name!r}"),
+        data=_data_disks(site, topology, node, host),
+        vcpus=own,
+        virtio=virtio_of(topology, node),
         names={peer.address: peer.name for peer in topology.nodes},
     )
+
+
+def _data_disks(site: Site, topology: Topology, node: Node, host: Host) -> tuple[DataDisk, ...]:
+    """A worker's have equal parts of the size and of the limits of their drives."""
+    drives = node.disks or host.disks[:1]
+    if not drives:
+        raise InputError(
+            "it has no disk for its guests.", f"host {host.name!r}", "give the host a disk."
+        )
+    everyone = Counter(
+        disk for one in topology.workers if one.host == host.name for disk in one.disks
+    )
+    found = []
+    for number, disk in enumerate(drives, 1):
+        parts, mine = (everyone[disk], drives.count(disk)) if "worker" in node.roles else (1, 1)
+        found.append(
+            DataDisk(
+                serial="data" if number == 1 else f"data-{number}",
+                pool=pool_name(site.tag, disk.path),
+                pool_path=PurePosixPath(disk.path) / prefix(site.tag),
+                size_bytes=_vms_of(host).data_gib * GIB // parts // 2**20 * 2**20,
+                limits=disk.limits and disk.limits.part(mine, parts),
+                group=f"drive-{drives.index(disk) + 1}",
+            )
+        )
+    return tuple(found)
 
 
 def _vms_of(host: Host) -> VmHost:

@@ -41,7 +41,7 @@ STACKS = PurePosixPath("/opt/density-study")
 USER = "study"
 UID = 1000
 DATA = "/study"
-"""Where a guest's data disk is mounted; it holds everything a build writes."""
+"""Where a guest's first data disk is mounted; the others are at /study-2, /study-3, ..."""
 JAVA_HOME = "/usr/lib/jvm/java-17-openjdk-amd64"
 FILES = {"root": "root.raw", "kernel": "vmlinuz", "initrd": "initrd"}
 """What a host needs of an image."""

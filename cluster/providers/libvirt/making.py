@@ -22,7 +22,6 @@ from density_study.cluster.providers.ssh.stack_copies import add_text
 from density_study.cluster.state.events import Accel
 from density_study.cluster.state.journal import Journal
 
-GIB = 2**30
 SECTOR_BYTES = 512
 
 
@@ -55,7 +54,8 @@ class Maker:
         self.virsh.run("net-start", name)
 
     def pools(self, guests: Sequence[Guest]) -> None:
-        for name, path in {guest.pool: guest.pool_path for guest in guests}.items():
+        disks = (disk for guest in guests for disk in guest.data)
+        for name, path in {disk.pool: disk.pool_path for disk in disks}.items():
             self._intent("make-pool", pool=name, path=str(path))
             xml = pool_xml(name, uuid_of(self.site.tag, "pool", name), path)
             self.virsh.run("pool-define", "/dev/stdin", stdin=xml)
@@ -63,17 +63,18 @@ class Maker:
             self.virsh.run("pool-start", name)
 
     def volumes(self, guest: Guest, stored: Stored, keys: Keys) -> None:
-        """Its clone of the golden image, its seed and its empty data disk."""
+        """Its clone of the golden image, its seed and its empty data disks."""
         clone = volume_xml(guest.volume("root"), stored.root_bytes, "qcow2", stored.root)
-        self._volume(guest, "root", clone)
+        self._volume(guest, guest.pool, "root", clone)
         seed = seed_bytes(guest, keys)
-        self._volume(guest, "seed", volume_xml(guest.volume("seed"), len(seed)))
+        self._volume(guest, guest.pool, "seed", volume_xml(guest.volume("seed"), len(seed)))
         with tempfile.NamedTemporaryFile(dir=keys.folder) as file:  # 0600, in a folder of 0700
             file.write(seed)
             file.flush()
             self.virsh.upload(guest.pool, guest.volume("seed"), Path(file.name))
-        data = volume_xml(guest.volume("data"), guest.vms.data_gib * GIB)
-        self._volume(guest, "data", data)
+        for disk in guest.data:
+            data = volume_xml(guest.volume(disk.serial), disk.size_bytes)
+            self._volume(guest, disk.pool, disk.serial, data)
 
     def domain(self, guest: Guest, accel: Accel, stored: Stored) -> None:
         self._intent("make-domain", domain=guest.domain, node=guest.node.name)
@@ -84,9 +85,9 @@ class Maker:
         self._intent("start-domain", domain=guest.domain, node=guest.node.name)
         self.virsh.run("start", guest.domain)
 
-    def _volume(self, guest: Guest, kind: str, xml: str) -> None:
-        self._intent("make-volume", pool=guest.pool, volume=guest.volume(kind))
-        self.virsh.run("vol-create", guest.pool, "/dev/stdin", stdin=xml)
+    def _volume(self, guest: Guest, pool: str, kind: str, xml: str) -> None:
+        self._intent("make-volume", pool=pool, volume=guest.volume(kind))
+        self.virsh.run("vol-create", pool, "/dev/stdin", stdin=xml)
 
     def _intent(self, act: str, **fields: str) -> None:
         self.journal.intend(act, self.site.tag, uri=self.virsh.uri, **fields)
@@ -115,6 +116,7 @@ def seed_bytes(guest: Guest, keys: Keys) -> bytes:
         "etc/hosts": (0o644, 0, "\n".join(["127.0.0.1 localhost", *hosts])),
         "etc/ssh/ssh_host_ed25519_key": (0o600, 0, key.read_text().removesuffix("\n")),
         "etc/ssh/ssh_host_ed25519_key.pub": (0o644, 0, public_of(key)),
+        "etc/study-drives": (0o644, 0, "\n".join(disk.serial for disk in guest.data)),
         "etc/systemd/network/10-study.network": (0o644, 0, "\n".join(network)),
         f"home/{USER}/.ssh/authorized_keys": (0o600, UID, public_of(keys.identity)),
     }

@@ -5,23 +5,24 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path, PurePath, PurePosixPath
 from typing import Any
 
-from density_study.cluster.machine.medium import Probe
 from density_study.cluster.machine.packet_cpus import check_cpus
 from density_study.cluster.machine.processes import stop_all
 from density_study.cluster.model.cluster import Site
+from density_study.cluster.model.dividing.cpus import Cpus, pinning
+from density_study.cluster.model.dividing.virtio import virtio_of
 from density_study.cluster.model.errors import StudyError
-from density_study.cluster.model.host import Disk, Host, Target
+from density_study.cluster.model.host import Host, Target
 from density_study.cluster.model.memory import GUEST_OS_MIB
 from density_study.cluster.model.store import Store
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.model.transport import Transport
-from density_study.cluster.providers.emulation import prove
 from density_study.cluster.providers.libvirt import removal
 from density_study.cluster.providers.libvirt.guests import by_uri, guests, networks
+from density_study.cluster.providers.libvirt.host_cpus import parse_cpus
 from density_study.cluster.providers.libvirt.image import (
     DATA,
     JAVA_HOME,
@@ -33,6 +34,7 @@ from density_study.cluster.providers.libvirt.image import (
 from density_study.cluster.providers.libvirt.image import STACKS as STACKS_IN_GUEST
 from density_study.cluster.providers.libvirt.keys import Keys, keys_of, make_keys
 from density_study.cluster.providers.libvirt.making import Maker
+from density_study.cluster.providers.libvirt.proofs import prove_disks
 from density_study.cluster.providers.libvirt.usage import guest_times
 from density_study.cluster.providers.libvirt.virsh import Virsh
 from density_study.cluster.providers.libvirt.waiting import await_guests
@@ -58,10 +60,10 @@ from density_study.cluster.providers.stacks import (
 from density_study.cluster.render.blueprint import NodePaths
 from density_study.cluster.stack import Java, ensure_all, stack_home
 from density_study.cluster.stack.machine_software import THIS_MACHINE
-from density_study.cluster.state.events import Accel, DiskEmulated, GuestsUp, HostReach, NodeReach
+from density_study.cluster.state.events import Accel, GuestsUp, HostReach, NodeReach
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.tags import tagged
-from density_study.cluster.state.timeout_scale import acceleration, timeout_scale
+from density_study.cluster.state.timeout_scale import timeout_scale
 
 WORK = PurePosixPath(DATA)
 """The program's folder in each guest: its data disk."""
@@ -92,8 +94,15 @@ class LibvirtProvider(Provider, Paths, Preflight, Guests):
 
     def node_paths(self, site: Site, topology: Topology) -> NodePaths:
         data = {node.name: WORK / node.name for node in topology.nodes}
+        more = {
+            node.name: tuple(
+                PurePosixPath(f"{WORK}-{number}") / node.name
+                for number in range(2, len(node.disks) + 1)
+            )
+            for node in topology.nodes
+        }
         folder = WORK / "builds" / site.tag
-        return NodePaths(conf=folder / "conf", logs=folder / "logs", data=data)
+        return NodePaths(folder / "conf", folder / "logs", data, more)
 
     def remote_path(self, topology: Topology, path: PurePath | str) -> str:
         """A stack of the controller is in the golden image, by the name of its folder."""
@@ -105,15 +114,17 @@ class LibvirtProvider(Provider, Paths, Preflight, Guests):
 
     def preflight(self, topology: Topology, tag: str) -> None:
         """Every libvirt answers, else StudyError; and guests have the CPUs of their network, else
-        InputError."""
+        InputError. The same where CPUs cannot be divided as the study says."""
         check_cpus(topology.network, min(node.cores for node in topology.nodes))
         for host in topology.hosts:
             if host.vms is not None:
                 Virsh(host.vms.uri).run("version")
+        if topology.isolation == "vm":
+            guests(Site(Path(), tag), topology, _cpus(topology))
 
     def create(self, site: Site, topology: Topology, journal: Journal) -> None:
         image = _image(topology)
-        everyone = guests(site, topology)
+        everyone = guests(site, topology, _cpus(topology))
         keys = make_keys(site, topology, journal)
         network_of = networks(site, topology)
         accelerations: dict[str, Accel] = {}
@@ -127,7 +138,7 @@ class LibvirtProvider(Provider, Paths, Preflight, Guests):
         places = self.node_paths(site, topology)
         _in_guests(site, journal).make_folders(places.all_data(topology.nodes))
         _set_networks(_in_guests(site, journal), topology)
-        _prove_disks(transport, topology, places, journal)
+        prove_disks(transport, everyone, places, journal)
         for host in _used(topology):
             if host.login is not None:
                 journal.record(HostReach(tag=site.tag, node=host.name, target=host.target))
@@ -155,8 +166,18 @@ class LibvirtProvider(Provider, Paths, Preflight, Guests):
         return guest_times(guests(site, topology))
 
     def disclose(self, topology: Topology) -> dict[str, Any]:
-        """The hosts as the study knows them; what the guests are follows from the topology."""
-        return {"machines": {host.name: {"cores": host.cores} for host in topology.hosts}}
+        """The hosts as the study knows them, and how their CPUs are pinned; what the guests have of them."""
+        cpus = _cpus(topology)
+        return {
+            "machines": {
+                host.name: {
+                    "cores": host.cores,
+                    "pinning": pinning(host.name in cpus, cpus.get(host.name, ())),
+                }
+                for host in topology.hosts
+            },
+            "guests": {node.name: asdict(virtio_of(topology, node)) for node in topology.nodes},
+        }
 
     def memory_mib(self, topology: Topology) -> int:
         return sum(node.memory_mib + GUEST_OS_MIB for node in topology.nodes)
@@ -206,6 +227,15 @@ def _image(topology: Topology) -> Path:
     return ensure_image(ensure_all(_stacks_of(topology), topology.versions))
 
 
+def _cpus(topology: Topology) -> dict[str, Cpus]:
+    """Of each host whose guests are pinned, as its libvirt knows them."""
+    return {
+        host.name: parse_cpus(Virsh(host.vms.uri).run("capabilities"))
+        for host in _used(topology)
+        if host.vms is not None and host.vms.vcpus == "pinned"
+    }
+
+
 def _used(topology: Topology) -> list[Host]:
     """Hosts that carry nodes."""
     used = {node.host for node in topology.nodes}
@@ -247,35 +277,3 @@ def _save_logs(site: Site, journal: Journal) -> None:
         _in_guests(site, journal).stop_and_fetch_logs()
     except (StudyError, OSError) as error:
         journal.write("logs-lost", tag=site.tag, message=str(error))
-
-
-def _prove_disks(
-    transport: SshTransport, topology: Topology, places: NodePaths, journal: Journal
-) -> None:
-    """Probe each drive of the workers once, in one guest on it. StudyError with both figures if a drive
-    does not behave like its medium, or its limits do not hold.
-
-    In an emulated guest the figure is recorded but not judged: it describes the emulator.
-    """
-    emulated = "tcg" in acceleration(transport.tag, journal).values()
-    seen: set[tuple[str, Disk]] = set()
-    for node in topology.workers:
-        if node.disk is None or (node.host, node.disk) in seen:
-            continue
-        seen.add((node.host, node.disk))
-        disk, folder = f"{node.host}:{node.disk.path}", f"{places.data[node.name]}/tmp"
-        if node.disk.limits is not None:
-            proof = prove(transport, node, folder, node.disk.limits)
-            journal.record(DiskEmulated(tag=transport.tag, disk=disk, proof=proof))
-            continue
-        probe = Probe(**transport.act(node, "probe", folder))
-        read_ms = round(probe.random_4k_read_ms, 3)
-        result = {"random_4k_read_ms": read_ms, "medium": probe.medium}
-        journal.write("probed", tag=transport.tag, disk=disk, result=result)
-        if not emulated and probe.medium not in (None, node.disk.medium):
-            raise StudyError(
-                f"the study says {node.disk.medium}, but a random 4 KiB read in a guest took "
-                f"{read_ms:.2f} ms, like {probe.medium}.",
-                f"host {node.host!r}, disk {node.disk.path}",
-                f"set medium: {probe.medium}, or use a disk that is {node.disk.medium}.",
-            )

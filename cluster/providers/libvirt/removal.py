@@ -77,7 +77,7 @@ def _volumes(virsh: Virsh, pool: str) -> Iterator[str]:
         except StudyError:
             return  # its directory, and so its volumes, do not exist (yet, or any more)
     for name in virsh.volumes(pool):
-        if name.rpartition(".")[2] in VOLUMES:
+        if name.rpartition(".")[2].partition("-")[0] in VOLUMES:
             yield name
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from pathlib import Path, PurePath
+from string import ascii_lowercase
 from typing import Any, Literal
 
 import jinja2
@@ -27,6 +28,18 @@ _TEMPLATES = jinja2.Environment(
     lstrip_blocks=True,
     keep_trailing_newline=True,
 )
+
+
+def device(number: int) -> str:
+    """vda, ..., vdz, vdaa, ...: the name of the disk `number`, from 0."""
+    name = ""
+    while number >= 0:
+        number, letter = divmod(number, 26)
+        name, number = ascii_lowercase[letter] + name, number - 1
+    return f"vd{name}"
+
+
+_TEMPLATES.filters["device"] = device
 
 
 def kernel_arguments(accel: Accel) -> str:

@@ -128,10 +128,10 @@ def _emulate(site: Site, topology: Topology, journal: Journal) -> None:
     disks = {node.disk: node for node in topology.workers if node.disk and node.disk.limits}
     for disk, node in disks.items():
         assert disk.limits is not None
-        path = io_limits.group(site.tag, disk.path)
+        path = io_limits.group(site.tag, node.lead_drive)
         journal.intend("make-io-group", site.tag, path=str(path))
         held = io_limits.make(path, Path(disk.path), disk.limits)
-        for other in node.more_disks:  # of the bare host
+        for other in node.more_disks:
             if other.limits is not None:
                 io_limits.make(path, Path(other.path), other.limits)
         folder = str(directories.data_dir(site, node) / "tmp")

@@ -89,7 +89,7 @@ class LocalTransport:
     def _cgroup(self, node: Node) -> Path | None:
         """Where a worker on an emulated medium runs."""
         limited = node.disk is not None and node.disk.limits is not None and "worker" in node.roles
-        return io_limits.group(self.tag, node.disk.path) if limited and node.disk else None
+        return io_limits.group(self.tag, node.lead_drive) if limited else None
 
 
 class PrivateTransport(LocalTransport):

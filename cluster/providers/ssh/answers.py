@@ -121,10 +121,18 @@ class Network(TypedDict):
     files: Annotated[dict[Text, Text], Field(max_length=10_000)]
 
 
+class Numa(TypedDict):
+    number: Count
+    cores: Annotated[
+        list[Annotated[list[Count], Field(min_length=1, max_length=64)]],
+        Field(min_length=1, max_length=8192),
+    ]
+
+
 class Containers(TypedDict):
     runc: Text
     cgroup_version: Annotated[int, Field(ge=1, le=2)]
-    cores: Annotated[list[Count], Field(max_length=8192)]
+    cpus: Annotated[list[Numa], Field(max_length=1024)]
     devices: Annotated[dict[Text, Count], Field(max_length=1000)]
 
 

@@ -18,6 +18,8 @@ _MODULES = (
     "cluster/machine/*.py",
     "cluster/machine/privileged/*.py",
     "cluster/model/__init__.py",
+    "cluster/model/dividing/__init__.py",
+    "cluster/model/dividing/cpus.py",
     "cluster/model/errors.py",
     "cluster/model/host.py",
     "cluster/model/network.py",

@@ -20,7 +20,7 @@ def vm_host(uri: str, folder: Path, workers: int, images: Path | None = None) ->
         addresses=tuple(f"10.78.0.{11 + index}" for index in range(workers + 1)),
         network=NETWORK,
         host_address=HOST_ADDRESS,
-        data_gib=2,
+        data_gib=4,
         images=str(images or folder / "images"),
     )
     disk = Disk(str(folder / "disk"), "flash")

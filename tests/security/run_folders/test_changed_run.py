@@ -129,6 +129,7 @@ def test_acts_of_the_run_are_accepted(runs: Path) -> None:
         intent("make-dir", BUILD, path=f"/tmp/x/tickets/{BUILD}/client"),
         intent("make-dir", BUILD, path=f"/var/tmp/density-study-study/builds/{BUILD}", host="h1"),
         intent("make-dir", BUILD, path="/study/w1", host="w1"),
+        intent("make-dir", BUILD, path="/study-2/w1", host="w1"),
         intent("make-io-group", BUILD, path=str(group(BUILD, "/disk"))),
         intent("make-io-group", BUILD, path=str(group(BUILD, "/disk.slow"))),
         intent("make-netns", BUILD, node="w1", path=container_id(BUILD, "here", "w1")),

@@ -119,6 +119,16 @@ def test_the_bare_host_is_the_control_arm_of_containers() -> None:
     assert difference.key == "containers.runc"
 
 
+def test_what_guests_have_of_their_host_follows_from_the_density() -> None:
+    run = _run()
+    for build, queues in (("b1-v1-flash", 8), ("b2-v1-flash", 8), ("b1-v2-flash", 4)):
+        run[build]["guests"] = {"w1": {"network_queues": queues}}
+    assert unexpected_differences(run, DECLARED) == ()
+    run["b2-v1-flash"]["guests"]["w1"]["network_queues"] = 1
+    (difference,) = unexpected_differences(run, DECLARED)
+    assert difference.key == "guests.w1.network_queues"
+
+
 def test_a_store_in_the_client_has_no_daemons() -> None:
     run = _run()
     run["b1-v2-flash"]["daemons"] = {}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from density_study.analysis.summarise.analysed_run import unequal_hosts
+from density_study.analysis.summarise.unequal_hosts import unequal_hosts
+from density_study.cluster.model.store import Store
 from density_study.cluster.model.topology import Topology
 from density_study.workloads.planning.plan import make_plan
 from density_study.workloads.study.study_file import read_study
@@ -39,6 +40,21 @@ def test_more_drives_are_an_obstacle() -> None:
     assert unequal_hosts(second(ONE), second(TWO)) == ()
     other = replace(second(TWO), medium="hdd")  # disks are what these arms are compared for
     assert unequal_hosts(ONE, other) == ()
+
+
+def test_a_store_that_writes_to_one_folder_uses_more_drives_with_more_nodes() -> None:
+    def on_two_drives(topology: Topology, store: Store) -> Topology:
+        disks = [replace(topology.workers[0].disks[0], path=f"/data/{n}") for n in (1, 2)]
+        nodes = [n for n in topology.nodes if "worker" not in n.roles]
+        for index, node in enumerate(topology.workers):
+            own, other = disks[index % 2], disks[1 - index % 2]
+            nodes.append(replace(node, disk=own, more_disks=(other,), regionservers=0))
+        return replace(topology, nodes=tuple(nodes), store=store)
+
+    redis, cassandra = Store("redis-cluster"), Store("cassandra")
+    both = [on_two_drives(topology, redis) for topology in (ONE, TWO)]
+    assert unequal_hosts(*both) == ("1 and 2 drive(s) of the hosts",)
+    assert unequal_hosts(*(on_two_drives(one, cassandra) for one in (ONE, TWO))) == ()
 
 
 def test_heaps_on_both_sides_of_compressed_pointers_are_an_obstacle() -> None:

@@ -11,6 +11,7 @@ import pytest
 from density_study.cluster.machine import cgroups
 from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.cluster import Site
+from density_study.cluster.model.dividing.cpus import Cpus, NumaNode
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import MIB, ContainerHost, CpuPolicy, Disk, Host, IoLimits
 from density_study.cluster.model.memory import GUEST_OS_MIB
@@ -28,6 +29,10 @@ RESERVE_MIB = 512
 DEVICE = os.makedev(254, 1)
 
 
+CPUS = (NumaNode(0, ((1, 5), (3, 7))),)
+"""Two cores of two threads."""
+
+
 def topologies(
     densities: tuple[int, ...] = (0, 1, 2),
     cpus: CpuPolicy = "quota",
@@ -42,8 +47,8 @@ def topologies(
     return place((host,), [Arm(density, 1, "flash") for density in densities], LAYOUT)
 
 
-def containers(topology: Topology, usable: tuple[int, ...] = (1, 3, 5, 7)) -> tuple[Container, ...]:
-    return planned(SITE, topology, {"here": usable}, SITE.root, SITE.root.parents[1])
+def containers(topology: Topology, cpus: Cpus = CPUS) -> tuple[Container, ...]:
+    return planned(SITE, topology, {"here": cpus}, SITE.root, SITE.root.parents[1])
 
 
 def workers(topology: Topology) -> list[Container]:
@@ -51,7 +56,7 @@ def workers(topology: Topology) -> list[Container]:
 
 
 def rendered(one: Container, version: int = 1) -> dict[str, Any]:
-    found: dict[str, Any] = config(one, version, DEVICE)["linux"]["resources"]
+    found: dict[str, Any] = config(one, version, {"/data": DEVICE})["linux"]["resources"]
     return found
 
 
@@ -86,10 +91,23 @@ def test_workers_divide_the_cores_time_and_nobody_else_has_a_quota() -> None:
 
 def test_pinned_workers_have_cores_of_their_own() -> None:
     found = workers(topologies((2,), cpus="pinned", cores=4)[0])
-    assert [rendered(one)["cpu"] for one in found] == [{"cpus": "1,3"}, {"cpus": "5,7"}]
+    near = {"mems": "0"}
+    assert [rendered(one)["cpu"] for one in found] == [
+        {"cpus": "1,5", **near},
+        {"cpus": "3,7", **near},
+    ]
+    one_core = (NumaNode(0, ((1, 3, 5, 7),)),)
+    with pytest.raises(InputError, match=r"1 cores on 1 NUMA.* to 2 of vms_per_host"):
+        containers(topologies((2,), cpus="pinned", cores=4)[0], one_core)
     with pytest.raises(InputError, match="cannot be divided equally among 3 containers"):
         topologies((3,), cpus="pinned", cores=4)
     assert [rendered(one)["cpu"] for one in workers(topologies((2,), cpus="all")[0])] == [{}, {}]
+
+
+def test_without_known_cores_pinned_workers_have_a_share_of_their_time() -> None:
+    dense = topologies((2,), cpus="pinned", cores=4)[0]
+    quotas = [rendered(one)["cpu"] for one in containers(dense, ()) if one.node.name[0] == "w"]
+    assert quotas == [{"quota": 200000, "period": 100000}] * 2
 
 
 def test_workers_on_a_disk_divide_its_limits() -> None:
@@ -105,7 +123,7 @@ def test_workers_on_a_disk_divide_its_limits() -> None:
 
 def test_a_node_writes_to_the_run_and_to_its_own_data_alone() -> None:
     worker = workers(topologies((2,))[0])[1]
-    mounts = {mount["destination"]: mount for mount in config(worker, 1, None)["mounts"]}
+    mounts = {mount["destination"]: mount for mount in config(worker, 1, {})["mounts"]}
     assert mounts["/"]["options"] == ["rbind", "rro"]
     writable = {path for path, m in mounts.items() if not {"ro", "rro"} & set(m["options"])}
     assert writable == {"/dev", "/runs/s/r", "/data/density-study/s/r/b1/w2"}

@@ -26,7 +26,7 @@ from density_study.cluster.state.journal import Journal
 TAG = "s/r/b1"
 SITE = Site(Path("/runs/s/r/builds/b1"), TAG)
 WORK = Path("/var/tmp/density-study-root/builds") / TAG
-FACTS = {"cgroup_version": 1, "cores": [0, 1], "devices": {}}
+FACTS = {"cgroup_version": 1, "cpus": [], "devices": {}}
 
 
 def topology() -> Topology:
@@ -66,7 +66,7 @@ def journal(tmp_path: Path) -> Journal:
 def asked(journal: Journal) -> Asked:
     """Of h2, which carries w3 and w4."""
     there, act = topology(), Asked(journal)
-    made = containers(SITE, there, {"h1": [0, 1], "h2": [0, 1]}, WORK, WORK)
+    made = containers(SITE, there, {"h1": (), "h2": ()}, WORK, WORK)
     maker = Maker(SITE, journal, act, FACTS, ("python3",), there.network, "h2")
     here = [one for one in made if one.node.host == "h2"]
     names = {node.address: node.name for node in there.nodes}
@@ -122,7 +122,7 @@ def test_a_machines_table_of_flows_is_in_the_journal_before_and_put_back_at_last
     journal: Journal,
 ) -> None:
     there, former = topology(), {"/proc/table": "0"}
-    made = containers(SITE, there, {"h1": [0, 1], "h2": [0, 1]}, WORK, WORK)
+    made = containers(SITE, there, {"h1": (), "h2": ()}, WORK, WORK)
 
     class WithTable(Asked):
         def __call__(self, name: str, *arguments: Any) -> Any:

@@ -12,6 +12,7 @@ from typing import Any, cast
 import pytest
 
 from density_study.cluster.model.cluster import Site
+from density_study.cluster.model.dividing.cpus import NumaNode, pinning
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import IoLimits, Target
 from density_study.cluster.model.memory import GUEST_OS_MIB
@@ -20,6 +21,7 @@ from density_study.cluster.model.topology import Topology
 from density_study.cluster.providers.libvirt import making, provider
 from density_study.cluster.providers.libvirt.accel import probe_xml
 from density_study.cluster.providers.libvirt.guests import Vcpus, guests, networks, vcpus
+from density_study.cluster.providers.libvirt.host_cpus import parse_cpus
 from density_study.cluster.providers.libvirt.image import FILES
 from density_study.cluster.providers.libvirt.keys import Keys
 from density_study.cluster.providers.libvirt.making import SECTOR_BYTES, seed_bytes
@@ -37,6 +39,7 @@ from density_study.cluster.providers.ssh.build import SshBuild
 from density_study.cluster.state.journal import Journal
 from tests.live.support.guests import topology, vm_host
 
+CAPABILITIES = Path("tests/golden/capabilities.xml")
 SITE = Site(Path("/runs/s/r/builds/b1"), "s/r/b1")
 KERNEL, INITRD = PurePosixPath("/images/k"), PurePosixPath("/images/i")
 
@@ -61,6 +64,7 @@ def test_a_domain_carries_the_build_tag_and_bypasses_the_host_page_cache(layout:
 
 
 def test_only_the_data_disk_of_an_emulated_medium_is_throttled(layout: Topology) -> None:
+    """Two guests are on the drive: each has half of its limits."""
     slow = dataclasses.replace(
         layout.hosts[0].disks[0], emulated=True, limits=IoLimits(read_iops=100, read_mib_s=80)
     )
@@ -68,8 +72,8 @@ def test_only_the_data_disk_of_an_emulated_medium_is_throttled(layout: Topology)
     domain = element(dataclasses.replace(layout, nodes=nodes))
     tuned = [d for d in domain.findall("devices/disk") if d.find("iotune") is not None]
     assert [d.findtext("serial") for d in tuned] == ["data"]
-    assert tuned[0].findtext("iotune/read_iops_sec") == "100"
-    assert tuned[0].findtext("iotune/read_bytes_sec") == str(80 * 2**20)
+    assert tuned[0].findtext("iotune/read_iops_sec") == "50"
+    assert tuned[0].findtext("iotune/read_bytes_sec") == str(40 * 2**20)
     assert element(layout).find("devices/disk/iotune") is None
 
 
@@ -93,21 +97,65 @@ def test_values_are_escaped() -> None:
 
 
 def test_cpus_are_all_cores_or_pinned_equal_shares() -> None:
-    assert vcpus("all", 8, 1, 3, "h") == Vcpus(8)
-    shares = [vcpus("pinned", 8, index, 4, "h") for index in range(4)]
-    assert [share.count for share in shares] == [2, 2, 2, 2]
-    assert sorted(core for share in shares for core in share.pinned_to) == list(range(8))
+    host = parse_cpus(CAPABILITIES.read_text())
+    assert vcpus("all", 16, 1, 3, "h", host) == Vcpus(16)
+    shares = [vcpus("pinned", 16, index, 4, "h", host) for index in range(4)]
+    assert [share.pinned_to for share in shares] == [
+        (0, 8, 1, 9), (2, 10, 3, 11), (4, 12, 5, 13), (6, 14, 7, 15)
+    ]  # fmt: skip
     with pytest.raises(InputError, match="equal shares for 3 guests"):
-        vcpus("pinned", 8, 0, 3, "h")
+        vcpus("pinned", 16, 0, 3, "h", host)
+
+
+def test_hosts_whose_cores_are_unknown_pin_nothing_and_say_so() -> None:
+    """libvirt reports no siblings where Linux shows it no topology."""
+    blind = CAPABILITIES.read_text().replace("siblings=", "other=")
+    assert parse_cpus(blind) == ()
+    assert vcpus("pinned", 16, 0, 4, "h", ()) == Vcpus(4)
+    assert pinning(True, ()) == "none: the host does not say which CPUs belong to which core"
+    known = pinning(True, parse_cpus(CAPABILITIES.read_text()))
+    assert known == "whole cores: 8 with 16 CPUs on 2 NUMA node(s)"
+
+
+def test_threads_of_a_core_are_not_dealt_to_two_guests() -> None:
+    """16 CPUs are 8 cores here: 16 guests would share them in pairs."""
+    host = parse_cpus(CAPABILITIES.read_text())
+    with pytest.raises(InputError, match=r"8 cores on 2 NUMA node\(s\).* to 16") as caught:
+        vcpus("pinned", 16, 0, 16, "host 'h'", host)
+    assert caught.value.remedy == "use densities of 1, 2, 4, 8, or do not pin."
+    with pytest.raises(InputError, match="has 16 logical CPUs, and the study says 8"):
+        vcpus("pinned", 8, 0, 4, "host 'h'", host)
 
 
 def test_pinned_cores_are_in_the_domain_xml(layout: Topology) -> None:
     assert layout.hosts[0].vms is not None
     vms = dataclasses.replace(layout.hosts[0].vms, vcpus="pinned")
     host = dataclasses.replace(layout.hosts[0], vms=vms)
-    domain = element(dataclasses.replace(layout, hosts=(host,)), index=2)
+    pinned, cpus = dataclasses.replace(layout, hosts=(host,)), (NumaNode(0, ((4,), (7,))),)
+    domain = ET.fromstring(guests(SITE, pinned, {host.name: cpus})[2].xml("tcg", KERNEL, INITRD))
     assert domain.findtext("vcpu") == "1"
-    assert [pin.get("cpuset") for pin in domain.findall("cputune/vcpupin")] == ["1"]
+    assert [pin.get("cpuset") for pin in domain.findall("cputune/vcpupin")] == ["7"]
+    assert [m.get("nodeset") for m in domain.findall("numatune/memory")] == ["0"]
+
+
+def test_a_numa_node_with_too_little_memory_is_refused(layout: Topology) -> None:
+    assert layout.hosts[0].vms is not None
+    vms = dataclasses.replace(layout.hosts[0].vms, vcpus="pinned", reserve_mib=1000)
+    pinned = dataclasses.replace(
+        layout, hosts=(dataclasses.replace(layout.hosts[0], vms=vms, memory_mib=8192),)
+    )
+
+    def node(memory_mib: int) -> NumaNode:
+        return NumaNode(0, ((0,), (1,)), memory_mib)
+
+    needed_mib = 1000 + 2 * (1600 + GUEST_OS_MIB)
+    assert guests(SITE, pinned, {"h1": (node(needed_mib),)})
+    assert guests(SITE, pinned, {"h1": (node(0),)})  # unknown
+    with pytest.raises(
+        InputError, match=f"has {needed_mib - 1} MiB; .* need {needed_mib} MiB"
+    ) as e:
+        guests(SITE, pinned, {"h1": (node(needed_mib - 1),)})
+    assert e.value.remedy == "write memory: 8191 MiB or less."
 
 
 def test_a_host_without_libvirt_is_refused(layout: Topology) -> None:
@@ -201,6 +249,7 @@ def test_a_seed_is_a_sector_aligned_tar_with_protected_private_keys(
         "127.0.0.1 localhost", "10.78.0.11 m1", "10.78.0.12 w1", "10.78.0.13 w2"
     ]  # fmt: skip
     network = files["etc/systemd/network/10-study.network"]
+    assert files["etc/study-drives"] == "data\n"
     assert "Address=10.78.0.12/24\n" in network and "Gateway" not in network
     assert files["etc/ssh/ssh_host_ed25519_key"] == "PRIVATE\n"
     assert files["home/study/.ssh/authorized_keys"] == "ssh-ed25519 A\n"

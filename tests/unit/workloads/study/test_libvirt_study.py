@@ -158,7 +158,12 @@ def test_the_study_of_the_talk_can_be_planned(tmp_path: Path) -> None:
                 guests = [node for node in topology.nodes if node.host == host.name]
                 used_mib = sum(node.memory_mib + GUEST_OS_MIB for node in guests)
                 assert used_mib <= host.memory_mib - 2048
+        for host in ("slave1", "slave2", "slave3"):
+            own = [disk.path for n in topology.workers if n.host == host for disk in n.disks]
+            assert {path[:-1] for path in own} == {f"/data/{topology.medium}"}
+            assert len(set(own)) == 4
     assert any(
-        "v2-hdd: one drive per VM uses 2 of the 4 hdd drives" in line for line in warnings_of(plan)
+        "v3-hdd: 3 nodes of slave1 share its 4 hdd drives evenly, 3 on each" in line
+        for line in warnings_of(plan)
     )
-    assert not any("v4-hdd" in line for line in warnings_of(plan))
+    assert not any("v2-hdd" in line or "v4-hdd" in line for line in warnings_of(plan))

@@ -1,0 +1,71 @@
+"""What two arms use unequally of the same hosts, beyond what density or medium mean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from density_study.cluster.model.dividing.virtio import Virtio, virtio_of
+from density_study.cluster.model.memory import daemon_heaps
+from density_study.cluster.model.topology import Topology
+from density_study.workloads.record.given import GivenTopology
+
+COMPRESSED_BELOW_MIB = 32 * 1024
+"""Heaps from this size on have pointers of 64 bits."""
+_ON_FIRST_DRIVE = ("redis", "redis-cluster", "rocksdb")
+"""Stores that write to one folder: each of their nodes uses one drive, however many it has."""
+
+
+def unequal_hosts(
+    first: GivenTopology | Topology, later: GivenTopology | Topology
+) -> tuple[str, ...]:
+    """Words for each: drives, queues and I/O threads of guests, and pointers of the JVMs. Empty if all is
+    equal, or nothing is known."""
+    if not isinstance(first, Topology) or not isinstance(later, Topology):
+        return ()
+    return (*_hardware(first, later), *_pointers(first, later))
+
+
+def _hardware(first: Topology, later: Topology) -> Iterator[str]:
+    if first.medium == later.medium:
+        drives = [_drives(topology) for topology in (first, later)]
+        if drives[0] != drives[1]:
+            yield f"{len(drives[0])} and {len(drives[1])} drive(s) of the hosts"
+    if first.isolation == later.isolation == "vm":
+        for words, of in _PARALLEL.items():
+            a, b = (_sum(topology, of) for topology in (first, later))
+            if a != b:
+                yield f"{a} and {b} {words}"
+
+
+def _pointers(first: Topology, later: Topology) -> Iterator[str]:
+    heaps = _heap_mib(first), _heap_mib(later)
+    if all(heaps) and len({heap < COMPRESSED_BELOW_MIB for heap in heaps}) > 1:
+        yield (
+            f"RegionServer heaps of {heaps[0] / 1024:.0f} and {heaps[1] / 1024:.0f} GiB: only one is below "
+            "32 GiB, where the JVM compresses pointers"
+        )
+
+
+def _drives(topology: Topology) -> set[tuple[str, str]]:
+    """The drives that hold the data of workers."""
+    used = 1 if topology.store.name in _ON_FIRST_DRIVE else None
+    return {(node.host, disk.path) for node in topology.workers for disk in node.disks[:used]}
+
+
+_PARALLEL: dict[str, Callable[[Virtio, int], int]] = {
+    "queues of the guests' network cards": lambda own, _: own.network_queues,
+    "queues of the guests' data disks": lambda own, disks: own.disk_queues * disks,
+    "I/O threads of the guests": lambda own, _: own.io_threads,
+}
+
+
+def _sum(topology: Topology, of: Callable[[Virtio, int], int]) -> int:
+    """Over the workers of all hosts, which are the same in both arms."""
+    return sum(of(virtio_of(topology, node), len(node.disks)) for node in topology.workers)
+
+
+def _heap_mib(topology: Topology) -> int:
+    """The largest heap of a RegionServer; 0 without one."""
+    nodes = [node for node in topology.workers if node.regionservers]
+    heaps = [daemon_heaps(node, topology.configuration)["regionserver"] for node in nodes]
+    return max(heaps, default=0)

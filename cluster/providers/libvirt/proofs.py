@@ -1,0 +1,57 @@
+"""Whether the drives of guests are what the study says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from density_study.cluster.machine.medium import Probe
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.model.host import Disk
+from density_study.cluster.providers.emulation import prove
+from density_study.cluster.providers.libvirt.guests import Guest
+from density_study.cluster.providers.ssh.transport import SshTransport
+from density_study.cluster.render.blueprint import NodePaths
+from density_study.cluster.state.events import DiskEmulated
+from density_study.cluster.state.journal import Journal
+from density_study.cluster.state.timeout_scale import acceleration
+
+
+def prove_disks(
+    transport: SshTransport, everyone: Sequence[Guest], places: NodePaths, journal: Journal
+) -> None:
+    """Probe each drive of the workers once, in one guest on it. StudyError with both figures if a drive
+    does not behave like its medium, or its limits do not hold.
+
+    In an emulated guest the figure is recorded but not judged: it describes the emulator.
+    """
+    emulated = "tcg" in acceleration(transport.tag, journal).values()
+    seen: set[tuple[str, Disk]] = set()
+    for guest in everyone:
+        node = guest.node
+        if "worker" not in node.roles:
+            continue
+        parts = zip(node.disks, guest.data, places.data_of(node), strict=True)
+        for drive, part, path in parts:
+            if (node.host, drive) in seen:
+                continue
+            seen.add((node.host, drive))
+            disk, folder = f"{node.host}:{drive.path}", f"{path}/tmp"
+            if part.limits is not None:
+                proof = prove(transport, node, folder, part.limits)
+                journal.record(DiskEmulated(tag=transport.tag, disk=disk, proof=proof))
+                continue
+            probe = Probe(**transport.act(node, "probe", folder))
+            read_ms = round(probe.random_4k_read_ms, 3)
+            result = {"random_4k_read_ms": read_ms, "medium": probe.medium}
+            journal.write("probed", tag=transport.tag, disk=disk, result=result)
+            if not emulated and probe.medium not in (None, drive.medium):
+                raise _wrong_medium(drive, probe, node.host)
+
+
+def _wrong_medium(drive: Disk, probe: Probe, host: str) -> StudyError:
+    return StudyError(
+        f"the study says {drive.medium}, but a random 4 KiB read in a guest took "
+        f"{probe.random_4k_read_ms:.2f} ms, like {probe.medium}.",
+        f"host {host!r}, disk {drive.path}",
+        f"set medium: {probe.medium}, or use a disk that is {drive.medium}.",
+    )

@@ -1,0 +1,53 @@
+"""Density is judged against its control arm, or the finding says what else differs."""
+
+from __future__ import annotations
+
+from density_study.analysis.findings import effects
+from density_study.analysis.findings.claim_questions import c5
+from density_study.analysis.findings.decide import decide
+from density_study.analysis.findings.question import Evidence
+from density_study.analysis.summary.summary import Finding, SettingSummary
+from tests.support.arms import dfsio, noisy, ycsb
+
+MORE = "RegionServers per host: 1 -> 4, each with its own handlers"
+
+
+def density(*arms: SettingSummary) -> list[Finding]:
+    questions = effects.questions(Evidence(arms, 8, "vm"))
+    rates = ("density-rate", "density-control-rate")
+    return [one for one in decide(list(questions), 8) if one.family in rates]
+
+
+def control(rate: float) -> SettingSummary:
+    return ycsb("b", 0, ops_s=noisy(rate, seed=1), topology="v0-r4-flash", regionservers_per_node=4)
+
+
+def test_what_regionservers_do_is_no_claim_about_density() -> None:
+    bare, dense = ycsb("b", 0, ops_s=noisy(100.0)), ycsb("b", 4, ops_s=noisy(200.0, seed=2))
+    plain, controlled = density(bare, control(200.0), dense)
+    assert plain.verdict == "no claim" and plain.why.startswith(MORE)
+    assert plain.why.endswith("the comparison with the control arm, which has as many, decides")
+    assert controlled.arms == "4 VMs per host over 4 RegionServers on the bare host"
+    assert controlled.verdict == "no claim" and controlled.family == "density-control-rate"
+
+
+def test_what_nodes_do_is_a_claim() -> None:
+    bare, dense = ycsb("b", 0, ops_s=noisy(100.0)), ycsb("b", 4, ops_s=noisy(200.0, seed=2))
+    _, controlled = density(bare, control(100.0), dense)
+    assert controlled.verdict == "reproduced"
+
+
+def test_without_control_arm_the_finding_says_what_still_differs() -> None:
+    (found,) = density(ycsb("b", 1, ops_s=noisy(100.0)), ycsb("b", 4, ops_s=noisy(200.0)))
+    assert found.verdict == "reproduced"
+    assert any(words.startswith(MORE) for words in found.declared)
+    (files,) = density(
+        dfsio("read", vms=1, mib_s=noisy(1.0)), dfsio("read", vms=4, mib_s=noisy(2.0))
+    )
+    assert files.declared == ()  # no RegionServer serves it
+
+
+def test_claims_about_vms_and_the_best_density_say_it_too() -> None:
+    scans = [ycsb("scan95-insert5", vms, ops_s=noisy(100.0 * vms)) for vms in (1, 4)]
+    (question,) = c5(Evidence(tuple(scans), 8, "vm"))
+    assert any(words.startswith(MORE) for words in question.declared)
