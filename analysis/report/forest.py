@@ -17,6 +17,7 @@ from density_study.analysis.summary.summary import VERDICT_WORDS, Finding, Summa
 
 MIN_TICKS, MAX_TICKS = 3, 7
 FINE = (0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75)
+FINER = tuple(round(0.7 + 0.05 * step, 2) for step in range(17))
 FINEST = tuple(round(0.9 + 0.02 * step, 2) for step in range(11))
 
 
@@ -156,7 +157,7 @@ def _ticks(low: float, high: float) -> list[float]:
     """Round ratios within the scale: few where it is wide, finer ones where it is narrow."""
     wide = [step * 10.0**decade for decade in range(-6, 7) for step in (1.0, 2.0, 5.0)]
     within: list[float] = []
-    for ticks in (wide[::3], wide, FINE, FINEST):
+    for ticks in (wide[::3], wide, FINE, FINER, FINEST):
         fewer, within = within, [tick for tick in ticks if low <= tick <= high]
         if len(within) > MAX_TICKS:
             return fewer

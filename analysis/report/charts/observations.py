@@ -21,6 +21,7 @@ from density_study.analysis.summary.summary import (
     Summary,
 )
 
+STAND_INS = {"process": "process groups, not VMs", "container": "containers, not VMs"}
 Row = dict[str, Any]  # one datum of a chart: plain JSON values
 # Setting, vms_per_host and medium: the attributes that the page's filters use.
 Of = tuple[str, str, str]
@@ -147,9 +148,8 @@ class View:
     @property
     def badges(self) -> tuple[str, ...]:
         """Marks on every figure, so that a figure cut out of the page still shows its limits."""
-        kind = self.summary.isolation
-        shared_kernel = (f"isolation: {kind}",) if kind in NODES else ()
-        return (*shared_kernel, *(f"{medium}: emulated" for medium in self.emulated))
+        stand_in = STAND_INS.get(self.summary.isolation)
+        return (*filter(None, (stand_in,)), *(f"{medium}: emulated" for medium in self.emulated))
 
     def medium(self, medium: str) -> str:
         return f"{medium} (emulated)" if medium in self.emulated else medium
