@@ -63,7 +63,7 @@ def test_every_record_says_that_nodes_are_containers(finished: Finished) -> None
 
 def test_the_report_calls_nodes_containers(finished: Finished) -> None:
     assert "Containers per host" in finished.page
-    assert "isolation: container" in finished.page
+    assert "containers, not VMs" in finished.page
     assert "VMs per host" not in finished.page
 
 
