@@ -1,4 +1,4 @@
-"""What a reader sees of the report's layout: nothing cut, nothing too small, nothing without its unit or scale."""
+"""The report's layout, as a reader sees it: nothing is cut off, too small, or broken over lines."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ CUT = """() => [...document.querySelectorAll("[data-chart] svg text")].filter(te
 WIDE = """() => [...document.querySelectorAll(".scroll")].filter(box => box.checkVisibility())
     .filter(box => box.scrollWidth > box.clientWidth + 1).map(box => box.ariaLabel)"""
 # Options of commands that are on two lines.
-BROKEN = """() => { const found = [], walk = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+BROKEN = """() => { const found = [];
+    const walk = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
     while (walk.nextNode()) for (const match of walk.currentNode.data.matchAll(/--[a-z][a-z-]+/g)) {
         const range = document.createRange();
         range.setStart(walk.currentNode, match.index);
@@ -75,15 +76,15 @@ def test_a_table_that_scrolls_shows_that_it_goes_on(page: Page, reports: dict[st
     page.add_style_tag(content=EVERYTHING)
     assert "Trials" in page.evaluate(WIDE)
     assert "Density by medium" not in page.evaluate(WIDE)
-    shadow = (
-        "getComputedStyle(document.querySelector('[aria-label=Trials].scroll')).backgroundAttachment"
-    )
+    shadow = "getComputedStyle(document.querySelector('[aria-label=Trials].scroll')).backgroundAttachment"
     assert set(page.evaluate(shadow).split(", ")) == {"local", "scroll"}
 
 
 def test_options_of_commands_are_not_broken_over_lines(page: Page, tmp_path: Path) -> None:
     summary = one_block()
-    headline = "Inconclusive, with a sentence of some length, --add-repetitions 4 --add-repetitions 5"
+    headline = (
+        "Inconclusive, with a sentence of some length, --add-repetitions 4 --add-repetitions 5"
+    )
     file = tmp_path / "report.html"
     write(summary.model_copy(update={"headline": headline}), file)
     for width_px in range(340, 400, 12):
@@ -98,7 +99,9 @@ def test_charts_inside_a_trial_name_what_they_show_once(
 ) -> None:
     open_report(page, reports["one"])
     draw_inside(page)
-    titles = page.evaluate("[...document.querySelectorAll('#inside-charts h3')].map(h => h.firstChild.data)")
+    titles = page.evaluate(
+        "[...document.querySelectorAll('#inside-charts h3')].map(h => h.firstChild.data)"
+    )
     assert titles == [
         "Throughput by second", "Disks by second",
         "CPU of host here", "CPU of the client", "CPU of the monitors", "CPU of worker-1",

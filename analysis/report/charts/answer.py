@@ -38,8 +38,8 @@ def _sought(seen: Sequence[Observation]) -> Iterator[str]:
     """A latency far below its limit looks like a fault of the search, unless one knows its steps."""
     for sought in dict.fromkeys(one.setting.sought for one in seen if one.setting.sought):
         yield (
-            f"A search found each rate: the {sought}. Latency and CPU are those at that rate. At the next higher "
-            "rate tried a limit no longer held; see Searches."
+            f"A search found each rate: the {sought}. Latency and CPU are those at that rate. At the next "
+            "higher rate that was tried, a limit no longer held; see Searches."
         )
 
 

@@ -30,8 +30,8 @@ Layout = Literal["twos", "threes", "fours"]
 TEXTS = tomllib.loads(Path(__file__).with_name("figures.toml").read_text("utf-8"))
 TICKS = 4  # of a vertical axis, at about
 LOG = ", logarithmic"
-# Drawn widths, by panels per line. A phone shows a panel 358 px wide: one drawn wider than 430 px would have texts
-# of less than 9 px there.
+# Drawn widths, by panels per line. A phone shows a panel 358 px wide: one drawn wider than 430 px would have
+# texts of less than 9 px there.
 WIDTHS_PX: dict[Layout, int] = {"twos": 430, "threes": 360, "fours": 270}
 # A panel is one picture with one description; Vega's descriptions of each mark only add size.
 _ARIA = re.compile(r' (?:role|aria-[a-z]+)="[^"]*"')

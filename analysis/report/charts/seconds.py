@@ -80,7 +80,9 @@ def _wall_panel(rows: list[Row]) -> Panel:
             description=mark(),
         )
     )
-    return panel(("wall-time", "", ""), "Wall time by activity", chart, rows, WALL_PX, WIDTHS_PX["twos"])
+    return panel(
+        ("wall-time", "", ""), "Wall time by activity", chart, rows, WALL_PX, WIDTHS_PX["twos"]
+    )
 
 
 def _seconds(grid: bool = False) -> alt.Axis:

@@ -98,7 +98,14 @@ def _panel(name: str, looks: list[tuple[int, Look]]) -> Panel:
         .encode(y=alt.datum(1.0), description=mark())
     )
     subject, _, arms = name.partition(": ")
-    return panel(("sharpness", subject, arms), name, one + ends + middle, rows, HEIGHT_PX, WIDTHS_PX["threes"])
+    return panel(
+        ("sharpness", subject, arms),
+        name,
+        one + ends + middle,
+        rows,
+        HEIGHT_PX,
+        WIDTHS_PX["threes"],
+    )
 
 
 def _rows(looks: list[tuple[int, Look]]) -> Iterator[Row]:

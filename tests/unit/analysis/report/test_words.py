@@ -1,4 +1,4 @@
-"""Words of the report: of scopes, of units, of what only stands in, of commands, and where there is more to read."""
+"""Words of the report: of scopes, units, stand-ins and commands, and where there is more to read."""
 
 from __future__ import annotations
 
@@ -59,8 +59,10 @@ def test_trials_count_from_one_like_the_plan() -> None:
 
 
 def test_free_text_keeps_options_whole_and_marks_code() -> None:
-    shown = templates().from_string("{{ text | prose }}").render(
-        text="<b> 20 min: `study run SPEC --add-repetitions 4`, --set a=1"
+    shown = (
+        templates()
+        .from_string("{{ text | prose }}")
+        .render(text="<b> 20 min: `study run SPEC --add-repetitions 4`, --set a=1")
     )
     assert shown == (
         "&lt;b&gt; 20\N{NO-BREAK SPACE}min: <code>study run SPEC "
@@ -68,10 +70,14 @@ def test_free_text_keeps_options_whole_and_marks_code() -> None:
     )
 
 
-def test_a_narrow_scale_has_ticks_on_both_sides_of_one() -> None:
-    ticks = forest._ticks(0.93, 1.24)
-    assert 4 <= len(ticks) <= forest.MAX_TICKS
-    assert min(ticks) < 1.0 < max(ticks) and 1.2 in ticks
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [(0.93, 1.24), (0.62, 1.91), (0.3, 3.5), (0.97, 1.05), (0.1, 12.0), (0.01, 900.0), (0.72, 1.3)],
+)
+def test_every_scale_has_ticks_on_both_sides_of_one(low: float, high: float) -> None:
+    ticks = forest._ticks(low, high)
+    assert 3 <= len(ticks) <= forest.MAX_TICKS
+    assert min(ticks) < 1.0 < max(ticks) and 1.0 in ticks
 
 
 def test_the_pages_named_for_more_exist() -> None:

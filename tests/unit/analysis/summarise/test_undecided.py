@@ -48,7 +48,10 @@ def test_a_single_build_takes_four_more_and_their_time() -> None:
 
 def test_several_needs_are_numbered_because_all_of_them_are_needed() -> None:
     line = str(_line(_settings(1), 1, isolation="process"))
-    assert "Still needed: (1) provider libvirt, because process groups only stand in for VMs; (2) 4" in line
+    assert (
+        "Still needed: (1) provider libvirt, because process groups only stand in for VMs; (2) 4"
+        in line
+    )
 
 
 def test_imported_records_lack_facts_and_cannot_be_repeated_here() -> None:
