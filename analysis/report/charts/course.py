@@ -37,8 +37,9 @@ def course(view: View) -> tuple[Figure | None, tuple[str, ...]]:
         has = f"this run has {', '.join(have) or 'none'}"
         return None, (f"valid trials of one workload, with host samples, at two densities; {has}",)
     label = next(one.label for one in summary.settings if one.setting == pair[0][0].setting)
+    beside = " beside ".join(view.density_in_words(one[0].vms_per_host) for one in pair)
     figure = Figure(
-        **titled("talk-5", label=label),
+        **titled("talk-5", label=label) | {"title": f"CPU over time, {beside}"},
         panels=tuple(_panel(one, view) for one in pair),
         legend=legend(CPU),
         table=_table(pair, view),

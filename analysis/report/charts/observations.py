@@ -164,6 +164,11 @@ class View:
         return ", ".join((medium, *control, *setting.levels.values()))
 
     @property
+    def matrix_header(self) -> str:
+        """The heading of the table with all results."""
+        return "Density by medium" if self.arm_header == "Medium" else "Results by arm"
+
+    @property
     def arm_header(self) -> str:
         """The header of a column with `arm`."""
         named = any(setting.levels for setting in self.summary.settings)

@@ -6,6 +6,7 @@ import pytest
 
 from density_study.analysis.report import forest
 from density_study.analysis.report.charts.answer import answer
+from density_study.analysis.report.charts.course import course
 from density_study.analysis.report.charts.figure import vertical_log
 from density_study.analysis.report.charts.observations import View
 from density_study.analysis.report.charts.quantity import quantity, where
@@ -112,3 +113,18 @@ def test_the_answer_leaves_out_the_load_generator_and_explains_a_search() -> Non
     assert figure is not None
     assert "highest rate with READ p99 <= 20 ms" in figure.notes[0]
     assert [one.subtitle for one in figure.panels][-1] == "host here without client and monitors"
+
+
+def test_cpu_over_time_is_called_by_the_densities_that_it_shows() -> None:
+    whole, _ = course(View(eight_repetitions()))
+    without, _ = course(View(one_block()))
+    assert whole is not None and without is not None
+    assert whole.title == "CPU over time, bare host beside 4 VMs per host"
+    assert without.title == "CPU over time, 1 worker per host beside 2 workers per host"
+
+
+def test_results_of_arms_that_are_no_media_are_not_called_so() -> None:
+    summary = one_block()
+    assert View(summary).matrix_header == "Density by medium"
+    named = tuple(one.model_copy(update={"levels": {"store": "HBase"}}) for one in summary.settings)
+    assert View(summary.model_copy(update={"settings": named})).matrix_header == "Results by arm"
