@@ -19,7 +19,7 @@ IntervalOf = Callable[[Sequence[float]], Interval]
 Differences = Callable[[SettingSummary, SettingSummary], tuple[str, ...]]
 
 # Obstacles that other arms would not have; a finding's reason contains them word for word.
-PROCESS_GROUPS = "isolation: process; process groups support no claim about VMs"
+PROCESS_GROUPS = "process groups support no claim about VMs"
 EMULATED_GUESTS = "the VMs ran without KVM (emulated), which supports no claim about VMs"
 EMULATED_MEDIUM = "the medium is emulated, which supports no claim"
 NO_READ_AHEAD = "DataNodes on HDDs ran without libhadoop and did not read ahead"
@@ -95,7 +95,7 @@ class Evidence:
     def about_vms(self, *arms: SettingSummary) -> tuple[str, ...]:
         """Why these arms support no claim about VMs (method 24)."""
         if self.isolation == "container":
-            return ("isolation: container; containers support no claim about VMs",)
+            return ("containers support no claim about VMs",)
         return self.about_density(*arms)
 
     def about_density(self, *arms: SettingSummary) -> tuple[str, ...]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 from density_study.analysis.summary.disclosure import DIFFERENCES
@@ -18,8 +20,49 @@ class Entry:
     text: str | None = None
     children: tuple[Entry, ...] = ()
 
+    @property
+    def is_short(self) -> bool:
+        """Whether it is shown without a click: a few values, and no file."""
+        leaves = tuple(_leaves(self))
+        return len(leaves) <= SHORT and all(one.text is None for one in leaves)
+
 
 LONG = 160
+SHORT = 16
+HEADINGS = {
+    "acceleration": "CPU acceleration of VMs",
+    "daemons": "Command lines of daemons",
+    "differences": "Differences between builds",
+    "emulated": "Emulated disks",
+    "files": "Configuration files as rendered",
+    "given": "What the given cluster says of itself",
+    "in_effect": "Settings in effect",
+    "isolation": "Kind of node",
+    "listens_on_all_addresses": "Daemons that listen on all addresses",
+    "native_hadoop": "Native libraries of Hadoop",
+    "reachable_by": "Who can reach the daemons",
+    "stacks": "Versions and checksums of software",
+}
+"""Of the keys of a disclosure that do not say what they are."""
+_PLAIN = re.compile(r"[a-z_]+")
+
+
+def headed(values: dict[str, Any]) -> tuple[Entry, ...]:
+    """`entries` under headings for people; those that are one value come first."""
+    named = (replace(one, key=_heading(one.key)) for one in entries(values))
+    return tuple(sorted(named, key=lambda one: one.value is None))
+
+
+def _heading(key: str) -> str:
+    words = key.replace("_", " ").capitalize() if _PLAIN.fullmatch(key) else key
+    return HEADINGS.get(key, words)
+
+
+def _leaves(entry: Entry) -> Iterator[Entry]:
+    if not entry.children:
+        yield entry
+    for child in entry.children:
+        yield from _leaves(child)
 
 
 def entries(values: dict[str, Any]) -> tuple[Entry, ...]:
@@ -65,4 +108,6 @@ def _leaf(key: str, text: str, join: str = "\n") -> Entry:
 
 
 def _words(value: object) -> str:
+    if value in ({}, []):
+        return "none"
     return value if isinstance(value, str) else json.dumps(value)

@@ -15,8 +15,10 @@ from density_study.analysis.report.charts.palette import VERDICT, Style
 from density_study.analysis.report.charts.quantity import interval, ratio
 from density_study.analysis.summary.summary import VERDICT_WORDS, Finding, Summary
 
-MIN_TICKS, MAX_TICKS = 3, 7
+MAX_TICKS = 7
+COARSE = (0.25, 0.4, 0.5, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0)
 FINE = (0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75)
+FINER = tuple(round(0.7 + 0.05 * step, 2) for step in range(17))
 FINEST = tuple(round(0.9 + 0.02 * step, 2) for step in range(11))
 
 
@@ -153,13 +155,8 @@ def _domain(findings: Sequence[Finding]) -> tuple[float, float]:
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """Round ratios within the scale: few where it is wide, finer ones where it is narrow."""
+    """Round ratios within the scale, as many as have room: coarse ones where it is wide."""
     wide = [step * 10.0**decade for decade in range(-6, 7) for step in (1.0, 2.0, 5.0)]
-    within: list[float] = []
-    for ticks in (wide[::3], wide, FINE, FINEST):
-        fewer, within = within, [tick for tick in ticks if low <= tick <= high]
-        if len(within) > MAX_TICKS:
-            return fewer
-        if len(within) >= MIN_TICKS:
-            break
-    return within
+    levels = (wide[::3], wide, COARSE, FINE, FINER, FINEST)
+    within = [[tick for tick in ticks if low <= tick <= high] for ticks in levels]
+    return max((ticks for ticks in within if len(ticks) <= MAX_TICKS), key=len, default=[1.0])

@@ -9,10 +9,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 _STATIC = Path(__file__).parent / "static"
 _NUMBER_AND_UNIT = re.compile(r"(\d) (?=(?:ms|s|min|h|MiB|GiB|ops)\b|%)")
+_CODE = re.compile(r"`([^`]+)`")
+_OPTION = re.compile(r"--[a-z][a-z-]+(?: \d+)?")
 
 
 def templates() -> Environment:
@@ -24,7 +26,7 @@ def templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["unbroken"] = _unbroken
+    environment.filters["prose"] = _prose
     return environment
 
 
@@ -51,6 +53,9 @@ def policy(scripts: Iterable[str], *sources: str) -> str:
     )
 
 
-def _unbroken(text: str) -> str:
-    """Free text in which a number and its unit stay on one line."""
-    return _NUMBER_AND_UNIT.sub("\\1\N{NO-BREAK SPACE}", text)
+def _prose(text: str) -> Markup:
+    """Free text, escaped. A number and its unit stay on one line, and so does an option of a command; what
+    stands in backticks is code."""
+    html = str(escape(_NUMBER_AND_UNIT.sub("\\1\N{NO-BREAK SPACE}", text)))
+    html = _OPTION.sub(r'<span class="whole">\g<0></span>', html)
+    return Markup(_CODE.sub(r"<code>\1</code>", html))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from density_study.analysis.report.charts.observations import View
-from density_study.analysis.report.charts.quantity import interval, quantity
+from density_study.analysis.report.charts.quantity import interval, quantity, where
 from density_study.analysis.report.trials import (
     counts_by_arm,
     host_cpu,
@@ -79,7 +79,7 @@ def _facts(at: int, entry: SettingSummary) -> Iterator[Fact]:
     named: list[tuple[str, Metric]] = [("", one) for one in known if one.name in MAIN_RATES]
     if slowest := slowest_p99(known):
         named.append((f"p99 {slowest.operation}, {slowest.latency_kind}", slowest))
-    named += [(f"used CPU, {one.scope}", one) for one in host_cpu(known)]
+    named += [(f"used CPU of {where(one.scope)}", one) for one in host_cpu(known)]
     named += [("variation by second", one) for one in known if one.name == "throughput_cv"]
     caches = {"l1_hit_percent": "found on the heap", "l2_hit_percent": "found in the cache"}
     named += [(caches[one.name], one) for one in known if one.name in caches]

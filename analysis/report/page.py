@@ -37,7 +37,7 @@ from density_study.analysis.report.charts.palette import CPU, VERDICT, config
 from density_study.analysis.report.charts.quantity import duration, quantity
 from density_study.analysis.report.charts.sections import sections
 from density_study.analysis.report.charts.talk import talk_charts
-from density_study.analysis.report.disclosure import entries
+from density_study.analysis.report.disclosure import headed
 from density_study.analysis.report.forest import forest
 from density_study.analysis.report.html import inline_script, policy, static, templates
 from density_study.analysis.report.matrix import matrix
@@ -53,6 +53,16 @@ from density_study.cluster.state import atomic
 _HERE = Path(__file__).parent
 # Our own scripts, in the order they run.
 SCRIPTS = ("sorting.js", "inside.js", "filters.js", "report.js")
+# Pages of the documentation, by their place in the project's repository: it has no address on the web.
+DOCUMENTS = (
+    ("docs/report.md", "explains each part of this page"),
+    ("docs/workloads.md", "says what each number means"),
+    ("docs/methodology.md", "says how far to trust it"),
+    (
+        "docs/reference/validity-rules.md",
+        "has every check of a trial, and what to do when it fails",
+    ),
+)
 # JSON longer than this many characters is compressed, so that a long study's page stays small.
 LONG_JSON = 300_000
 
@@ -97,8 +107,9 @@ def render(summary: Summary) -> str:
         probes=searches.probes_table(view),
         trials=sorted(summary.trials, key=lambda trial: trial.order),
         trial_counts=_trial_counts(summary),
-        disclosure=entries(summary.disclosure),
+        disclosure=headed(summary.disclosure),
         terms=tomllib.loads((_HERE / "glossary.toml").read_text("utf-8")),
+        documents=DOCUMENTS,
         css=Markup(static("report.css")),
         scripts=scripts,
         policy=policy((*scripts, vega_bundle()), "'unsafe-eval'"),  # Vega compiles its expressions
@@ -147,7 +158,7 @@ def _facts(summary: Summary) -> tuple[str, ...]:
     if summary.imported is not None:
         made = f"records made by others, imported from {summary.imported.files} files"
         return made, repetitions, measuring
-    return f"provider {summary.provider}", f"{repetitions}, seed {summary.seed}", measuring
+    return f"provider {summary.provider}", repetitions, measuring
 
 
 def embedded(id_: str, value: object) -> dict[str, Any]:
@@ -165,5 +176,6 @@ def embedded(id_: str, value: object) -> dict[str, Any]:
 def _environment() -> Environment:
     environment = templates()
     environment.globals |= {"quantity": quantity, "main_rate": trials.main_rate}
+    environment.globals |= {"number": trials.number}
     environment.globals |= {"plan_facts": facts, "plan_sentence": plan_sentence, "spread": spread}
     return environment

@@ -64,13 +64,18 @@ def _example(said: Counter[str]) -> str:
     return f"{text}; {others} more with other numbers" if others else text
 
 
+def number(trial: TrialSummary) -> int:
+    """Its place in the order in which trials ran, from 1 as in `study plan`."""
+    return trial.order + 1
+
+
 def courses(view: View) -> dict[str, tuple[int, str]]:
     """Each trial that has a series, in the order they ran: the series' index, and a label."""
     places = {series.trial: place for place, series in enumerate(view.summary.series)}
     return {
         one.trial: (
             places[one.trial],
-            f"{one.order}: {view.labels[one.setting]}, {view.density_in_words(one.vms_per_host)}, "
+            f"{number(one)}: {view.labels[one.setting]}, {view.density_in_words(one.vms_per_host)}, "
             f"{view.medium(one.medium)}, repetition {one.repetition} ({one.verdict})",
         )
         for one in sorted(view.summary.trials, key=lambda trial: trial.order)
@@ -84,7 +89,7 @@ def slow_seconds(view: View) -> DataTable:
     orders = {trial.trial: trial for trial in view.summary.trials}
     rows = [
         (
-            f"{trial.order}: {view.labels[trial.setting]}",
+            f"{number(trial)}: {view.labels[trial.setting]}",
             spell.cause or "none found",
             spell.sentence,
         )

@@ -38,7 +38,7 @@ class _Repetitions:
             return words
         each_s = self.total_s / self.have if self.total_s and self.have else None
         takes = f", about {_duration(each_s * more)}" if each_s else ""
-        return f"{words} (--add-repetitions {more}{takes})"
+        return f"{words} (`study run SPEC --add-repetitions {more}`{takes})"
 
 
 def undecided(
@@ -60,12 +60,9 @@ def undecided(
     if evidence.sequential:
         repetitions = iter(["a smaller `repetitions.until` or a larger `repetitions.at_most`"])
     needs = [*_arms(open_ones, evidence, warnings), *repetitions]
+    numbered = [f"({at}) {need}" for at, need in enumerate(needs, 1)] if len(needs) > 1 else needs
     text = f"Not decided: {counted}."
-    return (
-        f"{text} To decide {'them' if len(open_ones) > 1 else 'it'}: {'; and '.join(needs)}."
-        if needs
-        else text
-    )
+    return f"{text} Still needed: {'; '.join(numbered)}." if needs else text
 
 
 def _arms(

@@ -166,7 +166,7 @@ def design_warnings(
     if isolation == "process":
         yield SummaryWarning(
             code="process-nodes",
-            message="isolation: process. Nodes are process groups on one machine and only stand in "
+            message="Nodes are process groups on one machine and only stand in "
             "for VMs, so this run supports no claim about VMs. It can compare versions, settings and stores.",
             remedy="Use provider libvirt to compare VMs.",
         )
@@ -174,7 +174,7 @@ def design_warnings(
         yield SummaryWarning(
             code="container-nodes",
             level="info",
-            message="isolation: container. Nodes are containers, which share one kernel: findings are about "
+            message="Nodes are containers, which share one kernel: findings are about "
             "containers, and none about VMs.",
             remedy="Use provider libvirt to compare VMs.",
         )
@@ -221,7 +221,7 @@ def _shared_client_host(topologies: Iterable[GivenTopology | Topology]) -> Itera
             code="shared-client-host",
             level="info",
             message="The client runs on a host of the cluster. Its CPU is reported separately, and the "
-            "scope host-less-client excludes client and monitors.",
+            "numbers of the host without client and monitors leave out both.",
         )
 
 

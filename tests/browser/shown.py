@@ -15,14 +15,18 @@ DOCS = project_root() / "docs"
 HASHES = DOCS / "pictures.json"
 REPORTS = ("one", "eight")
 _OF_AIRFLOW = ("airflow.png", "airflow-cleared.png")
+_OF_HUB = "airflow-hub.png"
+_HUB = project_root() / "analysis" / "report" / "templates" / "hub.html.j2"
 _HIDDEN = re.compile(r"<script.*?</script>|<style.*?</style>|<svg.*?</svg>|<[^>]+>", re.S)
 
 
 def shown(picture: str) -> str:
-    """The hash of what a picture taken now would show: the report's first screen, of the same numbers, or the
-    pages of the installed Airflow."""
+    """The hash of what a picture taken now would show: the report's first screen, of the same numbers, the
+    hub, or the pages of the installed Airflow."""
     if picture in _OF_AIRFLOW:
         return _hash(f"airflow {version('apache-airflow')}")
+    if picture == _OF_HUB:
+        return _hash(_HUB.read_text("utf-8"), static("report.css"), static("hub.css"))
     first = [html(name).partition('<nav aria-label="Sections"')[0] for name in REPORTS]
     return _hash(
         "".join(" ".join(_HIDDEN.sub(" ", one).split()) for one in first), static("report.css")

@@ -144,5 +144,8 @@ def test_on_paper_only_trials_with_a_remark_are_listed(
     verdicts = page.evaluate(f"{rows}.map(r => r.dataset.verdict)")
     assert sorted(set(verdicts)) == ["invalid", "unknown"] and len(verdicts) == 16
     assert page.locator("text=Valid trials without warnings are not printed").is_visible()
-    hidden = ["#filters", "nav", "#disclosure", "#inside"]  # the last: no trial was chosen
+    hidden = ["#filters", "nav", "#inside"]  # the last: no trial was chosen
     assert [one for one in hidden if page.locator(one).is_visible()] == []
+    of_machine = page.locator("#disclosure details[open]")
+    assert "AMD EPYC" in " ".join(of_machine.all_inner_texts())  # short parts are open, and printed
+    assert not page.locator("#disclosure pre").first.is_visible()

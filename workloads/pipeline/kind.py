@@ -20,5 +20,5 @@ PIPELINE = WorkloadKind(
     runner=_runner,
     rate="throughput_genomes",
     rate_unit="genomes/h",
-    rate_words="genomes per hour",
+    rate_words="test genomes per hour",
 )

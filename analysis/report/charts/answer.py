@@ -10,7 +10,7 @@ from density_study.analysis.report.charts.chart import by_density, draw
 from density_study.analysis.report.charts.figure import Figure, PanelKey, titled
 from density_study.analysis.report.charts.notes import notes
 from density_study.analysis.report.charts.observations import Observation, View
-from density_study.analysis.report.charts.quantity import sign
+from density_study.analysis.report.charts.quantity import sign, where
 from density_study.analysis.report.charts.sections import RATES, latency_words
 from density_study.analysis.summary.summary import MAIN_RATES, Metric
 
@@ -27,11 +27,20 @@ def answer(view: View) -> Figure | None:
         **titled("answer", label=seen[0].setting.label, what=_varied(view)),
         panel=_panel,
         table=("Number", _words),
-        notes=notes(view, seen, "number"),
+        notes=(*_sought(seen), *notes(view, seen, "number")),
         joined=True,
         height_px=232,
     )
     return draw(chart, seen, view)
+
+
+def _sought(seen: Sequence[Observation]) -> Iterator[str]:
+    """A latency far below its limit looks like a fault of the search, unless one knows its steps."""
+    for sought in dict.fromkeys(one.setting.sought for one in seen if one.setting.sought):
+        yield (
+            f"A search found each rate: the {sought}. Latency and CPU are those at that rate. At the next "
+            "higher rate that was tried, a limit no longer held; see Searches."
+        )
 
 
 def _varied(view: View) -> str:
@@ -58,11 +67,16 @@ def _is_tail(one: Observation) -> bool:
 
 
 def _cpu(of_it: Sequence[Observation]) -> list[Observation]:
-    """Of the host; where there are several, of all nodes together."""
+    """Of the host, without the load generator if it runs there; of several hosts, of all nodes together."""
     used = [one for one in of_it if one.metric.name == "cpu_used"]
-    hosts = {one.metric.scope for one in used if (one.metric.scope or "").startswith("host:")}
-    wanted = hosts if len(hosts) == 1 else {"cluster"}
+    hosts = _scopes(used, "host")
+    wanted = _scopes(used, "host-less-client") or hosts if len(hosts) == 1 else {"cluster"}
     return [one for one in used if one.metric.scope in wanted]
+
+
+def _scopes(used: Sequence[Observation], kind: str) -> set[str]:
+    scopes = {one.metric.scope or "" for one in used}
+    return {scope for scope in scopes if scope.partition(":")[0] == kind}
 
 
 def _panel(one: Observation) -> PanelKey:
@@ -78,7 +92,7 @@ def _words(metric: Metric) -> str:
     if metric.name == "latency":
         return latency_words(metric)
     if metric.name == "cpu_used":
-        return "all nodes together" if metric.scope == "cluster" else str(metric.scope)
+        return where(metric.scope)
     return RATES[metric.name]
 
 

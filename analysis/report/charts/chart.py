@@ -11,6 +11,7 @@ import altair as alt
 from density_study.analysis.report.charts.datatable import observation_table
 from density_study.analysis.report.charts.figure import (
     DATA,
+    WIDTHS_PX,
     Figure,
     Layout,
     LegendEntry,
@@ -29,8 +30,6 @@ from density_study.analysis.report.charts.palette import INK, PAPER, Style
 from density_study.analysis.report.charts.quantity import interval, quantity, sign
 from density_study.analysis.summary.numbers import digits
 from density_study.analysis.summary.summary import Metric
-
-WIDTHS_PX: dict[Layout, int] = {"one": 560, "twos": 540, "threes": 360, "fours": 270}
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from density_study.analysis.report.charts.figure import (
+    WIDTHS_PX,
     Column,
     DataTable,
     Figure,
@@ -16,12 +17,11 @@ from density_study.analysis.report.charts.figure import (
 from density_study.analysis.report.charts.inside import cpu_bars
 from density_study.analysis.report.charts.observations import Row, View
 from density_study.analysis.report.charts.palette import CPU
-from density_study.analysis.report.charts.quantity import quantity
+from density_study.analysis.report.charts.quantity import quantity, where
 from density_study.analysis.summary.series import CpuSeries
 from density_study.analysis.summary.summary import Summary, TrialSummary
 
 HEIGHT_PX = 208
-WIDTH_PX = 540
 _PREFERRED = ("scan95-insert5", "read45-insert55", "load", "random")
 # A trial, the pointer to its host's series in the summary, that series, and its step in seconds.
 HostCourse = tuple[TrialSummary, str, CpuSeries, int]
@@ -37,8 +37,9 @@ def course(view: View) -> tuple[Figure | None, tuple[str, ...]]:
         has = f"this run has {', '.join(have) or 'none'}"
         return None, (f"valid trials of one workload, with host samples, at two densities; {has}",)
     label = next(one.label for one in summary.settings if one.setting == pair[0][0].setting)
+    beside = " beside ".join(view.density_in_words(one[0].vms_per_host) for one in pair)
     figure = Figure(
-        **titled("talk-5", label=label),
+        **titled("talk-5", label=label) | {"title": f"CPU over time, {beside}"},
         panels=tuple(_panel(one, view) for one in pair),
         legend=legend(CPU),
         table=_table(pair, view),
@@ -78,7 +79,7 @@ def _pairs(courses: list[HostCourse], summary: Summary) -> Iterator[tuple[HostCo
 def _panel(one: HostCourse, view: View) -> Panel:
     trial, rows = one[0], list(_rows(one))
     title = view.density_in_words(trial.vms_per_host)
-    subtitle = f"{view.medium(trial.medium)}, {one[2].scope}, {trial.trial}"
+    subtitle = f"{view.medium(trial.medium)}, {where(one[2].scope)}, {trial.trial}"
     idle = [row["value"] for row in rows if row["kind"] == "idle"]
     between = (
         f"Idle between {quantity(min(idle), 'percent')} and {quantity(max(idle), 'percent')}."
@@ -87,7 +88,7 @@ def _panel(one: HostCourse, view: View) -> Panel:
     )
     description = f"Host CPU by kind over time, {title}, {subtitle}. {between}"
     spec = finished(cpu_bars(), rows, HEIGHT_PX)
-    return Panel("", title, subtitle, description, spec, WIDTH_PX)
+    return Panel("", title, subtitle, description, spec, WIDTHS_PX["twos"])
 
 
 def _rows(one: HostCourse) -> Iterator[Row]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from density_study.analysis.report.charts.figure import Column, DataTable
 from density_study.analysis.report.charts.observations import Observation, View
-from density_study.analysis.report.charts.quantity import interval, quantity
+from density_study.analysis.report.charts.quantity import interval, quantity, where
 from density_study.analysis.summary.numbers import digits
 from density_study.analysis.summary.summary import Metric
 
@@ -65,7 +65,7 @@ def other_table(view: View) -> DataTable:
         if not (one.metric.name.startswith("cpu_") and str(one.metric.scope).startswith("host:"))
     ]
     return observation_table(
-        seen, view, "Number", lambda m: ", ".join(filter(None, (OTHERS[m.name], m.scope)))
+        seen, view, "Number", lambda m: ", ".join(filter(None, (OTHERS[m.name], where(m.scope))))
     )
 
 

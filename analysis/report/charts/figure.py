@@ -25,10 +25,14 @@ from density_study.cluster.state.atomic import write_text
 DATA = "rows"  # name of the data set of every panel
 PanelKey = tuple[str, str, str]  # id, title and subtitle of a panel
 # Panels per line in a wide window; fewer in a narrow one.
-Layout = Literal["one", "twos", "threes", "fours"]
+Layout = Literal["twos", "threes", "fours"]
 # Title and caption of each figure, by its id.
 TEXTS = tomllib.loads(Path(__file__).with_name("figures.toml").read_text("utf-8"))
 TICKS = 4  # of a vertical axis, at about
+LOG = ", logarithmic"
+# Drawn widths, by panels per line. A phone shows a panel 358 px wide: one drawn wider than 430 px would have
+# texts of less than 9 px there.
+WIDTHS_PX: dict[Layout, int] = {"twos": 430, "threes": 360, "fours": 270}
 # A panel is one picture with one description; Vega's descriptions of each mark only add size.
 _ARIA = re.compile(r' (?:role|aria-[a-z]+)="[^"]*"')
 # A drawn mark. Vega writes its row's number, from the `description` channel, into aria-label.
@@ -194,14 +198,15 @@ def series_look(styles: dict[str, Style]) -> dict[str, Any]:
 def vertical(unit: str, domain: tuple[float, float] | None = None) -> Any:
     """The y channel of field `value`: from zero, with the unit above the axis instead of along it."""
     scale = alt.Scale(domain=list(domain)) if domain else alt.Scale(zero=True, nice=TICKS)
-    return alt.Y("value:Q", scale=scale, axis=_axis(unit, tickCount=TICKS))
+    return alt.Y("value:Q", scale=scale, axis=above(unit, tickCount=TICKS))
 
 
 def vertical_log(unit: str, values: Sequence[float]) -> Any:
-    """The y channel on a logarithmic scale that ends at round numbers around `values` (> 0)."""
+    """The y channel on a logarithmic scale that ends at round numbers around `values` (> 0), and says so."""
     ticks = log_ticks(min(values), max(values))
     scale = alt.Scale(type="log", domain=[ticks[0], ticks[-1]], nice=False)
-    return alt.Y("value:Q", scale=scale, axis=_axis(unit, values=ticks, format="~r"))
+    axis = above(f"{unit}{LOG}", values=ticks, format="~r")
+    return alt.Y("value:Q", scale=scale, axis=axis)
 
 
 def log_ticks(low: float, high: float) -> list[float]:
@@ -219,9 +224,10 @@ def log_ticks(low: float, high: float) -> list[float]:
     return ticks[below : above + 1]
 
 
-def _axis(unit: str, **ticks: Any) -> Any:
+def above(title: str, **ticks: Any) -> Any:
+    """A vertical axis whose title stands above it instead of along it."""
     return alt.Axis(
-        title=unit,
+        title=title,
         titleAngle=0,
         titleAlign="left",
         titleAnchor="end",

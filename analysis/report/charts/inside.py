@@ -12,6 +12,8 @@ import altair as alt
 
 from density_study.analysis.report.charts.figure import (
     DATA,
+    LOG,
+    above,
     colour_scale,
     finished,
     mark,
@@ -91,7 +93,7 @@ def _latency(styles: dict[str, Style]) -> dict[str, Any]:
     upwards = alt.Y(
         "value:Q",
         scale=alt.Scale(type="log"),
-        axis=alt.Axis(title="ms", format="~r", values=DECADES),
+        axis=above(f"ms{LOG}", format="~r", values=DECADES),
     )
     base = alt.Chart(alt.NamedData(DATA)).encode(
         x=alt.X("part:Q", scale=scale, axis=axis), y=upwards, color=look["color"]

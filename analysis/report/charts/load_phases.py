@@ -8,6 +8,7 @@ import altair as alt
 
 from density_study.analysis.report.charts.figure import (
     DATA,
+    WIDTHS_PX,
     Column,
     DataTable,
     Figure,
@@ -28,7 +29,6 @@ from density_study.analysis.summary.summary import Metric, SettingSummary, Trial
 from density_study.workloads.base.search import SUSTAINED
 
 HEIGHT_PX = 168
-WIDTH_PX = 540
 MOST_TRIALS = 8
 RATES = {"requested": SERIES[1], "achieved": SERIES[0]}
 _SERIES = {"requested": "requested", "operations": "achieved"}
@@ -139,14 +139,14 @@ def _panels(
     )
     rates = [] if series is None else list(_rates(*series, trial, of))
     if rates:
-        yield panel(key, f"Rates over time: {title}", _lines(), rates, HEIGHT_PX, WIDTH_PX)
+        yield panel(key, f"Rates over time: {title}", _lines(), rates, HEIGHT_PX, WIDTHS_PX["twos"])
     tails = list(_tails(setting, at, trial, of))
     if not tails:  # no part has enough operations
         return
     chart = _steps(tails, operations)
     what = f"Intended p99 of each part: {title}"
     yield panel((f"{key[0]}-p99", title, f"intended p99, {where}"), what, chart, tails, HEIGHT_PX,
-                WIDTH_PX)  # fmt: skip
+                WIDTHS_PX["twos"])  # fmt: skip
 
 
 def _rates(at: int, series: TrialSeries, trial: TrialSummary, of: list[str]) -> Iterator[Row]:

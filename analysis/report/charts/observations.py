@@ -21,6 +21,7 @@ from density_study.analysis.summary.summary import (
     Summary,
 )
 
+STAND_INS = {"process": "process groups, not VMs", "container": "containers, not VMs"}
 Row = dict[str, Any]  # one datum of a chart: plain JSON values
 # Setting, vms_per_host and medium: the attributes that the page's filters use.
 Of = tuple[str, str, str]
@@ -147,9 +148,8 @@ class View:
     @property
     def badges(self) -> tuple[str, ...]:
         """Marks on every figure, so that a figure cut out of the page still shows its limits."""
-        kind = self.summary.isolation
-        shared_kernel = (f"isolation: {kind}",) if kind in NODES else ()
-        return (*shared_kernel, *(f"{medium}: emulated" for medium in self.emulated))
+        stand_in = STAND_INS.get(self.summary.isolation)
+        return (*filter(None, (stand_in,)), *(f"{medium}: emulated" for medium in self.emulated))
 
     def medium(self, medium: str) -> str:
         return f"{medium} (emulated)" if medium in self.emulated else medium
@@ -162,6 +162,11 @@ class View:
         many = f"{servers} RegionServer{'s' if servers > 1 else ''} per node"
         control = (many,) if self._many_regionservers and servers != UNKNOWN_LEVEL else ()
         return ", ".join((medium, *control, *setting.levels.values()))
+
+    @property
+    def matrix_header(self) -> str:
+        """The heading of the table with all results."""
+        return "Density by medium" if self.arm_header == "Medium" else "Results by arm"
 
     @property
     def arm_header(self) -> str:

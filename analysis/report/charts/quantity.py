@@ -6,7 +6,18 @@ from density_study.analysis.summary import numbers
 
 ABSENT = "not computed"
 _NBSP = "\N{NO-BREAK SPACE}"
-_SIGNS = {"percent": "%", "count": "maps"}  # concurrent_maps is the only count
+_SIGNS = {
+    "percent": "%",
+    "count": "maps",  # concurrent_maps is the only count
+    "genomes/h": "test genomes/h",  # a thousandth of a human genome, or less
+    "genomes/h per USD/h": "test genomes/h per USD/h",
+}
+_WHERE = {  # the name, if there is one, takes the place of {}
+    "cluster": "all nodes together",
+    "host": "host {}",
+    "host-less-client": "host {} without client and monitors",
+    "monitor": "monitors",
+}
 
 
 def quantity(value: float | None, unit: str) -> str:
@@ -19,6 +30,12 @@ def quantity(value: float | None, unit: str) -> str:
 def sign(unit: str) -> str:
     """The unit as people write it: % for percent."""
     return _SIGNS.get(unit, unit)
+
+
+def where(scope: str | None) -> str:
+    """A metric's scope in words: host here, host h1 without client and monitors, w1."""
+    kind, _, name = (scope or "").partition(":")
+    return " ".join(_WHERE.get(kind, name or kind).format(name).split())
 
 
 def interval(low: float | None, high: float | None, unit: str) -> str:

@@ -8,6 +8,7 @@ import altair as alt
 
 from density_study.analysis.report.charts.figure import (
     DATA,
+    WIDTHS_PX,
     Column,
     DataTable,
     Figure,
@@ -27,7 +28,8 @@ from density_study.analysis.summary.summary import Summary
 PHASE_PX = 26
 AXIS_PX = 46
 WALL_PX = 84
-WIDTH_PX = 1000
+LETTER_PX = 7
+"""The width of a letter of an axis, at most: the renderer's own font may be narrower than the reader's."""
 
 
 def figures(view: View) -> Iterator[Figure]:
@@ -63,7 +65,7 @@ def _wall(summary: Summary) -> Figure:
             for kind in TIME
             if kind not in known
         ),
-        layout="one",
+        layout="twos",
     )
 
 
@@ -78,7 +80,9 @@ def _wall_panel(rows: list[Row]) -> Panel:
             description=mark(),
         )
     )
-    return panel(("wall-time", "", ""), "Wall time by activity", chart, rows, WALL_PX, WIDTH_PX)
+    return panel(
+        ("wall-time", "", ""), "Wall time by activity", chart, rows, WALL_PX, WIDTHS_PX["twos"]
+    )
 
 
 def _seconds(grid: bool = False) -> alt.Axis:
@@ -100,7 +104,7 @@ def _bring_up(view: View) -> Figure:
                 for build in view.summary.builds
             ),
         ),
-        layout="one",
+        layout="twos",
     )
 
 
@@ -125,12 +129,14 @@ def _phase_rows(view: View) -> Iterator[Row]:
 
 
 def _phase_panel(rows: list[Row], phases: list[str], shown: dict[str, Style]) -> Panel:
+    names_px = LETTER_PX * max(map(len, phases))
+    names = alt.Axis(grid=True, labelLimit=150, minExtent=min(names_px, 150))
     chart = (
         alt.Chart(alt.NamedData(DATA))
         .mark_point(filled=True, size=52, opacity=0.75)
         .encode(
             x=alt.X("value:Q", title="seconds", axis=_seconds(grid=True)),
-            y=alt.Y("phase:N", sort=phases, title=None, axis=alt.Axis(grid=True, labelLimit=150)),
+            y=alt.Y("phase:N", sort=phases, title=None, axis=names),
             yOffset=alt.YOffset("series:N", sort=list(shown)),
             **series_look(shown),
             description=mark(),
@@ -138,4 +144,4 @@ def _phase_panel(rows: list[Row], phases: list[str], shown: dict[str, Style]) ->
     )
     height_px = AXIS_PX + PHASE_PX * len(phases)
     what = "Bring-up seconds by phase"
-    return panel(("bring-up", "", ""), what, chart, rows, height_px, WIDTH_PX)
+    return panel(("bring-up", "", ""), what, chart, rows, height_px, WIDTHS_PX["twos"])

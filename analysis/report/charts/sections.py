@@ -11,6 +11,7 @@ from density_study.analysis.report.charts.notes import notes
 from density_study.analysis.report.charts.observations import Observation, View
 from density_study.analysis.report.charts.palette import CPU, MUTED, SERIES, Style
 from density_study.analysis.report.charts.pipeline import pipeline_figures
+from density_study.analysis.report.charts.quantity import where
 from density_study.analysis.summary.summary import Metric
 
 RATES = {
@@ -30,11 +31,6 @@ SCOPES = {
     "node": SERIES[0],
     "client": SERIES[1],
     "monitor": SERIES[5],
-}
-SCOPE_WORDS = {
-    "host-less-client": "host without client and monitors",
-    "cluster": "all nodes together",
-    "monitor": "monitors",
 }
 HIGHEST_DRAWN = 99.0
 
@@ -111,7 +107,7 @@ def _host_cpu(view: View) -> Figure | None:
         **titled("cpu-host"),
         panel=lambda o: (
             f"stack-{o.setting.setting}-{view.arm(o.setting)}-{o.metric.scope}", o.setting.label,
-            f"{view.arm(o.setting)}, {o.metric.scope}",
+            f"{view.arm(o.setting)}, {where(o.metric.scope)}",
         ),
         series=lambda o: o.metric.name.removeprefix("cpu_"),
         tip=lambda o: f"{_density(view, o)}, {o.metric.name.removeprefix('cpu_')}",
@@ -120,7 +116,7 @@ def _host_cpu(view: View) -> Figure | None:
         unit="% of the host's cores",
         domain=(0.0, 100.0),
         layout=_layout(view),
-        table=("CPU time", lambda m: f"{m.name.removeprefix('cpu_')}, {m.scope}"),
+        table=("CPU time", lambda m: f"{m.name.removeprefix('cpu_')}, {where(m.scope)}"),
         notes=notes(view, seen, "share", {"ycsb", "testdfsio", "pipeline"})[1:],  # a stack has no points
     )  # fmt: skip
     return draw(chart, _by_setting(seen, lambda o: view.arm(o.setting)), view)
@@ -135,12 +131,12 @@ def _used_cpu(view: View) -> Figure | None:
         panel=lambda o: (
             f"used-{o.setting.setting}-{view.arm(o.setting)}", o.setting.label, view.arm(o.setting)
         ),
-        series=lambda o: SCOPE_WORDS.get(_scope(o.metric), _scope(o.metric)),
-        tip=lambda o: f"{o.metric.scope}, {_density(view, o)}, {_scope(o.metric)}",
-        styles={SCOPE_WORDS.get(name, name): SCOPES[name] for name in SCOPES if name in present},
+        series=lambda o: where(_scope(o.metric)),
+        tip=lambda o: f"{where(o.metric.scope)}, {_density(view, o)}",
+        styles={where(name): SCOPES[name] for name in SCOPES if name in present},
         unit="% used",
         layout=_layout(view),
-        table=("Used CPU of", lambda metric: str(metric.scope)),
+        table=("Used CPU of", lambda metric: where(metric.scope)),
         notes=notes(view, seen, "used CPU value"),
     )  # fmt: skip
     return draw(chart, _by_setting(seen, lambda o: view.arm(o.setting)), view)

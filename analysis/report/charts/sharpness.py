@@ -8,6 +8,7 @@ import altair as alt
 
 from density_study.analysis.report.charts.figure import (
     DATA,
+    WIDTHS_PX,
     Column,
     DataTable,
     Figure,
@@ -23,7 +24,6 @@ from density_study.analysis.report.charts.quantity import interval, ratio
 from density_study.analysis.summary.summary import Look, Sharpness
 
 HEIGHT_PX = 168
-WIDTH_PX = 380
 MOST_PANELS = 12
 NOT_SHARP = "not sharp yet"
 _LOOKS = {"sharp": SERIES[0], NOT_SHARP: SERIES[1]}
@@ -98,7 +98,14 @@ def _panel(name: str, looks: list[tuple[int, Look]]) -> Panel:
         .encode(y=alt.datum(1.0), description=mark())
     )
     subject, _, arms = name.partition(": ")
-    return panel(("sharpness", subject, arms), name, one + ends + middle, rows, HEIGHT_PX, WIDTH_PX)
+    return panel(
+        ("sharpness", subject, arms),
+        name,
+        one + ends + middle,
+        rows,
+        HEIGHT_PX,
+        WIDTHS_PX["threes"],
+    )
 
 
 def _rows(looks: list[tuple[int, Look]]) -> Iterator[Row]:

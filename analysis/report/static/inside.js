@@ -8,7 +8,8 @@ window.drillDown = (load, draw) => {
   const ALIGNED_PX = 110;  // of a chart in one column; all have the same axis of time
   let summary, charts;
   const PARTS = ["user", "system", "iowait", "steal", "idle"];
-  const SCOPES = { "host": "whole machine", "node": "its own processes", "client": "client", "monitor": "monitors" };
+  const SCOPES = { "host": "the whole machine", "node": "its own processes", "client": "load generator", "monitor": "samplers" };
+  const NAMES = { "host": (name) => `host ${name}`, "client": () => "the client", "monitor": () => "the monitors" };
   const RATES = {
     operations: "successful operations", requested: "requested operations", transferred: "TestDFSIO, all maps",
     longest_operation: "longest operation", disk_read: "read by the disks", disk_write: "written by the disks",
@@ -30,7 +31,7 @@ window.drillDown = (load, draw) => {
     const known = PARTS.filter((part) => one[part]);
     const [kind, name] = one.scope.split(":");
     return {
-      shape: "cpu", rows, title: name ?? kind, subtitle: `CPU, ${SCOPES[kind] ?? one.scope}`,
+      shape: "cpu", rows, title: `CPU of ${NAMES[kind]?.(name) ?? name ?? kind}`, subtitle: SCOPES[kind] ?? one.scope,
       head: ["Second", ...known],
       body: one.at_s.map((at, place) => [at, ...known.map((part) => quantity(one[part][place], "%"))]),
     };
@@ -43,7 +44,7 @@ window.drillDown = (load, draw) => {
       shape: "rate", title, unit: chosen[0][0].unit,
       rows: chosen.flatMap(([rate, at]) =>
         points(rate, rate.rate, `${ref}/${at}/rate`, rate.name, RATES[rate.name], step)),
-      subtitle: chosen.map(([rate]) => RATES[rate.name]).join(", "),
+      subtitle: chosen.length > 1 ? "" : RATES[chosen[0][0].name],  // a legend names several
       series: chosen.map(([rate]) => [RATES[rate.name], rate.name]),
       ...numbers(chosen.map(([rate]) => [RATES[rate.name], rate, rate.rate])),
     };
@@ -187,16 +188,17 @@ window.drillDown = (load, draw) => {
       element("th", { scope: "col", class: place ? "num" : "" }, text)));
     const rows = chart.body.map((cells) => element("tr", {}, ...cells.map((text, place) =>
       element(place ? "td" : "th", place ? { class: "num" } : { scope: "row" }, String(text)))));
-    const caption = element("caption", {}, `${chart.title}, ${chart.subtitle}, numbers`);
+    const caption = element("caption", {}, [chart.title, chart.subtitle, "numbers"].filter(Boolean).join(", "));
     return element("table", {}, caption, element("thead", {}, head), element("tbody", {}, ...rows));
   }
 
   function panel(chart, id, trial, axis) {
     const values = chart.rows.map((row) => row.value).filter((value) => value != null);
     const [low, high] = [Math.min(...values), Math.max(...values)].map((value) => digits.format(value));
-    const label = `${chart.title}, ${chart.subtitle}, trial ${trial.trial}: ${values.length} values from `
+    const label = `${[chart.title, chart.subtitle].filter(Boolean).join(", ")}, trial ${trial.trial}: ${values.length} values from `
       + `${low} to ${high}. The numbers are in the table below.`;
-    const legend = (chart.series ?? []).map(([words, key]) =>
+    const named = chart.series ?? [];
+    const legend = (named.length === 1 && named[0][0] === chart.subtitle ? [] : named).map(([words, key]) =>
       element("li", {}, symbol(chart.shape, key), ` ${words}`));
     const height = axis ? ALIGNED_PX : charts.shapes[chart.shape].height;
     const box = element("div", {

@@ -79,7 +79,7 @@ def test_writes_are_written_out_and_reads_have_a_distance(finished: Finished) ->
 
 def test_the_report_calls_nodes_containers(finished: Finished) -> None:
     assert "Containers per host" in finished.page
-    assert "isolation: container" in finished.page
+    assert "containers, not VMs" in finished.page
     assert "VMs per host" not in finished.page
 
 

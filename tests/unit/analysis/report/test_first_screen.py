@@ -84,7 +84,7 @@ def test_badges_of_a_single_repetition_raise_doubts() -> None:
         Badge("doubt", "1 unknown", "trials"),
         Badge("doubt", "no intervals: 1 of 5 builds", "findings"),
         Badge("doubt", "0 of 16 comparisons decided", "findings"),
-        Badge("doubt", "isolation: process", "limits"),
+        Badge("doubt", "process groups, not VMs", "limits"),
     )
 
 

@@ -78,7 +78,7 @@ def test_markdown_and_page_agree() -> None:
     text = as_markdown(summary)
     assert "with 2 workers per host instead of 1" in text
     assert "Not decided: all 16 comparisons." in text
-    assert "isolation: process" in text
+    assert "Nodes are process groups" in text
     for finding in summary.findings:
         if finding.effect is not None:
             assert f"×{finding.effect:.2f}" in text

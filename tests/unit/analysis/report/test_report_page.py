@@ -121,7 +121,7 @@ def test_warnings_precede_the_findings_and_appear_once() -> None:
     text = html("one")
     notes = Elements(text).of("ul", **{"class": "notes"})[0]
     for words in (
-        "isolation: process",
+        "Nodes are process groups",
         "served from memory",
         "1 repetition: single values without intervals",
         "2 of 13",
@@ -129,7 +129,7 @@ def test_warnings_precede_the_findings_and_appear_once() -> None:
         assert notes.count(words) == 1
     assert text.index('class="trust"') < text.index('class="undecided"') < text.index("data-chart=")
     assert text.index('class="notes"') < text.index('id="findings"')
-    assert "isolation: process" not in Elements(html("eight")).of("ul", **{"class": "notes"})[0]
+    assert "process groups" not in Elements(html("eight")).of("ul", **{"class": "notes"})[0]
 
 
 @WORDS_ONLY
@@ -174,7 +174,7 @@ def test_substitute_arms_are_marked_at_every_figure() -> None:
     )
     text = render(summary)
     badges = Elements(text).of("span", **{"class": "badge"})
-    assert badges.count("isolation: process") == badges.count("flash: emulated") == 11
+    assert badges.count("process groups, not VMs") == badges.count("flash: emulated") == 11
     assert "flash (emulated)" in text
     assert not Elements(html("eight")).of("span", **{"class": "badge"})
 

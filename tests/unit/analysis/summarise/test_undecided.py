@@ -39,10 +39,18 @@ def test_nothing_is_open_where_all_is_decided_or_nothing_was_compared() -> None:
 
 def test_a_single_build_takes_four_more_and_their_time() -> None:
     assert _line(_settings(1), 1) == (
-        "Not decided: the only comparison. To decide it: 4 more repetitions (--add-repetitions 4, about "
-        "20 min) for intervals."
+        "Not decided: the only comparison. Still needed: 4 more repetitions "
+        "(`study run SPEC --add-repetitions 4`, about 20 min) for intervals."
     )
-    assert "(--add-repetitions 4) for" in str(_line(_settings(1), 1, total_s=None))
+    assert "--add-repetitions 4`) for" in str(_line(_settings(1), 1, total_s=None))
+
+
+def test_several_needs_are_numbered_because_all_of_them_are_needed() -> None:
+    line = str(_line(_settings(1), 1, isolation="process"))
+    assert (
+        "Still needed: (1) provider libvirt, because process groups only stand in for VMs; (2) 4"
+        in line
+    )
 
 
 def test_imported_records_lack_facts_and_cannot_be_repeated_here() -> None:
@@ -62,7 +70,7 @@ def test_process_groups_take_another_provider_even_with_enough_repetitions() -> 
 
 
 def test_an_emulated_medium_takes_a_real_one() -> None:
-    assert "To decide it: a real flash disk." in str(
+    assert "Still needed: a real flash disk." in str(
         _line(_settings(8), 8, emulated=frozenset({"flash"}))
     )
 
@@ -71,7 +79,7 @@ def test_chance_takes_repetitions_that_show_half_of_what_these_show() -> None:
     line = str(_line(_settings(8), 8, total_s=8 * 3600.0))
     half, shown = (float(found) for found in re.findall(r"difference of ([\d.]+) %", line))
     assert 0.45 * shown < half < 0.55 * shown
-    more = int(line.split("--add-repetitions ")[1].split(",")[0])
+    more = int(line.split("--add-repetitions ")[1].split("`")[0])
     assert 14 <= 8 + more <= 40  # a quarter of the variance takes about four times the builds
     assert f"about {more} h" in line
 
@@ -83,7 +91,7 @@ def test_arms_without_a_valid_trial_and_unequal_builds_are_named() -> None:
     unequal = SummaryWarning(code="incomparable-builds", message="differ")
     line = undecided((open_one,), Evidence((), 5, "vm"), (unequal,), None)
     assert line == (
-        "Not decided: the only comparison. To decide it: hosts and settings that are equal in all builds."
+        "Not decided: the only comparison. Still needed: hosts and settings that are equal in all builds."
     )
 
 
