@@ -19,13 +19,15 @@ _REMOVES = {"os.remove": 0, "os.rmdir": 0}
 
 @dataclass
 class Writes:
-    """`number`: the error. `first`: the first write that fails, from 0; None: none fails. A full disk still
-    lets files be removed; a read-only one (`removals`) does not."""
+    """`number`: the error. `first`: the first write that fails, from 0; None: none fails. `once`: the next one
+    succeeds, because somebody freed space. A full disk still lets files be removed; a read-only one
+    (`removals`) does not."""
 
     folder: Path
     number: int = 0
     first: int | None = None
     removals: bool = False
+    once: bool = False
     seen: list[str] = field(default_factory=list)
 
     def on(self, event: str, arguments: tuple[Any, ...]) -> None:
@@ -33,7 +35,8 @@ class Writes:
         if path is None:
             return
         self.seen.append(f"{event} {path}")
-        if self.first is not None and len(self.seen) > self.first:
+        late = len(self.seen) - 1 - (self.first or 0)
+        if self.first is not None and (late == 0 or (late > 0 and not self.once)):
             raise OSError(self.number, os.strerror(self.number), path)
 
     def _written(self, event: str, arguments: tuple[Any, ...]) -> str | None:
@@ -50,6 +53,8 @@ class Writes:
         if isinstance(path, int):
             return None
         text = os.path.abspath(os.fsdecode(path))  # noqa: PTH100  must not resolve
+        if event == "os.mkdir" and os.path.isdir(text):  # noqa: PTH112  nothing is written
+            return None
         return text if text.startswith(f"{self.folder}/") else None
 
 
