@@ -19,8 +19,8 @@ _REMOVES = {"os.remove": 0, "os.rmdir": 0}
 
 @dataclass
 class Writes:
-    """`number`: the error. `first`: the first write that fails, from 0; None: none fails. `once`: the next one
-    succeeds, because somebody freed space. A full disk still lets files be removed; a read-only one
+    """`number`: the error. `first`: the first write that fails, from 0; None: none. `once`: the next ones
+    succeed, because somebody freed space. A full disk still lets files be removed; a read-only one
     (`removals`) does not."""
 
     folder: Path
@@ -34,9 +34,11 @@ class Writes:
         path = self._written(event, arguments)
         if path is None:
             return
+        place = len(self.seen)
         self.seen.append(f"{event} {path}")
-        late = len(self.seen) - 1 - (self.first or 0)
-        if self.first is not None and (late == 0 or (late > 0 and not self.once)):
+        if self.first is not None and (
+            place == self.first or (place > self.first and not self.once)
+        ):
             raise OSError(self.number, os.strerror(self.number), path)
 
     def _written(self, event: str, arguments: tuple[Any, ...]) -> str | None:
