@@ -9,7 +9,8 @@ from density_study.cluster.model.errors import InputError
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 _ADDRESS = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?")
-_MARK = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*(/[A-Za-z0-9][A-Za-z0-9_.-]*)+")
+_FOLDER = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,254}"  # no file system has longer names
+_MARK = re.compile(f"{_FOLDER}(/{_FOLDER})+")
 _CONTROLS = r"\x00-\x20\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff"
 _NO_PATH = re.compile(rf"""[{_CONTROLS}"'`\\$%&|<>(){{}}\[\]!?*#,:;^]""")
 
@@ -53,4 +54,4 @@ def is_plain(path: PurePath) -> bool:
 def _checked(pattern: re.Pattern[str], value: str, where: str, wanted: str) -> str:
     if pattern.fullmatch(value):
         return value
-    raise InputError(f"{value!r} is not {wanted}.", where, f"use {wanted}.")
+    raise InputError(f"{value[:200]!r} is not {wanted}.", where, f"use {wanted}.")

@@ -16,6 +16,8 @@ from pathlib import Path
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.stack.artifact import Artifact, artifact_of
 from density_study.cluster.stack.java import Java
+from density_study.cluster.state.file_fault import full_disk
+from density_study.cluster.state.settings import user_home
 from density_study.cluster.state.shell import cleaned
 
 RUNTIME = ("compile", "runtime")
@@ -76,6 +78,8 @@ def download(
     argv = [*_dies_with_us(), str(maven), "-B", "-C", *_QUIET, "-f", str(project), "validate"]
     done = _run([*argv, *(f"-D{name}={value}" for name, value in given.items())], java)
     if done.returncode != 0:
+        if full := full_disk(library, user_home() / ".m2"):
+            raise full
         raise InputError(
             f"Maven failed with exit code {done.returncode}; its last lines:\n"
             f"{_tail(done.stdout + done.stderr)}\n",
@@ -107,6 +111,8 @@ def _compiled(maven: Path, java: Java, folder: Path) -> Path:
     argv = (*compiler, "-cp", f"{_home(maven, java)}/lib/*", "-d", str(folder), str(_EXTENSION))
     done = _run(argv, java)
     if done.returncode != 0:
+        if full := full_disk(folder):
+            raise full
         raise StudyError(
             f"our extension does not compile against this Maven: {done.stderr.strip()[-500:]}",
             str(maven),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -98,6 +99,8 @@ def locked(home: Path) -> Iterator[None]:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
     except OSError as failure:
+        if failure.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise  # that has a remedy of its own
         raise InputError(
             f"the cache is not writable: {failure.strerror}.",
             str(path.parent),

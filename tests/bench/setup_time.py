@@ -34,7 +34,7 @@ def empty_caches(folder: Path) -> dict[str, str]:
         "UV_CACHE_DIR": str(folder / "uv"),
         "PIP_NO_CACHE_DIR": "1",
         "DENSITY_STUDY_CACHE": str(folder / "stacks"),
-        "MAVEN_OPTS": f"-Dmaven.repo.local={folder / 'maven'}",
+        "MAVEN_OPTS": f"-Duser.home={folder / 'home'}",
     }
     return {**os.environ, **own}
 

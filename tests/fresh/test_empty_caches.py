@@ -18,9 +18,10 @@ class Newcomer:
     """A clone of what is committed here, and the caches of a user who has none yet."""
 
     def __init__(self, folder: Path) -> None:
-        self.clone, self.maven, self.stacks = folder / "clone", folder / "maven", folder / "stacks"
-        self.environment = empty_caches(folder) | {"HOME": str(folder / "home")}
-        (folder / "home").mkdir()
+        self.clone, home, self.stacks = folder / "clone", folder / "home", folder / "stacks"
+        self.maven = home / ".m2" / "repository"
+        self.environment = empty_caches(folder) | {"HOME": str(home)}
+        home.mkdir()
         subprocess.run(["git", "clone", "--quiet", str(PROJECT), str(self.clone)], check=True)
 
     def make(self, target: str) -> subprocess.CompletedProcess[str]:

@@ -1,18 +1,21 @@
-"""A disk fills in the middle of a study: the trial fails with the reason, and the study continues.
+"""A disk fills in the middle of a study: the trial fails with the reason, and the study continues. If it is
+the disk of the run's folder, the study ends with the reason, and continues when it is run again.
 
-The disk is an image of its own, mounted in a mount namespace that ends with the command.
+The disk of the data is an image of its own, mounted in a mount namespace that ends with the command.
 """
 
 from __future__ import annotations
 
 import os
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from density_study.workloads.record.record import closed_records
-from tests.live.support.command import STUDY, environment, left_of, study, wait_for
+from tests.live.support.command import SPEC as SMALL
+from tests.live.support.command import STUDY, environment, left_of, study, study_run, wait_for
 
 pytestmark = [
     pytest.mark.live,
@@ -73,6 +76,35 @@ def test_a_full_disk_fails_its_trial_with_the_reason_and_the_next_one_runs(
     assert f"the disk of {disk} on here is full" in records[0].reasons[0], records[0].reasons
     assert child.returncode == 1 and "is full" in output, output
     assert left_of(run) == []
+
+
+def test_a_full_disk_of_the_run_ends_the_study_and_it_continues_where_it_was(
+    tmp_path: Path,
+) -> None:
+    runs, disk = tmp_path / "runs", tmp_path / "runs" / "live-small"
+    disk.mkdir(parents=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256m", "tmpfs", str(disk)], check=True)
+    try:
+        with study_run(runs) as child:
+            run = wait_for(runs, lambda entry: entry.get("state") == "running", 300)
+            with (disk / "filler").open("wb", buffering=0) as filler, suppress(OSError):
+                while True:
+                    filler.write(bytes(4096))
+            output, _ = child.communicate(timeout=300)
+            assert child.returncode == 1 and "is full" in output, output
+            assert "Traceback" not in output and "remedy: " in output, output
+            before = {**closed_records(run / "records")}
+            (disk / "filler").unlink()
+            again = study("run", str(SMALL), "--runs", str(runs), runs=runs)
+            assert again.returncode == 0, again.stdout + again.stderr
+        records = closed_records(run / "records")
+        assert len(records) == 4 and {one.state for one in records.values()} == {"complete"}
+        assert [one for one in before.values() if one.state == "complete"] == [
+            records[name] for name, one in before.items() if one.state == "complete"
+        ]
+        assert left_of(run) == []
+    finally:
+        subprocess.run(["umount", "--lazy", str(disk)], check=True)
 
 
 def _inside(pid: int, line: str, fails: bool = False) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -133,5 +134,7 @@ def test_numbers_of_the_report_are_equal_too(runs: dict[str, Path]) -> None:
     ]
     for summary in summaries:
         del summary["created"], summary["time"]
+        # more repetitions take as long as these did, analysis included
+        summary["undecided"] = re.sub(r", about [^)]+", "", summary["undecided"])
     assert summaries[0] == summaries[1]
     assert len(summaries[0]["trials"]) == SIZE.trials

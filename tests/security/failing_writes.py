@@ -19,21 +19,26 @@ _REMOVES = {"os.remove": 0, "os.rmdir": 0}
 
 @dataclass
 class Writes:
-    """`number`: the error. `first`: the first write that fails, from 0; None: none fails. A full disk still
-    lets files be removed; a read-only one (`removals`) does not."""
+    """`number`: the error. `first`: the first write that fails, from 0; None: none. `once`: the next ones
+    succeed, because somebody freed space. A full disk still lets files be removed; a read-only one
+    (`removals`) does not."""
 
     folder: Path
     number: int = 0
     first: int | None = None
     removals: bool = False
+    once: bool = False
     seen: list[str] = field(default_factory=list)
 
     def on(self, event: str, arguments: tuple[Any, ...]) -> None:
         path = self._written(event, arguments)
         if path is None:
             return
+        place = len(self.seen)
         self.seen.append(f"{event} {path}")
-        if self.first is not None and len(self.seen) > self.first:
+        if self.first is not None and (
+            place == self.first or (place > self.first and not self.once)
+        ):
             raise OSError(self.number, os.strerror(self.number), path)
 
     def _written(self, event: str, arguments: tuple[Any, ...]) -> str | None:
@@ -50,6 +55,8 @@ class Writes:
         if isinstance(path, int):
             return None
         text = os.path.abspath(os.fsdecode(path))  # noqa: PTH100  must not resolve
+        if event == "os.mkdir" and os.path.isdir(text):  # noqa: PTH112  nothing is written
+            return None
         return text if text.startswith(f"{self.folder}/") else None
 
 

@@ -37,7 +37,7 @@ from density_study.workloads.record.record import (
     read_manifest,
 )
 
-KILLED = "its process was killed before the trial ended"
+KILLED = "its process was killed, or could not write, before the trial ended"
 OS_REMEDY = "Remedy: correct this and run the same command again; it resumes from there."
 """Errors of the operating system (no space, no permission) name their path themselves."""
 

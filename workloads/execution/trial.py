@@ -23,6 +23,7 @@ from density_study.cluster.providers.provider import (
     provider_of,
 )
 from density_study.cluster.state.events import TrialState
+from density_study.cluster.state.file_fault import file_fault
 from density_study.workloads.base.search import Probe
 from density_study.workloads.base.setting import Setting
 from density_study.workloads.base.values import ClientRun, TargetRate, Window
@@ -111,9 +112,11 @@ def run_trial(
     try:
         _measure(run, step, context, progress)
     except (StudyError, OSError) as error:
-        progress.faults.append(str(error))
-        # A lost host is no fault of the setting: the trial is repeated when the run resumes with all hosts.
-        progress.state = "incomplete" if isinstance(error, HostLostError) else "failed"
+        full = file_fault(error) if isinstance(error, OSError) else None
+        progress.faults.append(str(full or error))
+        # A lost host, or this machine's full disk, is no fault of the setting: the trial is repeated when the
+        # run resumes.
+        progress.state = "incomplete" if full or isinstance(error, HostLostError) else "failed"
     if progress.faults and progress.state != "incomplete":
         progress.state = "failed"
         # these explain the faults that follow

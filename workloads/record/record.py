@@ -48,11 +48,10 @@ class Record(RecordFolder):
 
     def close(self, manifest: Manifest) -> Path:
         """Write manifest.json with the hash of every file, then rename the record to its final name."""
-        (self.root / OPENING).unlink(missing_ok=True)
         files = {
             str(file.relative_to(self.root)): _sha256(file)
             for file in sorted(self.root.rglob("*"))
-            if file.is_file() and file.name != MANIFEST
+            if file.is_file() and file.name not in (MANIFEST, OPENING)
         }
         complete = manifest.model_copy(update={"files": files})
         write_text(self.root / MANIFEST, complete.model_dump_json(indent=2) + "\n")
@@ -160,7 +159,9 @@ def _superseded(records: Path) -> Path:
 
 
 def _rename(root: Path) -> Path:
-    """Remove the suffix of an open record."""
+    """Remove the suffix of an open record, and its draft: until its manifest is written, the draft tells what
+    was measured."""
+    (root / OPENING).unlink(missing_ok=True)
     named = root.with_name(root.name.removesuffix(OPEN))
     root.rename(named)
     sync_folder(named.parent)

@@ -68,7 +68,8 @@ def tree(folder: Path) -> dict[str, bytes]:
 def _timeless(path: Path) -> bytes:
     if path.suffix == ".parquet" or path.suffix == ".csv":
         return path.read_bytes()
-    return re.sub(rb"\d{8}T\d{6}Z|\d+\.\d+(?=,)|[\dT:.-]+Z\b|[0-9a-f]{64}", b"#", path.read_bytes())
+    times = rb"\d{8}T\d{6}Z|\d+\.\d+(?=,)|[\dT:.-]+(?:Z\b|\+00:00)|[0-9a-f]{64}"
+    return re.sub(times, b"#", path.read_bytes())
 
 
 def fail_each(

@@ -36,6 +36,9 @@ FOREIGN: dict[str, Callable[[Path, Path], dict[str, Any]]] = {
     "build above": lambda root, home: intent("build", f"{TAG}/../x", build="../x", provider="local"),
     "build elsewhere": lambda root, home: intent("build", BUILD, build="b2", provider="local"),
     "empty build": lambda root, home: intent("build", f"{TAG}/", build="", provider="local"),
+    "a build that no folder can be called": lambda root, home: intent(
+        "build", f"{TAG}/{'x' * 5000}", build="x" * 5000, provider="libvirt"
+    ),
     "another run": lambda root, home: intent("build", "victim/r1/b1", build="b1", provider="local"),
     "a provider": lambda root, home: intent("build", BUILD, build="b1", provider="os:system"),
     "a whole study": lambda root, home: intent("make-dir", STUDY, path=f"/d/density-study/{STUDY}"),
