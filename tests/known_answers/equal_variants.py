@@ -81,7 +81,7 @@ def servers(studies: int = 100) -> list[Answer]:
         blamed += any("RegionServers per host: 1 -> 4" in one.why for one in findings)
     return [
         Answer(
-            f"{studies} studies in which only RegionServers are faster: density is said to raise throughput",
+            f"{studies} studies in which only RegionServers are faster: claims that density helps",
             "at most 5%", f"{claimed / studies:.0%}", claimed <= 0.05 * studies,
         ),
         Answer("the finding names the RegionServers instead", "all", str(blamed), blamed == studies),

@@ -52,10 +52,10 @@ def test_densities_that_suit_no_number_of_data_disks_are_refused_with_those_that
         dealt(10, 3, "vm", 1, 7)
     assert caught.value.remedy == "use the densities 1, 3, or others that divide the drives."
     assert dealt(10, 3, "vm", 1)
-    with pytest.raises(InputError, match="40 flash drives") as caught:
-        dealt(40, 1, "vm")
+    with pytest.raises(InputError, match="60 flash drives") as caught:
+        dealt(60, 1, "vm")
     assert caught.value.remedy == "use densities of 2 or more, or fewer drives."
-    assert dealt(40, 2, "vm")
+    assert dealt(60, 2, "vm")
 
 
 def test_an_emulated_drive_counts_wherever_it_is_among_the_others() -> None:
