@@ -11,13 +11,14 @@ from tests.known_answers import (
     change_points,
     client_doubling,
     coverage,
+    drift,
     key_skew,
     night_effects,
     recovery,
 )
 from tests.known_answers.answer import Answer, KnownAnswer
 
-_MODULES = (key_skew, night_effects, change_points, coverage, recovery, client_doubling)
+_MODULES = (key_skew, night_effects, change_points, coverage, recovery, client_doubling, drift)
 KNOWN: dict[str, KnownAnswer] = {one.name: one for module in _MODULES for one in module.KNOWN}
 
 
