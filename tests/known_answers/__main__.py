@@ -12,6 +12,7 @@ from tests.known_answers import (
     change_points,
     client_doubling,
     coverage,
+    drift,
     equal_variants,
     key_skew,
     night_effects,
@@ -22,6 +23,7 @@ from tests.known_answers.answer import Answer, KnownAnswer
 _MODULES = (
     key_skew,
     equal_variants,
+    drift,
     night_effects,
     change_points,
     coverage,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, field_serializer
 
 from density_study.cluster.model.configuration import Collector
 from density_study.cluster.model.memory import OVERHEAD_MIB, client_heap_mib
@@ -27,6 +27,11 @@ class Client(Frozen):
     connections: Annotated[int, Field(strict=True, ge=1, le=64)] = Field(
         1, description="HBase: connections of a client process to each RegionServer"
     )
+
+    @field_serializer("heap")
+    def _with_unit(self, heap: int | None) -> str | None:
+        """As it is read: a plan or a record is a file, too."""
+        return None if heap is None else f"{heap} MiB"
 
     def heap_mib(self, topology: Topology, node: Node, clients: int) -> int:
         """Heap of one of the trial's `clients`, which are dealt out to the client nodes in turn."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from density_study.workloads.planning.plan import Plan, make_plan
+from density_study.workloads.planning.plan import Plan, make_plan, read_plan, write_plan
 from density_study.workloads.planning.resolve import planned_hosts
 from density_study.workloads.study.study_file import read_study
 
@@ -54,6 +54,13 @@ def test_a_shipped_study_plans_the_same_builds_and_trials(name: str) -> None:
     loads = name == "genomics-pipeline"
     for topology in plan.topologies.values():
         assert topology.worker_stacks == (("ycsb",) if loads else ())
+
+
+@pytest.mark.parametrize("name", sorted(PLANNED.keys() - {"talk-2013"}))
+def test_the_plan_of_a_shipped_study_is_read_as_it_was_written(name: str, tmp_path: Path) -> None:
+    plan = planned(name)
+    write_plan(plan, tmp_path / "plan.json")
+    assert read_plan(tmp_path / "plan.json") == plan
 
 
 @pytest.mark.parametrize(

@@ -51,9 +51,8 @@ def test_the_heap_has_a_fixed_size_and_a_collector_for_all_cores() -> None:
 def test_only_what_differs_from_the_defaults_is_a_knob() -> None:
     assert "client.heap" not in SETTING.unnamed_knobs()
     own = SETTING.model_copy(update={"client": Client(heap="1 GiB", connections=4)})  # type: ignore[arg-type]
-    assert (
-        own.unnamed_knobs() | {"client.heap": 1024, "client.connections": 4} == own.unnamed_knobs()
-    )
+    knobs = {"client.heap": "1024 MiB", "client.connections": 4}
+    assert own.unnamed_knobs() | knobs == own.unnamed_knobs()
 
 
 def test_connections_are_given_to_hbases_client() -> None:
@@ -76,3 +75,12 @@ def test_a_study_names_it() -> None:
 def test_what_cannot_be_is_refused(more: str) -> None:
     with pytest.raises(InputError, match="client"):
         study(more)
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_plan_and_a_record_can_be_read_again(as_json: bool) -> None:
+    """A study that gave the heap could be planned, and its plan not be read."""
+    own = SETTING.model_copy(update={"client": Client(heap="1 GiB")})  # type: ignore[arg-type]
+    written = own.model_dump_json() if as_json else own.model_dump()
+    read = YcsbSetting.model_validate_json if as_json else YcsbSetting.model_validate
+    assert read(written) == own  # type: ignore[operator]
