@@ -65,7 +65,7 @@ lint: setup ## ruff, types, import direction
 	$(BIN)/lint-imports
 
 check: setup ## the fast half: lint, pages, and unit, property, golden tests (under 60 s)
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync lint docs fast
+	@$(MAKE) --no-print-directory --jobs=3 --output-sync lint docs fast
 
 fast: setup
 	$(BIN)/pytest -q -n 2 -m "not thorough and not slow" $(FAST)

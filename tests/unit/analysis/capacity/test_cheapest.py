@@ -212,5 +212,5 @@ def test_ten_seeds_agree_or_the_plan_says_that_they_may_not() -> None:
 
 
 def test_the_headline_names_made_up_inputs() -> None:
-    assert plan_sentence(plan(20)).startswith("EXAMPLE")
+    assert plan_sentence(plan(20, "turnaround_p95=24h", "query_p95=3s")).startswith("EXAMPLE")
     assert not plan_sentence(plan(20, hosts=slow_and_fast())).startswith("EXAMPLE")

@@ -16,6 +16,7 @@ from density_study.analysis.capacity.inputs.ranged import UncertainValue
 from density_study.analysis.capacity.inputs.traced import profile_of, write_profile
 from density_study.cluster.model.errors import InputError
 from tests.support.capacity import example_points
+from tests.unit.analysis.capacity.offers import host, offers
 from tests.unit.analysis.capacity.planning import plan
 
 TRACE = (
@@ -85,9 +86,9 @@ def test_an_unknown_profile_is_refused_with_the_shipped_names() -> None:
 
 def test_missing_prices_are_refused_and_named(tmp_path: Path) -> None:
     value = yaml.safe_load(EXAMPLE.read_text())
-    for host in value["hosts"]:
-        host.pop("capex_usd", None)
-        host.pop("usd_per_hour", None)
+    for offer in value["hosts"]:
+        offer.pop("capex_usd", None)
+        offer.pop("usd_per_hour", None)
     path = tmp_path / "hosts.yaml"
     path.write_text(yaml.safe_dump(value))
     with pytest.raises(InputError, match="prices are missing: none of small-flash"):
@@ -153,7 +154,7 @@ def test_a_plan_repeats_what_nobody_measured() -> None:
         ("n21-made-example-without-memory.txt", "memory unknown"),
     ):
         profile = profile_of(read_trace(wild / name), 2, "wild", name)
-        found = plan(20, profile=profile)
+        found = plan(20, profile=profile, hosts=offers(host("one", 1.0, 9000)))
         for stage in ("align", "sort-markdup", "haplotypecaller"):
             assert any(line.startswith(f"stage {stage}: {what}") for line in found.warnings)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from math import exp
 
 import pytest
 
@@ -290,3 +291,22 @@ def test_numbers_have_as_many_digits_as_their_ratio_needs() -> None:
     assert against(1.204, 1.246, 1.246 / 1.204) == "1.246 against 1.204"
     assert against(100.0, 112.0, 1.12) == "112 against 100"
     assert against(100.0, 112.0, 1.5) is None
+
+
+def test_what_is_decided_in_its_family_alone_is_no_headline() -> None:
+    """One of two families has p = 0.03: of all reports without an effect, one in 16 has such a one."""
+    shifts = (0.0438, 0.0002) * 4
+
+    def levels(**latencies: dict[tuple[str, float], Sequence[float]]) -> Settings:
+        return tuple(
+            ycsb("b", 1, ops_s=ops_s, topology=name, levels={"stack": name}, **latencies)
+            for name, ops_s in (
+                ("old", (100.0,) * 8), ("new", tuple(100 * exp(one) for one in shifts)),
+            )
+        )  # fmt: skip
+
+    assert _told(levels(), 8).startswith("With new instead of old, YCSB b ran at ×1.02")
+    beside = levels(latencies={P99: (10.0,) * 8})
+    assert _told(beside, 8).startswith("Inconclusive (8 repetitions): with new instead of old")
+    (rate, *_) = findings(Evidence(beside, 8, "process"), Hypotheses())
+    assert rate.verdict == "reproduced" and rate.p is not None and 0.02 < rate.p < 0.05
