@@ -58,10 +58,7 @@ DOCUMENTS = (
     ("docs/report.md", "explains each part of this page"),
     ("docs/workloads.md", "says what each number means"),
     ("docs/methodology.md", "says how far to trust it"),
-    (
-        "docs/reference/validity-rules.md",
-        "has every check of a trial, and what to do when it fails",
-    ),
+    ("docs/troubleshooting.md", "says what to do about trials that are not valid"),
 )
 # JSON longer than this many characters is compressed, so that a long study's page stays small.
 LONG_JSON = 300_000

@@ -82,7 +82,7 @@ BARS = """Object.entries(window.reportViews).filter(([id]) => id.startsWith('ins
 def test_a_trials_details_are_shown_by_keyboard(page: Page, reports: dict[str, Path]) -> None:
     summary = FACTORIES["eight"]()
     open_report(page, reports["eight"])
-    choose(page, "inside-trial", "4: ")
+    choose(page, "inside-trial", "5: ")  # trials count from 1
     wanted = summary.series[4]
     room = "document.getElementById('inside-charts').dataset"
     page.wait_for_function(f"{room}.trial === '{wanted.trial}' && {room}.state === 'drawn'")
