@@ -57,6 +57,13 @@ class _Progress:
     faults: list[str] = field(default_factory=list)
     state: str = "complete"
 
+    def end_by(self, error: StudyError | OSError) -> None:
+        """Neither a lost host nor a file that cannot be written here is a fault of the setting: the trial is
+        repeated when the run resumes."""
+        fault = file_fault(error) if isinstance(error, OSError) else None
+        self.faults.append(str(fault or error))
+        self.state = "incomplete" if fault or isinstance(error, HostLostError) else "failed"
+
     @contextmanager
     def timing(self, phase: str) -> Iterator[None]:
         """Adds the seconds spent in the block to those of the phase."""
@@ -112,11 +119,7 @@ def run_trial(
     try:
         _measure(run, step, context, progress)
     except (StudyError, OSError) as error:
-        full = file_fault(error) if isinstance(error, OSError) else None
-        progress.faults.append(str(full or error))
-        # A lost host, or this machine's full disk, is no fault of the setting: the trial is repeated when the
-        # run resumes.
-        progress.state = "incomplete" if full or isinstance(error, HostLostError) else "failed"
+        progress.end_by(error)
     if progress.faults and progress.state != "incomplete":
         progress.state = "failed"
         # these explain the faults that follow
