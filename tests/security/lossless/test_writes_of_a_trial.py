@@ -77,7 +77,7 @@ def world(monkeypatch: pytest.MonkeyPatch) -> World:
 def _cluster(run: Run, build: str) -> Any:
     return SimpleNamespace(
         topology=run.plan.topology_of(build), site=run.site(build), processes=(), phases=(),
-        disclosure={}, endpoints=SimpleNamespace(daemon_http={}),
+        disclosure={}, endpoints=SimpleNamespace(daemon_http={}, regionserver_http=()),
     )  # fmt: skip
 
 

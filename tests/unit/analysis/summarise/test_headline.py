@@ -187,7 +187,7 @@ TWENTY = {
     "a decided density against its control arm": (
         lambda: _told(_containers(8), 8, "container"),
         "With 2 containers per host instead of 2 RegionServers on the bare host at equal total memory, YCSB "
-        "scan ran at ×1.13 (means 856 against 760 ops/s, interval 1.09 to 1.17), 8 repetitions; over one "
+        "scan ran at ×1.13 (means 856 against 760 ops/s, interval 1.07 to 1.19), 8 repetitions; over one "
         "RegionServer on the bare host: throughput ×0.54 (inconclusive). With 2 RegionServers per node "
         "instead of 1: throughput ×0.48 (decided).",
     ),
