@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from density_study.cluster.clients.client_commands import java_command
+from density_study.cluster.clients.client_commands import java_command, serial
 from density_study.cluster.lifecycle.bring_up import bring_up
 from density_study.cluster.lifecycle.tear_down import tear_down
 from density_study.cluster.model.cluster import Cluster
@@ -35,6 +35,7 @@ from tests.live.support.builds import open_build, topology
 from tests.live.support.java_client import YCSB, compiled
 
 GOAL = 0.95
+HEAP_MIB = 512
 STORES: tuple[StoreName, ...] = ("redis", "rocksdb", "accumulo", "cassandra", "kudu")
 MIXES: tuple[Mix, ...] = ("c", "a")
 RECORDS = 20_000
@@ -98,7 +99,9 @@ def _standing(store: StoreName, folder: Path) -> Iterator[_Standing]:
         table = table_of(_setting("load"))
         standing.output_of(store_command(cluster, "empty", table, "empty", shape=SHAPE))
         load = standing.arguments("load")
-        standing.output_of(java_command(cluster, "load", classpath(ensure(CLIENTS)), YCSB, load))
+        standing.output_of(
+            java_command(cluster, "load", classpath(ensure(CLIENTS)), YCSB, load, serial(HEAP_MIB))
+        )
         standing.output_of(store_command(cluster, "settle", table, "settle", shape=SHAPE))
         yield standing
     finally:
@@ -132,8 +135,8 @@ def _rounds(standing: _Standing, path: Sequence[str], mix: Mix) -> list[tuple[fl
     properties = [words[i + 1] for i, word in enumerate(words) if word == "-p"]
     cluster = standing.cluster
     knobs = (str(THREADS), str(WARM_UP_S), str(ROUNDS), str(SLICE_S))
-    loops = java_command(cluster, f"loops-{mix}", path, LOOPS,
-                         (*knobs, db, cluster.topology.store.name, *properties))  # fmt: skip
+    words = (*knobs, db, cluster.topology.store.name, *properties)
+    loops = java_command(cluster, f"loops-{mix}", path, LOOPS, words, serial(HEAP_MIB))
     lines = standing.output_of(loops).splitlines()
     found = [tuple(map(float, line.split())) for line in lines if line]
     return [(one, two, three) for one, two, three in found]

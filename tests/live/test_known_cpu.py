@@ -147,9 +147,8 @@ def _no_daemons(root: Path, tag: str) -> Cluster:
     host = replace(given.hosts[0], cores=CORES)
     nodes = tuple(replace(node, cores=CORES) for node in given.nodes)
     topology: Topology = replace(given, hosts=(host,), nodes=nodes)
-    nowhere = Endpoints("", "", "", "", "", "", {})
     site = Site(root / "builds" / "b1", tag)
-    return Cluster(site, topology, nowhere, (), (), root, root, root, {})
+    return Cluster(site, topology, Endpoints(), (), (), root, root, root, root, {})
 
 
 def _watch(root: Path, cluster: Cluster, number: int, share: float, processes: int) -> Load:

@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from density_study.cluster.clients.client_commands import hadoop_command, java_command
+from density_study.cluster.clients.client_commands import hadoop_command, java_command, serial
 from density_study.cluster.lifecycle.bring_up import bring_up
 from density_study.cluster.lifecycle.tear_down import tear_down
 from density_study.cluster.model.cluster import Cluster, Site
@@ -86,16 +86,21 @@ def clients(cluster: Cluster, folder: Path) -> Iterable[Command]:
         cluster, "dfsio", "org.apache.hadoop.fs.TestDFSIO", dfsio,
         jvm_flags=("-Dtest.build.data=/record",),
     )  # fmt: skip
-    ycsb = classpath(ensure("ycsb"))
+    ycsb, memory = classpath(ensure("ycsb")), serial(512)
     create = ("create", "--table", "usertable", "--family", "f", "--regions", "2")
     settle = ("flush-compact-settle", "--table", "usertable", "+", "state", "--table", "usertable")
     tool = "org.densitystudy.table.TableTool"
-    yield java_command(cluster, "create", ycsb, tool, create)
+    yield java_command(cluster, "create", ycsb, tool, create, memory)
     for phase in ("-load", "-t"):
         yield java_command(
-            cluster, f"ycsb{phase}", ycsb, "site.ycsb.Client", (phase, *ycsb_options(folder))
+            cluster,
+            f"ycsb{phase}",
+            ycsb,
+            "site.ycsb.Client",
+            (phase, *ycsb_options(folder)),
+            memory,
         )
-    yield java_command(cluster, "settle", ycsb, tool, settle)
+    yield java_command(cluster, "settle", ycsb, tool, settle, memory)
 
 
 def ycsb_options(folder: Path) -> tuple[str, ...]:

@@ -117,7 +117,7 @@ def trial(
     assert client.exit_code == 0
     collected = workload.collect(bench, setting(mode), prepared)
     assert collected.faults == ()
-    manifest = Manifest.model_construct(caches=collected.caches, setting=setting(mode), fault=None)
+    manifest = Manifest.model_construct(caches=collected.caches, setting=setting(mode), fault=None)  # type: ignore[call-arg]
     return collected, cache_row(manifest)
 
 

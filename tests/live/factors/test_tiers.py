@@ -63,7 +63,7 @@ def declaring(cluster: Cluster, cache: BlockCache | None) -> Cluster:
 
 def verdict(caches: CacheUse) -> Provisional:
     setting = YcsbSetting(mix="c", records=1000, threads=1, duration_s=30.0)
-    row = cache_row(Manifest.model_construct(caches=caches, setting=setting, fault=None))
+    row = cache_row(Manifest.model_construct(caches=caches, setting=setting, fault=None))  # type: ignore[call-arg]
     hits = row["l1_hits" if row["tier"] == "heap" else "l2_hits"]
     return judge({**row, "has_tier": True, "tier_hits": hits})
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from density_study.cluster.clients.client_commands import java_command
+from density_study.cluster.clients.client_commands import java_command, serial
 from density_study.cluster.lifecycle.bring_up import bring_up
 from density_study.cluster.lifecycle.tear_down import tear_down
 from density_study.cluster.model.transport import ProcessId
@@ -82,7 +82,9 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Killed]:
 def _run(bench: TrialContext, victim: ProcessId) -> Killed:
     raw = bench.record.raw
     words = (*client_arguments(SETTING, f"{raw}/ycsb-1-"), *IMPATIENT)
-    command = java_command(bench.cluster, "ycsb-1", classpath(ensure("ycsb")), YCSB, words)
+    command = java_command(
+        bench.cluster, "ycsb-1", classpath(ensure("ycsb")), YCSB, words, serial(512)
+    )
     out, err = raw / "ycsb-1.out", raw / "ycsb-1.err"
     begun = time.monotonic()
     process = bench.transport.start(bench.cluster.topology.client, command, out, err)

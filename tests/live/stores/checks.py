@@ -91,14 +91,19 @@ def running(processes: Iterable[ProcessId], program: str) -> list[ProcessId]:
     return found
 
 
+def servers_of(tag: str) -> list[ProcessId]:
+    """Daemons of nodes; what holds the build's network belongs to no node."""
+    return [one for one in tagged(tag) if one.node]
+
+
 def listening(processes: Iterable[ProcessId]) -> set[str]:
-    """Addresses at which they listen."""
-    return {
-        one.laddr.ip
-        for process in processes
-        for one in psutil.Process(process.pid).net_connections("inet")
-        if one.status == psutil.CONN_LISTEN
-    }
+    """Addresses at which anybody listens in the networks of these processes."""
+    found = set()
+    for process in processes:
+        argv = ["nsenter", "--target", f"{process.pid}", "--net", "ss", "-ltnH"]
+        done = subprocess.run(argv, capture_output=True, text=True, check=True)
+        found |= {line.split()[3].rpartition(":")[0] for line in done.stdout.splitlines()}
+    return {one.strip("[]").removeprefix("::ffff:") for one in found}
 
 
 def reaped_after_kill_9(
@@ -131,8 +136,9 @@ def reaped_after_kill_9(
 
 
 def processes_of(reaped: Reaped) -> int:
-    """How many it ended."""
-    return len([line for line in reaped.removed if line.startswith("process")])
+    """How many daemons of nodes it ended."""
+    ended = [line for line in reaped.removed if line.startswith("process")]
+    return len([line for line in ended if "(python on -)" not in line])
 
 
 def _files() -> set[Path]:

@@ -6,7 +6,7 @@ import re
 import time
 from pathlib import Path
 
-from density_study.cluster.clients.client_commands import java_command
+from density_study.cluster.clients.client_commands import java_command, serial
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.transport import ProcessId, Transport
 from density_study.cluster.stack import classpath, ensure
@@ -14,6 +14,8 @@ from density_study.cluster.stack.store_software import CLIENTS
 from density_study.workloads.ycsb.properties import MAIN
 from density_study.workloads.ycsb.stores.bindings import binding_of
 from density_study.workloads.ycsb.stores.store_tool import store_command
+
+HEAP_MIB = 512
 
 
 def loading(cluster: Cluster, transport: Transport, folder: Path) -> tuple[ProcessId, int]:
@@ -30,7 +32,9 @@ def loading(cluster: Cluster, transport: Transport, folder: Path) -> tuple[Proce
     arguments = ["-db", binding.db, "-load", "-s", "-threads", "1"]
     for key, value in properties.items():
         arguments += ["-p", f"{key}={value}"]
-    load = java_command(cluster, "load", classpath(ensure(CLIENTS)), MAIN, tuple(arguments))
+    load = java_command(
+        cluster, "load", classpath(ensure(CLIENTS)), MAIN, tuple(arguments), serial(HEAP_MIB)
+    )
     err = folder / "load.err"
     process = transport.start(cluster.topology.client, load, folder / "load.out", err)
     deadline = time.monotonic() + 60

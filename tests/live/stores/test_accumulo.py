@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from density_study.cluster.model.store import Store
-from density_study.cluster.state.tags import tagged
 from tests.live.stores.checks import (
     all_rows_are_accounted_for,
     killed_in_bring_up,
@@ -15,6 +14,7 @@ from tests.live.stores.checks import (
     processes_of,
     reaped_after_kill_9,
     running,
+    servers_of,
     servers_were_warmed_up,
 )
 from tests.live.support.command import left_of
@@ -74,7 +74,7 @@ def test_after_kill_9_of_the_orchestrator_reap_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def look(_: Path, tag: str) -> None:
-        found = [one for main in MAINS for one in running(tagged(tag), main)]
+        found = [one for main in MAINS for one in running(servers_of(tag), main)]
         assert (len(found), listening(found)) == (4, {"127.0.0.1"})
 
     reaped = reaped_after_kill_9(tmp_path, STORE, monkeypatch, look, ("accumulo",))

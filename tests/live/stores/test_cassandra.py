@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from density_study.cluster.model.store import Store
-from density_study.cluster.state.tags import tagged
 from tests.live.stores.checks import (
     all_rows_are_accounted_for,
     killed_in_bring_up,
     listening,
     processes_of,
     reaped_after_kill_9,
+    servers_of,
     servers_were_warmed_up,
 )
 from tests.live.support.command import left_of
@@ -58,7 +58,7 @@ def test_after_kill_9_of_the_orchestrator_reap_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def look(_: Path, tag: str) -> None:
-        nodes = tagged(tag)
+        nodes = servers_of(tag)
         # only the node's address: CQL, other nodes, JMX
         assert (len(nodes), listening(nodes)) == (2, {"127.0.0.1"})
 

@@ -12,8 +12,7 @@ from density_study.cluster.model.cluster import Site, read_cluster
 from density_study.cluster.model.store import Store
 from density_study.cluster.providers.provider import provider_of
 from density_study.cluster.state.journal import Journal
-from density_study.cluster.state.tags import tagged
-from tests.live.stores.checks import all_rows_are_accounted_for, reaped_after_kill_9
+from tests.live.stores.checks import all_rows_are_accounted_for, reaped_after_kill_9, servers_of
 from tests.live.stores.loading import loading
 from tests.live.support.command import left_of
 from tests.live.support.measured import Measured
@@ -47,7 +46,7 @@ def test_a_lost_shard_fails_operations_and_after_kill_9_reap_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def look(run: Path, tag: str) -> None:
-        servers = tagged(tag)
+        servers = servers_of(tag)
         assert len(servers) == 2
         _lose_a_shard(run, f"{tag}/b1", servers[0].pid, tmp_path)
 

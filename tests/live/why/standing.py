@@ -13,7 +13,7 @@ from typing import Any
 
 from density_study.analysis import tables
 from density_study.analysis.explanation.explain import explained
-from density_study.cluster.clients.client_commands import java_command
+from density_study.cluster.clients.client_commands import java_command, serial
 from density_study.cluster.lifecycle.bring_up import bring_up
 from density_study.cluster.lifecycle.tear_down import tear_down
 from density_study.cluster.machine import io_limits
@@ -112,7 +112,9 @@ class Standing:
         name = f"compact-{self._number}"
         record = Record.open(self.run.root / "tools", draft(name))
         context = TrialContext(self.cluster, self.transport, record, self.run.journal)
-        command = java_command(self.cluster, name, self._classes, "Compact", (table_of(LARGE),))
+        command = java_command(
+            self.cluster, name, self._classes, "Compact", (table_of(LARGE),), serial(128)
+        )
         require_success(context, run_client(context, command, 60.0, folder="logs"), "compacting")
 
     def throttle(self, for_s: float = 5.0) -> None:
