@@ -19,8 +19,7 @@ def runtime_dir() -> Path:
     $XDG_RUNTIME_DIR is ignored: a login shell sets it and cron does not, but all processes of a user must
     find the same leases. InputError if the folder belongs to another user: anyone can write to /tmp.
     """
-    given = os.environ.get(VARIABLE)
-    path = Path(given).absolute() if given else Path(f"/tmp/density-study-{os.getuid()}")
+    path = _place()
     with suppress(FileExistsError):  # a file, or a link that leads nowhere
         path.mkdir(parents=True, exist_ok=True, mode=0o700)
     check_own(path)
@@ -31,11 +30,19 @@ def runtime_dir() -> Path:
 
 def keep_from_sweeps() -> None:
     """Renew the times of the lease, so that systemd-tmpfiles, which deletes what is older than 10 days from
-    /tmp, lets it outlive a longer study."""
-    folder = runtime_dir()
+    /tmp, lets it outlive a longer study. Creates nothing. InputError as `runtime_dir`."""
+    folder = _place()
+    if not folder.exists():
+        return
+    check_own(folder)
     for path in (folder / LEASE, folder / LEASE_LOCK, folder):
         with suppress(FileNotFoundError):
             os.utime(path, follow_symlinks=False)
+
+
+def _place() -> Path:
+    given = os.environ.get(VARIABLE)
+    return Path(given).absolute() if given else Path(f"/tmp/density-study-{os.getuid()}")
 
 
 def check_own(path: Path) -> None:

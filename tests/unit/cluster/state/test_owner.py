@@ -15,7 +15,7 @@ import pytest
 
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.state import owner as owners
-from density_study.cluster.state import presence
+from density_study.cluster.state import presence, runtime
 from density_study.cluster.state.owner import SILENT_AFTER_S, Owner, Place, State, here, judge
 
 LONG_S, BRIEF_S = 10 * SILENT_AFTER_S, 1.0
@@ -137,6 +137,21 @@ def test_a_holder_sends_heartbeats(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         while (presence.silent_s(tmp_path) or LONG_S) >= LONG_S and time.monotonic() < deadline:
             time.sleep(0.01)
         assert (presence.silent_s(tmp_path) or 0.0) < LONG_S
+
+
+def test_a_heartbeat_renews_the_lease_and_makes_no_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder may be that of another test, or on a disk that is not mounted."""
+    folder = tmp_path / "runtime"
+    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(folder))
+    runtime.keep_from_sweeps()
+    assert not folder.exists()
+    folder.mkdir()
+    (folder / runtime.LEASE).touch()
+    os.utime(folder / runtime.LEASE, (0, 0))
+    runtime.keep_from_sweeps()
+    assert (folder / runtime.LEASE).stat().st_mtime > 0
 
 
 def test_a_heartbeat_from_the_future_counts_neither_as_old_nor_as_new(tmp_path: Path) -> None:
