@@ -47,7 +47,7 @@ class WritingOut:
                 if self.transport.wait(process, min(_LOOK_S, left_s)) != 0:
                     return None
                 self.transport.fetch(node, out, out)
-                return float(out.read_text())
+                return float(out.read_text().splitlines()[-1])  # an earlier one wrote there, too
         return None
 
 

@@ -92,7 +92,7 @@ def test_the_report_has_the_parts(loads: Analysed) -> None:
     assert [part.name for part in setting.parts] == ["step 1", "step 2", "step 3", "step 4"]
     page = (loads.root / "report" / "index.html").read_text()
     assert "Load phases" in page
-    assert "no, 80 %" in page  # the fourth step
+    assert "no, 80\u00a0%" in page  # the fourth step
     assert page.count("<td>yes</td>") == 3
     refs = {f"/series/{at}/rates/" for at in range(len(summary.series))}
     assert any(ref in page for ref in refs)

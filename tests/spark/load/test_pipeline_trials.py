@@ -117,7 +117,7 @@ def test_troubled_trials_are_not(run: Analysed) -> None:
 
 def test_the_report_draws_stages_and_the_curve(run: Analysed) -> None:
     page = (run.root / "report" / "index.html").read_text()
-    for text in ("Core-seconds of one genome, by stage", "Core time per base", "Genomes per hour",
+    for text in ("Core-seconds of one genome, by stage", "Core time per base", "Test genomes per hour",
                  "length of the reference, Mb", "a lower bound for a human genome"):  # fmt: skip
         assert text in page, text
 
