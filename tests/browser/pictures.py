@@ -100,6 +100,7 @@ class Ui:
 def graph_picture(ui: Ui, run: str) -> None:
     page = ui.page
     page.set_viewport_size({"width": 2200, "height": 900})
+    page.goto(run)  # an empty page has no storage
     page.evaluate("localStorage.setItem('default_dag_view', JSON.stringify('graph'))")
     page.evaluate(f"localStorage.setItem('{DAG}/open-groups', JSON.stringify({GROUPS}))")
     page.goto(run)
