@@ -11,6 +11,7 @@ from density_study.cluster.model.host import Disk
 from density_study.cluster.model.store import HBASE, Store
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.state.journal import Journal
+from density_study.cluster.state.own_runs import register
 from density_study.cluster.state.owner import Owner
 from tests.support.topologies import local
 
@@ -35,4 +36,5 @@ def open_build(folder: Path, owner_pid: int) -> tuple[Site, Journal]:
         tag=tag,
         owner=Owner.of_process(owner_pid).to_json(),
     )
+    register(root)  # as the process that opens a run does: reap acts on registered runs alone
     return Site(root / "builds" / "b1", f"{tag}/b1"), journal
