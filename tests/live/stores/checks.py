@@ -97,12 +97,14 @@ def servers_of(tag: str) -> list[ProcessId]:
 
 
 def listening(processes: Iterable[ProcessId]) -> set[str]:
-    """Addresses at which anybody listens in the networks of these processes."""
+    """Addresses at which they listen, in the networks in which they are."""
     found = set()
     for process in processes:
-        argv = ["nsenter", "--target", f"{process.pid}", "--net", "ss", "-ltnH"]
+        argv = ["nsenter", "--target", f"{process.pid}", "--net", "ss", "-ltnpH"]
         done = subprocess.run(argv, capture_output=True, text=True, check=True)
-        found |= {line.split()[3].rpartition(":")[0] for line in done.stdout.splitlines()}
+        own = [line for line in done.stdout.splitlines() if f"pid={process.pid}," in line]
+        assert own, f"{process} listens nowhere"
+        found |= {line.split()[3].rpartition(":")[0] for line in own}
     return {one.strip("[]").removeprefix("::ffff:") for one in found}
 
 
