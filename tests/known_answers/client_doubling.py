@@ -25,7 +25,7 @@ SETTING = YcsbSetting(mix="c", records=1000, threads=32, duration_s=15, warm_up_
 def doubling() -> list[Answer]:
     with tempfile.TemporaryDirectory(prefix="density-doubling-") as name:
         folder = Path(name)
-        path = compiled(folder, "NarrowDb")
+        path = compiled(folder, "AnsweringDb", "NarrowDb")
         wide, narrow = (_ratio(folder, path, narrow) for narrow in (False, True))
     what = f"p95 with one client over p95 with two, each at {RATE_OPS_S:g} ops/s together: "
     return [

@@ -35,7 +35,7 @@ STALLS = ("-p", "stall.ms=500", "-p", "stall.every.ms=1000")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Output of two clients of one trial, with the properties from a study."""
     folder = tmp_path_factory.mktemp("stalls")
-    path = compiled(folder, "StallingDb")
+    path = compiled(folder, "AnsweringDb", "StallingDb")
     clients = [_start(folder, path, number) for number in (1, 2)]
     assert [client.wait(timeout=60) for client in clients] == [0, 0]
     return folder

@@ -29,6 +29,8 @@ def predict(calibration: Calibration, curve: Curve, hosts: Floats) -> Prediction
     """Prediction at hosts (k,): of the mixture between the measured counts, combined beyond them."""
     mixture = calibration.predict(curve, hosts)
     outside = hosts > curve.x[-1]
+    if not outside.any():
+        return mixture
     share = np.where(outside, share_of_laws(mixture), 0.0)
     apart = np.log(simple_laws(curve, hosts)).mean(axis=0) - mixture.log_time
     # law of total variance for two forecasts: what they disagree in widens the interval

@@ -13,7 +13,7 @@ from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.dividing.cpus import Cpus, cpus_of, dealt_cpus
 from density_study.cluster.model.dividing.virtio import Virtio, virtio_of
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.host import Host, IoLimits, VcpuPolicy, VmHost
+from density_study.cluster.model.host import MIB, Host, IoLimits, VcpuPolicy, VmHost
 from density_study.cluster.model.memory import GUEST_OS_MIB
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.providers.libvirt.names import (
@@ -30,7 +30,7 @@ from density_study.cluster.state.events import Accel
 VOLUMES = ("root", "seed", "data", "console")
 """Of each guest, as <node>.<volume>: the clone, its seed, its data disks (data, data-2, ...), the output of
 its kernel."""
-GIB = 2**30
+GIB = 1024 * MIB
 
 
 Network = tuple[str, str | None]
@@ -250,7 +250,7 @@ def _data_disks(site: Site, topology: Topology, node: Node, host: Host) -> tuple
                 serial="data" if number == 1 else f"data-{number}",
                 pool=pool_name(site.tag, disk.path),
                 pool_path=PurePosixPath(disk.path) / prefix(site.tag),
-                size_bytes=_vms_of(host).data_gib * GIB // parts // 2**20 * 2**20,
+                size_bytes=_vms_of(host).data_gib * GIB // parts // MIB * MIB,
                 limits=disk.limits and disk.limits.part(mine, parts),
                 group=f"drive-{drives.index(disk) + 1}",
             )

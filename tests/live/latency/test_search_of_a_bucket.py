@@ -45,7 +45,7 @@ SETTING = YcsbSetting(mix="c", records=1000, threads=16, duration_s=12, warm_up_
 def test_the_capacity_is_found_within_five_percent_in_twelve_probes(
     tmp_path: Path, noise: float
 ) -> None:
-    path = compiled(tmp_path, "BucketDb")
+    path = compiled(tmp_path, "AnsweringDb", "BucketDb")
     probes: list[Probe] = []
     while isinstance(found := next_probe(SEARCH, probes, 400), Next):
         probe = Probe(number=len(probes) + 1, kept=None, **vars(found))

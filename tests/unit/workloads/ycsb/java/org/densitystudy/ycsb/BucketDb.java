@@ -1,14 +1,8 @@
 package org.densitystudy.ycsb;
 
-import java.util.HashMap;
-import java.util.Map;
 import java.util.Random;
-import java.util.Set;
-import java.util.Vector;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import site.ycsb.ByteIterator;
-import site.ycsb.DB;
 import site.ycsb.Status;
 
 /**
@@ -16,7 +10,7 @@ import site.ycsb.Status;
  * per second (-p, required). bucket.noise is the standard deviation of the rate, as a share of it,
  * from one tenth of a second to the next.
  */
-public final class BucketDb extends DB {
+public final class BucketDb extends AnsweringDb {
   private static final long BURST_NS = TimeUnit.MILLISECONDS.toNanos(2);
   private static final long EVERY_NS = TimeUnit.MILLISECONDS.toNanos(100);
   private static final Object LOCK = new Object();
@@ -34,37 +28,7 @@ public final class BucketDb extends DB {
   }
 
   @Override
-  public Status read(
-      String table, String key, Set<String> fields, Map<String, ByteIterator> result) {
-    return answer();
-  }
-
-  @Override
-  public Status scan(
-      String table,
-      String key,
-      int rows,
-      Set<String> fields,
-      Vector<HashMap<String, ByteIterator>> result) {
-    return answer();
-  }
-
-  @Override
-  public Status update(String table, String key, Map<String, ByteIterator> values) {
-    return answer();
-  }
-
-  @Override
-  public Status insert(String table, String key, Map<String, ByteIterator> values) {
-    return answer();
-  }
-
-  @Override
-  public Status delete(String table, String key) {
-    return answer();
-  }
-
-  private Status answer() {
+  Status answer() {
     long turn = turn();
     for (long left = turn - System.nanoTime(); left > 0; left = turn - System.nanoTime()) {
       LockSupport.parkNanos(left);

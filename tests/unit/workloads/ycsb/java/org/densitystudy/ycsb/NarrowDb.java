@@ -1,21 +1,15 @@
 package org.densitystudy.ycsb;
 
-import java.util.HashMap;
-import java.util.Map;
-import java.util.Set;
-import java.util.Vector;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
-import site.ycsb.ByteIterator;
-import site.ycsb.DB;
 import site.ycsb.Status;
 
 /**
  * A store with a known answer: it answers any number of requests after narrow.us each (-p, required). With -p
  * narrow=true, the client is the bottleneck: its threads share a connection that has one request at a time.
  */
-public final class NarrowDb extends DB {
+public final class NarrowDb extends AnsweringDb {
   private static final ReentrantLock CONNECTION = new ReentrantLock(true);
   private long serviceNs;
   private boolean narrow;
@@ -28,37 +22,7 @@ public final class NarrowDb extends DB {
   }
 
   @Override
-  public Status read(
-      String table, String key, Set<String> fields, Map<String, ByteIterator> result) {
-    return answer();
-  }
-
-  @Override
-  public Status scan(
-      String table,
-      String key,
-      int rows,
-      Set<String> fields,
-      Vector<HashMap<String, ByteIterator>> result) {
-    return answer();
-  }
-
-  @Override
-  public Status update(String table, String key, Map<String, ByteIterator> values) {
-    return answer();
-  }
-
-  @Override
-  public Status insert(String table, String key, Map<String, ByteIterator> values) {
-    return answer();
-  }
-
-  @Override
-  public Status delete(String table, String key) {
-    return answer();
-  }
-
-  private Status answer() {
+  Status answer() {
     if (!narrow) {
       return serve();
     }
