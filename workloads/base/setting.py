@@ -85,6 +85,11 @@ class Setting(Frozen):
         """Regions or tablets of its table per server, and fields of a row; 0: it has no table."""
         return 0, 0
 
+    @property
+    def uses_block_caches(self) -> bool:
+        """Whether its operations read through the RegionServers' block caches, which are then counted."""
+        return False
+
     # Dependencies between the trials of one build
 
     def writes_for(self, other: Setting) -> bool:

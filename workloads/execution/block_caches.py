@@ -7,19 +7,18 @@ that the JVM has it.
 
 from __future__ import annotations
 
-import http.client
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from density_study.cluster.lifecycle.readiness import Fetch, fetch_json
-from density_study.cluster.model.access import OPEN
+from density_study.cluster.clients.daemon_pages import NO_ANSWER, fetch_page
+from density_study.cluster.lifecycle.readiness import Fetch
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.host import MIB
 from density_study.cluster.model.topology import Topology
-from density_study.cluster.providers.existing.web import session_of, url_of
+from density_study.cluster.providers.existing.web import url_of
 from density_study.workloads.base.values import CacheUse
 
 _SERVER = "Hadoop:service=HBase,name=RegionServer,sub=Server"
@@ -38,7 +37,6 @@ after it, and count a miss each time: CombinedBlockCache.updateBlockMetrics is n
 repeats the first (since HBASE-28189). Without such a cache, and for hits, each is counted once. The evictions
 of a full cache are half of these misses: each miss puts a block in, and another one out."""
 _POOL_OF = {"offheap": "direct", "mmap": "mapped", "pmem": "mapped"}
-_TIMEOUT_S = 10.0  # /conf is large
 _LOOKS, _BETWEEN_LOOKS_S = 8, 0.25
 
 
@@ -60,7 +58,7 @@ def has_tier(topology: Topology) -> bool:
 def read_caches(cluster: Cluster, fetch: Fetch | None = None) -> CachesReading:
     """The counters now, and with a tier the engines. A server that does not answer is missing, and its fault
     is kept."""
-    ask = fetch or partial(_fetched, cluster)
+    ask = fetch or partial(fetch_page, cluster.endpoints)
     cache, tier = cluster.topology.configuration.block_cache, has_tier(cluster.topology)
     counters, engines, used_mib, faults = {}, {}, 0.0, []
     for name, address in cluster.endpoints.regionserver_http.items():
@@ -74,17 +72,9 @@ def read_caches(cluster: Cluster, fetch: Fetch | None = None) -> CachesReading:
                 # before the size: which engine it is decides about the trial
                 engines[name] = _engine(conf, pools, cache.size_mib if cache else 0)
             used_mib += int(server["l2CacheSize" if cache else "l1CacheSize"]) / MIB
-        except (OSError, http.client.HTTPException, LookupError, ValueError, TypeError) as error:
+        except NO_ANSWER as error:
             faults.append(f"{name} does not show its block cache: {error!r}")
     return CachesReading(counters, engines, used_mib, tuple(faults))
-
-
-def _fetched(cluster: Cluster, url: str) -> Any:
-    if cluster.endpoints.access == OPEN:
-        return fetch_json(url, _TIMEOUT_S, cluster.endpoints.network)
-    answer = session_of(cluster.endpoints.access).get(url, timeout=_TIMEOUT_S)
-    answer.raise_for_status()
-    return answer.json()
 
 
 def _server(ask: Fetch, url: str) -> Mapping[str, Any]:

@@ -28,16 +28,11 @@ from density_study.workloads.base.search import Probe
 from density_study.workloads.base.setting import Setting
 from density_study.workloads.base.values import ClientRun, TargetRate, Window
 from density_study.workloads.base.workload import TrialContext
-from density_study.workloads.execution.block_caches import caches_between, read_caches
+from density_study.workloads.execution import around
+from density_study.workloads.execution.around import read_around
 from density_study.workloads.execution.flame_graphs import put_profiler
-from density_study.workloads.execution.hosts_around_trial import (
-    between,
-    full_disks,
-    killed_in,
-    read_guests,
-)
+from density_study.workloads.execution.hosts_around_trial import full_disks, killed_in
 from density_study.workloads.execution.monitoring import Monitors, daemons_of
-from density_study.workloads.execution.others import others_between, read_others
 from density_study.workloads.execution.run import Run
 from density_study.workloads.execution.searching import judged
 from density_study.workloads.monitors import with_devices
@@ -166,37 +161,29 @@ def _measure(run: Run, step: Step, context: TrialContext, progress: _Progress) -
     facts |= {"data_set_mib": prepared.data_set_mib, "cold": prepared.cold}
     facts["state_before"] = prepared.state or {}
     window_end_s = None
-    others_before = read_others(context, "others-before")
-    counts_blocks = setting.workload == "ycsb" and context.cluster.endpoints.regionserver_http
-    caches_before = read_caches(context.cluster) if counts_blocks else None
-    try:
-        with progress.timing("settle"):
-            monitors.start()
-        _journal(run, step, "running")
-        guests_before = read_guests(context.cluster)
-        with progress.timing("measure"):
-            facts["clients"] = clients = workload.run(context, setting)
-        facts["fault"] = next(iter(context.injected), None)
-        facts["guests"] = between(context.cluster, guests_before, read_guests(context.cluster))
-        window_end_s = max(client.end_epoch_s for client in clients)
-        facts["window"] = window_of(clients, setting)
-        _journal(run, step, "settling")
-    finally:
-        with progress.timing("settle"):
-            facts["monitors"] = monitors.stop(window_end_s)
-            facts["clock"] = monitors.clock
-    if caches_before is not None:
-        caches_after = read_caches(context.cluster)
-        facts["caches"] = caches_between(context.cluster, caches_before, caches_after)
-    others_after = read_others(context, "others-after")
-    facts["others"] = others_between(others_before, others_after)
+    with read_around(around.MONITORS, context, setting, facts):
+        try:
+            with progress.timing("settle"):
+                monitors.start()
+            _journal(run, step, "running")
+            with read_around(around.CLIENTS, context, setting, facts):
+                with progress.timing("measure"):
+                    facts["clients"] = clients = workload.run(context, setting)
+                facts["fault"] = next(iter(context.injected), None)
+            window_end_s = max(client.end_epoch_s for client in clients)
+            facts["window"] = window_of(clients, setting)
+            _journal(run, step, "settling")
+        finally:
+            with progress.timing("settle"):
+                facts["monitors"] = monitors.stop(window_end_s)
+                facts["clock"] = monitors.clock
     context.check_daemons()
     progress.faults += killed_in(facts["guests"])
     progress.faults += [_exit_fault(client) for client in clients if client.exit_code != 0]
     with progress.timing("settle"):
         collected = workload.collect(context, setting, prepared)
     facts |= {"cold": collected.cold or prepared.cold, "state_after": collected.state or {}}
-    facts["caches"] = collected.caches or facts.get("caches")
+    facts["caches"] = collected.caches or facts["caches"]
     progress.faults += collected.faults
 
 

@@ -6,14 +6,14 @@ table of racks. Reads that bypass DataNodes (short circuit) are counted nowhere.
 
 from __future__ import annotations
 
-import http.client
 from collections.abc import Mapping
 
-from density_study.cluster.lifecycle.readiness import Fetch, fetch_json
+from density_study.cluster.clients.daemon_pages import datanode_counters
+from density_study.cluster.lifecycle.readiness import Fetch
 from density_study.cluster.model.cluster import Cluster
+from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.topology import Node, Topology
 
-_ANSWER_TIMEOUT_S = 10.0
 _COUNTERS = {"read": "BytesRead", "to_others": "RemoteBytesRead"}
 _MOST_OF_IT = 0.9
 Sent = Mapping[str, Mapping[str, int]]
@@ -23,21 +23,11 @@ UNKNOWN = dict.fromkeys(("sent", "local", "rack", "remote"))
 
 def read_sent(cluster: Cluster, fetch: Fetch | None = None) -> Sent | None:
     """Since the DataNodes started. None if one does not tell."""
-    ask = fetch or (lambda url: fetch_json(url, _ANSWER_TIMEOUT_S, cluster.endpoints.network))
-    found = {}
-    for name, address in cluster.endpoints.daemon_http.items():
-        node, _, daemon = name.partition("/")
-        if daemon != "datanode":
-            continue
-        try:
-            answer = ask(
-                f"http://{address}/jmx?qry=Hadoop:service=DataNode,name=DataNodeActivity-*"
-            )
-            (bean,) = answer["beans"]
-            found[node] = {ours: int(bean[its]) for ours, its in _COUNTERS.items()}
-        except (OSError, http.client.HTTPException, LookupError, ValueError, TypeError):
-            return None
-    return found
+    try:
+        found = datanode_counters(cluster, "DataNodeActivity-*", _COUNTERS, fetch)
+    except StudyError:
+        return None
+    return {name.partition("/")[0]: counters for name, counters in found.items()}
 
 
 def bytes_by_distance(

@@ -6,15 +6,15 @@ names. The limit is that of the files with which no DataNode holds more than its
 
 from __future__ import annotations
 
-import http.client
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from density_study.cluster.clients.client_commands import hadoop_command
+from density_study.cluster.clients.daemon_pages import datanode_counters
 from density_study.cluster.clients.hdfs import Block
-from density_study.cluster.lifecycle.readiness import Fetch, fetch_json
+from density_study.cluster.lifecycle.readiness import Fetch
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.configuration import HDFS_PMEM
 from density_study.cluster.model.errors import StudyError
@@ -32,7 +32,6 @@ _COMMAND_TIMEOUT_S = 120.0
 _TIMEOUT_S = 60.0
 _SLOWEST_MIB_S = 10.0
 _POLL_S = 0.5
-_ANSWER_TIMEOUT_S = 10.0
 _COUNTERS = {
     "capacity_bytes": "CacheCapacity",
     "cached_bytes": "CacheUsed",
@@ -104,21 +103,7 @@ def empty(context: TrialContext) -> None:
 
 def read_datanodes(cluster: Cluster, fetch: Fetch | None = None) -> Reading:
     """StudyError if one does not answer."""
-    ask = fetch or (lambda url: fetch_json(url, _ANSWER_TIMEOUT_S, cluster.endpoints.network))
-    found = {}
-    for name, address in cluster.endpoints.daemon_http.items():
-        if not name.endswith("/datanode"):
-            continue
-        url = f"http://{address}/jmx?qry=Hadoop:service=DataNode,name=*"
-        try:
-            beans = ask(url)["beans"]
-            known = {key: value for bean in beans for key, value in bean.items()}
-            found[name] = {ours: int(known[its]) for ours, its in _COUNTERS.items()}
-        except (OSError, http.client.HTTPException, LookupError, ValueError, TypeError) as error:
-            raise StudyError(
-                f"{name} does not show its cache: {error!r}.", url, "read its log."
-            ) from error
-    return found
+    return datanode_counters(cluster, "*", _COUNTERS, fetch)
 
 
 def cached_share(reading: Reading, stored_bytes: int, replication: int) -> float:

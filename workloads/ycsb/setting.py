@@ -149,6 +149,10 @@ class YcsbSetting(YcsbParameters):
         return self.fault is not None
 
     @property
+    def uses_block_caches(self) -> bool:
+        return True
+
+    @property
     def has_steady_rate(self) -> bool:
         return not self.is_load and self.phase is None
 

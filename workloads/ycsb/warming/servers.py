@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import http.client
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from density_study.cluster.lifecycle.readiness import fetch_json
+from density_study.cluster.clients.daemon_pages import NO_ANSWER, fetch_page, of_each
+from density_study.cluster.lifecycle.readiness import REQUEST_TIMEOUT_S
 from density_study.cluster.machine.compilers import compilers_cpu_s
-from density_study.cluster.model.access import OPEN
 from density_study.cluster.model.cluster import Cluster, Endpoints
 from density_study.cluster.model.errors import StudyError
-from density_study.cluster.providers.existing.web import beans
+from density_study.cluster.providers.existing.web import url_of
 from density_study.workloads.base.workload import TrialContext
 from density_study.workloads.ycsb.output.status import parse_status
 from density_study.workloads.ycsb.warming.warmth import Blocks, Look
@@ -36,26 +35,33 @@ def look_at(context: TrialContext, logs: Sequence[str]) -> Look | None:
 
 def _of_hbase(endpoints: Endpoints) -> Look | None:
     """From HBase's /jmx: the compilers' time, and what RegionServers count."""
-    compiled_s, served, found, looked_for, held = {}, {}, 0, 0, 0
+
+    def bean(address: str, name: str) -> Mapping[str, Any]:
+        page = fetch_page(endpoints, f"{url_of(address)}/jmx?qry={name}", REQUEST_TIMEOUT_S)
+        found: Mapping[str, Any] = page["beans"][0]
+        return found
+
+    def counted(_: str, address: str) -> tuple[float, int, int, int, int]:
+        server = bean(address, _SERVER)
+        return (
+            bean(address, _COMPILER)["TotalCompilationTime"] / 1000,
+            server["totalRequestCount"],
+            server["blockCacheHitCount"],
+            server["blockCacheMissCount"],
+            server["blockCacheCount"],
+        )
+
     try:
-        for name, address in endpoints.regionserver_http.items():
-            compiled_s[name] = _bean(address, _COMPILER, endpoints)["TotalCompilationTime"] / 1000
-            server = _bean(address, _SERVER, endpoints)
-            served[name] = server["totalRequestCount"]
-            found += server["blockCacheHitCount"]
-            looked_for += server["blockCacheHitCount"] + server["blockCacheMissCount"]
-            held += server["blockCacheCount"]
-    except (StudyError, OSError, http.client.HTTPException, LookupError, ValueError):
+        told = of_each(endpoints.regionserver_http, counted)
+    except NO_ANSWER:
         return None
-    return Look(compiled_s, served, Blocks(found, looked_for, held))
-
-
-def _bean(address: str, name: str, endpoints: Endpoints) -> Mapping[str, Any]:
-    if endpoints.access == OPEN:
-        url = f"http://{address}/jmx?qry={name}"
-        bean: Mapping[str, Any] = fetch_json(url, network=endpoints.network)["beans"][0]
-        return bean
-    return beans(address, name, endpoints.access)[0]
+    compiled_s = {name: one[0] for name, one in told.items()}
+    _, _, found, missed, held = (sum(column) for column in zip(*told.values(), strict=True))
+    return Look(
+        compiled_s,
+        {name: one[1] for name, one in told.items()},
+        Blocks(found, found + missed, held),
+    )
 
 
 def _compiled_s(cluster: Cluster) -> Mapping[str, float]:
