@@ -22,8 +22,8 @@ from density_study.workloads.execution.others import others_between, read_others
 
 @dataclass(frozen=True)
 class Reading:
-    """`fact`: the field of the manifest. `read`: what shows now, "before" or "after" the clients. `between`: what
-    follows from both readings. A StudyError of either ends the trial as failed."""
+    """`fact`: the field of the manifest. `read`: what shows now, "before" or "after" the clients. `between`:
+    what follows from both readings. A StudyError of either ends the trial as failed."""
 
     fact: str
     read: Callable[[TrialContext, Setting, str], Any]
