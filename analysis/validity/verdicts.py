@@ -1,21 +1,14 @@
-"""Each trial's verdict: Great Expectations applies `analysis.validity.rules` to the table of checks.
+"""Each trial's verdict, and its confirmation: Great Expectations validates the table of checks.
 
-Invalid outranks unknown, and unknown outranks valid. A check that crashed or could not run makes a trial
-unknown; it never passes.
-
-In a record of this program, a missing fact means that something broke. In a record that others made, nobody
-may have recorded the fact. There it weighs no more than the violation that it could hide: it is a flag where
-a violation is a flag, and otherwise the verdict is unknown. Such a trial is counted (its numbers are shown)
-but supports no claim, unless the map accepts the check as unknown. The same holds for what a given cluster
-(provider `existing`) does not show.
+`analysis.validity.judge` decides. The library finds the rows that violate the same rules by its own
+code, and writes its pages of results. Both must name the same trials for each rule; else it is an error.
 """
 
 from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,52 +22,45 @@ from great_expectations.expectations.row_conditions import Column
 
 from density_study.analysis.tables import CHECKS
 from density_study.analysis.validity.data_docs import make_plain
-from density_study.analysis.validity.provisional import SEVERITY
+from density_study.analysis.validity.judge import Judgement, judge
 from density_study.analysis.validity.rules import RULES, Rule
+from density_study.cluster.model.errors import StudyError
 
 _SITE = "data_docs"
-
-
-@dataclass(frozen=True)
-class RuleViolation:
-    """A rule that a trial violates, or that could not be checked. excused: nobody could have recorded the
-    fact that is missing."""
-
-    trial: str
-    verdict: str
-    reason: str
-    missing: bool = False
-    excused: bool = False
+SATISFIED, VIOLATED, UNKNOWN = "satisfied", "violated", "unknown"
+NOT_RUN = "the check could not run"
+Found = dict[tuple[str, int], str]
+"""By trial and place of the rule, what was found; nothing where the rule is satisfied, or does not apply."""
 
 
 def decide(
     checks: pd.DataFrame, rules: Sequence[Rule] = RULES, docs: Path | None = None
 ) -> pd.DataFrame:
-    """A row of `verdicts` for each row of `checks`, whatever the library does.
+    """A row of `verdicts` for each row of `checks`. StudyError if Great Expectations disagrees.
 
     docs: the folder for Great Expectations' pages of results (Data Docs); its old content is replaced.
     """
     if checks.empty:
         return pd.DataFrame({"trial": [], "verdict": [], "counted": [], "reasons": []})
-    found: dict[str, list[RuleViolation]] = {trial: [] for trial in checks["trial"]}
-    for violation in _violations(_typed(checks), rules, docs):
-        found[violation.trial].append(violation)
-    relevant = [_relevant(violations) for violations in found.values()]
+    judged = {facts["trial"]: judge(facts, rules) for facts in _facts(checks)}
+    _require_agreement(judged, _by_the_library(_typed(checks), rules, docs), rules)
     return pd.DataFrame(
         {
-            "trial": list(found),
-            "verdict": [_worst(violations) for violations in relevant],
-            "counted": [_is_counted(violations) for violations in relevant],
-            "reasons": [[violation.reason for violation in each] for each in relevant],
+            "trial": list(judged),
+            "verdict": [one.verdict for one in judged.values()],
+            "counted": [one.counted for one in judged.values()],
+            "reasons": [list(one.reasons) for one in judged.values()],
         }
     )
 
 
-def _relevant(violations: list[RuleViolation]) -> list[RuleViolation]:
-    """For an invalid trial only the violated rules, without those that could not be checked: a failed
-    trial lacks many values. The verdict does not change."""
-    wrong = [violation for violation in violations if not violation.missing]
-    return wrong if _worst(wrong) == "invalid" else violations
+def _facts(checks: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """The rows, with None for each null of pandas."""
+    for row in checks.to_dict("records"):
+        yield {
+            str(name): None if pd.api.types.is_scalar(value) and pd.isna(value) else value
+            for name, value in row.items()
+        }
 
 
 def _typed(checks: pd.DataFrame) -> pd.DataFrame:
@@ -83,24 +69,26 @@ def _typed(checks: pd.DataFrame) -> pd.DataFrame:
     return checks.astype({name: kind for name, kind in numbers.items() if name in checks})
 
 
-def _worst(violations: Iterable[RuleViolation]) -> str:
-    return max((violation.verdict for violation in violations), key=SEVERITY.index, default="valid")
-
-
-def _is_counted(violations: Sequence[RuleViolation]) -> bool:
-    deciding = [violation for violation in violations if violation.verdict != "valid"]
-    return all(one.excused for one in deciding)
-
-
-def _missing(row: Mapping[Any, Any], rule: Rule) -> RuleViolation:
-    """A fact that the rule needs and the record lacks."""
-    verdict, reason = "unknown", rule.missing
-    excused = bool(row["imported"] or (row["given"] and rule.unseen))
-    if excused and rule.check in row["accepted"]:
-        verdict, reason = "valid", f"accepted: {rule.missing}"
-    elif excused and rule.broken == "flag":
-        verdict, reason = "valid", f"unchecked: {rule.missing}"
-    return RuleViolation(row["trial"], verdict, reason, missing=True, excused=excused)
+def _require_agreement(judged: dict[str, Judgement], library: Found, rules: Sequence[Rule]) -> None:
+    ours: Found = {
+        (trial, one.rule): UNKNOWN if one.missing else VIOLATED
+        for trial, judgement in judged.items()
+        for one in judgement.findings
+    }
+    differing = sorted(
+        key for key in ours.keys() | library.keys() if ours.get(key) != library.get(key)
+    )
+    if not differing:
+        return
+    trial, place = differing[0]
+    own, other = (found.get((trial, place), SATISFIED) for found in (ours, library))
+    more = f" (and {len(differing) - 1} more)" if len(differing) > 1 else ""
+    raise StudyError(
+        f"two judges disagree about the rule `{rules[place].check}` ({rules[place].suite}){more}: by the "
+        f"project's judge it is {own}, by Great Expectations {other}.",
+        trial,
+        "report it as a bug, with the run's table `checks`.",
+    )
 
 
 def suites(rules: Sequence[Rule]) -> dict[str, list[gxe.Expectation]]:
@@ -126,25 +114,16 @@ def suites(rules: Sequence[Rule]) -> dict[str, list[gxe.Expectation]]:
     return found
 
 
-def _violations(
-    checks: pd.DataFrame, rules: Sequence[Rule], docs: Path | None
-) -> Iterator[RuleViolation]:
-    rows = {row["trial"]: row for row in checks.to_dict("records")}
-    results = _validate(checks, rules, docs)
-    for result in sorted(results, key=lambda result: result.expectation_config.meta["rule"]):
+def _by_the_library(checks: pd.DataFrame, rules: Sequence[Rule], docs: Path | None) -> Found:
+    found: Found = {}
+    for result in _validate(checks, rules, docs):
         meta: dict[str, Any] = result.expectation_config.meta
-        rule = rules[meta["rule"]]
-        verdict = "valid" if rule.broken == "flag" else rule.broken
         if result.result.get("unexpected_index_list") is None and not result.success:  # it raised
-            reason = f"the check {rule.check!r} could not run"
-            yield from (RuleViolation(trial, "unknown", reason) for trial in rows)
+            found |= {(trial, meta["rule"]): NOT_RUN for trial in checks["trial"]}
             continue
-        for broken in result.result["unexpected_index_list"]:
-            row: Mapping[Any, Any] = rows[broken["trial"]]
-            if meta["null"]:
-                yield _missing(row, rule)
-            else:
-                yield RuleViolation(row["trial"], verdict, rule.reason.format(**row))
+        for row in result.result["unexpected_index_list"]:
+            found.setdefault((row["trial"], meta["rule"]), UNKNOWN if meta["null"] else VIOLATED)
+    return found
 
 
 def _validate(checks: pd.DataFrame, rules: Sequence[Rule], docs: Path | None) -> list[Any]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from density_study.analysis import tables
 from density_study.analysis.report.charts.quantity import quantity
-from density_study.analysis.validity.provisional import judge
+from density_study.analysis.validity.judge import judge
 from density_study.cluster.model.errors import StudyError
 from density_study.jobs.first_look.record_rows import RecordRows, if_all
 from density_study.jobs.first_look.workload_facts import dfsio_facts, pipeline_facts, ycsb_facts
@@ -80,7 +80,7 @@ def first_look(record: Path) -> FirstLook:
         cpu_used_percent=_mean([host["used"] for host in hosts]),
         cpu_iowait_percent=_mean([host["cpu_iowait"] for host in hosts]),
         verdict=judged.verdict,
-        reasons=judged.reasons,
+        reasons=judged.why,
         flags=judged.flags,
         probe=rows.manifest.probe,
     )

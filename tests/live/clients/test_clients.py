@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from density_study.analysis import tables
-from density_study.analysis.validity.provisional import judge
+from density_study.analysis.validity.judge import judge
 from density_study.cluster.model.cluster import read_cluster
 from density_study.cluster.providers.provider import provider_of
 from density_study.jobs.first_look.look import facts

@@ -10,7 +10,7 @@ from statistics import mean
 
 import pytest
 
-from density_study.analysis.validity.provisional import Provisional, judge
+from density_study.analysis.validity.judge import Judgement, judge
 from density_study.cluster.model.cluster import CLUSTER, Cluster, read_cluster
 from density_study.cluster.model.configuration import BlockCache, Configuration
 from density_study.cluster.model.host import MemoryFolder
@@ -61,7 +61,7 @@ def declaring(cluster: Cluster, cache: BlockCache | None) -> Cluster:
     return replace(cluster, topology=replace(cluster.topology, configuration=configuration))
 
 
-def verdict(caches: CacheUse) -> Provisional:
+def verdict(caches: CacheUse) -> Judgement:
     setting = YcsbSetting(mix="c", records=1000, threads=1, duration_s=30.0)
     row = cache_row(Manifest.model_construct(caches=caches, setting=setting, fault=None))  # type: ignore[call-arg]
     hits = row["l1_hits" if row["tier"] == "heap" else "l2_hits"]

@@ -1,4 +1,4 @@
-"""Great Expectations' verdicts, rule by rule, on hand-made rows of checks."""
+"""Verdicts, rule by rule, on hand-made rows of checks; Great Expectations confirms each of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ import pandas as pd
 import pytest
 
 from density_study.analysis.tables import CHECKS
+from density_study.analysis.validity.judge import Finding, Judgement
 from density_study.analysis.validity.rules import RULES, Rule
+from density_study.cluster.model.errors import StudyError
 
 NUMBERS = {"int", "long", "double"}
 TYPES = {column.name: column.type for column in CHECKS.columns}
@@ -224,11 +226,33 @@ def test_a_failed_trial_reports_only_its_failures() -> None:
     assert _decided("failed") == [("invalid", ["the trial is failed: it burned"])]
 
 
-def test_a_crashing_check_makes_every_trial_unknown() -> None:
+def test_a_check_that_the_library_could_not_run_is_an_error() -> None:
     checks = pd.DataFrame([{**SOUND, "trial": "a"}]).drop(columns="rate_error")
-    verdicts = decide(checks).iloc[0]
-    assert verdicts["verdict"] == "unknown"
-    assert "the check 'rate_error' could not run" in verdicts["reasons"]
+    with pytest.raises(StudyError) as raised:
+        decide(checks)
+    assert raised.value.where == "a"
+    assert "`rate_error` (arithmetic): by the project's judge it is satisfied" in raised.value.what
+    assert "by Great Expectations the check could not run" in raised.value.what
+
+
+@pytest.mark.parametrize(
+    ("row", "ours", "theirs"),
+    [({"work_share": 0.5}, "satisfied", "violated"), ({"work_share": None}, "satisfied", "unknown"),
+     ({"work_share": 1.0}, "violated", "satisfied")],
+)  # fmt: skip
+def test_a_verdict_that_the_library_does_not_share_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, row: dict[str, Any], ours: str, theirs: str
+) -> None:
+    from density_study.analysis.validity import verdicts
+
+    place = next(n for n, rule in enumerate(RULES) if rule.check == "work_share")
+    wrong = (Finding(place, "invalid", "made up"),) if ours == "violated" else ()
+    monkeypatch.setattr(verdicts, "judge", lambda *_: Judgement(wrong))
+    with pytest.raises(StudyError) as raised:
+        decide(pd.DataFrame([{**SOUND, **row, "trial": "b1-v1-003"}]))
+    assert raised.value.where == "b1-v1-003"
+    assert f"judge it is {ours}, by Great Expectations {theirs}" in raised.value.what
+    assert "`work_share`" in raised.value.what
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.check)

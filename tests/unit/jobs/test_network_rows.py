@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from density_study.analysis.validity.provisional import judge
+from density_study.analysis.validity.judge import judge
 from density_study.jobs.raw.manifest_rows import network_row
 from density_study.workloads.record.manifest import Manifest
 

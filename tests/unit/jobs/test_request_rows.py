@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from density_study.analysis.validity.provisional import judge
+from density_study.analysis.validity.judge import judge
 from density_study.jobs.raw.counter_rows import request_row
 from density_study.workloads.base.fault import InjectedFault
 from density_study.workloads.record.manifest import Manifest

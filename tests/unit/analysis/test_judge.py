@@ -1,16 +1,18 @@
-"""A provisional verdict: only rules whose facts are known, with their reasons."""
+"""The judge on facts that are not complete, as the first look has them; test_validity.py has all rules."""
 
 from __future__ import annotations
 
 import pytest
 
-from density_study.analysis.validity.provisional import Provisional, judge
+from density_study.analysis.validity.judge import Judgement, judge
 
 SOUND = {"state": "complete", "clients_failed": 0, "workload": "ycsb", "failed_operations": 0}
 
 
 def test_a_trial_without_a_fault_is_valid_so_far() -> None:
-    assert judge(SOUND) == Provisional("valid", (), ())
+    found = judge(SOUND)
+    assert found == Judgement() and found.counted
+    assert (found.verdict, found.reasons, found.flags) == ("valid", (), ())
 
 
 @pytest.mark.parametrize(
@@ -34,7 +36,8 @@ def test_a_violated_rule_makes_it_invalid_and_says_why(
 
 def test_an_unknown_fact_makes_it_unknown_unless_it_is_normal() -> None:
     found = judge(SOUND | {"clients_failed": None, "background_work": None})
-    assert found == Provisional("unknown", ("a client's exit code is unknown",), ())
+    assert (found.verdict, found.counted) == ("unknown", False)
+    assert found.reasons == found.why == ("a client's exit code is unknown",)
 
 
 def test_an_invalid_trial_lists_no_unknown_facts() -> None:
@@ -44,9 +47,25 @@ def test_an_invalid_trial_lists_no_unknown_facts() -> None:
 
 def test_a_flag_does_not_change_the_verdict() -> None:
     found = judge(SOUND | {"foreign_cpu": 84.0})
-    assert (found.verdict, found.reasons) == ("valid", ())
-    assert found.flags == ("other work: processes outside the cluster used 84 % of the host's CPU",)
+    assert (found.verdict, found.why) == ("valid", ())
+    assert (
+        found.reasons
+        == found.flags
+        == ("other work: processes outside the cluster used 84 % of the host's CPU",)
+    )
 
 
 def test_a_rule_for_others_does_not_apply() -> None:
     assert judge(SOUND | {"workload": "testdfsio", "failed_operations": 3}).verdict == "valid"
+
+
+@pytest.mark.parametrize(
+    "facts", [{"given": True}, {"imported": True}, {"imported": True, "given": True}]
+)
+def test_what_nobody_could_record_is_said_as_the_analysis_says_it(
+    facts: dict[str, object],
+) -> None:
+    """The first look once had words and rules of its own for given clusters, and none for imports."""
+    found = judge(SOUND | facts | {"cluster_cpu": None, "given": True})
+    assert found.verdict == "valid"
+    assert found.flags == ("unchecked: the CPU use of the cluster's hosts is unknown",)
