@@ -104,11 +104,11 @@ def _measure(
 ) -> Reading:
     network = topology.network
     place = (receiver.address, str(topology.base_port))
-    avoided = ",".join(map(str, network.steer))
+    avoided = ",".join(map(str, network.rps))
     datagrams = LOST_DATAGRAMS if network.loss_percent else 0
-    senders = ",".join(map(str, network.transmit))
+    senders = ",".join(map(str, network.xps))
     wanted = (avoided, str(network.mtu or 0), str(datagrams), senders)
-    followed = "1" if network.follow else "0"
+    followed = "1" if network.rfs else "0"
     running = []
     ends = ((receiver, ("receive", *place)), (sender, ("send", *place, *wanted)))
     for node, words in ends:
@@ -142,13 +142,13 @@ def proofs_of(network: Network, reading: Reading, why: str = "") -> Iterator[Pro
         largest = network.mtu - network_probe.DATAGRAM_HEADERS
         size = reading.get("mtu") if reading.get("largest") == largest else 0
         yield _proof("mtu", network.mtu, size if reading else None, "byte", why)
-    if network.steer:
-        yield _steered(network.steer, reading.get("packets_by_cpu", {}), why)
+    if network.rps:
+        yield _steered(network.rps, reading.get("packets_by_cpu", {}), why)
     if network.queues is not None:
         yield _proof("queues", network.queues, reading.get("queues"), "count", why)
-    if network.transmit:
+    if network.xps:
         yield _transmitted(network, reading.get("by_queue", {}), why)
-    if network.follow:
+    if network.rfs:
         shares = reading.get("followed", {}).values()
         yield _share("followed", min(shares, default=None), why)
     if network.irq_affinity:
@@ -191,7 +191,7 @@ def _interrupted(cpus: Sequence[int], counts: Mapping[str, Mapping[str, int]], w
 def _transmitted(network: Network, packets: Mapping[str, Sequence[int]], why: str) -> Proof:
     """Of the CPU that uses its queue least."""
     shares = []
-    for place, cpu in enumerate(network.transmit):
+    for place, cpu in enumerate(network.xps):
         sent = packets.get(str(cpu), ())
         if not sum(sent) or len(sent) != network.queues:
             return _share("transmitted", None, why)

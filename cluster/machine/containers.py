@@ -106,9 +106,7 @@ def shape(
 ) -> None:
     """Both ends of its cable: the rate is a limit in both directions; loss, delay and the choice of a queue
     are of what it sends. All of it goes with the cable. `python`: a command that can import this code."""
-    outside = replace(
-        network_of(settings), delay_ms=None, loss_percent=None, transmit=()
-    ).declared()
+    outside = replace(network_of(settings), delay_ms=None, loss_percent=None, xps=()).declared()
     network_link.apply(link, outside)
     module = (*python, "-m", network_link.__name__, DEVICE, json.dumps(settings))
     done = run(["ip", "netns", "exec", name, *module], tag)

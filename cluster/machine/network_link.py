@@ -119,7 +119,7 @@ def check(address: str, settings: Mapping[str, Any]) -> None:
 def check_kernel(settings: Mapping[str, Any]) -> None:
     """InputError for what no interface of this machine can have. A namespace is made for the try."""
     network = network_of(settings)
-    for words in disciplines(replace(network, transmit=()), "lo")[:1]:
+    for words in disciplines(replace(network, xps=()), "lo")[:1]:
         if why := may_not(PROGRAM, "try", *words[1:]):
             raise unable(why)
         done = as_root(PROGRAM, "try", *words[1:])
@@ -136,7 +136,7 @@ def disciplines(network: Network, device: str) -> list[tuple[str, ...]]:
     loss = () if network.loss_percent is None else ("loss", f"{network.loss_percent:g}%")
     if delay or loss:
         return [(*at_root, "netem", "limit", "100000", *delay, *loss)]
-    if network.transmit:
+    if network.xps:
         return [(*at_root, "mq")]
     if network.rate_mbit_s is None:
         return []

@@ -36,13 +36,13 @@ def wanted(device: str, network: Network) -> dict[str, str]:
     found = {}
     receiving = sorted((SYS / device / "queues").glob("rx-*"))
     for queue in receiving:
-        if network.steer:
-            found[queue / "rps_cpus"] = mask(network.steer)
-        if network.follow:
-            found[queue / "rps_flow_cnt"] = str(flows_of_queue(network.follow, len(receiving)))
-    if network.follow and FLOW_TABLE.exists():
-        found[FLOW_TABLE] = str(network.follow)
-    if network.transmit:
+        if network.rps:
+            found[queue / "rps_cpus"] = mask(network.rps)
+        if network.rfs:
+            found[queue / "rps_flow_cnt"] = str(flows_of_queue(network.rfs, len(receiving)))
+    if network.rfs and FLOW_TABLE.exists():
+        found[FLOW_TABLE] = str(network.rfs)
+    if network.xps:
         for name, text in transmit_masks(network).items():
             found[SYS / device / "queues" / name / "xps_cpus"] = text
     if network.irq_affinity:
@@ -108,18 +108,18 @@ def check(device: str, network: Network) -> None:
 def check_kernel(network: Network) -> None:
     """The same, of what no interface of this machine can have."""
     check_cpus(network, os.cpu_count() or 1)
-    if network.transmit and not (SYS / "lo" / "queues" / "tx-0" / "xps_cpus").exists():
+    if network.xps and not (SYS / "lo" / "queues" / "tx-0" / "xps_cpus").exists():
         raise unable("this kernel has no transmit packet steering (XPS)")
-    if network.follow:
+    if network.rfs:
         flow_table()
 
 
 def check_cpus(network: Network, count: int) -> None:
     """InputError for what a machine with so many CPUs cannot have."""
-    named = (*network.steer, *network.transmit, *network.irq_affinity)
+    named = (*network.rps, *network.xps, *network.irq_affinity)
     if missing := [cpu for cpu in named if cpu >= count]:
         raise unable(f"there is no CPU {missing[0]}, only 0 to {count - 1}")
-    if network.follow and count == 1:
+    if network.rfs and count == 1:
         raise unable("with one CPU, there is none that packets could follow their reader to")
 
 
@@ -147,7 +147,7 @@ def flows_of_queue(flows: int, queues: int) -> int:
 def transmit_masks(network: Network) -> dict[str, str]:
     """Of each queue: CPU number i of the list sends by queue i modulo their number. Pure."""
     count = network.queues or 1
-    return {f"tx-{queue}": mask(network.transmit[queue::count]) for queue in range(count)}
+    return {f"tx-{queue}": mask(network.xps[queue::count]) for queue in range(count)}
 
 
 def cpu_of_interrupt(numbers: Sequence[int], cpus: Sequence[int]) -> dict[int, int]:

@@ -9,16 +9,16 @@ from typing import Any, Literal
 from density_study.cluster.model.errors import InputError, StudyError
 
 Shaper = Literal["tbf", "htb"]
-_OF_CPUS = ("steer", "transmit", "irq_affinity")
+_OF_CPUS = ("rps", "xps", "irq_affinity")
 
 
 @dataclass(frozen=True)
 class Network:
     """None and empty: as it is.
 
-    `steer`: CPUs that process received packets (receive packet steering). `queues`: of each interface.
-    `transmit`: CPUs that send by the queues in turn (transmit packet steering).
-    `follow`: entries of the table of flows whose packets are processed where they are read (receive flow
+    `rps`: CPUs that process received packets (receive packet steering). `queues`: of each interface.
+    `xps`: CPUs that send by the queues in turn (transmit packet steering).
+    `rfs`: entries of the table of flows whose packets are processed where they are read (receive flow
     steering).
     `irq_affinity`: CPUs that handle the network card's interrupts in turn.
     `delay_ms` and `loss_percent`: of packets that a node sends.
@@ -27,12 +27,12 @@ class Network:
     rate_mbit_s: float | None = None
     shaper: Shaper = "tbf"
     mtu: int | None = None
-    steer: tuple[int, ...] = ()
+    rps: tuple[int, ...] = ()
     queues: int | None = None
     delay_ms: float | None = None
     loss_percent: float | None = None
-    transmit: tuple[int, ...] = ()
-    follow: int | None = None
+    xps: tuple[int, ...] = ()
+    rfs: int | None = None
     irq_affinity: tuple[int, ...] = ()
 
     def declared(self) -> dict[str, Any]:

@@ -170,6 +170,7 @@ def plan(
     need_mib = disk_need_mib(study)
     hosts = next(iter(planned.topologies.values())).hosts
     warned = (
+        *made.file.warnings,
         *assumptions(study, hosts),
         *disks_too_small(study, planned, runs),
     )

@@ -34,6 +34,7 @@ def examine(
     file = read_study(spec, overrides)
     runs = runs.absolute()
     study, plans = file.study, list[Plan]()
+    yield from (Check("the study file", warning=one) for one in file.warnings)
     what = "hosts answer, disks are as declared"
     answered = tried(what, lambda: plans.append(_plan(file, runs)))
     several = answered.fault.faults if isinstance(answered.fault, FaultsError) else ()

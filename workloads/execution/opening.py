@@ -37,7 +37,7 @@ from density_study.workloads.planning.plan import (
     write_plan,
 )
 from density_study.workloads.planning.planned_study import DEFAULT_RUNS, new_runs
-from density_study.workloads.planning.preflight import Report, preflight
+from density_study.workloads.planning.preflight import Check, Report, preflight
 from density_study.workloads.planning.replanned import check_follows
 from density_study.workloads.planning.resolve import check_guest_hosts, resolve_hosts
 from density_study.workloads.record.record import close_unfinished
@@ -96,6 +96,9 @@ def open_run(
     own_runs.keep_others_out()
     own_runs.require_state_dir()
     file = read_study(spec, overrides)
+    if report is not None:
+        for warning in file.warnings:
+            report(Check("the study file", warning=warning))
     runs = runs.absolute()
     owner = owner or Owner.of_process(os.getpid())
     with file.placing_faults(), naming(runs), new_runs(runs):

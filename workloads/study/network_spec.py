@@ -59,7 +59,7 @@ class NetworkSpec(Frozen):
     mtu: Annotated[int, Field(strict=True, ge=1280, le=9216)] | None = Field(
         None, description="Longest packet, in bytes. A switch must let it through."
     )
-    steer: tuple[Annotated[int, Field(strict=True, ge=0, le=1023)], ...] | None = Field(
+    rps: tuple[Annotated[int, Field(strict=True, ge=0, le=1023)], ...] | None = Field(
         None,
         min_length=1,
         description="CPUs of each host that process received packets (receive packet steering).",
@@ -68,7 +68,7 @@ class NetworkSpec(Frozen):
         None,
         description="Queues of a container's interface; those of a network card are not changed.",
     )
-    transmit: tuple[Annotated[int, Field(strict=True, ge=0, le=1023)], ...] | None = Field(
+    xps: tuple[Annotated[int, Field(strict=True, ge=0, le=1023)], ...] | None = Field(
         None,
         min_length=2,
         description="CPUs of each host that send by the `queues` of a container in turn (transmit packet "
@@ -80,7 +80,7 @@ class NetworkSpec(Frozen):
     loss: Annotated[float, BeforeValidator(_loss), written_in("percent")] | None = Field(
         None, description="Share of the packets sent that is lost, for example `0.1%`."
     )
-    follow: (
+    rfs: (
         Annotated[int, Field(strict=True, ge=256, le=2**20), AfterValidator(_power_of_two)] | None
     ) = Field(
         None,
@@ -104,36 +104,36 @@ class NetworkSpec(Frozen):
                 "then; write rate in a level of its own",
                 "rate",
             )
-        if self.follow is not None and self.steer is not None:
+        if self.rfs is not None and self.rps is not None:
             raise FaultyKeyError(
-                "packets follow their reader, or go to the CPUs of steer; write a level for each",
-                "follow",
+                "packets follow their reader, or go to the CPUs of rps; write a level for each",
+                "rfs",
             )
-        no_duplicates("CPU", self.steer or (), "steer")
+        no_duplicates("CPU", self.rps or (), "rps")
         no_duplicates("CPU", self.irq_affinity or (), "irq_affinity")
-        self._check_transmit()
+        self._check_xps()
         if self.network == UNCHANGED:
             raise ValueError(
-                "name at least one of rate, mtu, steer, follow, queues, transmit, irq_affinity, delay and "
+                "name at least one of rate, mtu, rps, rfs, queues, xps, irq_affinity, delay and "
                 "loss, or write default"
             )
         return self
 
-    def _check_transmit(self) -> None:
+    def _check_xps(self) -> None:
         """Each queue has a CPU, and the discipline that counts them is the only one."""
-        if self.transmit is None:
+        if self.xps is None:
             return
-        no_duplicates("CPU", self.transmit, "transmit")
-        if not 2 <= (self.queues or 0) <= len(self.transmit):
+        no_duplicates("CPU", self.xps, "xps")
+        if not 2 <= (self.queues or 0) <= len(self.xps):
             raise FaultyKeyError(
-                f"transmit names {len(self.transmit)} CPUs; add queues, from 2 to that number",
-                "transmit",
+                f"xps names {len(self.xps)} CPUs; add queues, from 2 to that number",
+                "xps",
             )
         if (self.rate, self.delay, self.loss) != (None, None, None):
             raise FaultyKeyError(
-                "one discipline limits or delays an interface, another one counts its queues; write transmit "
+                "one discipline limits or delays an interface, another one counts its queues; write xps "
                 "without rate, delay and loss",
-                "transmit",
+                "xps",
             )
 
     @property
@@ -142,27 +142,27 @@ class NetworkSpec(Frozen):
             rate_mbit_s=self.rate,
             shaper=self.shaper,
             mtu=self.mtu,
-            steer=tuple(sorted(self.steer or ())),
+            rps=tuple(sorted(self.rps or ())),
             queues=self.queues,
             delay_ms=self.delay,
             loss_percent=self.loss,
-            transmit=self.transmit or (),
-            follow=self.follow,
+            xps=self.xps or (),
+            rfs=self.rfs,
             irq_affinity=self.irq_affinity or (),
         )
 
     @property
     def name(self) -> str:
-        """rate-100mbit, rate-1000mbit-htb-mtu-9000, steer-0-1."""
+        """rate-100mbit, rate-1000mbit-htb-mtu-9000, rps-0-1."""
         network = self.network
         parts = (
             network.rate_mbit_s is not None and f"rate-{network.rate_mbit_s:g}mbit",
             network.shaper != "tbf" and network.shaper,
             network.mtu is not None and f"mtu-{network.mtu}",
-            network.steer and f"steer-{'-'.join(map(str, network.steer))}",
-            network.follow is not None and f"follow-{network.follow}",
+            network.rps and f"rps-{'-'.join(map(str, network.rps))}",
+            network.rfs is not None and f"rfs-{network.rfs}",
             network.queues is not None and f"queues-{network.queues}",
-            network.transmit and f"transmit-{'-'.join(map(str, network.transmit))}",
+            network.xps and f"xps-{'-'.join(map(str, network.xps))}",
             network.irq_affinity and f"irq-{'-'.join(map(str, network.irq_affinity))}",
             network.delay_ms is not None and f"delay-{network.delay_ms:g}ms",
             network.loss_percent is not None and f"loss-{network.loss_percent:g}pc",

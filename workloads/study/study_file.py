@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from density_study.cluster.model.errors import FaultsError, InputError, StudyError
 from density_study.workloads.base.yaml_faults import fault_of, place_of
 from density_study.workloads.base.yaml_text import Document, parse_yaml, read_text
+from density_study.workloads.study.renamed_keys import rename_keys
 from density_study.workloads.study.study import Study
 
 REFERENCE = "docs/reference/study-file.md"
@@ -27,6 +28,8 @@ class StudyFile:
     text: str
     document: Document
     overridden: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    """Of keys that have another name now."""
 
     @contextmanager
     def placing_faults(self) -> Iterator[None]:
@@ -67,12 +70,13 @@ def parse_study(text: str, name: str, overrides: Mapping[str, object] | None = N
     for key, override in (overrides or {}).items():
         _override(value, key, override, name)
     overridden = tuple(overrides or ())
+    warnings = rename_keys(value, document)
     try:
         study = Study.model_validate(value)
     except ValidationError as error:
         raise fault_of(error, document, Study, REFERENCE, overridden) from error
     kept = yaml.safe_dump(value, sort_keys=False) if overrides else text
-    return StudyFile(study, kept, document, overridden)
+    return StudyFile(study, kept, document, overridden, warnings)
 
 
 def _override(value: dict[str, Any], dotted_key: str, new: object, name: str) -> None:

@@ -48,7 +48,7 @@ class Maker:
         self.act("make-bridge", self.site.tag, name, f"{plan.host_address}/{prefix_length}")
         for network, via in (routes or {}).items():
             self.route(network, via)
-        if self.setting.follow:  # containers share the machine's table of flows
+        if self.setting.rfs:  # containers share the machine's table of flows
             self._intend("set-flow-table", former=self.act("flow-table"))
         listed = {plan.host_address: "host", **names}
         lines = ["127.0.0.1 localhost", *(f"{address} {name}" for address, name in listed.items())]

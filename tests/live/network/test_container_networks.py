@@ -95,20 +95,20 @@ def test_long_packets_and_queues(tmp_path: Path) -> None:
 def test_steering_moves_packets_to_the_cpu_named_and_to_no_other(
     tmp_path: Path, cpu: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with made(tmp_path, Network(steer=(cpu,))) as up:
+    with made(tmp_path, Network(rps=(cpu,))) as up:
         there = measured(up)["steered"]
         monkeypatch.setattr(network_proof, "_ATTEMPTS", 1)
-        elsewhere = measured(up, Network(steer=(1 - cpu,)))["steered"]
+        elsewhere = measured(up, Network(rps=(1 - cpu,)))["steered"]
     assert there["holds"] is True and there["measured"] >= 90.0
     assert elsewhere["holds"] is False and elsewhere["measured"] <= 20.0
 
 
 @TWO_CORES
 def test_each_cpu_sends_by_its_own_queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with made(tmp_path, Network(queues=2, transmit=(1, 0))) as up:
+    with made(tmp_path, Network(queues=2, xps=(1, 0))) as up:
         there = measured(up)["transmitted"]
         monkeypatch.setattr(network_proof, "_ATTEMPTS", 1)
-        otherwise = measured(up, Network(queues=2, transmit=(0, 1)))["transmitted"]
+        otherwise = measured(up, Network(queues=2, xps=(0, 1)))["transmitted"]
     assert there["holds"] is True and there["measured"] >= 90.0
     assert otherwise["holds"] is False and otherwise["measured"] <= 20.0
 
@@ -118,7 +118,7 @@ def test_each_cpu_sends_by_its_own_queue(tmp_path: Path, monkeypatch: pytest.Mon
 @pytest.mark.usefixtures("one_attempt")
 def test_unsteered_packets_stay_where_they_were_sent(tmp_path: Path) -> None:
     with made(tmp_path, Network()) as up:
-        assert measured(up, Network(steer=(1,)))["steered"]["holds"] is False
+        assert measured(up, Network(rps=(1,)))["steered"]["holds"] is False
 
 
 def test_a_kernel_without_netem_refuses_delay_and_loss(tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_a_kernel_without_netem_refuses_delay_and_loss(tmp_path: Path) -> None:
     except InputError as error:
         assert "netem" in error.what
         with pytest.raises(InputError, match="no CPU 1023"):
-            check_kernel(Network(steer=(1023,)).declared())
+            check_kernel(Network(rps=(1023,)).declared())
         return
     with made(tmp_path, network) as up:
         found = measured(up)

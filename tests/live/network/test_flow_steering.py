@@ -34,13 +34,13 @@ pytestmark = [
     pytest.mark.timeout(300),
     pytest.mark.skipif(not _ABLE, reason="needs root, runc, two CPUs and RFS in the kernel"),
 ]
-FOLLOWS = Network(follow=4096)
+FOLLOWS = Network(rfs=4096)
 SPEC = """
 study: killed-flows
 provider: container
 hosts: [{name: here, memory: 6 GiB, roles: [master, worker, client], disks: [{path: DISK}]}]
 containers: {network: 198.18.45.0/28}
-factors: {vms_per_host: [2], network: [{follow: 4096}]}
+factors: {vms_per_host: [2], network: [{rfs: 4096}]}
 stack: {base_port: 24000}
 workloads: [testdfsio: {modes: [write], files: 2, file_size: 1 MiB}]
 """

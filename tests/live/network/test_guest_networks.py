@@ -26,7 +26,7 @@ pytestmark = [
 RATE_MBIT_S = 20
 WORK = f"""
 store: redis-cluster
-factors: {{vms_per_host: [2], network: [{{rate: {RATE_MBIT_S} Mbit/s, mtu: 1400, steer: [1]}}]}}
+factors: {{vms_per_host: [2], network: [{{rate: {RATE_MBIT_S} Mbit/s, mtu: 1400, rps: [1]}}]}}
 workloads:
   - ycsb:
       {{records: [300], mixes: [load], threads: [2], warm_up_client: off, regions_per_server: 1}}

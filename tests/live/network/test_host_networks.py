@@ -36,7 +36,7 @@ factors:
   network: [NETWORK]
 workloads: [testdfsio: {modes: [write], files: 2, file_size: 16 MiB}]
 """
-CHANGED = "{rate: 100 Mbit/s, mtu: 1400, steer: [1]}"
+CHANGED = "{rate: 100 Mbit/s, mtu: 1400, rps: [1]}"
 PLAIN = ("noqueue", 1500, 0)
 
 
@@ -49,8 +49,8 @@ def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosts]:
             for name in made.names:
                 # the far end of its cable is on this machine, and its CPUs are the same
                 steered = f"/sys/class/net/v-{name}/queues/rx-0/rps_cpus"
-                steer = f"mount -t sysfs sysfs /sys; echo 2 > {steered}"
-                subprocess.run(["unshare", "--mount", "sh", "-c", steer], check=True)
+                rps = f"mount -t sysfs sysfs /sys; echo 2 > {steered}"
+                subprocess.run(["unshare", "--mount", "sh", "-c", rps], check=True)
         yield made
 
 
@@ -117,9 +117,9 @@ def test_reap_puts_networks_back_after_kill_9(hosts: Hosts, tmp_path: Path, kind
 @pytest.mark.parametrize(
     ("network", "says"),
     [
-        ("{steer: [1023]}", "no CPU 1023"),
+        ("{rps: [1023]}", "no CPU 1023"),
         ("{delay: 1 ms}", "netem"),
-        ("{follow: 4096}", "a network namespace, which may not set the machine's table"),
+        ("{rfs: 4096}", "a network namespace, which may not set the machine's table"),
         ("{irq_affinity: [0]}", "eth0 has no interrupts of its own"),
     ],
 )

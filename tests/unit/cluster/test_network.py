@@ -29,14 +29,14 @@ READING: dict[str, Any] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("network", [UNCHANGED, FULL, Network(steer=(3,)), Network(100.0)])
+@pytest.mark.parametrize("network", [UNCHANGED, FULL, Network(rps=(3,)), Network(100.0)])
 def test_what_a_network_declares_makes_it_again(network: Network) -> None:
     assert network_of(network.declared()) == network
 
 
 def test_nothing_is_declared_of_a_network_that_is_left_as_it_is() -> None:
     assert UNCHANGED.declared() == {}
-    assert disciplines(Network(mtu=9000, steer=(1,)), "eth0") == []
+    assert disciplines(Network(mtu=9000, rps=(1,)), "eth0") == []
 
 
 def words(network: Network) -> list[str]:
@@ -62,7 +62,7 @@ def test_delay_and_loss_are_of_one_discipline() -> None:
 
 
 def test_cpus_send_by_the_queues_in_turn() -> None:
-    network = Network(queues=2, transmit=(3, 1, 0))
+    network = Network(queues=2, xps=(3, 1, 0))
     assert words(network) == ["tc qdisc replace dev eth0 root handle d5: mq"]
     assert transmit_masks(network) == {"tx-0": "9", "tx-1": "2"}
 
@@ -173,7 +173,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     return Machine(tmp_path, monkeypatch)
 
 
-EVERY_CPU = Network(follow=4096, irq_affinity=(1, 0), steer=(1,))
+EVERY_CPU = Network(rfs=4096, irq_affinity=(1, 0), rps=(1,))
 """More than a level may have."""
 
 
@@ -199,7 +199,7 @@ def test_flows_and_interrupts_are_set_read_back_and_restored(machine: Machine) -
 
 
 def test_a_file_of_an_interface_that_is_gone_has_nothing_of_ours(machine: Machine) -> None:
-    former = packet_cpus.read(packet_cpus.wanted("eth0", Network(follow=4096)))
+    former = packet_cpus.read(packet_cpus.wanted("eth0", Network(rfs=4096)))
     for file in machine.queues.glob("rx-*/*"):
         file.unlink()
     assert packet_cpus.changed(former) == []
@@ -238,7 +238,7 @@ def test_what_a_machine_cannot_do_is_refused(
     assert "irqbalance runs" in refusal(moved)
     (machine.irqs / "39" / "smp_affinity_list").chmod(0o444)
     assert "the kernel itself places interrupt 39 of eth0" in refusal(moved)
-    follows = Network(follow=4096)
+    follows = Network(rfs=4096)
     machine.table.write_text("32768")
     assert "is 32768: another program uses" in refusal(follows)
     machine.table.unlink()

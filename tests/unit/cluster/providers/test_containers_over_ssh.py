@@ -131,7 +131,7 @@ def test_a_machines_table_of_flows_is_in_the_journal_before_and_put_back_at_last
             return known.get(name, answer)
 
     asked = WithTable(journal)
-    maker = Maker(SITE, journal, asked, FACTS, ("python3",), Network(follow=4096), "h1")
+    maker = Maker(SITE, journal, asked, FACTS, ("python3",), Network(rfs=4096), "h1")
     here = [one for one in made if one.node.host == "h1"]
     maker.make(here, network_of(there.hosts[0]), {}, {})
     names = [name for name, _ in asked.requests]

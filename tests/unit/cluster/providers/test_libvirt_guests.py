@@ -300,6 +300,6 @@ def test_the_java_of_guests_is_that_of_their_image(
 
 
 def test_a_cpu_that_guests_do_not_have_is_refused_before_they_are_made(layout: Topology) -> None:
-    few = dataclasses.replace(layout, network=Network(steer=(2,)))
+    few = dataclasses.replace(layout, network=Network(rps=(2,)))
     with pytest.raises(InputError, match="no CPU 2, only 0 to 1"):
         provider.LibvirtProvider().preflight(few, "s/r/b1")

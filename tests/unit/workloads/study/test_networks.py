@@ -49,8 +49,8 @@ factors:
   vms_per_host: [1]
 """
 ALL = (
-    "[default, {rate: 100 Mbit/s}, {rate: 1 Gbit/s, shaper: htb, mtu: 9000}, {steer: [1, 0]}, {queues: 2}, "
-    "{delay: 1 ms, loss: 0.1%}, {queues: 2, transmit: [1, 0]}, {follow: 32768}]"
+    "[default, {rate: 100 Mbit/s}, {rate: 1 Gbit/s, shaper: htb, mtu: 9000}, {rps: [1, 0]}, {queues: 2}, "
+    "{delay: 1 ms, loss: 0.1%}, {queues: 2, xps: [1, 0]}, {rfs: 32768}]"
 )
 
 
@@ -65,11 +65,11 @@ def test_levels_are_named_by_what_they_set() -> None:
         "default": UNCHANGED,
         "rate-100mbit": Network(100.0),
         "rate-1000mbit-htb-mtu-9000": Network(1000.0, "htb", 9000),
-        "steer-0-1": Network(steer=(0, 1)),
+        "rps-0-1": Network(rps=(0, 1)),
         "queues-2": Network(queues=2),
         "delay-1ms-loss-0.1pc": Network(delay_ms=1.0, loss_percent=0.1),
-        "queues-2-transmit-1-0": Network(queues=2, transmit=(1, 0)),
-        "follow-32768": Network(follow=32768),
+        "queues-2-xps-1-0": Network(queues=2, xps=(1, 0)),
+        "rfs-32768": Network(rfs=32768),
     }
     assert factors.levels("network") == tuple(factors.networks())
 
@@ -87,7 +87,7 @@ def test_each_level_is_an_arm_that_declares_what_it_sets(tmp_path: Path) -> None
         {},
         {"network.rate_mbit_s": "100.0", "network.shaper": "tbf"},
         {"network.rate_mbit_s": "1000.0", "network.shaper": "htb", "network.mtu": "9000"},
-        {"network.steer": "[0, 1]"},
+        {"network.rps": "[0, 1]"},
     ]
 
 
@@ -99,8 +99,8 @@ def test_each_level_is_an_arm_that_declares_what_it_sets(tmp_path: Path) -> None
         ("{rate: 100 MiB}", "[0].rate", "not a quantity in Mbit/s"),
         ("{mtu: 100}", "[0].mtu", "it must be 1,280 or more"),
         ("{mtu: 65535}", "[0].mtu", "it must be 9,216 or less"),
-        ("{steer: []}", "[0].steer", "give 1 or more"),
-        ("{steer: [1, 1]}", "[0].steer", "duplicate CPU"),
+        ("{rps: []}", "[0].rps", "give 1 or more"),
+        ("{rps: [1, 1]}", "[0].rps", "duplicate CPU"),
         ("{delay: 2 s}", "[0].delay", "longer than 100 ms"),
         ("{rate: 1 Gbit/s, delay: 1 ms}", "[0].rate", "write rate in a level of its own"),
         ("{loss: 60%}", "[0].loss", "above 50%"),
@@ -108,14 +108,14 @@ def test_each_level_is_an_arm_that_declares_what_it_sets(tmp_path: Path) -> None
         ("{}", "[0]", "name at least one of rate"),
         ("{irq_affinity: [1]}", "[0].irq_affinity", "cable of a container has no interrupts"),
         ("{irq_affinity: [1, 1]}", "[0].irq_affinity", "duplicate CPU"),
-        ("{follow: many}", "[0].follow", "a whole number"),
-        ("{follow: 1000}", "[0].follow", "write 512 or 1024"),
-        ("{follow: 64}", "[0].follow", "it must be 256 or more"),
-        ("{follow: 4096, steer: [1]}", "[0].follow", "write a level for each"),
-        ("{transmit: [1, 0]}", "[0].transmit", "add queues, from 2 to that number"),
-        ("{queues: 3, transmit: [1, 0]}", "[0].transmit", "names 2 CPUs"),
-        ("{queues: 2, transmit: [1, 1]}", "[0].transmit", "duplicate CPU"),
-        ("{queues: 2, transmit: [1, 0], loss: 1%}", "[0].transmit", "without rate, delay and loss"),
+        ("{rfs: many}", "[0].rfs", "a whole number"),
+        ("{rfs: 1000}", "[0].rfs", "write 512 or 1024"),
+        ("{rfs: 64}", "[0].rfs", "it must be 256 or more"),
+        ("{rfs: 4096, rps: [1]}", "[0].rfs", "write a level for each"),
+        ("{xps: [1, 0]}", "[0].xps", "add queues, from 2 to that number"),
+        ("{queues: 3, xps: [1, 0]}", "[0].xps", "names 2 CPUs"),
+        ("{queues: 2, xps: [1, 1]}", "[0].xps", "duplicate CPU"),
+        ("{queues: 2, xps: [1, 0], loss: 1%}", "[0].xps", "without rate, delay and loss"),
         ("fast", "[0]", "write 'default', not 'fast'"),
         ("{rate: 100 Mbit/s}, {rate: 0.1 Gbit/s}", "", "duplicate network: 'rate-100mbit'"),
     ],
@@ -140,8 +140,8 @@ def test_a_study_has_a_network_only_where_nodes_have_interfaces() -> None:
     assert "key factors.network[1].queues" in caught.value.where
     with pytest.raises(InputError, match="queues of a guest's card are not changed"):
         study("[{queues: 2}]", "libvirt", GUESTS)
-    guests = study("[{follow: 4096, mtu: 1400}, {irq_affinity: [1]}]", "libvirt", GUESTS)
-    assert guests.factors.levels("network") == ("mtu-1400-follow-4096", "irq-1")
+    guests = study("[{rfs: 4096, mtu: 1400}, {irq_affinity: [1]}]", "libvirt", GUESTS)
+    assert guests.factors.levels("network") == ("mtu-1400-rfs-4096", "irq-1")
     with pytest.raises(InputError, match="has another network than its nodes"):
         study("[default]", "libvirt", GUESTS.replace("[1]", "[0, 1]"))
     with pytest.raises(InputError, match="the bare host"):

@@ -20,7 +20,7 @@ PLANNED = {
     "genomics": (2, 26, "c5b30097f059"),
     "genomics-pipeline": (2, 12, "dd7c3e1a72cf"),
     "knee": (3, 27, "403dd1f46fff"),
-    "network": (4, 12, "2cdccc1a5a13"),
+    "network": (4, 12, "421bb35143a1"),
     "quickstart": (2, 10, "852070355da5"),
     "quickstart-full": (2, 12, "bca0fcda27ca"),
     "stores": (8, 32, "3bc3c2fc6ad0"),
@@ -71,7 +71,7 @@ def test_the_plan_of_a_shipped_study_is_read_as_it_was_written(name: str, tmp_pa
         ("block-cache", ["heap", "off-heap", "flash-file"]),
         ("short-circuit", ["remote", "short-circuit"]),
         ("tiers", ["heap", "offheap-448m", "file-flash-448m"]),
-        ("network", ["default", "rate-100mbit", "mtu-9000", "steer-1"]),
+        ("network", ["default", "rate-100mbit", "mtu-9000", "rps-1"]),
         (
             "stores",
             ["hbase-page-cache", "accumulo-page-cache", "redis-page-cache", "rocksdb-page-cache"],

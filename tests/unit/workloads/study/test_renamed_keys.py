@@ -1,0 +1,69 @@
+"""Old keys are read for a while, with a warning that names line and new key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from density_study.cluster.model.errors import InputError
+from density_study.workloads.execution.examination import examine
+from density_study.workloads.planning.planned_study import plan_study
+from density_study.workloads.study.study_file import parse_study
+
+OLD = """study: s
+provider: container
+hosts:
+  - {name: here, memory: 6 GiB, roles: [master, worker, client]}
+workloads: [{ycsb: {records: [1000], mixes: [load, c], threads: [8]}}]
+factors:
+  vms_per_host: [1]
+  network:
+    - default
+    - {steer: [1]}
+    - {queues: 2, transmit: [1, 0]}
+    - {follow: 32768}
+"""
+NEW = OLD.replace("steer", "rps").replace("transmit", "xps").replace("follow", "rfs")
+
+
+def test_old_keys_mean_what_the_new_ones_do() -> None:
+    old, new = parse_study(OLD, "s.yaml"), parse_study(NEW, "s.yaml")
+    assert old.study == new.study
+    assert new.warnings == ()
+    assert old.warnings == (
+        "s.yaml:10, key factors.network[1].steer: steer is the old name of rps; write factors.network[1].rps",
+        "s.yaml:11, key factors.network[2].transmit: transmit is the old name of xps; write "
+        "factors.network[2].xps",
+        "s.yaml:12, key factors.network[3].follow: follow is the old name of rfs; write "
+        "factors.network[3].rfs",
+    )
+
+
+def test_an_old_key_beside_its_new_one_is_refused() -> None:
+    with pytest.raises(InputError) as fault:
+        parse_study(OLD.replace("steer: [1]", "steer: [1], rps: [0]"), "s.yaml")
+    assert "s.yaml:10, key factors.network[1].steer" in str(fault.value)
+    assert fault.value.remedy == "remove steer."
+
+
+@pytest.mark.parametrize("network", ["word", "[default, 3]", "{steer: [1]}"])
+def test_whatever_stands_there_the_model_names_the_fault(network: str) -> None:
+    head = OLD.partition("  network:")[0]
+    with pytest.raises(InputError, match="network"):
+        parse_study(f"{head}  network: {network}\n", "s.yaml")
+
+
+def test_an_override_may_use_an_old_key() -> None:
+    found = parse_study(NEW, "s.yaml", {"factors.network": ["default", {"steer": [0]}]})
+    assert len(found.warnings) == 1 and "write factors.network[1].rps" in found.warnings[0]
+
+
+def test_plan_and_doctor_show_the_warnings(tmp_path: Path) -> None:
+    spec = tmp_path / "s.yaml"
+    spec.write_text(OLD)
+    assert len(plan_study(spec, runs=tmp_path / "runs").file.warnings) == 3
+    shown = [
+        check.warning for check in examine(spec, tmp_path / "runs") if "old name" in check.warning
+    ]
+    assert len(shown) == 3
