@@ -27,7 +27,7 @@ def test_a_victim_is_confined_to_one_node_and_its_neighbour_is_noisy_on_another(
     hashed_mib, used = {}, {}
     for name, manifest in closed_records(run / "records").items():
         assert isinstance(manifest.setting, YcsbSetting)
-        if not manifest.setting.is_isolation:
+        if not manifest.setting.has_neighbour:
             continue
         assert len({r["server"] for r in manifest.state_before["hbase"]["regions"]}) == 1
         neighbour = manifest.setting.neighbour

@@ -14,6 +14,7 @@ from density_study.workloads.base.yaml_text import Document
 EVERY = "*"
 RENAMED: Mapping[tuple[str, ...], Mapping[str, str]] = {
     ("factors", "network", EVERY): {"steer": "rps", "follow": "rfs", "transmit": "xps"},
+    ("workloads", EVERY, "ycsb"): {"isolation": "noisy_neighbour"},
 }
 """Where (`EVERY`: each entry of a list or a mapping), and there: old name -> new name."""
 

@@ -114,7 +114,7 @@ class YcsbParameters(Setting):
         return self.mix_facts.distribution or self.request_distribution
 
     @property
-    def is_isolation(self) -> bool:
+    def has_neighbour(self) -> bool:
         """Whether the trial belongs to a noisy-neighbour pair: a victim alone, and with a neighbour."""
         return self.neighbour_threads is not None
 
@@ -148,7 +148,7 @@ class YcsbParameters(Setting):
             parts.append(f"at{self.target_ops_s:g}ps")
         if self.fault is not None:
             parts.append(self.fault.id)
-        if self.is_isolation:
+        if self.has_neighbour:
             parts.append(f"beside{self.neighbour_threads or '-nobody'}")
         return "-".join(parts)
 

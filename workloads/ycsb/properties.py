@@ -33,7 +33,7 @@ def table_of(setting: YcsbSetting) -> str:
         return setting.variants.table
     row = f"_{setting.row.name}" if setting.row.name else ""
     order = f"_{setting.insert_order}" if setting.insert_order != "hashed" else ""
-    return f"usertable_{setting.records}{row}{order}{'_confined' if setting.is_isolation else ''}"
+    return f"usertable_{setting.records}{row}{order}{'_confined' if setting.has_neighbour else ''}"
 
 
 def table_on(cluster: Cluster, setting: YcsbSetting) -> str:

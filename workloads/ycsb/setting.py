@@ -129,7 +129,7 @@ class YcsbSetting(YcsbParameters):
     @property
     def warmed(self) -> Hashable:
         """Servers are warmed up once per table, and in mode `steady` once per table and mix."""
-        table = (self.records, self.row, self.insert_order, self.variants, self.is_isolation)
+        table = (self.records, self.row, self.insert_order, self.variants, self.has_neighbour)
         return (*table, self.mix) if self.until_steady else table
 
     def warm_up_estimate_s(self, jit: Jit) -> float:
@@ -157,7 +157,7 @@ class YcsbSetting(YcsbParameters):
         return not self.is_load and self.phase is None
 
     def writes_for(self, other: Setting) -> bool:
-        if not isinstance(other, YcsbSetting) or not self.is_load or other.is_isolation:
+        if not isinstance(other, YcsbSetting) or not self.is_load or other.has_neighbour:
             return False
         return not other.is_load and self.shares_table_with(other)
 
@@ -175,7 +175,10 @@ class YcsbSetting(YcsbParameters):
             return False
         alike = (self.mix, self.clients) == (other.mix, other.clients)
         return (
-            self.is_saturation and not self.is_isolation and alike and self.shares_table_with(other)
+            self.is_saturation
+            and not self.has_neighbour
+            and alike
+            and self.shares_table_with(other)
         )
 
     @property
@@ -241,12 +244,12 @@ class YcsbSetting(YcsbParameters):
             return fault
         if self.fault is not None:
             return cannot_recover(self.id, self.fault, topology)
-        if not self.is_isolation or pair(topology):
+        if not self.has_neighbour or pair(topology):
             return None
         return InputError(
             f"{self.id}: no topology has two workers on one host, so the victim has no neighbour.",
-            "isolation",
-            "add a density of 2 or more, or remove `isolation`.",
+            "noisy_neighbour",
+            "add a density of 2 or more, or remove `noisy_neighbour`.",
             ("factors", "vms_per_host"),
         )
 

@@ -191,7 +191,7 @@ class RunsSpec(WorkloadSpec):
         )
 
 
-class IsolationSpec(Frozen):
+class NoisyNeighbourSpec(Frozen):
     """A noisy-neighbour pair of trials: the victim alone, then with a neighbour that keeps cores busy and
     writes to disk on another node of the victim's host."""
 
@@ -200,7 +200,7 @@ class IsolationSpec(Frozen):
     neighbour_threads: Threads = Field(2, description="CPU-bound threads of the neighbour")
 
     @model_validator(mode="after")
-    def _is_a_run(self) -> IsolationSpec:
+    def _is_a_run(self) -> NoisyNeighbourSpec:
         if self.mix == "load":
             raise FaultyKeyError(
                 "the victim of a noisy neighbour runs for a fixed time: choose a mix other than load",
@@ -226,7 +226,9 @@ class YcsbSpec(RunsSpec):
         "times the `memory` of all worker hosts",
     )
     row: Row = Field(Row(), description="fields of a row")
-    isolation: IsolationSpec | None = Field(None, description="a noisy-neighbour pair of trials")
+    noisy_neighbour: NoisyNeighbourSpec | None = Field(
+        None, description="a noisy-neighbour pair of trials"
+    )
     fault: FaultSpec | None = Field(
         None,
         description="a trial in which a daemon, node or host is killed under load, a host is cut off, or a "
@@ -337,7 +339,7 @@ class YcsbSpec(RunsSpec):
         return self._run_mix(self.fault.mix if self.fault else None)
 
     def settings(self) -> tuple[YcsbSetting, ...]:
-        return (*super().settings(), *self._isolation(), *self._phases(), *self._fault())
+        return (*super().settings(), *self._neighbours(), *self._phases(), *self._fault())
 
     def _phases(self) -> Iterator[YcsbSetting]:
         """Each on the first table, with the maximum of `threads`, as latency trials."""
@@ -354,9 +356,11 @@ class YcsbSpec(RunsSpec):
             duration_s = self.fault.duration or self.duration
             yield run.model_copy(update={"fault": self.fault.fault, "duration_s": duration_s})
 
-    def _isolation(self) -> Iterator[YcsbSetting]:
-        if self.isolation is None:
+    def _neighbours(self) -> Iterator[YcsbSetting]:
+        if self.noisy_neighbour is None:
             return
-        victim = self.setting(self.records[0], self.isolation.threads, self.isolation.mix)
-        for threads in (0, self.isolation.neighbour_threads):
+        victim = self.setting(
+            self.records[0], self.noisy_neighbour.threads, self.noisy_neighbour.mix
+        )
+        for threads in (0, self.noisy_neighbour.neighbour_threads):
             yield victim.model_copy(update={"neighbour_threads": threads})

@@ -180,7 +180,7 @@ def _wants_warm_inserts(setting: YcsbSetting) -> bool:
 
 def _confined(context: TrialContext, setting: YcsbSetting) -> list[tuple[str, ...]]:
     """The command that moves a noisy-neighbour trial's whole table to the victim's node."""
-    if not setting.is_isolation:
+    if not setting.has_neighbour:
         return []
     return [("confine", *_table(context, setting), "--info", victims_servers(context))]
 

@@ -40,7 +40,7 @@ def required_pair(topology: Topology) -> tuple[Node, Node]:
         raise StudyError(
             "no host has two workers, so the victim has no neighbour.",
             f"topology {topology.name}",
-            "remove `isolation`, or add a density of 2 or more to factors.vms_per_host.",
+            "remove `noisy_neighbour`, or add a density of 2 or more to factors.vms_per_host.",
         )
     return nodes
 

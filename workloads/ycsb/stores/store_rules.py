@@ -39,9 +39,9 @@ def store_obstacle(setting: YcsbParameters, topology: Topology) -> InputError | 
             f"remove mix {setting.mix}, or let the study have a store that scans, too.",
             ("workloads",),
         )
-    if topology.store.is_hbase or not (setting.is_isolation or setting.fault):
+    if topology.store.is_hbase or not (setting.has_neighbour or setting.fault):
         return None
-    key = "isolation" if setting.is_isolation else "fault"
+    key = "noisy_neighbour" if setting.has_neighbour else "fault"
     return _refused(setting, f"{facts.title} has no RegionServers for it", key)
 
 

@@ -122,7 +122,7 @@ ISOLATED = {
         "records": [1000],
         "mixes": ["load"],
         "threads": [4],
-        "isolation": {"mix": "c", "threads": 4, "neighbour_threads": 2},
+        "noisy_neighbour": {"mix": "c", "threads": 4, "neighbour_threads": 2},
     }
 }
 

@@ -67,3 +67,16 @@ def test_plan_and_doctor_show_the_warnings(tmp_path: Path) -> None:
         check.warning for check in examine(spec, tmp_path / "runs") if "old name" in check.warning
     ]
     assert len(shown) == 3
+
+
+def test_a_workload_has_old_keys_too() -> None:
+    head = OLD.partition("  network:")[0].replace("provider: container", "provider: local")
+    both = [
+        parse_study(
+            head.replace("threads: [8]", f"threads: [8], {key}: {{mix: c, threads: 4}}"), "s.yaml"
+        )
+        for key in ("isolation", "noisy_neighbour")
+    ]
+    assert both[0].study == both[1].study
+    assert [len(one.warnings) for one in both] == [1, 0]
+    assert "write workloads[0].ycsb.noisy_neighbour" in both[0].warnings[0]
