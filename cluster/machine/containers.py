@@ -30,7 +30,7 @@ RUNC = Path("/run/runc")
 NETNS = Path("/run/netns")
 ROOTFS = "rootfs"
 DEVICE = "eth0"
-"""The container's end of its cable."""
+"""The container's end of its veth pair."""
 _TIMEOUT_S = 60.0
 _PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 _OUTPUT = "runc.out"
@@ -104,8 +104,8 @@ def make_network(
 def shape(
     tag: str, name: str, link: str, settings: Mapping[str, Any], python: Sequence[str]
 ) -> None:
-    """Both ends of its cable: the rate is a limit in both directions; loss, delay and the choice of a queue
-    are of what it sends. All of it goes with the cable. `python`: a command that can import this code."""
+    """Both ends of its veth pair: the rate is a limit in both directions; loss, delay and the choice of a queue
+    are of what it sends. All of it goes with the pair. `python`: a command that can import this code."""
     outside = replace(network_of(settings), delay_ms=None, loss_percent=None, xps=()).declared()
     network_link.apply(link, outside)
     module = (*python, "-m", network_link.__name__, DEVICE, json.dumps(settings))
@@ -177,7 +177,7 @@ def remove(
         _remove_groups(name)
     for name in ours["network namespace"]:
         run(["ip", "netns", "delete", name], tag)
-    for name in ours["network interface"]:  # a cable may be gone already
+    for name in ours["network interface"]:  # a pair may be gone already
         run(["ip", "link", "delete", name], tag)
     for route in ours["route"]:
         run(["ip", "route", "delete", *route.split(), "metric", str(metric_of(tag))], tag)

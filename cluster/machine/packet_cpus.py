@@ -32,7 +32,7 @@ _WORDS = {
 
 
 def wanted(device: str, network: Network) -> dict[str, str]:
-    """Files and their text. Of the two ends of a container's cable, the outer one sets the table of flows."""
+    """Files and their text. Of a container's veth pair, the outer end sets the table of flows."""
     found = {}
     receiving = sorted((SYS / device / "queues").glob("rx-*"))
     for queue in receiving:

@@ -62,7 +62,7 @@ class Lab:
         """Power off: every process of the host ends at once, and its network disappears."""
         self.hosts[name].kill()
         self.hosts[name].wait()
-        # the kernel removes a cable some time after its namespace; the host may boot before
+        # the kernel removes a veth pair some time after its namespace; the host may boot before
         delete = ["ip", "link", "delete", f"v-{name}"]
         subprocess.run(delete, stderr=subprocess.DEVNULL, check=False)
 

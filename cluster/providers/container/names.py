@@ -16,5 +16,5 @@ def bridge_name(tag: str) -> str:
 
 
 def link_name(tag: str, node: str) -> str:
-    """The host's end of the cable from the bridge to a container."""
+    """The host's end of the veth pair between the bridge and a container."""
     return f"dv{short_hash(f'{tag}/{node}')}"

@@ -47,7 +47,7 @@ def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosts]:
     with lab(tmp_path_factory.mktemp("lab"), ["m1", "h1"]) as made:
         with made.inside():
             for name in made.names:
-                # the far end of its cable is on this machine, and its CPUs are the same
+                # the far end of its veth pair is on this machine, and its CPUs are the same
                 steered = f"/sys/class/net/v-{name}/queues/rx-0/rps_cpus"
                 rps = f"mount -t sysfs sysfs /sys; echo 2 > {steered}"
                 subprocess.run(["unshare", "--mount", "sh", "-c", rps], check=True)

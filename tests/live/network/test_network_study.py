@@ -61,7 +61,7 @@ def test_the_network_is_the_arm_of_a_report(tmp_path: Path) -> None:
         )
         for one in summary["settings"]
     }
-    # all rows come over the limited cable, and nothing of the other network is as slow
+    # all rows come over the limited link, and nothing of the other network is as slow
     assert 0.7 * 20e6 < rates["rate-20mbit"] * BITS_OF_A_ROW <= 20e6
     assert rates["default"] > 1.5 * rates["rate-20mbit"]
     found = [one for one in summary["findings"] if one["arms"] == "rate-20mbit over default"]

@@ -17,7 +17,7 @@ _NOT_OF = {
     "libvirt": ("queues", "the queues of a guest's card are not changed; use provider container"),
     "container": (
         "irq_affinity",
-        "the cable of a container has no interrupts; use provider physical",
+        "the veth pair of a container has no interrupts; use provider physical",
     ),
 }
 

@@ -106,7 +106,7 @@ def test_each_level_is_an_arm_that_declares_what_it_sets(tmp_path: Path) -> None
         ("{loss: 60%}", "[0].loss", "above 50%"),
         ("{shaper: htb}", "[0].shaper", "add rate"),
         ("{}", "[0]", "name at least one of rate"),
-        ("{irq_affinity: [1]}", "[0].irq_affinity", "cable of a container has no interrupts"),
+        ("{irq_affinity: [1]}", "[0].irq_affinity", "veth pair of a container has no interrupts"),
         ("{irq_affinity: [1, 1]}", "[0].irq_affinity", "duplicate CPU"),
         ("{rfs: many}", "[0].rfs", "a whole number"),
         ("{rfs: 1000}", "[0].rfs", "write 512 or 1024"),
