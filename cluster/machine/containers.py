@@ -104,8 +104,8 @@ def make_network(
 def shape(
     tag: str, name: str, link: str, settings: Mapping[str, Any], python: Sequence[str]
 ) -> None:
-    """Both ends of its veth pair: the rate is a limit in both directions; loss, delay and the choice of a queue
-    are of what it sends. All of it goes with the pair. `python`: a command that can import this code."""
+    """Both ends of its veth pair: the rate is a limit in both directions; loss, delay and the choice of a
+    queue are of what it sends. All of it goes with the pair. `python`: a command that imports this code."""
     outside = replace(network_of(settings), delay_ms=None, loss_percent=None, xps=()).declared()
     network_link.apply(link, outside)
     module = (*python, "-m", network_link.__name__, DEVICE, json.dumps(settings))
