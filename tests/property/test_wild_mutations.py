@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from density_study.analysis.capacity.inputs.nextflow import read_trace
 from density_study.analysis.capacity.inputs.points import read_points
 from density_study.analysis.capacity.inputs.profile import Profile
-from density_study.analysis.capacity.inputs.traced import profile_of
+from density_study.analysis.capacity.traces.profiled import profile_of
+from density_study.analysis.capacity.traces.readers import read_traces
 from density_study.cluster.model.errors import InputError
 from density_study.workloads.imports.describe import file_rows
 from density_study.workloads.imports.draft_map import draft_map
@@ -56,7 +56,7 @@ def mutated(data: bytes, rng: random.Random) -> bytes:
 def outcome(path: Path, kind: str) -> str:
     try:
         if kind == "traces":
-            profile = profile_of(read_trace(path), 1, "x", "x")
+            profile = profile_of(read_traces([path]), 1, "x", "x")
             again = Profile.model_validate(profile.model_dump(mode="json"))
             assert again == profile
         elif kind == "points":

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from density_study.analysis.capacity.inputs.nextflow import read_trace
 from density_study.analysis.capacity.inputs.points import read_points
-from density_study.analysis.capacity.inputs.traced import profile_of
+from density_study.analysis.capacity.traces.profiled import profile_of
+from density_study.analysis.capacity.traces.readers import read_traces
 from density_study.cluster.model.errors import InputError
 from density_study.workloads.imports.describe import file_rows
 from density_study.workloads.imports.recognise import recognise
@@ -94,24 +94,41 @@ READING: dict[str, tuple[str, ...]] = {
     "monitors/m20-vmstat.txt": ("refused this is vmstat",),
     "monitors/m21-dstat-splunk-no-banner.txt": (NO_BANNER,),
     "traces/n01-nf-issue-371-cpu-unknown.txt": ("tool1 2.507 measured", "tool2 CPU unknown", "2 tasks of 0.942 h", "2 tasks had not ended", "process tool3: none", "process tool4: none"),
-    "traces/n02-flowcraft-114-process-tag.txt": ("qc-pre-trimming 0.010", "2 tasks did not succeed (2 ABORTED)"),
+    "traces/n02-flowcraft-114-process-tag.txt": ("qc-pre-trimming 0.010", "2 attempts did not succeed (2 ABORTED): their work is unknown"),
     "traces/n04-k8s-metagenomics.txt": ("fastp-paired 0.191", "!unknown"),
     "traces/n05-nfcore-rnaseq.txt": ("gunzip-gtf", "!unknown"),
     "traces/n06-cached-resume.txt": ("unzip-gc", "coerce-seqnames-cov", "!unknown"),
     "traces/n07-derived-table-no-name.tsv": ("refused", "the field 'name' is missing"),
-    "traces/n08-snakemake-benchmark-10-columns.tsv": ("refused", "this is a benchmark file of Snakemake"),
-    "traces/n09-snakemake-extended.tsv": ("refused", "this is a benchmark file of Snakemake"),
-    "traces/n10-healthomics-manifest-tasks.jsonl": ("refused", "this is a manifest of AWS HealthOmics"),
+    "traces/n08-snakemake-benchmark-10-columns.tsv": ("n08-snakemake-benchmark-10-columns 0.00822 measured", "0.476 GiB", "hdfs_read 5.42", "jobs that failed"),
+    "traces/n09-snakemake-extended.tsv": ("prime 0.56127 measured", "1.908 GiB, used 0.045", "hdfs_read 0.1"),
+    "traces/n10-healthomics-manifest-tasks.jsonl": ("task1 0.26667 calculated", "8.000 GiB", "task2 0.10000 calculated", "CPU time is not recorded for task1, task2"),
     "traces/n11-stub-smoke-test.txt": ("stage fq2bam: memory unknown", "stage prepon: memory unknown"),
-    "traces/n12-cromwell-metadata.json": ("refused", "this is metadata of Cromwell"),
+    "traces/n12-cromwell-metadata.json": ("mkfile 0.01025 calculated", "wc 0.01044", "grep 0.01057", "join 0.00981", "after wc", "after grep", "2.000 GiB", "hdfs_read unknown for every stage"),
     "traces/n14-nf-issue-6743-no-realtime.txt": ("refused", "the field 'realtime' is missing"),
     "traces/n16-made-realtime-0ms.txt": ("mapper CPU unknown", "its 1 task took 0 s"),
-    "traces/n17-made-cpu-empty.txt": ("mapper CPU unknown", "no %cpu of its 1 task"),
+    "traces/n17-made-cpu-empty.txt": ("mapper CPU unknown", "no CPU time of its 1 task"),
     "traces/n18-made-io-partly-unknown.txt": ("hdfs_read 20480 calculated", "no hdfs_read of 1 of 2 tasks", "mapper 2.000 measured"),
     "traces/n19-made-same-process-name-in-two-subworkflows.txt": ("samtools-sort 1.000", "bcftools-sort 2.000", "after samtools-sort"),
-    "traces/n20-made-retried.txt": ("mapper 1.000 measured", "1 task did not succeed (1 FAILED), and 40 core-hours"),
+    "traces/n20-made-retried.txt": ("mapper 41.000 measured", "lost 0.9756", "1 attempt did not succeed (1 FAILED): 40 core-hours, 98% of the bill"),
     "traces/n21-made-example-without-memory.txt": ("stage align: memory unknown", "stage haplotypecaller: memory unknown"),
     "traces/n22-made-example-without-cpu.txt": ("align CPU unknown", "haplotypecaller CPU unknown", "a plan is too small by it"),
+    "traces/n23-cromwell-papi-v1-forkjoin.json": ("mkfile 0.00194 calculated", "wc 0.00215", "grep 0.00208", "join 0.00191", "after grep"),
+    "traces/n24-cromwell-subworkflow.json": ("hello 0.01014 calculated", "2.000 GiB"),
+    "traces/n25-cromwell-local-failing-scatter.json": ("3 attempts did not succeed (3 Failed)", "writegreeting CPU unknown", "ReadItBackToMe: none of its tasks was completed"),
+    "traces/n26-spark-1.5-pi.log": ("reduce-at-pi-py-39-0 0.00250 calculated", "0.688 GiB", "CPU time of its Python workers"),
+    "traces/n27-spark-2.3-local.log": ("collect-at-console-25-0 0.00004 measured", "after collect-at-console-25-0", "0.250 GiB"),
+    "traces/n28-spark-3.1-rdd.log": ("collect-at-console-26-0 0.00005 measured", "2.500 GiB"),
+    "traces/n29-galaxy-23.1-cgroup-1.json": ("snpeff 0.00120 measured", "12.582 GiB, used 0.172"),
+    "traces/n30-galaxy-24-cgroup-2.json": ("bedtools-genomecoveragebed 0.07348 measured", "5.600 GiB, used 3.636"),
+    "traces/n31-galaxy-error-without-metrics.json": ("refused", "no task of the trace was completed"),
+    "traces/n32-slurm-array-caret-delimiter.txt": ("jobs 0.02471 measured", "31.250 GiB, used 0.006", "no JobName"),
+    "traces/n33-slurm-timeout.txt": ("jobs 1.018 measured", "lost 1.0", "1 attempt did not succeed (1 TIMEOUT)", "40.000 GiB, used 18.936"),
+    "traces/n34-slurm-frontier-parsable.txt": ("stage-commapile-mainmix 60.387 calculated", "174.679 GiB"),
+    "traces/n35-slurm-cut-to-width.txt": ("refused", "cut to a width", "sacct -P"),
+    "traces/n36-snakemake-benchmark-9-columns.tsv": ("n36-snakemake-benchmark-9-columns CPU unknown", "0.028 GiB", "hdfs_write 1 "),
+    "traces/n37-healthomics-analyzer-tasks.json": ("foo 0.05000 calculated", "lost 0.5", "1 task used GPUs", "4.000 GiB, used 3.200"),
+    "traces/n38-made-healthomics-cloudwatch-events.json": ("bwa 30.000", "lost 0.1667", "5 core-hours, 17% of the bill", "stage index: CPU unknown, another run did its 1 task"),
+    "traces/n39-nextflow-0.30-say-hello.txt": ("sayhello 0.00001 measured", "hdfs_read 0.236"),
     "points/e01-excel-de-semicolon-decimal-comma.csv": ("refused", "line 2", "'1877,5'"),
     "points/e02-excel-bom-semicolon-points-empty-tail.csv": ("580 points 1877.5 1777.4",),
     "points/e03-excel-sep-line.csv": ("580 points 1877.5 1777.4",),
@@ -143,11 +160,18 @@ def shown(file: str) -> str:
 
 
 def _trace(path: Path) -> str:
-    profile = profile_of(read_trace(path), 1, "wild", path.name)
-    lines = list(profile.left_out())
+    profile = profile_of(read_traces([path]), 1, "wild", path.name)
+    lines = [*profile.left_out(), *profile.notes]
     for stage in profile.stages:
-        hours = stage.core_hours
-        lines.append(f"{stage.name} {f'{hours.value:.3f} {hours.tag}' if hours else 'CPU unknown'}")
+        hours, memory, used = stage.core_hours, stage.ram_gib, stage.ram_used_gib
+        digits = 3 if hours and hours.value >= 0.6 else 5
+        lines.append(
+            f"{stage.name} {f'{hours.value:.{digits}f} {hours.tag}' if hours else 'CPU unknown'}"
+        )
+        if stage.lost:
+            lines.append(f"lost {stage.lost}")
+        if memory:
+            lines.append(f"{memory.value:.3f} GiB{f', used {used.value:.3f}' if used else ''}")
         lines += [f"after {one}" for one in stage.after]
         lines += [f"{name} {one.value:g} {one.tag}" for name, one in stage.demands.items()]
     return "\n".join(lines)

@@ -16,12 +16,14 @@ _BOM = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True)
 class Foreign:
-    """look_alike: its lines could be taken for lines of a format that is read."""
+    """look_alike: its lines could be taken for lines of a format that is read. trace: the reader in
+    analysis/capacity/traces, of a record of a workflow system; empty for other formats."""
 
     name: str
     signature: re.Pattern[str]
     advice: str
     look_alike: bool = False
+    trace: str = ""
 
     def __str__(self) -> str:
         return f"this is {self.name}: {self.advice}"
@@ -42,4 +44,10 @@ def _formats() -> tuple[Foreign, ...]:
 def _read() -> Iterator[Foreign]:
     for entry in tomllib.loads(_TABLE.read_text("utf-8"))["format"]:
         signature = re.compile(entry["signature"], re.MULTILINE)
-        yield Foreign(entry["name"], signature, entry["advice"], entry.get("look_alike", False))
+        yield Foreign(
+            entry["name"],
+            signature,
+            entry["advice"],
+            entry.get("look_alike", False),
+            entry.get("trace", ""),
+        )

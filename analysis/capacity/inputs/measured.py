@@ -16,8 +16,7 @@ import numpy as np
 
 from density_study.analysis import tables
 from density_study.analysis.capacity.inputs.profile import Profile, Stage, read_profile
-from density_study.analysis.capacity.inputs.ranged import QUANTILES
-from density_study.analysis.capacity.inputs.traced import FEW, MARGIN
+from density_study.analysis.capacity.inputs.ranged import FEW, MARGIN, QUANTILES
 from density_study.cluster.model.errors import InputError
 from density_study.workloads.pipeline.machine.files import (
     ALIGN,

@@ -1,7 +1,7 @@
 """`Profile`: the demand of one genome, stage by stage; every value has a range, a tag and a source.
 
-`wgs30x`, `exome` and `cohort-query` ship as YAML; a user's own file is read the same way, and a trace
-of Nextflow becomes one (traced.py).
+`wgs30x`, `exome` and `cohort-query` ship as YAML; a user's own file is read the same way, and the
+record of a workflow system becomes one (../traces).
 """
 
 from __future__ import annotations
@@ -40,7 +40,15 @@ class Stage(FiniteModel):
     )
     tasks: int = Field(1, ge=1, description="tasks of one genome that may run at once")
     cores_per_task: int = Field(1, ge=1)
-    ram_gib: UncertainValue | None = Field(None, description="of one task")
+    lost: float = Field(
+        0.0, ge=0, le=1, description="share of core_hours in attempts that did not succeed"
+    )
+    ram_gib: UncertainValue | None = Field(
+        None, description="of one task: what it requests, or where that is unknown its peak"
+    )
+    ram_used_gib: UncertainValue | None = Field(
+        None, description="peak of one task, if ram_gib is what it requests"
+    )
     demands: dict[Resource, UncertainValue] = Field(
         default_factory=dict, description="MiB or operations of one genome"
     )
@@ -91,6 +99,10 @@ class Profile(FiniteModel):
     )
     unknown: tuple[str, ...] = Field(
         (), description="what the source of the profile does not say; plans repeat it"
+    )
+    notes: tuple[str, ...] = Field(
+        (),
+        description="what the source says besides: lost attempts, memory, spill; plans repeat it",
     )
 
     @model_validator(mode="after")

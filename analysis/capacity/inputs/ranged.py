@@ -17,6 +17,8 @@ from density_study.workloads.base.yaml_text import read_yaml
 
 Tag = Literal["measured", "published", "calculated", "catalogue", "assumed"]
 QUANTILES = (0.05, 0.5, 0.95)  # a range is the middle 90 % of what is possible
+FEW = 3
+MARGIN = 1.25  # range of a number with fewer than 3 observations: plus or minus a quarter
 
 
 class FiniteModel(BaseModel):

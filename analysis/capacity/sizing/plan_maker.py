@@ -218,6 +218,7 @@ def _other_seeds(best: Sized, others: Sequence[Sized]) -> Iterator[str]:
 
 def _warnings(one: Candidate, hosts: int, search: Search) -> Iterator[str]:
     yield from one.demand.profile.left_out()
+    yield from one.demand.profile.notes
     yield from search.warnings
     notes: dict[str, list[str]] = {}
     for resource, medium in _resources(one):

@@ -273,19 +273,29 @@ def _print_differences(name: str, profile: Profile) -> None:
 
 @app.command("import-trace", epilog=examples("study capacity import-trace trace.txt -o mine.yaml"))
 def import_trace(
-    trace: Annotated[Path, typer.Argument(metavar="TRACE", help="trace.txt of Nextflow.")],
+    traces: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="TRACE...",
+            help="Records of one run, or folders of them: trace.txt of Nextflow, metadata of Cromwell, "
+            "benchmarks of Snakemake, a manifest of HealthOmics, sacct -P, an event log of Spark, job "
+            "metrics of Galaxy.",
+        ),
+    ],
     genomes: Annotated[int, typer.Option("--genomes", help="Number of genomes in the trace.")] = 1,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="YAML", help="Output file of the profile.")
     ] = Path("profile.yaml"),
 ) -> None:
-    """Convert a Nextflow trace into a profile: measured stages, core-hours, memory and I/O."""
-    from density_study.analysis.capacity.inputs.traced import write_profile
+    """Convert the record of a workflow run into a profile: measured stages, core-hours, memory and I/O."""
+    from density_study.analysis.capacity.traces.profiled import write_profile
 
-    profile = write_profile(trace, genomes, output)
+    profile = write_profile(traces, genomes, output)
     out.print(f"profile  {output}: {_stages(profile)}", markup=False, soft_wrap=True)
     for line in profile.left_out():
         out.print(f"unknown  {line}", markup=False, soft_wrap=True)
+    for line in profile.notes:
+        out.print(f"note     {line}", markup=False, soft_wrap=True)
 
 
 def _stages(profile: Profile) -> str:

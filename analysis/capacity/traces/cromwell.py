@@ -1,0 +1,133 @@
+"""Cromwell's workflow metadata (`/api/workflows/v1/ID/metadata?expandSubWorkflows=true`, also of Terra).
+
+It has what tasks reserved (runtimeAttributes) and when they ran, and no counters: CPU time, memory used and
+I/O are unknown. The run time of a call is the time of its container, without queues and the VM's start,
+where the backend records it. Sizes are of 1024, as Cromwell passes them to the backend.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from density_study.analysis.capacity.traces.amounts import cpus, epoch_s, mib
+from density_study.analysis.capacity.traces.source import Source
+from density_study.analysis.capacity.traces.task import Outcome, Record, Task
+
+CONTAINER = {  # events of Google's Life Sciences API, v1alpha2 and v2
+    "localizing-files", "running-docker", "delocalizing-files",
+    "containersetup", "background", "localization", "useraction", "delocalization",
+}  # fmt: skip
+JOB = {"runningjob"}
+OUTCOMES: dict[str, Outcome] = {"Done": "done", "Failed": "lost", "RetryableFailure": "lost",
+                                "Aborted": "lost", "Aborting": "lost", "Bypassed": "reused"}  # fmt: skip
+MOST_DEPTH = 64
+Calls = Iterator[tuple[str, str, Mapping[str, Any]]]
+
+
+def read(source: Source) -> Record:
+    """InputError if it is no metadata, or if its sub-workflows were not expanded."""
+    document = source.document()
+    workflows = document if isinstance(document, list) else [document]
+    calls = []
+    for workflow in workflows:
+        if not isinstance(workflow, dict) or not isinstance(workflow.get("calls"), dict):
+            source.refuse(
+                "the metadata has no calls.", "request it without includeKey and excludeKey=calls."
+            )
+        calls += list(_calls(workflow, str(workflow.get("workflowName", "")), "", source))
+    try:
+        tasks = [_task(path, shard, call) for path, shard, call in calls if not _bypassed(call)]
+    except (ValueError, OverflowError, TypeError, AttributeError) as error:
+        source.refuse(f"a call cannot be parsed: {error}.", "give the file as Cromwell wrote it.")
+    return Record(tuple(_linked(tasks, [call for _, _, call in calls if not _bypassed(call)])))
+
+
+def _calls(workflow: Mapping[str, Any], path: str, shard: str, source: Source) -> Calls:
+    """(process, shard, call) of all tasks, also of sub-workflows and nested scatters."""
+    if path.count(":") > MOST_DEPTH:
+        source.refuse("sub-workflows are nested too deeply.", "name a record of Cromwell.")
+    for name, attempts in workflow.get("calls", {}).items():
+        process = f"{path}:{name.rsplit('.', 1)[-1]}"
+        for call in attempts if isinstance(attempts, list) else ():
+            index = call.get("shardIndex", -1) if isinstance(call, dict) else None
+            if not isinstance(index, int):
+                source.refuse(f"the call {name} has no shardIndex.", "give the whole metadata.")
+            place = shard if index < 0 else f"{shard}/{index}".lstrip("/")
+            inner = call.get("subWorkflowMetadata")
+            if isinstance(inner, dict):
+                yield from _calls(inner, process, place, source)
+            elif "subWorkflowId" in call:
+                source.refuse(
+                    f"the sub-workflow {name} is not expanded, so its tasks are missing.",
+                    "request the metadata with expandSubWorkflows=true.",
+                )
+            else:
+                yield process, place, call
+
+
+def _bypassed(call: Mapping[str, Any]) -> bool:
+    """Of a condition that was false: nothing ran."""
+    return call.get("executionStatus") == "Bypassed"
+
+
+def _task(process: str, shard: str, call: Mapping[str, Any]) -> Task:
+    status = str(call.get("executionStatus"))
+    outcome = OUTCOMES.get(status, "running")
+    if outcome == "done" and (call.get("callCaching") or {}).get("hit") is True:
+        outcome, status = "reused", "taken from the cache"
+    if outcome == "lost" and call.get("backendStatus") == "Preempted":
+        status = "Preempted"
+    attributes = call.get("runtimeAttributes") or {}
+    start_s, end_s = epoch_s(call.get("start")), epoch_s(call.get("end"))
+    return Task(
+        process=process,
+        tag=shard,
+        outcome=outcome,
+        status=status,
+        realtime_s=None if outcome == "reused" else _run_s(call, start_s, end_s),
+        cpus=cpus(attributes.get("cpu")),
+        requested_mib=mib(attributes.get("memory")) or None,
+        submit_s=start_s,
+        end_s=end_s,
+    )
+
+
+def _run_s(call: Mapping[str, Any], start_s: float | None, end_s: float | None) -> float | None:
+    """Of the container; else of the backend's job; else of the call, with its waits."""
+    events = call.get("executionEvents") or []
+    for wanted in (CONTAINER, JOB):
+        found = [event for event in events if str(event.get("description")).lower() in wanted]
+        starts = [at for event in found if (at := epoch_s(event.get("startTime"))) is not None]
+        ends = [at for event in found if (at := epoch_s(event.get("endTime"))) is not None]
+        if starts and ends:
+            return max(0.0, max(ends) - min(starts))
+    return None if start_s is None or end_s is None else max(0.0, end_s - start_s)
+
+
+def _linked(tasks: Sequence[Task], calls: Sequence[Mapping[str, Any]]) -> Iterator[Task]:
+    """With the processes that wrote the files that a task reads."""
+    written = {
+        path: task.process
+        for task, call in zip(tasks, calls, strict=True)
+        for path in _paths(call.get("outputs"))
+    }
+    for task, call in zip(tasks, calls, strict=True):
+        writers = dict.fromkeys(
+            written[path] for path in _paths(call.get("inputs")) if path in written
+        )
+        yield replace(task, needs=tuple(one for one in writers if one != task.process) or None)
+
+
+def _paths(value: object) -> Iterator[str]:
+    """All texts in a value that may be paths of files."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str) and "/" in one:
+            yield one
+        elif isinstance(one, dict):
+            waiting += one.values()
+        elif isinstance(one, list):
+            waiting += one

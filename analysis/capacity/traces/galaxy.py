@@ -1,0 +1,99 @@
+"""Galaxy's job metrics: a job with `job_metrics` (`/api/jobs/ID?full=true`), a list of jobs, such a job
+within the key `metrics` (galaxy-benchmarker), or the bare list of `/api/jobs/ID/metrics`.
+
+CPU and peak memory come from the cgroup plugin, of version 1 or 2, and are unknown without it.
+(Galaxy's documentation, "Collecting Job Metrics".)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from density_study.analysis.capacity.traces.amounts import cpus, epoch_s, known, number
+from density_study.analysis.capacity.traces.source import Source
+from density_study.analysis.capacity.traces.task import Outcome, Record, Task
+
+OUTCOMES: dict[str, Outcome] = {"ok": "done", "error": "lost", "failed": "lost", "deleted": "lost",
+                                "deleting": "lost", "stopped": "lost", "skipped": "reused"}  # fmt: skip
+CPU_S = {"cpuacct.usage": 1e-9, "cpu.stat.usage_usec": 1e-6}  # cgroup v1, v2
+PEAK = ("memory.peak", "memory.max_usage_in_bytes")
+
+
+def read(source: Source) -> Record:
+    """InputError if it has no job with metrics."""
+    jobs = list(_jobs(source.document(), source.path.name.partition(".")[0]))
+    if not jobs:
+        source.refuse("no job of it has job_metrics.", "request jobs with ?full=true.")
+    try:
+        tasks = [_task(job) for job in jobs]
+    except (ValueError, OverflowError, TypeError, AttributeError) as error:
+        source.refuse(f"a job cannot be parsed: {error}.", "give the file as Galaxy wrote it.")
+    return Record(tuple(_linked(tasks, jobs)))
+
+
+def _jobs(document: object, name: str) -> Iterator[Mapping[str, Any]]:
+    if isinstance(document, list) and any(
+        isinstance(x, dict) and "raw_value" in x for x in document
+    ):
+        yield {"tool_id": name, "state": "ok", "job_metrics": document}
+    elif isinstance(document, list):
+        for one in document:
+            yield from _jobs(one, name)
+    elif isinstance(document, dict):
+        inner = document.get("metrics")
+        if isinstance(inner, dict):
+            yield from _jobs(inner, name)
+        elif isinstance(document.get("job_metrics"), list):
+            yield document
+
+
+def _task(job: Mapping[str, Any]) -> Task:
+    seen = {str(one["name"]): one.get("raw_value") for one in job["job_metrics"] if "name" in one}
+    state = str(job.get("state"))
+    usage = [
+        spent * factor
+        for name, factor in CPU_S.items()
+        if (spent := number(seen.get(name), 1e18)) is not None
+    ]
+    peak = [size for name in PEAK if (size := number(seen.get(name), 1e18))]
+    megabytes = number(seen.get("galaxy_memory_mb"))
+    return Task(
+        process=_tool(str(known(job.get("tool_id")) or "tool")),
+        tag=str(job.get("history_id") or ""),
+        outcome=OUTCOMES.get(state, "running"),
+        status=state,
+        realtime_s=number(seen.get("runtime_seconds")),
+        cpu_s=usage[0] if usage else None,
+        cpus=cpus(seen.get("galaxy_slots")),
+        rss_mib=peak[0] / 2**20 if peak else None,
+        # some sites give MiB and some MB: the larger of both readings
+        requested_mib=megabytes or None,
+        submit_s=epoch_s(job.get("create_time")),
+        end_s=epoch_s(seen.get("end_epoch")),
+    )
+
+
+def _tool(name: str) -> str:
+    """`toolshed.g2.bx.psu.edu/repos/OWNER/REPOSITORY/TOOL/VERSION` is TOOL."""
+    parts = name.split("/")
+    return parts[-2] if len(parts) > 2 else name
+
+
+def _linked(tasks: Sequence[Task], jobs: Sequence[Mapping[str, Any]]) -> Iterator[Task]:
+    """With the tools that made the data sets which a job reads."""
+    made = {
+        one: task.process
+        for task, job in zip(tasks, jobs, strict=True)
+        for one in _datasets(job.get("outputs"))
+    }
+    for task, job in zip(tasks, jobs, strict=True):
+        makers = dict.fromkeys(made[one] for one in _datasets(job.get("inputs")) if one in made)
+        yield replace(task, needs=tuple(one for one in makers if one != task.process) or None)
+
+
+def _datasets(values: object) -> Iterator[tuple[str, str]]:
+    for value in values.values() if isinstance(values, dict) else ():
+        if isinstance(value, dict) and "id" in value:
+            yield str(value.get("src")), str(value["id"])

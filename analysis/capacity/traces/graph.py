@@ -1,0 +1,69 @@
+"""Which process of a trace follows which.
+
+Where the record says whose output a task reads, that decides. Otherwise a process follows all that had
+ended, for the same sample or shard, before it was submitted: branches that did not overlap in time become a
+chain, so a turnaround may be too long for this reason, and never too short. Without times all are a chain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from density_study.analysis.capacity.traces.task import Task
+
+Processes = Mapping[str, Sequence[Task]]
+
+
+def in_order(by_process: Processes) -> list[str]:
+    """By the first submission; without times in the order of the record."""
+    return sorted(by_process, key=lambda process: _first_s(by_process[process]))
+
+
+def predecessors(by_process: Processes, order: Sequence[str]) -> dict[str, list[str]]:
+    """Process to those that it directly follows. `order`: every process after those that it may follow."""
+    found: dict[str, list[str]] = {}
+    above: dict[str, set[str]] = {}  # process to all that precede it
+    for place, process in enumerate(order):
+        direct = _before(by_process, process, order[:place])
+        implied = set().union(*(above[one] for one in direct))
+        found[process] = [one for one in direct if one not in implied]
+        above[process] = implied | set(direct)
+    return found
+
+
+def _before(by_process: Processes, process: str, earlier: Sequence[str]) -> list[str]:
+    needed = {name for task in by_process[process] for name in task.needs or ()}
+    stated = [one for one in earlier if one in needed]
+    if stated:
+        return stated
+    if all(task.submit_s is None for task in by_process[process]):
+        return list(earlier[-1:])
+    return [one for one in earlier if _precedes(by_process[one], by_process[process])]
+
+
+def _precedes(first: Sequence[Task], second: Sequence[Task]) -> bool:
+    ends = _by_tag(first, lambda task: task.end_s, max)
+    starts = _by_tag(second, lambda task: task.submit_s, min)
+    if not ends or not starts:
+        return False
+    shared = (ends.keys() & starts.keys()) - {""}
+    if shared:
+        return all(ends[tag] <= starts[tag] for tag in shared)
+    return min(ends.values()) <= min(starts.values())
+
+
+def _by_tag(
+    tasks: Iterable[Task],
+    time_s: Callable[[Task], float | None],
+    choose: Callable[[float, float], float],
+) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for task in tasks:
+        at = time_s(task)
+        if at is not None:
+            found[task.tag] = choose(found.get(task.tag, at), at)
+    return found
+
+
+def _first_s(tasks: Sequence[Task]) -> float:
+    return min((task.submit_s for task in tasks if task.submit_s is not None), default=0.0)

@@ -1,0 +1,104 @@
+"""The run manifest of AWS HealthOmics (CloudWatch log stream `manifest/run/ID/UUID`).
+
+JSON lines as the log has them, the answer of `aws logs get-log-events`, or the list that `omics-run-analyzer
+--show` prints. Reserved, average and largest CPUs and GiB of each task (HealthOmics user guide, "Run manifest
+logs").
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from density_study.analysis.capacity.traces.amounts import cpus, epoch_s, known, number
+from density_study.analysis.capacity.traces.source import Source
+from density_study.analysis.capacity.traces.task import Outcome, Record, Task, counted
+
+OUTCOMES: dict[str, Outcome] = {"COMPLETED": "done", "FAILED": "lost", "CANCELLED": "lost"}
+SCATTER = re.compile(r"(?P<process>.+?)-\d+-(?P<tag>\d+)")  # of WDL: foo-01-000
+TAGGED = re.compile(r"(?P<process>[^(]+?)\s*\((?P<tag>.*)\)")  # of Nextflow: BWA (s1)
+
+
+def read(source: Source) -> Record:
+    """InputError, with the line, if an entry is not one of a manifest."""
+    tasks, gpus = [], 0
+    for line, entry in _entries(source):
+        if not isinstance(entry, dict):
+            source.refuse("the entry is not a JSON object.", "export the log stream again.", line)
+        if not _is_task(entry):
+            continue
+        try:
+            tasks.append(_task(entry))
+            gpus += bool(number(_metrics(entry).get("gpusReserved")) or number(entry.get("gpus")))
+        except (ValueError, OverflowError, TypeError) as error:
+            source.refuse(
+                f"the entry cannot be parsed: {error}.", "export the log stream again.", line
+            )
+    lacking = (f"{counted(gpus, 'task')} used GPUs, which no plan counts",) if gpus else ()
+    return Record(tuple(tasks), lacking)
+
+
+def _entries(source: Source) -> Iterator[tuple[int, Any]]:
+    start = source.head.lstrip(b"\xef\xbb\xbf \r\n")
+    document = None
+    if start.startswith(b"[") or re.match(rb'\{\s*"(events|nextForwardToken)"', start):
+        document = source.document()
+    if document is None:
+        for line, text in source.lines():
+            yield line, _message(source, line, source.value(text, line))
+        return
+    events = document.get("events", []) if isinstance(document, dict) else document
+    for place, event in enumerate(events if isinstance(events, list) else [], start=1):
+        yield place, _message(source, place, event)
+
+
+def _message(source: Source, line: int, event: object) -> object:
+    """An event of CloudWatch has the entry as text."""
+    if isinstance(event, dict) and isinstance(event.get("message"), str):
+        return source.value(event["message"], line)
+    return event
+
+
+def _is_task(entry: Mapping[str, Any]) -> bool:
+    """A manifest describes the run, too."""
+    arn = str(entry.get("arn", ""))
+    return (
+        ":task/" in arn if arn else "name" in entry and {"cpus", "memory"} & entry.keys() != set()
+    )
+
+
+def _metrics(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    found = entry.get("metrics")
+    return found if isinstance(found, dict) else {}
+
+
+def _task(entry: Mapping[str, Any]) -> Task:
+    metrics = _metrics(entry)
+    status = str(entry.get("status", "COMPLETED" if entry.get("stopTime") else "RUNNING"))
+    outcome = OUTCOMES.get(status, "running")
+    if entry.get("cacheHit") is True and outcome == "done":
+        outcome, status = "reused", "taken from the cache"
+    name = str(known(entry.get("name")) or "task")
+    match = TAGGED.fullmatch(name) or SCATTER.fullmatch(name)
+    start_s, end_s = epoch_s(entry.get("startTime")), epoch_s(entry.get("stopTime"))
+    realtime_s = number(metrics.get("runningSeconds"))
+    if realtime_s is None and start_s is not None and end_s is not None:
+        realtime_s = max(0.0, end_s - start_s)
+    mean_cores = number(metrics.get("cpusAverage"))
+    reserved = metrics.get("cpusReserved")
+    gib = number(metrics.get("memoryReservedGiB")) or number(entry.get("memory"))
+    used_gib = number(metrics.get("memoryMaximumGiB"))
+    return Task(
+        process=match["process"] if match else name,
+        tag=match["tag"] if match else "",
+        outcome=outcome,
+        status=status,
+        realtime_s=None if outcome == "reused" else realtime_s,
+        cpu_s=None if mean_cores is None or realtime_s is None else mean_cores * realtime_s,
+        cpus=cpus(entry.get("cpus") if reserved is None else reserved),
+        rss_mib=used_gib * 1024 if used_gib else None,
+        requested_mib=gib * 1024 if gib else None,
+        submit_s=epoch_s(entry.get("creationTime")) or start_s,
+        end_s=end_s,
+    )

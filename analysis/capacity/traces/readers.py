@@ -1,0 +1,71 @@
+"""The registry: which reader takes which file. Signatures and names are in workloads/imports/foreign.toml."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from density_study.analysis.capacity.traces import (
+    cromwell,
+    galaxy,
+    healthomics,
+    nextflow,
+    slurm,
+    snakemake,
+    spark,
+)
+from density_study.analysis.capacity.traces.source import Source
+from density_study.analysis.capacity.traces.task import Record, Trace, trace_of
+from density_study.cluster.model.errors import InputError
+from density_study.workloads.imports.foreign import Foreign, foreign
+
+READERS: Mapping[str, Callable[[Source], Record]] = {
+    "cromwell": cromwell.read,
+    "galaxy": galaxy.read,
+    "healthomics": healthomics.read,
+    "nextflow": nextflow.read,
+    "slurm": slurm.read,
+    "snakemake": snakemake.read,
+    "spark": spark.read,
+}
+KNOWN = (
+    "a trace.txt of Nextflow, metadata of Cromwell, benchmarks of Snakemake, a run manifest of HealthOmics, "
+    "sacct -P of Slurm, an event log of Spark, or job metrics of Galaxy"
+)
+MOST_FILES = 20_000
+MOST_TASKS = 2_000_000
+
+
+def read_traces(paths: Sequence[Path]) -> Trace:
+    """Read the records of one run: files, or folders of files. InputError for a file that is none."""
+    sources = [source for path in paths for source in _sources(path)]
+    if not 1 <= len(sources) <= MOST_FILES:
+        raise InputError(
+            f"{len(sources):,} files are named.", "import-trace", f"name 1 to {MOST_FILES:,} files."
+        )
+    kinds: dict[str, None] = {}
+    records, count = [], 0
+    for source in sources:
+        found = _kind(source)
+        kinds[found.name] = None
+        records.append(READERS[found.trace](source))
+        count += len(records[-1].tasks)
+        if count > MOST_TASKS:
+            source.refuse(f"more than {MOST_TASKS:,} tasks.", "name the records of fewer runs.")
+    return trace_of(" and ".join(kinds), records)
+
+
+def _sources(path: Path) -> list[Source]:
+    if not path.is_dir():
+        return [Source(path)]
+    files = sorted(one for one in path.rglob("*") if one.is_file() and not one.name.startswith("."))
+    return [Source(one, in_folder=True) for one in files]
+
+
+def _kind(source: Source) -> Foreign:
+    found = foreign(source.head)
+    if found is None:
+        source.refuse("this is no record of a workflow that is known here.", f"name {KNOWN}.")
+    if found.trace not in READERS:
+        source.refuse(f"this is {found.name}, not a record of a workflow.", f"{found.advice}.")
+    return found

@@ -1,0 +1,150 @@
+"""Slurm's accounting: `sacct -P` or `-p`, with a header, in any order of columns and with any delimiter.
+
+A job's row has its state, time, CPUs and request; the rows of its steps (`123.batch`, `123.0`) have the
+memory. A job that was requeued (`--duplicates`) has several attempts. `4Gn` is per node, `4Gc` per
+CPU, `4G` of the job, all of 1024. (Slurm's manual, "sacct".)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from density_study.analysis.capacity.traces.amounts import (
+    clock_s,
+    cpus,
+    epoch_s,
+    known,
+    mib,
+    number,
+)
+from density_study.analysis.capacity.traces.source import Row, Source
+from density_study.analysis.capacity.traces.task import Outcome, Record, Task
+
+COMMAND = (
+    "export it with sacct -P --duplicates -o JobID,JobName,State,Submit,Start,End,ElapsedRaw,AllocCPUS,"
+    "NNodes,NTasks,TotalCPU,ReqMem,MaxRSS,MaxDiskRead,MaxDiskWrite."
+)
+RUNNING = {"RUNNING", "PENDING", "SUSPENDED", "CONFIGURING", "COMPLETING", "RESIZING", "REQUEUED"}
+ALL = "jobs"
+OF_NEXTFLOW = re.compile(r"nf-(?P<process>.+?)(?:_\((?P<tag>.*)\))?")
+_DELIMITER = re.compile(r"\bJobID(?:Raw)?\b([^\w\n]+)|([^\w\n]+)JobID(?:Raw)?\b")
+_REQUEST = re.compile(r"(?P<size>[0-9.]+[KMGTP]?)(?P<per>[nc]?)", re.IGNORECASE)
+_OF_TRES = re.compile(r"(?:^|,)mem=([0-9.]+[KMGTP]?)")
+
+
+@dataclass
+class Attempt:
+    """A row of a job, and those of its steps."""
+
+    line: int
+    job: Row
+    steps: list[Row] = field(default_factory=list)
+
+
+def read(source: Source) -> Record:
+    """InputError, with the line and the command to export with, if it cannot be read."""
+    header = source.head.decode("utf-8-sig", "replace").split("\n", 1)[0]
+    marks = _DELIMITER.search(header)
+    mark = (marks[1] or marks[2]).strip(" ") if marks else ""
+    if not mark:
+        source.refuse("the columns are cut to a width, for people to read.", COMMAND)
+    tasks = []
+    for attempt in _attempts(source.table(mark)):
+        lacking = [] if "State" in attempt.job else ["State"]
+        if not {"Elapsed", "ElapsedRaw"} & attempt.job.keys():
+            lacking.append("Elapsed")
+        if lacking:
+            source.refuse(f"the column {lacking[0]} is missing.", COMMAND)
+        try:
+            tasks.append(_task(attempt))
+        except (ValueError, OverflowError) as error:
+            source.refuse(f"the line cannot be parsed: {error}.", COMMAND, attempt.line)
+    nameless = tasks and all(task.process == ALL for task in tasks)
+    unknown = ("the record has no JobName: all jobs are one stage",) if nameless else ()
+    return Record(tuple(tasks), unknown)
+
+
+def _attempts(rows: Iterator[tuple[int, Row]]) -> list[Attempt]:
+    found: list[Attempt] = []
+    latest: dict[str, Attempt] = {}
+    for line, row in rows:
+        job, _, step = (row.get("JobID") or row.get("JobIDRaw", "")).partition(".")
+        attempt = latest.get(job)
+        if step and attempt is not None:
+            attempt.steps.append(row)
+            continue
+        # without a row of the job, the batch step stands for it
+        attempt = latest[job] = Attempt(line, row, [row] if step else [])
+        found.append(attempt)
+    return found
+
+
+def _task(attempt: Attempt) -> Task:
+    job = attempt.job
+    status = job["State"].split(" ")[0].rstrip("+")  # CANCELLED by 1000
+    name = job.get("JobName") or ALL
+    match = OF_NEXTFLOW.fullmatch(name)
+    array = (job.get("JobID") or "").partition("_")[2]
+    elapsed_s = number(job.get("ElapsedRaw"))
+    if elapsed_s is None:
+        elapsed_s = clock_s(job.get("Elapsed"))
+    reserved = cpus(job.get("AllocCPUS") or job.get("NCPUS") or job.get("ReqCPUS"))
+    outcome: Outcome = "done" if status == "COMPLETED" else "lost"
+    return Task(
+        process=match["process"] if match else name,
+        tag=(match["tag"] if match else None) or array.partition(".")[0],
+        outcome="running" if status in RUNNING else outcome,
+        status=status,
+        realtime_s=elapsed_s,
+        cpu_s=_cpu_s(job),
+        cpus=reserved,
+        rss_mib=_most(_used_mib(step) for step in (job, *attempt.steps)),
+        requested_mib=_requested_mib(job, reserved or 1),
+        read_mib=_sum("MaxDiskRead", attempt.steps),
+        write_mib=_sum("MaxDiskWrite", attempt.steps),
+        submit_s=epoch_s(job.get("Submit")) or epoch_s(job.get("Start")),
+        end_s=epoch_s(job.get("End")),
+    )
+
+
+def _cpu_s(job: Row) -> float | None:
+    total = clock_s(job.get("TotalCPU"))
+    if total is not None:
+        return total
+    user, system = clock_s(job.get("UserCPU")), clock_s(job.get("SystemCPU"))
+    return None if user is None or system is None else user + system
+
+
+def _used_mib(step: Row) -> float | None:
+    """Of all processes of a step: MaxRSS is that of the largest of its tasks."""
+    total = _OF_TRES.search(step.get("TRESUsageInTot", ""))
+    if total is not None:
+        return mib(total[1], None)
+    of_one = mib(step.get("MaxRSS"), None)
+    return None if of_one is None else of_one * (number(step.get("NTasks")) or 1)
+
+
+def _requested_mib(job: Row, reserved: int) -> float | None:
+    text = known(job.get("ReqMem"))
+    if text is None:
+        return None
+    match = _REQUEST.fullmatch(text)
+    if match is None:
+        raise ValueError(f"ReqMem {text[:40]!r}")
+    size = mib(match["size"], None)
+    if not size:  # 0n: all memory of the node
+        return None
+    nodes = number(job.get("NNodes") or job.get("AllocNodes")) or 1
+    return size * {"n": nodes, "c": reserved, "": 1}[match["per"].lower()]
+
+
+def _sum(column: str, steps: Sequence[Row]) -> float | None:
+    found = [mib(step.get(column), None) for step in steps]
+    amounts = [amount for amount in found if amount is not None]
+    return sum(amounts) if amounts else None
+
+
+def _most(values: Iterator[float | None]) -> float | None:
+    return max((value for value in values if value), default=None)

@@ -1,0 +1,116 @@
+"""Snakemake's benchmark files: tab-separated, of 9 or 10 columns, the extended one, or JSON lines.
+
+A file is one job, and its rows are repetitions of it, unless a column parts them into jobs. Sizes are of
+1024 * 1024 bytes; `mean_load` is in percent of one core. (Snakemake's documentation, "Benchmark rules".)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from density_study.analysis.capacity.inputs.points import grouped
+from density_study.analysis.capacity.traces.amounts import cpus, known, mib, number
+from density_study.analysis.capacity.traces.source import Source
+from density_study.analysis.capacity.traces.task import Record, Task
+
+MEASURES = {
+    "s", "h:m:s", "max_rss", "max_vms", "max_uss", "max_pss", "io_in", "io_out", "mean_load",
+    "cpu_time", "cpu_usage", "resources", "input_size_mb", "threads", "params",
+}  # fmt: skip
+ENDINGS = re.compile(r"\.(gz|tsv|txt|jsonl|benchmarks?|bench|log)\b", re.IGNORECASE)
+ANY_RULE = re.compile(r"(benchmarks?|bench|logs?|results?|output|\.)", re.IGNORECASE)
+NO_FAILURES = "Snakemake records no jobs that failed: their work is in no number"
+NO_TIMES = "benchmark files hold no times: the stages are a chain, in the order of the files"
+_PAIR = re.compile(r"""['"]([^'"]*)['"]\s*:\s*(?:['"]([^'"]*)['"]|([^,}\s]+))""")
+
+
+def read(source: Source) -> Record:
+    """InputError, with the line, if a row cannot be read."""
+    jobs = grouped(
+        _rows(source), lambda row: tuple(v for k, v in row[1].items() if k not in MEASURES)
+    )
+    tasks = []
+    for rows in jobs.values():
+        try:
+            tasks.append(_task(source, [row for _, row in rows]))
+        except (ValueError, OverflowError) as error:
+            line = rows[0][0]
+            source.refuse(
+                f"the row cannot be parsed: {error}.", "give the file as Snakemake wrote it.", line
+            )
+    repeated = sum(len(rows) - 1 for rows in jobs.values())
+    notes = ("repetitions of a benchmark count as one job, by their mean",) if repeated else ()
+    return Record(tuple(tasks), (NO_FAILURES, NO_TIMES), notes)
+
+
+def _rows(source: Source) -> Iterator[tuple[int, Mapping[str, str]]]:
+    if not source.head.lstrip(b"\xef\xbb\xbf \r\n").startswith(b"{"):
+        yield from source.table("\t")
+        return
+    for line, text in source.lines():
+        row = source.value(text, line)
+        if not isinstance(row, dict):
+            source.refuse("the line is not a JSON object.", "give Snakemake's own file.", line)
+        yield line, {name: str(value) for name, value in row.items()}
+
+
+def _task(source: Source, rows: Sequence[Mapping[str, str]]) -> Task:
+    first = rows[0]
+    process, tag = _named(source, first)
+    realtime_s = _mean([number(row.get("s")) for row in rows])
+    wanted = _pairs(first.get("resources", ""))
+    requested = wanted.get("mem_mib") or wanted.get("mem_mb")
+    sizes = [number(size) for size in _pairs(first.get("input_size_mb", "")).values()]
+    return Task(
+        process=process,
+        tag=tag,
+        outcome="done",
+        status="done",
+        realtime_s=realtime_s,
+        cpu_s=_mean([_cpu_s(row) for row in rows]),
+        cpus=cpus(first.get("threads")),
+        rss_mib=_most([mib(row.get("max_rss"), "M") for row in rows]) or None,
+        requested_mib=None if known(requested) is None else mib(requested, "M"),
+        read_mib=_mean([mib(row.get("io_in"), "M") for row in rows]),
+        write_mib=_mean([mib(row.get("io_out"), "M") for row in rows]),
+        input_mib=sum(size or 0.0 for size in sizes) or None,
+    )
+
+
+def _cpu_s(row: Mapping[str, str]) -> float | None:
+    """Without `cpu_time` (until release 5) the mean load, of 100 % a core, for the whole run time."""
+    spent = number(row.get("cpu_time"))
+    if spent is not None:
+        return spent
+    load, wall_s = number(row.get("mean_load")), number(row.get("s"))
+    return None if load is None or wall_s is None else load / 100 * wall_s
+
+
+def _named(source: Source, row: Mapping[str, str]) -> tuple[str, str]:
+    """(rule, wildcards). The old format has neither: a folder of its own is a rule's, else the file's
+    name."""
+    if rule := known(row.get("rule_name")):
+        wildcards = _pairs(row.get("wildcards", ""))
+        return rule, wildcards.get("sample") or ",".join(wildcards.values())
+    others = [v for k, v in row.items() if k not in MEASURES and k not in ("jobid", "wildcards")]
+    tag = ",".join(others)
+    stem = ENDINGS.sub("", source.path.name)
+    folder = source.path.parent.name
+    if folder and not ANY_RULE.fullmatch(folder) and source.in_folder:
+        return folder, ",".join(filter(None, (stem, tag)))
+    return stem, tag
+
+
+def _pairs(text: str) -> dict[str, str]:
+    """Of Python's or JSON's notation of a flat mapping."""
+    return {key: quoted or bare for key, quoted, bare in _PAIR.findall(text[: 2**16])}
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    found = [value for value in values if value is not None]
+    return sum(found) / len(found) if found else None
+
+
+def _most(values: Sequence[float | None]) -> float | None:
+    return max((value for value in values if value is not None), default=None)

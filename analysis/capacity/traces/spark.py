@@ -1,0 +1,148 @@
+"""Spark's event log (`spark.eventLog.enabled`), of releases 1 to 4: one JSON event a line.
+
+A Spark stage is a process, a Spark task a task. Memory is what a task has of its executor: heap and overhead
+by the cores. Bytes read and written are those of files; what is spilled or shuffled stays on local disks.
+(Spark's documentation, "Monitoring and Instrumentation", "Executor Task Metrics".)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from density_study.analysis.capacity.traces.amounts import MOST_CPUS, mib, number
+from density_study.analysis.capacity.traces.source import Source
+from density_study.analysis.capacity.traces.task import Record, Task
+
+HEAP_MIB, OVERHEAD_MIB, OVERHEAD_SHARE = 1024.0, 384.0, 0.10  # Spark's defaults
+MOST_STAGES = 40  # more are merged by name: an algorithm that iterates
+ENDED = "SparkListenerApplicationEnd"
+
+
+@dataclass
+class _Log:
+    """What the events up to here say."""
+
+    names: dict[int, str] = field(default_factory=dict)
+    submitted_s: dict[tuple[int, int], float] = field(default_factory=dict)
+    properties: Mapping[str, str] = field(default_factory=dict)
+    executor_cores: int = 0
+    python: set[int] = field(default_factory=set)
+    tasks: list[tuple[int, Task]] = field(default_factory=list)
+    ended: bool = False
+
+
+def read(source: Source) -> Record:
+    """InputError, with the line, if an event cannot be read."""
+    log = _Log()
+    for line, text in source.lines():
+        event = source.value(text, line)
+        try:
+            _take(log, event)
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
+            source.refuse(
+                f"the event cannot be parsed: {error!r}.", "give the log as Spark wrote it.", line
+            )
+    merged = len({stage for stage, _ in log.tasks}) > MOST_STAGES
+    memory_mib = _memory_mib(log)
+    tasks = tuple(
+        replace(task, process=_name(log, stage, merged), requested_mib=memory_mib)
+        for stage, task in log.tasks
+    )
+    unknown = [] if log.ended else ["the application did not end: the log is not of a whole run"]
+    if log.python:
+        unknown.append("Spark does not count the CPU time of its Python workers")
+    notes = (
+        (f"more than {MOST_STAGES} stages: those of the same name are one, side by side",)
+        if merged
+        else ()
+    )
+    return Record(tasks, tuple(unknown), notes)
+
+
+def _take(log: _Log, event: Mapping[str, Any]) -> None:
+    kind = event["Event"]
+    if kind in ("SparkListenerStageSubmitted", "SparkListenerStageCompleted"):
+        info = event["Stage Info"]
+        log.names[int(info["Stage ID"])] = str(info["Stage Name"])
+        if any("Python" in f"{one.get('Name')} {one.get('Scope')}" for one in info["RDD Info"]):
+            log.python.add(int(info["Stage ID"]))
+        if (at := _scaled(info.get("Submission Time"), 1e-3)) is not None:
+            log.submitted_s[int(info["Stage ID"]), int(info.get("Stage Attempt ID", 0))] = at
+    elif kind == "SparkListenerEnvironmentUpdate":
+        log.properties = dict(event.get("Spark Properties") or {})
+    elif kind == "SparkListenerExecutorAdded":
+        cores = int(event["Executor Info"]["Total Cores"])
+        log.executor_cores = max(log.executor_cores, cores)
+    elif kind == "SparkListenerTaskEnd":
+        log.tasks.append((int(event["Stage ID"]), _task(log, event)))
+    elif kind == ENDED:
+        log.ended = True
+
+
+def _task(log: _Log, event: Mapping[str, Any]) -> Task:
+    info, metrics = event["Task Info"], event.get("Task Metrics") or {}
+    reason = str((event.get("Task End Reason") or {}).get("Reason", "unknown"))
+    stage = int(event["Stage ID"])
+    run_s = _both(metrics, "Executor Run Time", "Executor Deserialize Time", 1e-3)
+    if run_s is None:  # of an executor that was lost
+        launch_s, end_s = (_scaled(info.get(f"{one} Time"), 1e-3) for one in ("Launch", "Finish"))
+        run_s = end_s - launch_s if launch_s and end_s and end_s >= launch_s else None
+    read, written = metrics.get("Input Metrics") or {}, metrics.get("Output Metrics") or {}
+    finish_s = _scaled(info.get("Finish Time"), 1e-3)
+    # since release 2.1, and of the JVM alone
+    cpu_s = _both(metrics, "Executor CPU Time", "Executor Deserialize CPU Time", 1e-9)
+    return Task(
+        process="",
+        tag="",
+        outcome="done" if reason == "Success" else "lost",
+        status=reason,
+        realtime_s=run_s,
+        cpu_s=None if stage in log.python else cpu_s,
+        cpus=_cpus(log),
+        read_mib=_mib(read.get("Bytes Read", 0 if metrics else None)),
+        write_mib=_mib(written.get("Bytes Written", 0 if metrics else None)),
+        submit_s=log.submitted_s.get((stage, int(event.get("Stage Attempt ID", 0)))),
+        end_s=finish_s or None,
+        spilled_mib=_mib(metrics.get("Disk Bytes Spilled")),
+        gc_s=_scaled(metrics.get("JVM GC Time"), 1e-3),
+    )
+
+
+def _both(metrics: Mapping[str, Any], first: str, second: str, factor: float) -> float | None:
+    """The sum of two metrics; None without the first."""
+    found = _scaled(metrics.get(first), factor)
+    return None if found is None else found + (_scaled(metrics.get(second), factor) or 0.0)
+
+
+def _name(log: _Log, stage: int, merged: bool) -> str:
+    """Spark names a stage by the call and its place: `count at Main.scala:15`."""
+    name = log.names.get(stage, "stage").replace(":", " ")
+    return name if merged else f"{name} {stage}"
+
+
+def _cpus(log: _Log) -> int:
+    return int(number(log.properties.get("spark.task.cpus", 1), MOST_CPUS) or 1)
+
+
+def _memory_mib(log: _Log) -> float | None:
+    """Of one task: its share of the executor's heap and overhead; in local mode of the driver's."""
+    if not log.executor_cores or not log.properties:
+        return None
+    local = str(log.properties.get("spark.master", "")).startswith("local")
+    role = "driver" if local else "executor"
+    heap = mib(log.properties.get(f"spark.{role}.memory"), "M") or HEAP_MIB
+    overhead = mib(log.properties.get(f"spark.{role}.memoryOverhead"), "M")
+    if overhead is None:
+        overhead = 0.0 if local else max(OVERHEAD_MIB, OVERHEAD_SHARE * heap)
+    return (heap + overhead) * _cpus(log) / log.executor_cores
+
+
+def _scaled(value: object, factor: float) -> float | None:
+    found = number(value, 1e18)
+    return None if found is None else found * factor
+
+
+def _mib(value: object) -> float | None:
+    return _scaled(value, 2.0**-20)

@@ -1,0 +1,108 @@
+"""`Task`: one attempt of one task, as any workflow system recorded it; and `Trace`: all of a run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from density_study.analysis.capacity.inputs.points import grouped
+
+Outcome = Literal["done", "lost", "reused", "running"]
+
+
+@dataclass(frozen=True)
+class Task:
+    """One attempt. None: not recorded; it is never zero.
+
+    process: with its sub-workflows, `A:SAMTOOLS:SORT`. tag: the sample or shard. outcome: `lost` is an
+    attempt that failed or was aborted, killed or preempted; `reused` a result of another run, whose work is
+    not in the record. status: the source's own word. cpu_s: core-seconds that were busy. cpus, requested_mib:
+    reserved. needs: processes whose output it reads; None if the source does not say.
+    """
+
+    process: str
+    tag: str
+    outcome: Outcome
+    status: str
+    realtime_s: float | None = None
+    cpu_s: float | None = None
+    cpus: int | None = None
+    rss_mib: float | None = None
+    requested_mib: float | None = None
+    read_mib: float | None = None
+    write_mib: float | None = None
+    submit_s: float | None = None
+    end_s: float | None = None
+    needs: tuple[str, ...] | None = None
+    input_mib: float | None = None
+    spilled_mib: float | None = None
+    gc_s: float | None = None
+
+
+@dataclass(frozen=True)
+class Record:
+    """What one file says. unknown: in words, what it does not say. notes: what else it says."""
+
+    tasks: tuple[Task, ...]
+    unknown: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Trace(Record):
+    """All files of a run. kind: their format, in words."""
+
+    kind: str = "a trace"
+
+
+def trace_of(kind: str, records: Sequence[Record]) -> Trace:
+    """Counters that nobody read become unknown."""
+    tasks = _seen([task for record in records for task in record.tasks])
+    unknown = dict.fromkeys(line for record in records for line in record.unknown)
+    notes = dict.fromkeys(line for record in records for line in record.notes)
+    return Trace(tuple(tasks), (*unknown, *_unfinished(tasks)), tuple(notes), kind)
+
+
+def _seen(tasks: list[Task]) -> list[Task]:
+    """Where no task of a process used a core at all, nobody read the counters: a container may lack `ps`."""
+    by_process = grouped(tasks, lambda task: task.process)
+    blind = {name for name, same in by_process.items() if not any(one.cpu_s for one in same)}
+    return [_unread(task) if task.process in blind else task for task in tasks]
+
+
+def _unread(task: Task) -> Task:
+    read_mib, write_mib = task.read_mib or None, task.write_mib or None
+    return replace(task, cpu_s=None, read_mib=read_mib, write_mib=write_mib)
+
+
+def _unfinished(tasks: Sequence[Task]) -> Iterator[str]:
+    running = [task for task in tasks if task.outcome == "running"]
+    if running:
+        yield (
+            f"{counted(len(running), 'task')} had not ended ({statuses(running)}): the trace is not "
+            "of a whole run"
+        )
+    worked = {task.process for task in tasks if task.outcome != "running"}
+    for process in dict.fromkeys(task.process for task in running):
+        if process not in worked:
+            yield f"process {process}: none of its tasks was completed, so it is no stage"
+
+
+def core_s(task: Task) -> float | None:
+    """Busy core-seconds; of a task without a CPU counter those that it reserved."""
+    if task.cpu_s is not None:
+        return task.cpu_s
+    if task.cpus is None or task.realtime_s is None:
+        return None
+    return task.cpus * task.realtime_s
+
+
+def counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'s' * (count != 1)}"
+
+
+def statuses(tasks: Iterable[Task]) -> str:
+    counts = Counter(task.status for task in tasks)
+    return ", ".join(f"{count} {status}" for status, count in counts.items())

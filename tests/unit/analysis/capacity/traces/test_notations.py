@@ -1,0 +1,288 @@
+"""Records of workflow systems: notations, encodings, attempts and limits."""
+
+from __future__ import annotations
+
+import ast
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from density_study.analysis.capacity.inputs.profile import Profile, Stage
+from density_study.analysis.capacity.traces import source
+from density_study.analysis.capacity.traces.amounts import clock_s, epoch_s, mib, number, words_s
+from density_study.analysis.capacity.traces.profiled import profile_of
+from density_study.analysis.capacity.traces.readers import READERS, read_traces
+from density_study.cluster.model.errors import InputError
+from density_study.workloads.imports.foreign import _formats
+
+WILD = Path(__file__).parents[4] / "samples" / "wild" / "traces"
+SACCT = "JobID|JobName|State|Elapsed|AllocCPUS|NNodes|NTasks|TotalCPU|ReqMem|MaxRSS|Submit|End\n"
+
+
+def profile_from(folder: Path, *texts: str | bytes, genomes: int = 1) -> Profile:
+    for place, text in enumerate(texts):
+        (folder / f"record-{place}").write_bytes(text if isinstance(text, bytes) else text.encode())
+    return profile_of(read_traces(sorted(folder.glob("record-*"))), genomes, "x", "t")
+
+
+def hours(stage: Stage) -> float:
+    assert stage.core_hours is not None
+    return round(stage.core_hours.value, 6)
+
+
+def cromwell(**calls: list[dict[str, Any]]) -> str:
+    return json.dumps({"workflowName": "w", "submittedFiles": {}, "calls": calls})
+
+
+def call(
+    start: str, end: str, status: str = "Done", shard: int = -1, **more: Any
+) -> dict[str, Any]:
+    return {
+        "executionStatus": status, "shardIndex": shard, "attempt": 1,
+        "start": f"2026-01-01T{start}:00Z", "end": f"2026-01-01T{end}:00Z",
+        "runtimeAttributes": {"cpu": "2", "memory": "3.75 GB"}, **more,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "value"),
+    [
+        (words_s, "1d 2h 3m 4.5s", 93784.5),
+        (words_s, "223ms", 0.223),
+        (words_s, "1800000", 1800.0),
+        (clock_s, "1-02:03:04", 93784.0),
+        (clock_s, "16:01.272", 961.272),
+        (clock_s, "00:00:11", 11.0),
+        (mib, "1.5 GB", 1536.0),
+        (mib, "2GiB", 2048.0),
+        (mib, "512 KB", 0.5),
+        (mib, "4000M", 4000.0),
+        (mib, "1048576", 1.0),
+        (mib, "472 B", 472 / 2**20),
+        (epoch_s, "1970-01-02T00:00:00Z", 86400.0),
+        (epoch_s, "1970-01-02T00:00:00", 86400.0),
+        (epoch_s, "1970-01-02T01:00:00+01:00", 86400.0),
+        (epoch_s, "1704103200000", 1704103200.0),
+        (epoch_s, "1704103200", 1704103200.0),
+        (number, "0E-7", 0.0),
+        *((read, text, None) for read in (words_s, clock_s, mib, epoch_s, number)
+          for text in ("", "-", "NA", "Unknown", "None", None)),
+    ],
+)  # fmt: skip
+def test_amounts(read: Callable[[object], float | None], text: object, value: float | None) -> None:
+    assert read(text) == (None if value is None else pytest.approx(value))
+
+
+@pytest.mark.parametrize("text", ["1e400", "-5", "9" * 400, "soon", "1,5 GB"])
+def test_impossible_amounts_are_errors(text: str) -> None:
+    for read in (words_s, clock_s, mib, number):
+        with pytest.raises((ValueError, OverflowError)):
+            read(text)
+
+
+def test_every_reader_has_a_signature_and_every_signature_a_reader() -> None:
+    assert {one.trace for one in _formats() if one.trace} == set(READERS)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        lambda text: b"\xef\xbb\xbf" + text,
+        lambda text: text.replace(b"\n", b"\r\n"),
+        lambda text: text + b"\n\n",
+        gzip.compress,
+    ],
+    ids=["bom", "crlf", "empty lines", "gzip"],
+)
+@pytest.mark.parametrize("name", sorted(path.name for path in WILD.iterdir()))
+def test_equal_content_gives_an_equal_profile(
+    tmp_path: Path, name: str, changed: Callable[[bytes], bytes]
+) -> None:
+    def read(data: bytes) -> object:
+        path = tmp_path / name
+        path.write_bytes(data)
+        try:
+            return profile_of(read_traces([path]), 1, "x", name)
+        except InputError as error:
+            return error.what
+
+    data = (WILD / name).read_bytes()
+    assert read(changed(data)) == read(data)
+
+
+@pytest.mark.parametrize("mark", [",", ";", "|"])
+def test_a_table_of_nextflow_may_have_another_delimiter_and_order(
+    tmp_path: Path, mark: str
+) -> None:
+    rows = (
+        "realtime|%cpu|status|name|peak_rss|cpus|memory",
+        "3600000|350.0|COMPLETED|A:B (s1)|1073741824|4|8589934592",
+    )
+    (stage,) = profile_from(tmp_path, "\n".join(row.replace("|", mark) for row in rows)).stages
+    assert (stage.name, hours(stage), stage.cores_per_task) == ("b", 3.5, 4)
+    assert stage.ram_gib is not None and stage.ram_used_gib is not None
+    assert (stage.ram_gib.value, stage.ram_used_gib.value) == (8.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("request_", "gib"),
+    [
+        ("4Gn", 8.0),
+        ("2000Mc", 15.625),
+        ("4000M", 3.90625),
+        ("1.5T", 1536.0),
+        ("0n", None),
+        ("", None),
+    ],
+)
+def test_memory_that_slurm_was_asked_for(tmp_path: Path, request_: str, gib: float | None) -> None:
+    row = f"7|A|COMPLETED|1-00:00:00|8|2||4-00:00:00|{request_}|||\n"
+    (stage,) = profile_from(tmp_path, SACCT + row).stages
+    assert hours(stage) == 96.0
+    assert (stage.ram_gib.value if stage.ram_gib else None) == gib
+
+
+def test_jobs_of_slurm_with_steps_requeues_arrays_and_nextflow_names(tmp_path: Path) -> None:
+    text = SACCT + (
+        "7|nf-ALIGN_(s1)|PREEMPTED|01:00:00|4|1||02:00:00|8G||2026-01-01T00:00:00|2026-01-01T01:00:00\n"
+        "7.batch|batch|CANCELLED|01:00:00|4|1|1|02:00:00||1048576K||\n"
+        "7|nf-ALIGN_(s1)|COMPLETED|02:00:00|4|1||06:00:00|8G||2026-01-01T01:00:00|2026-01-01T03:00:00\n"
+        "7.batch|batch|COMPLETED|02:00:00|4|1|1|06:00:00||2097152K||\n"
+        "7.0|srun|COMPLETED|02:00:00|4|1|3|06:00:00||1048576K||\n"
+        "8_1|SORT|CANCELLED by 12|00:30:00|1|1||00:00:00|8G||2026-01-01T03:00:00|2026-01-01T03:30:00\n"
+        "8_2|SORT|COMPLETED|00:30:00|1|1||00:30:00|8G||2026-01-01T03:00:00|2026-01-01T03:30:00\n"
+        "9|LATE|PENDING|00:00:00|0|1||00:00:00|8G||Unknown|Unknown\n"
+    )
+    profile = profile_from(tmp_path, text)
+    align, sort = profile.stages
+    assert (align.name, hours(align), align.lost) == ("align", 8.0, 0.25)
+    assert (
+        align.ram_used_gib is not None and align.ram_used_gib.value == 3.0
+    )  # three tasks of 1 GiB
+    assert (sort.name, sort.after, hours(sort), sort.lost) == ("sort", ("align",), 0.5, 0.0)
+    assert any(
+        ("1 PREEMPTED" in line and "25%" in line) or "2 core-hours" in line
+        for line in profile.notes
+    )
+    assert any("1 task had not ended (1 PENDING)" in line for line in profile.left_out())
+
+
+def test_attempts_of_cromwell_scatters_sub_workflows_and_cache_hits(tmp_path: Path) -> None:
+    inner = {"calls": {"sub.align": [
+        call("00:00", "01:00", "RetryableFailure", 0, backendStatus="Preempted"),
+        call("01:00", "03:00", "Done", 0, outputs={"bam": "gs://b/0.bam"}),
+        call("00:00", "02:00", "Done", 1, outputs={"bam": "gs://b/1.bam"}),
+    ]}}  # fmt: skip
+    text = cromwell(**{
+        "w.sub": [{"shardIndex": -1, "subWorkflowMetadata": inner, "executionStatus": "Done"}],
+        "w.other": [call("00:00", "00:30", callCaching={"hit": True})],
+        "w.align": [call("04:00", "05:00", inputs={"bams": ["gs://b/0.bam", "gs://b/1.bam"]})],
+        "w.never": [call("00:00", "00:00", "Bypassed")],
+    })  # fmt: skip
+    profile = profile_from(tmp_path, text)
+    stages = {stage.name: stage for stage in profile.stages}
+    assert set(stages) == {"sub-align", "other", "w-align"}
+    assert (hours(stages["sub-align"]), stages["sub-align"].lost, stages["sub-align"].tasks) == (
+        10.0,
+        0.2,
+        2,
+    )
+    assert (hours(stages["w-align"]), stages["w-align"].after) == (2.0, ("sub-align",))
+    assert stages["w-align"].ram_gib is not None and stages["w-align"].ram_gib.value == 3.75
+    assert stages["other"].core_hours is None
+    assert any("1 Preempted" in line and "17% of the bill" in line for line in profile.notes)
+
+
+def test_a_sub_workflow_that_is_not_expanded_is_an_error(tmp_path: Path) -> None:
+    text = cromwell(
+        **{"w.sub": [{"shardIndex": -1, "subWorkflowId": "1", "executionStatus": "Done"}]}
+    )
+    with pytest.raises(InputError, match="not expanded") as caught:
+        profile_from(tmp_path, text)
+    assert "expandSubWorkflows=true" in caught.value.remedy
+
+
+def test_rows_of_a_snakemake_benchmark_are_repetitions_unless_a_column_parts_them(
+    tmp_path: Path,
+) -> None:
+    head = "s\th:m:s\tmax_rss\tio_in\tio_out\tmean_load\tcpu_time"
+    rows = ("3600\t1:00:00\t1024\t-\t10\t200.0\t7200", "7200\t2:00:00\tNA\t-\t30\t200.0\t14400")
+    (stage,) = profile_from(tmp_path, "\n".join((head, *rows))).stages
+    assert hours(stage) == 3.0
+    assert (stage.tasks, stage.demands["hdfs_write"].value) == (1, 20.0)
+    (tmp_path / "record-0").unlink()
+    parted = "\n".join((f"{head}\tsample", f"{rows[0]}\ta", f"{rows[1]}\tb"))
+    (stage,) = profile_from(tmp_path, parted).stages
+    assert (hours(stage), stage.tasks) == (6.0, 2)
+
+
+def test_a_folder_of_benchmarks_is_one_run_and_its_folders_are_rules(tmp_path: Path) -> None:
+    for name in ("align/a.tsv", "align/b.tsv", "sort/a.tsv"):
+        path = tmp_path / "benchmarks" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("s\th:m:s\tmax_rss\tcpu_time\n3600\t1:00:00\t1024\t3600\n")
+    profile = profile_of(read_traces([tmp_path / "benchmarks"]), 1, "x", "t")
+    assert [(stage.name, stage.tasks) for stage in profile.stages] == [("align", 2), ("sort", 1)]
+
+
+def test_a_stage_without_counters_takes_the_time_that_it_reserved(tmp_path: Path) -> None:
+    """So that a trace without %cpu never buys less than one with it."""
+    head, row = "name\tstatus\trealtime\t%cpu\tcpus\n", "A (1)\tCOMPLETED\t1h\t{}\t4\n"
+    (known,) = profile_from(tmp_path, head + row.format("100.0%")).stages
+    (unknown,) = profile_from(tmp_path, head + row.format("-")).stages
+    assert known.core_hours is not None and known.cpu_efficiency is not None
+    assert hours(unknown) == pytest.approx(known.core_hours.value / known.cpu_efficiency.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "what"),
+    [
+        ("deep", '{"submittedFiles": {}, "calls": ' + "[" * 100_000, "nested too deeply"),
+        ("cut", '{"submittedFiles": {}, "calls": {', "not valid JSON"),
+        ("nan", '{"submittedFiles": {}, "calls": {"a": NaN}}', "NaN is not a number"),
+        ("empty", '{"submittedFiles": {}, "calls": {}}', "no task"),
+        ("no calls", '{"submittedFiles": {}}', "has no calls"),
+        ("picture", "\x89PNG\r\n", "not a record"),
+        ("nothing", "", "no record of a workflow"),
+    ],
+)
+def test_hostile_and_foreign_files_are_one_error(
+    tmp_path: Path, name: str, text: str, what: str
+) -> None:
+    data = text.encode("latin-1") if name == "picture" else text.encode()
+    with pytest.raises(InputError, match=what) as caught:
+        profile_from(tmp_path, data)
+    assert caught.value.remedy
+
+
+def test_a_file_that_expands_beyond_the_limit_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(source, "MOST_DOCUMENT", 2**20)
+    monkeypatch.setattr(source, "MOST_BYTES", 2**20)
+    head = b"name\tstatus\trealtime\t%cpu\n"
+    event = b'{"Event":"SparkListenerLogStart","Spark Version":"3.5.0"}\n'
+    for data in (head + b"x" * 2**21, event * 2**16):
+        with pytest.raises(InputError, match=r"more than 1 MiB|too large"):
+            profile_from(tmp_path, gzip.compress(data))
+
+
+def test_a_pipe_and_a_missing_file_are_refused(tmp_path: Path) -> None:
+    import os
+
+    os.mkfifo(tmp_path / "pipe")
+    for name, what in (("pipe", "not a regular file"), ("missing", "cannot be read")):
+        with pytest.raises(InputError, match=what):
+            read_traces([tmp_path / name])
+
+
+def test_python_and_json_notations_of_resources_are_equal(tmp_path: Path) -> None:
+    text = (WILD / "n09-snakemake-extended.tsv").read_text()
+    first = profile_from(tmp_path, text)
+    for cell in [cell for cell in text.split("\t") if cell.startswith("{")]:
+        text = text.replace(cell, json.dumps(ast.literal_eval(cell.strip())))
+    assert profile_from(tmp_path, text) == first
