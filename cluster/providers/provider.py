@@ -214,6 +214,7 @@ _PROVIDERS = {
     "libvirt": "density_study.cluster.providers.libvirt.provider:LibvirtProvider",
     "existing": "density_study.cluster.providers.existing.provider:ExistingProvider",
     "endpoint": "density_study.cluster.providers.existing.endpoint:EndpointProvider",
+    "simulated": "density_study.cluster.providers.simulated.provider:SimulatedProvider",
 }
 
 

@@ -7,13 +7,13 @@ import json
 import logging
 import os
 import stat
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.state.atomic import naming
+from density_study.cluster.state.clock import REAL, Clock
 from density_study.cluster.state.events import Event, Intent, RunOpened, event_of
 from density_study.cluster.state.plain_file import NotPlainError, open_plain, read_plain
 
@@ -28,17 +28,19 @@ E = TypeVar("E", bound=Event)
 
 
 class Journal:
-    """Append-only. Several processes may append: each line is one locked write and one fsync."""
+    """Append-only. Several processes may append: each line is one locked write and one fsync. `clock`: the
+    time that its run goes by."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, clock: Clock = REAL) -> None:
         self.path = path
+        self.clock = clock
 
     def write(self, event: str, **fields: Any) -> None:
         """Append {"format", "t" (epoch seconds), "event", **fields}; on disk when this returns.
 
         For lines that nothing reads back; the others have a class: see `record` and `intend`.
         """
-        line = json.dumps({"format": FORMAT, "t": time.time(), "event": event, **fields})
+        line = json.dumps({"format": FORMAT, "t": self.clock.now_s(), "event": event, **fields})
         with naming(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             descriptor = open_plain(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT)

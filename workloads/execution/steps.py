@@ -11,11 +11,13 @@ from dataclasses import dataclass
 
 from density_study.cluster.lifecycle.bring_up import bring_up
 from density_study.cluster.lifecycle.join import join
+from density_study.cluster.lifecycle.stand_up import stand_up
 from density_study.cluster.lifecycle.tear_down import release_hosts, tear_down
 from density_study.cluster.model.cluster import Cluster, read_cluster
 from density_study.cluster.model.errors import HostLostError, StudyError
 from density_study.cluster.model.transport import Transport
 from density_study.cluster.providers.provider import Given, provider_of, software_of
+from density_study.cluster.providers.simulated.provider import SimulatedProvider
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.state import lease
 from density_study.cluster.state.atomic import naming
@@ -199,6 +201,9 @@ def _up(run: Run, acts: Acts, step: Step) -> StepOutcome:
     try:
         if isinstance(provider, Given):
             join(site, topology, provider, run.journal, check)
+            return StepOutcome(step, "ok")
+        if isinstance(provider, SimulatedProvider):
+            stand_up(site, topology, provider, run.journal)
             return StepOutcome(step, "ok")
         bring_up(
             site,

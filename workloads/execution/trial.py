@@ -6,12 +6,11 @@ reason; an interrupt leaves the record open, to be closed as `incomplete`.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.errors import HostLostError, StudyError
@@ -22,12 +21,14 @@ from density_study.cluster.providers.provider import (
     out_of_memory,
     provider_of,
 )
+from density_study.cluster.providers.simulated.provider import SimulatedProvider
+from density_study.cluster.state.clock import Clock
 from density_study.cluster.state.events import TrialState
 from density_study.cluster.state.file_fault import file_fault
 from density_study.workloads.base.search import Probe
 from density_study.workloads.base.setting import Setting
 from density_study.workloads.base.values import ClientRun, TargetRate, Window
-from density_study.workloads.base.workload import TrialContext
+from density_study.workloads.base.workload import TrialContext, Workload
 from density_study.workloads.execution import around
 from density_study.workloads.execution.around import read_around
 from density_study.workloads.execution.flame_graphs import put_profiler
@@ -42,12 +43,16 @@ from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import Record
 from density_study.workloads.study.registry import kind_of
 
+if TYPE_CHECKING:  # its output needs the extra spark
+    from density_study.workloads.simulated.monitors import SimulatedMonitors
+
 
 @dataclass
 class _Progress:
     """What a trial has gathered so far; its manifest keeps it, whatever happens. `facts`: by the manifest's
     fields."""
 
+    clock: Clock
     facts: dict[str, Any] = field(default_factory=lambda: {"times_s": {}})
     faults: list[str] = field(default_factory=list)
     state: str = "complete"
@@ -62,11 +67,11 @@ class _Progress:
     @contextmanager
     def timing(self, phase: str) -> Iterator[None]:
         """Adds the seconds spent in the block to those of the phase."""
-        times_s, begun_s = self.facts["times_s"], time.monotonic()
+        times_s, begun_s = self.facts["times_s"], self.clock.monotonic_s()
         try:
             yield
         finally:
-            times_s[phase] = times_s.get(phase, 0.0) + time.monotonic() - begun_s
+            times_s[phase] = times_s.get(phase, 0.0) + self.clock.monotonic_s() - begun_s
 
 
 def draft_manifest(run: Run, step: Step) -> Manifest:
@@ -110,7 +115,7 @@ def run_trial(
     draft = draft.model_copy(update={"target": target, "probe": probe})
     record = Record.open(run.records, draft)
     context = TrialContext(cluster, transport, record, run.journal)
-    progress = _Progress()
+    progress = _Progress(run.journal.clock)
     try:
         _measure(run, step, context, progress)
     except (StudyError, OSError) as error:
@@ -139,11 +144,19 @@ def _judged(manifest: Manifest, record: Path) -> Probe | None:
     return manifest.probe.model_copy(update={"why": "; ".join(manifest.reasons)})
 
 
-def _measure(run: Run, step: Step, context: TrialContext, progress: _Progress) -> None:
+def _means(
+    run: Run, step: Step, context: TrialContext
+) -> tuple[Workload[Any], Monitors | SimulatedMonitors]:
+    """What the trial runs, and what watches it."""
     setting: Any = step.setting
-    workload = kind_of(setting.workload).runner()
-    topology, facts = context.cluster.topology, progress.facts
+    topology, period_s = context.cluster.topology, run.study.monitor.period
     provider = provider_of(topology.provider)
+    if isinstance(provider, SimulatedProvider):
+        from density_study.workloads.simulated.monitors import SimulatedMonitors
+        from density_study.workloads.simulated.workload import SimulatedWorkload
+
+        simulated = SimulatedWorkload(context, setting)
+        return simulated, SimulatedMonitors(context, period_s, step.monitored, simulated)
     machines = (
         provider.machines(context.cluster.site, topology, run.journal)
         if isinstance(provider, Watched)
@@ -154,7 +167,13 @@ def _measure(run: Run, step: Step, context: TrialContext, progress: _Progress) -
     profiled = step.monitored and "profile" in devices
     profiler = put_profiler(context.cluster.site, machines) if profiled else {}
     kinds = with_devices(devices, daemons, profiler) if step.monitored else {}
-    monitors = Monitors(context, run.study.monitor.period, kinds, machines)
+    return kind_of(setting.workload).runner(), Monitors(context, period_s, kinds, machines)
+
+
+def _measure(run: Run, step: Step, context: TrialContext, progress: _Progress) -> None:
+    setting: Any = step.setting
+    facts = progress.facts
+    workload, monitors = _means(run, step, context)
     _journal(run, step, "preparing")
     with progress.timing("prepare"):
         prepared = workload.prepare(context, setting)

@@ -1,0 +1,1 @@
+"""Rehearsals: what a study would decide on a simulated cluster, and how often rightly."""

@@ -1,0 +1,178 @@
+"""The settings of a rehearsed study as a summary holds them, drawn from the model without records.
+
+The speeds of trials are those of a rehearsal with records and the same seed. Each cell's network is solved
+once: noise changes all of its service times alike, so that rates follow the speed, and latencies its inverse.
+At a target rate that is an approximation, because waiting grows faster than that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from density_study.analysis.findings.power_of_design import made_up
+from density_study.analysis.summary.summary import Metric, SettingSummary
+from density_study.cluster.model.topology import Topology
+from density_study.cluster.providers.simulated.noise import SILENT, Noise
+from density_study.cluster.providers.simulated.rehearsal import Rehearsal
+from density_study.workloads.base.setting import Setting
+from density_study.workloads.planning.plan import Plan, Step
+from density_study.workloads.simulated.dfsio_model import seconds_of
+from density_study.workloads.simulated.models import model_of
+from density_study.workloads.simulated.outcome import Outcome, percentile_s
+from density_study.workloads.study.registry import kind_of
+from density_study.workloads.testdfsio.setting import DfsioSetting
+
+PERCENTILES = (50.0, 90.0, 95.0, 99.0, 99.9)
+Speeds = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A setting on a topology: its trials in the order of repetitions, and what the network says of it."""
+
+    topology: Topology
+    setting: Setting
+    steps: tuple[Step, ...]
+    outcome: Outcome
+
+
+class Drawing:
+    """Of a plan whose settings can be rehearsed."""
+
+    def __init__(self, plan: Plan, rehearsal: Rehearsal) -> None:
+        self._rehearsal = rehearsal
+        self._cells = tuple(_cells(plan, rehearsal))
+
+    @property
+    def left_out(self) -> int:
+        """Settings that are searches: only a rehearsal with records finds their answers."""
+        return sum(cell.setting.sought is not None for cell in self._cells)
+
+    def truth(self) -> tuple[SettingSummary, ...]:
+        """Without noise."""
+        return self._settings(SILENT, 0)
+
+    def settings(self, seed: int) -> tuple[SettingSummary, ...]:
+        """Of one rehearsal with this seed."""
+        return self._settings(self._rehearsal.noise, seed)
+
+    def _settings(self, noise: Noise, seed: int) -> tuple[SettingSummary, ...]:
+        drawn = replace(self._rehearsal, noise=noise, seed=seed)
+        return tuple(
+            _summary(cell, _speeds(cell, drawn))
+            for cell in self._cells
+            if cell.setting.sought is None
+        )
+
+
+def _cells(plan: Plan, rehearsal: Rehearsal) -> Iterator[Cell]:
+    trials: dict[tuple[str, str], list[Step]] = {}
+    for step in plan.trials:
+        if step.setting is not None and step.overhead_pair is None:
+            trials.setdefault((plan.builds[step.build], step.setting.id), []).append(step)
+    solved = {
+        key: _solved(plan, rehearsal, plan.topologies[key[0]], steps)
+        for key, steps in trials.items()
+    }
+    for (name, _), steps in trials.items():
+        topology, (setting, outcome) = plan.topologies[name], solved[name, _]
+        yield Cell(topology, setting, tuple(steps), outcome)
+
+
+def _solved(
+    plan: Plan, rehearsal: Rehearsal, topology: Topology, steps: Sequence[Step]
+) -> tuple[Setting, Outcome]:
+    """A percentage of a saturation is resolved by the network's own."""
+    setting = steps[0].setting
+    assert setting is not None
+    if setting.target_share is not None:
+        measured = set(plan.measuring_for(setting, steps[0].build))
+        rates = [
+            _outcome(rehearsal, topology, one.setting).rate
+            for one in plan.trials
+            if one.trial in measured and one.setting is not None
+        ]
+        setting = setting.at_rate(max(rates) * setting.target_share / 100)
+    return setting, _outcome(rehearsal, topology, setting)
+
+
+def _outcome(rehearsal: Rehearsal, topology: Topology, setting: Setting) -> Outcome:
+    declared = rehearsal.effects.log_speed(topology, setting.mode_name)
+    return model_of(setting).outcome(rehearsal, topology, setting, declared)
+
+
+def _speeds(cell: Cell, drawn: Rehearsal) -> Speeds:
+    """Logarithms, by trial, over the speed of the cell's outcome."""
+    mode = cell.setting.mode_name
+    declared = drawn.effects.log_speed(cell.topology, mode)
+    return np.array(
+        [
+            drawn.log_speed(cell.topology, mode, step.repetition, step.build, str(step.trial))
+            - declared
+            for step in cell.steps
+        ]
+    )
+
+
+def _summary(cell: Cell, log_speeds: Speeds) -> SettingSummary:
+    speeds = np.exp(log_speeds)
+    kind, paced = kind_of(cell.setting.workload), cell.setting.is_paced
+    rates = _rates(cell, speeds)
+    metrics = [_metric(kind.rate, kind.rate_unit, np.broadcast_to(rates, speeds.shape))]
+    kind_of_latency, means = "closed-loop", cell.outcome.mean_s
+    if cell.outcome.intended_s:
+        kind_of_latency, means = "intended", cell.outcome.intended_s
+    for operation in cell.setting.latency_operations:
+        for percentile in PERCENTILES:
+            ms = 1000 * percentile_s(means[operation], percentile)
+            metrics.append(
+                _metric("latency", "ms", ms / speeds, operation=operation,
+                        latency_kind=kind_of_latency, percentile=percentile)
+            )  # fmt: skip
+    metrics += _of_hosts(cell, 1 / speeds if paced else np.ones_like(speeds))
+    empty = made_up(cell.topology, cell.setting, (1.0,) * len(speeds))
+    return empty.model_copy(update={"metrics": tuple(metrics), **_fields(cell)})
+
+
+def _fields(cell: Cell) -> dict[str, object]:
+    """What a summary says of the setting; a share of a saturation has no rate of its own in its name."""
+    return cell.setting.summary_fields()
+
+
+def _rates(cell: Cell, speeds: Speeds) -> Speeds:
+    if not isinstance(cell.setting, DfsioSetting):
+        return cell.outcome.rate * (np.ones_like(speeds) if cell.setting.is_paced else speeds)
+    map_s, stream_s = seconds_of(cell.setting, cell.outcome)
+    waves = -(-cell.setting.files // cell.outcome.at_once)
+    return cell.setting.asked_bytes / 2**20 / (waves * (map_s - stream_s + stream_s / speeds))
+
+
+def _of_hosts(cell: Cell, by: Speeds) -> list[Metric]:
+    """Shares of the hosts' cores: those of workers, as the mean over the study's hosts has them."""
+    workers = {node.host for node in cell.topology.workers}
+    clients = {node.host for node in cell.topology.clients}
+    use, found = cell.outcome.use, []
+    for host in cell.topology.hosts:
+        busy = 100 * (use.servers * (host.name in workers) + use.clients * (host.name in clients))
+        used = np.clip(busy * by, 0.1, 99.0)
+        waiting = (100 - used) * use.disks * (host.name in workers) / 4
+        waiting = waiting * min(1.0, len(host.disks) / host.cores)
+        scope = f"host:{host.name}"
+        found += [
+            _metric("cpu_used", "percent", used, scope=scope),
+            _metric("cpu_iowait", "percent", np.maximum(waiting, 0.01), scope=scope),
+            _metric("cpu_idle", "percent", 100 - used - waiting, scope=scope),
+        ]
+    if isinstance(cell.setting, DfsioSetting):
+        found.append(_metric("concurrent_maps", "count", cell.outcome.at_once * np.ones_like(by)))
+    return found
+
+
+def _metric(name: str, unit: str, points: Speeds, **more: object) -> Metric:
+    values = tuple(points.tolist())
+    fields = {"name": name, "unit": unit, "value": float(np.median(points)), "points": values}
+    return Metric.model_validate({**fields, **more})

@@ -1,0 +1,123 @@
+"""`Effects`: what levels of factors do to the speed of workloads on a simulated cluster, as declared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from importlib.resources import files
+from math import log
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.topology import Topology
+
+MODEL, NONE = "model", "none"
+_OF_ARM = ("vms_per_host", "regionservers_per_node", "medium")
+_KEYS = frozenset({"factor", "level", "workload", "speed", "per_level"})
+
+
+@dataclass(frozen=True)
+class Effect:
+    """Variants with `level` of `factor` run `workload` (a glob of its mode: read, scan95-insert5) `speed`
+    times as fast. `per_level`: once for each VM or server above one, at the levels from two on."""
+
+    factor: str
+    level: str
+    workload: str
+    speed: float
+    per_level: bool = False
+
+    def times(self, topology: Topology, mode: str) -> float:
+        """The factor on the speed; 1 where the effect does not apply."""
+        if not fnmatchcase(mode, self.workload):
+            return 1.0
+        found = _level(topology, self.factor)
+        if self.per_level:
+            return self.speed ** max(int(found) - 1, 0) if found.isdecimal() else 1.0
+        return self.speed if found == self.level else 1.0
+
+
+@dataclass(frozen=True)
+class Effects:
+    """`name` for people. `alike`: globs of the workloads that every variant runs like the first one, whatever
+    the model says; declared effects come on top."""
+
+    name: str = MODEL
+    declared: tuple[Effect, ...] = ()
+    alike: tuple[str, ...] = ()
+
+    def are_alike(self, mode: str) -> bool:
+        return any(fnmatchcase(mode, glob) for glob in self.alike)
+
+    def log_speed(self, topology: Topology, mode: str) -> float:
+        return sum(log(effect.times(topology, mode)) for effect in self.declared)
+
+    @classmethod
+    def named(cls, name: str) -> Effects:
+        """`model`: those of the queueing model alone. `none`: all variants alike. Else a shipped set of
+        effects or a file. InputError if it is neither, or says what it cannot."""
+        if name == MODEL:
+            return cls()
+        if name == NONE:
+            return cls(NONE, alike=("*",))
+        shipped = files(__package__) / "sets" / f"{name}.yaml"
+        path = Path(name)
+        if not (shipped.is_file() or path.is_file()):
+            raise InputError(
+                "there are no such effects.",
+                f"--effects {name[:80]}",
+                "name a YAML file, or one of model, none and talk.",
+            )
+        text = shipped.read_text() if shipped.is_file() else path.read_text(errors="replace")
+        try:
+            value = yaml.safe_load(text)
+        except (yaml.YAMLError, RecursionError) as error:
+            raise InputError(
+                f"this is not YAML: {' '.join(str(error).split())[:120]}.",
+                name,
+                "correct the file.",
+            ) from error
+        return _effects(name, value)
+
+
+def _effects(name: str, value: Any) -> Effects:
+    keys = value if isinstance(value, dict) else {}
+    entries, alike = keys.get("effects"), keys.get("alike", [])
+    if not isinstance(entries, list) or not entries or not set(keys) <= {"effects", "alike"}:
+        raise InputError(
+            "it needs the key `effects` with a list, and may have the key `alike`.",
+            name,
+            "write effects: [{factor: medium, level: hdd, workload: random, speed: 0.5}].",
+        )
+    if not isinstance(alike, list) or not all(isinstance(glob, str) for glob in alike):
+        raise InputError("`alike` is no list of workloads.", name, "write alike: [read, load].")
+    declared = (_effect(entry, f"{name}, effect {n}") for n, entry in enumerate(entries, 1))
+    return Effects(name, tuple(declared), tuple(alike))
+
+
+def _effect(entry: Any, where: str) -> Effect:
+    remedy = "write {factor: medium, level: hdd, workload: random, speed: 0.5}, or per_level: true for level."
+    if not isinstance(entry, Mapping) or not set(entry) <= _KEYS:
+        raise InputError(f"its keys are not among {', '.join(sorted(_KEYS))}.", where, remedy)
+    speed, factor = entry.get("speed"), entry.get("factor")
+    if isinstance(speed, bool) or not isinstance(speed, int | float) or not 0.001 <= speed <= 1000:
+        raise InputError("`speed` is no number from 0.001 to 1000.", where, remedy)
+    if not isinstance(factor, str) or ("level" in entry) == bool(entry.get("per_level")):
+        raise InputError("it needs `factor`, and either `level` or `per_level`.", where, remedy)
+    return Effect(
+        factor,
+        str(entry.get("level", "")),
+        str(entry.get("workload", "*")),
+        float(speed),
+        bool(entry.get("per_level")),
+    )
+
+
+def _level(topology: Topology, factor: str) -> str:
+    if factor in _OF_ARM:
+        return str(getattr(topology, factor))
+    return str(topology.levels.get(factor, ""))

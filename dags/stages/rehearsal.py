@@ -1,0 +1,112 @@
+"""Rehearses a study: its plan on a simulated cluster, step by step, to its report. Does not import Airflow.
+
+The steps, records, analysis and report are those of a real run; only the clients and monitors are a model,
+and time is simulated. Rehearsals have a folder of their own beside the runs.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.host import Host
+from density_study.cluster.providers.simulated.effects import Effects
+from density_study.cluster.providers.simulated.noise import Noise
+from density_study.cluster.providers.simulated.provider import SIMULATED
+from density_study.cluster.providers.simulated.rehearsal import Rehearsal, write_rehearsal
+from density_study.cluster.state import own_runs
+from density_study.cluster.state.atomic import write_text
+from density_study.cluster.state.clock import SimulatedClock
+from density_study.cluster.state.events import RunOpened
+from density_study.cluster.state.journal import JOURNAL, Journal
+from density_study.cluster.state.own_runs import PLAN, STUDY
+from density_study.cluster.state.owner import Owner
+from density_study.cluster.state.run_id import next_run_id
+from density_study.dags.stages.sharpness import look
+from density_study.workloads.execution.run import Run, end_run, load_run
+from density_study.workloads.execution.steps import carry_out, close_run
+from density_study.workloads.planning.plan import Plan, Step, make_plan, plan_text, write_plan
+from density_study.workloads.planning.planned_study import new_runs
+from density_study.workloads.planning.resolve import assumed_hosts, planned_hosts
+from density_study.workloads.simulated.models import model_of
+from density_study.workloads.study.study import Study
+from density_study.workloads.study.study_file import StudyFile
+
+FOLDER = Path("rehearsals")
+Shown = Callable[[Step], None]
+
+
+def rehearsed_plan(file: StudyFile, folder: Path, only: tuple[str, ...] = ()) -> Plan:
+    """The study's plan with all builds on simulated clusters. Contacts no host. InputError if the study
+    cannot be rehearsed."""
+    study = file.study
+    with file.placing_faults():
+        if study.existing is not None:
+            raise InputError(
+                "a cluster that stands already cannot be rehearsed: nothing is known of its hosts.",
+                "provider existing",
+                "rehearse a study with provider local, physical, container or libvirt.",
+                ("provider",),
+            )
+        plan = make_plan(study, _hosts(study, folder), only)
+    for step in plan.trials:
+        if step.setting is not None:
+            model_of(step.setting).check(step.setting)
+    topologies = {
+        name: replace(topology, provider=SIMULATED) for name, topology in plan.topologies.items()
+    }
+    return plan.model_copy(update={"topologies": topologies})
+
+
+def rehearsal_of(plan: Plan, effects: Effects, noise: Noise, seed: int) -> Rehearsal:
+    first = min(plan.topologies.values(), key=lambda topology: topology.order)
+    return Rehearsal(first, effects, noise, seed)
+
+
+def rehearse(
+    file: StudyFile, plan: Plan, rehearsal: Rehearsal, folder: Path, show: Shown = lambda _: None
+) -> Path:
+    """One rehearsal with records, to its report. Returns its folder."""
+    root = perform(file, plan, rehearsal, folder, show)
+    from density_study.jobs.pipeline import analyse
+
+    analyse(root)
+    end_run(load_run(root), "ok")
+    return root
+
+
+def perform(
+    file: StudyFile, plan: Plan, rehearsal: Rehearsal, folder: Path, show: Shown = lambda _: None
+) -> Path:
+    """The steps of the plan, each with its record. Returns the folder of the rehearsal."""
+    folder = folder.absolute()
+    with new_runs(folder):
+        root = folder / file.study.study / next_run_id(folder)
+        root.mkdir(parents=True)
+    own_runs.register(root, plan_text(plan))
+    write_text(root / STUDY, file.text)
+    write_plan(plan, root / PLAN)
+    write_rehearsal(root, rehearsal)
+    # long enough ago that its last step has ended when its analysis begins
+    clock = SimulatedClock(time.time() - 2 * plan.estimate_s)
+    run = Run(root, file.study, plan, Journal(root / JOURNAL, clock))
+    owner = Owner.of_process(os.getpid())
+    run.journal.record(RunOpened(study=run.study.study, run=run.id, tag=run.tag, owner=owner))
+    for step in plan.steps:
+        show(step)
+        if step.kind == "up":
+            look(run, step)
+        carry_out(run, step)
+    close_run(run)
+    return root
+
+
+def _hosts(study: Study, folder: Path) -> tuple[Host, ...]:
+    """Hosts of others are not contacted: what is `auto` of them is assumed."""
+    if study.ssh is not None and study.provider != "libvirt":
+        return assumed_hosts(study)
+    return planned_hosts(study, folder)

@@ -1,0 +1,1 @@
+"""The model of a cluster, its output, and rehearsals."""

@@ -1,0 +1,88 @@
+"""Declared effects and noise."""
+
+from __future__ import annotations
+
+from math import exp
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.providers.simulated.effects import Effects
+from density_study.cluster.providers.simulated.noise import Noise, log_speed
+from tests.support.drafts import plan
+
+V1, V2 = (plan().topologies[name] for name in ("v1-flash", "v2-flash"))
+
+
+def test_effects_multiply_the_speed_of_their_variants_and_workloads(tmp_path: Path) -> None:
+    path = tmp_path / "effects.yaml"
+    path.write_text(
+        "effects:\n"
+        "  - {factor: vms_per_host, level: 2, workload: 'scan*', speed: 1.5}\n"
+        "  - {factor: vms_per_host, per_level: true, speed: 1.2}\n"
+    )
+    effects = Effects.named(str(path))
+    assert exp(effects.log_speed(V1, "scan95-insert5")) == pytest.approx(1.0)
+    assert exp(effects.log_speed(V2, "scan95-insert5")) == pytest.approx(1.8)
+    assert exp(effects.log_speed(V2, "load")) == pytest.approx(1.2)
+
+
+def test_shipped_effects_are_the_talks() -> None:
+    talk = Effects.named("talk")
+    assert talk.are_alike("scan95-insert5")
+    assert not talk.are_alike("random")
+    assert exp(talk.log_speed(V2, "scan95-insert5") - talk.log_speed(V1, "scan95-insert5")) == (
+        pytest.approx(1.2)
+    )
+    assert Effects.named("none").are_alike("random")
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("effects: [", "not YAML"),
+        ("effects: []", "key `effects`"),
+        ("[1]", "key `effects`"),
+        ("effects: [{factor: medium, level: hdd, speed: 0}]", "`speed`"),
+        ("effects: [{factor: medium, level: hdd, speed: true}]", "`speed`"),
+        ("effects: [{factor: medium, speed: 2}]", "`factor`"),
+        ("effects: [{factor: medium, level: hdd, colour: red, speed: 2}]", "keys"),
+        ("effects: [{factor: medium, level: hdd, speed: 2}]\nalike: load", "`alike`"),
+    ],
+)
+def test_bad_effects_are_refused(text: str, what: str, tmp_path: Path) -> None:
+    path = tmp_path / "effects.yaml"
+    path.write_text(text)
+    with pytest.raises(InputError, match=what) as refused:
+        Effects.named(str(path))
+    assert str(path) in refused.value.where
+    assert refused.value.remedy
+
+
+def test_effects_that_do_not_exist_are_refused() -> None:
+    with pytest.raises(InputError, match="no such effects"):
+        Effects.named("no-such-file.yaml")
+
+
+def test_noise_is_read_as_written() -> None:
+    assert Noise.parse("builds=5%, nights=0%") == Noise(nights=0.0, builds=0.05)
+    for text in ("builds=5", "hours=5%", "builds=500%"):
+        with pytest.raises(InputError, match="no part of the noise"):
+            Noise.parse(text)
+
+
+def test_draws_have_the_declared_spread_and_do_not_depend_on_the_order() -> None:
+    noise = Noise(nights=0.0, builds=0.03, trials=0.04)
+    drawn = [log_speed(noise, 1, 1, f"b{n}", f"b{n}-t") for n in range(4000)]
+    assert np.std(drawn) == pytest.approx(0.05, rel=0.05)
+    assert np.mean(drawn) == pytest.approx(0.0, abs=0.003)
+    assert log_speed(noise, 1, 1, "b7", "b7-t") == drawn[7]
+    assert log_speed(noise, 2, 1, "b7", "b7-t") != drawn[7]
+
+
+def test_a_night_is_common_to_the_variants_of_a_repetition() -> None:
+    noise = Noise(nights=0.1, builds=0.0, trials=0.0)
+    first, later = (log_speed(noise, 1, 3, build, "t") for build in ("b3-v1", "b3-v2"))
+    assert first == later != log_speed(noise, 1, 4, "b4-v1", "t")

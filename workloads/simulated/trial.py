@@ -1,0 +1,62 @@
+"""`SimulatedTrial`: what the model of a client may use during one trial."""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from density_study.cluster.providers.simulated.noise import draws
+from density_study.cluster.providers.simulated.provider import clock_of, rehearsal_of
+from density_study.cluster.providers.simulated.rehearsal import Rehearsal
+from density_study.cluster.state import atomic
+from density_study.cluster.state.clock import SimulatedClock
+from density_study.workloads.base.setting import Setting
+from density_study.workloads.base.workload import TrialContext
+from density_study.workloads.record.record import Record
+from density_study.workloads.simulated.models import model_of
+from density_study.workloads.simulated.outcome import Outcome
+
+_DONE = "simulated.json"
+"""In the folder of a build: what it was loaded with and warmed up for."""
+
+
+class SimulatedTrial:
+    def __init__(self, context: TrialContext, setting: Setting) -> None:
+        assert isinstance(context.record, Record)
+        self.context, self.setting = context, setting
+        self.draft = context.record.draft
+        self.raw = context.record.raw
+
+    @cached_property
+    def clock(self) -> SimulatedClock:
+        return clock_of(self.context.journal)
+
+    @cached_property
+    def rehearsal(self) -> Rehearsal:
+        return rehearsal_of(self.context.cluster.site)
+
+    @cached_property
+    def outcome(self) -> Outcome:
+        return self.outcome_of(self.setting)
+
+    def outcome_of(self, setting: Any) -> Outcome:
+        """The same trial with another setting, as for loading its data."""
+        draft, topology = self.draft, self.context.cluster.topology
+        log_speed = self.rehearsal.log_speed(
+            topology, setting.mode_name, draft.repetition, draft.build, draft.trial
+        )
+        return model_of(setting).outcome(self.rehearsal, topology, setting, log_speed)
+
+    def rng(self, what: str) -> np.random.Generator:
+        return draws(self.rehearsal.seed, what, self.draft.trial)
+
+    def is_done(self, what: str) -> bool:
+        """Whether an earlier trial of the build did it. From now on it is done."""
+        path = self.context.cluster.site.root / _DONE
+        done = json.loads(path.read_text()) if path.exists() else []
+        if what not in done:
+            atomic.write_text(path, json.dumps([*done, what]))
+        return what in done

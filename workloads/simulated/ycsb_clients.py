@@ -1,0 +1,145 @@
+"""What YCSB's clients leave of a simulated trial: interval logs, summaries and status lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import ceil
+
+import numpy as np
+
+from density_study.cluster.providers.simulated.service_times import service_times
+from density_study.workloads.base.values import ClientRun
+from density_study.workloads.base.workload import Collected, Prepared
+from density_study.workloads.simulated import texts
+from density_study.workloads.simulated.histograms import Interval, interval_log
+from density_study.workloads.simulated.outcome import Outcome
+from density_study.workloads.simulated.trial import SimulatedTrial
+from density_study.workloads.simulated.ycsb_model import logged_shares
+from density_study.workloads.ycsb.output.measurement import CLEANUP, THINK
+from density_study.workloads.ycsb.properties import (
+    client_arguments,
+    client_name,
+    table_of,
+    threads_share,
+)
+from density_study.workloads.ycsb.setting import YcsbSetting
+
+START_S = 2.0
+"""From the start of a client's JVM to its first operation, without its warm-up."""
+MOST_INTERVALS = 20
+"""Of a client's log: a real one has an interval each second, which no number of a rehearsal needs."""
+_CLEANUP_S = 0.09
+
+
+class YcsbClients:
+    def prepare(self, trial: SimulatedTrial) -> Prepared:
+        setting = _of(trial)
+        table, times = table_of(setting), service_times()["phases_s"]
+        if not setting.is_load and not trial.is_done(f"loaded {table}"):
+            load = {"mix": setting.load_mix, "duration_s": None, "target_percent": None,
+                    "target_ops_s": None, "search": None, "neighbour_threads": None}  # fmt: skip
+            rate = trial.outcome_of(setting.model_copy(update=load)).rate
+            trial.clock.advance(setting.records / rate)
+        if setting.warms_up_daemons and not trial.is_done(f"warm {setting.warmed}"):
+            trial.clock.advance(setting.warm_up_estimate_s(trial.context.cluster.topology.jit))
+        trial.clock.advance(times["restore"])
+        return Prepared(data_set_mib=setting.data_mib)
+
+    def run(self, trial: SimulatedTrial) -> tuple[ClientRun, ...]:
+        setting = _of(trial)
+        started_s = trial.clock.now_s()
+        begun_s = started_s + START_S + setting.warm_up_client_s
+        intervals = _intervals(trial, setting, trial.outcome)
+        lasted_s = intervals[-1].begin_s + intervals[-1].length_s
+        ended_s = begun_s + lasted_s + _CLEANUP_S
+        for number in range(1, setting.clients + 1):
+            share = threads_share(setting, number) / setting.threads
+            _write(trial, setting, client_name(number), begun_s, intervals, share)
+        trial.clock.advance(ended_s - started_s)
+        nodes = trial.context.cluster.topology.clients
+        return tuple(
+            ClientRun(
+                name=client_name(number), node=nodes[(number - 1) % len(nodes)].name,
+                argv=("java", *client_arguments(setting, f"raw/{client_name(number)}-", number)),
+                exit_code=0, stdout=f"raw/{client_name(number)}.out",
+                stderr=f"raw/{client_name(number)}.err", start_epoch_s=started_s, end_epoch_s=ended_s,
+                begin_epoch_s=begun_s if setting.clients > 1 else None,
+            )
+            for number in range(1, setting.clients + 1)
+        )  # fmt: skip
+
+    def collect(self, trial: SimulatedTrial, prepared: Prepared) -> Collected:
+        setting = _of(trial)
+        if setting.is_load:
+            trial.is_done(f"loaded {table_of(setting)}")
+        return Collected()
+
+
+def _of(trial: SimulatedTrial) -> YcsbSetting:
+    assert isinstance(trial.setting, YcsbSetting)
+    return trial.setting
+
+
+def _intervals(trial: SimulatedTrial, setting: YcsbSetting, outcome: Outcome) -> list[Interval]:
+    """Operations of all clients together, and their speed as mean_s, which is 1 without noise."""
+    rng, spread = trial.rng("seconds"), trial.rehearsal.noise.seconds
+    if setting.duration_s is None:
+        whole_s = setting.records / outcome.rate
+        bounds = np.linspace(0, whole_s, 1 + int(np.clip(whole_s, 4, MOST_INTERVALS)))
+    else:
+        cut_s = max(0.0, setting.warm_up_s - START_S)
+        count = int(np.clip(setting.duration_s - cut_s, 4, MOST_INTERVALS))
+        after = np.linspace(ceil(cut_s), setting.duration_s, 1 + count)
+        bounds = np.unique(np.concatenate(([0.0], after)))
+    lengths = np.diff(bounds)
+    # the mean of many seconds varies less than one
+    speeds = np.exp(spread * rng.standard_normal(len(lengths)) / np.sqrt(np.maximum(lengths, 1)))
+    paced = bool(outcome.intended_s)
+    counts = outcome.rate * lengths * (1 if paced else speeds)
+    if setting.duration_s is None:
+        counts *= setting.records / counts.sum()
+    ends = np.rint(np.cumsum(counts)).astype(int)
+    return [
+        Interval(float(begin), float(length), int(operations), float(speed))
+        for begin, length, operations, speed in zip(
+            bounds, lengths, np.diff(ends, prepend=0), speeds, strict=False
+        )
+    ]
+
+
+def _write(
+    trial: SimulatedTrial,
+    setting: YcsbSetting,
+    name: str,
+    begun_s: float,
+    intervals: Sequence[Interval],
+    share: float,
+) -> None:
+    """The files of one client, which does `share` of all operations."""
+    outcome, sigma = trial.outcome, service_times()["spread"]["sigma"]
+    own = [replace(one, operations=round(share * one.operations)) for one in intervals]
+    logged = logged_shares(setting)
+    counts: dict[str, int] = {}
+    for log, means in (("", outcome.mean_s), ("Intended-", outcome.intended_s)):
+        for operation, mean_s in means.items():
+            rows = [_at(one, mean_s, logged[operation]) for one in own]
+            counts[operation] = sum(row.operations for row in rows)
+            text = interval_log(f"{log}{operation}", begun_s, rows, sigma)
+            (trial.raw / f"{name}-{log}{operation}.hdr").write_text(text)
+    total = sum(one.operations for one in own)
+    if not outcome.intended_s:
+        rows = [_at(one, outcome.think_s, 1.0) for one in own]
+        (trial.raw / f"{name}-{THINK}.hdr").write_text(interval_log(THINK, begun_s, rows, sigma))
+    lasted_s = own[-1].begin_s + own[-1].length_s
+    threads = max(1, round(share * setting.threads))
+    clean = [Interval(lasted_s, _CLEANUP_S, threads, _CLEANUP_S)]
+    (trial.raw / f"{name}-{CLEANUP}.hdr").write_text(interval_log(CLEANUP, begun_s, clean, sigma))
+    (trial.raw / f"{name}.out").write_text(texts.ycsb_summary(lasted_s, total, counts))
+    lines = [(one.begin_s + one.length_s, one.operations) for one in own]
+    (trial.raw / f"{name}.err").write_text(texts.ycsb_status(begun_s, lines))
+
+
+def _at(one: Interval, mean_s: float, share: float) -> Interval:
+    """The interval of one operation: in slow seconds it takes longer."""
+    return replace(one, operations=round(share * one.operations), mean_s=mean_s / one.mean_s)

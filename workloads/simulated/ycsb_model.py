@@ -1,0 +1,158 @@
+"""YCSB's clients on a simulated cluster: threads in a closed loop, or held to a rate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import exp
+
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.topology import Topology
+from density_study.cluster.providers.simulated.queueing import Solution, at_rate, solve
+from density_study.cluster.providers.simulated.rehearsal import Rehearsal
+from density_study.cluster.providers.simulated.service_times import (
+    CLIENT,
+    DISK,
+    SERVERS,
+    Demands,
+    Network,
+    network,
+    operation,
+    service_times,
+)
+from density_study.workloads.simulated.outcome import Outcome, Use
+from density_study.workloads.ycsb.output.measurement import READ_MODIFY_WRITE
+from density_study.workloads.ycsb.setting import YcsbSetting
+
+NAMES = {"read": "READ", "update": "UPDATE", "insert": "INSERT", "scan": "SCAN",
+         "readmodifywrite": READ_MODIFY_WRITE}  # fmt: skip
+_PARTS = ("read", "update")
+"""Of a read-modify-write, which YCSB logs too."""
+_BETWEEN = 0.1
+"""Share of a client's core time that it spends between two operations."""
+_BESIDE = {"process": 1.0, "host": 1.0, "container": 0.3, "vm": 0.3}
+"""Assumed: how much of a neighbour's busy threads a victim meets on its host's cores."""
+
+
+class YcsbModel:
+    def check(self, setting: YcsbSetting) -> None:
+        what = "a fault" if setting.fault else "a rate that changes" if setting.phase else ""
+        if what:
+            raise InputError(
+                f"{setting.id}: {what} cannot be rehearsed: the model is one of steady load.",
+                "workloads",
+                "leave these settings out: study rehearse SPEC --only 'GLOB'.",
+            )
+
+    def outcome(
+        self, rehearsal: Rehearsal, topology: Topology, setting: YcsbSetting, log_speed: float
+    ) -> Outcome:
+        return outcome_of(rehearsal.as_if(topology, setting.mode_name), setting, exp(log_speed))
+
+
+def outcome_of(topology: Topology, setting: YcsbSetting, speed: float) -> Outcome:
+    kinds = _demands(topology, setting)
+    shares = {kind: setting.mix_facts.shares[kind] for kind in kinds}
+    mean = Demands({})
+    for kind, share in shares.items():
+        mean = mean + kinds[kind] * share
+    if setting.neighbour_threads:
+        mean, kinds = _beside(topology, setting.neighbour_threads, mean, kinds)
+    net = network(topology, mean, speed)
+    target = setting.target_ops_s if setting.is_paced or setting.search else None
+    found = (
+        solve(net.stations, setting.threads)
+        if target is None
+        else at_rate(net.stations, setting.threads, target)
+    )
+    latencies, think_s = _latencies(net, found, kinds)
+    return Outcome(
+        rate=found.rate,
+        at_once=setting.threads,
+        use=_use(net, found, setting, shares, topology),
+        mean_s=latencies,
+        intended_s={} if target is None else _intended(latencies, found.rate, target, setting),
+        think_s=think_s,
+    )
+
+
+def logged_shares(setting: YcsbSetting) -> dict[str, float]:
+    """How many entries of each name an operation leaves in the logs, on average."""
+    found: dict[str, float] = {}
+    for kind, share in setting.mix_facts.shares.items():
+        for each in (kind, *(_PARTS if kind == "readmodifywrite" else ())):
+            if share:
+                found[NAMES[each]] = found.get(NAMES[each], 0.0) + share
+    return found
+
+
+def _demands(topology: Topology, setting: YcsbSetting) -> dict[str, Demands]:
+    rows = (setting.min_scan_length + setting.max_scan_length) / 2
+    if setting.variants is not None:
+        rows = float(setting.variants.region_sites * setting.variants.samples)
+    row_mib = setting.data_mib / setting.records
+    return {
+        kind: operation(kind, topology, row_mib, rows if kind == "scan" else 1.0, setting.data_mib)
+        for kind, share in setting.mix_facts.shares.items()
+        if share
+    }
+
+
+def _beside(
+    topology: Topology, threads: int, mean: Demands, kinds: dict[str, Demands]
+) -> tuple[Demands, dict[str, Demands]]:
+    """Demands of the servers beside a neighbour that keeps cores of their host busy."""
+    workers = {node.host for node in topology.workers}
+    cores = min(host.cores for host in topology.hosts if host.name in workers)
+    slower = 1 + _BESIDE[topology.isolation] * threads / cores
+    more = [
+        Demands({n: s * (slower if n == SERVERS else 1.0) for n, s in one.seconds.items()})
+        for one in (mean, *kinds.values())
+    ]
+    return more[0], dict(zip(kinds, more[1:], strict=True))
+
+
+def _latencies(
+    net: Network, found: Solution, kinds: Mapping[str, Demands]
+) -> tuple[dict[str, float], float]:
+    """Mean latency by operation, and mean time between two of them."""
+    latencies: dict[str, float] = {}
+    for kind, demands in kinds.items():
+        parts = net.residence_s(found, demands)
+        latencies[NAMES[kind]] = sum(parts.values()) - _BETWEEN * parts[CLIENT]
+        if kind == "readmodifywrite":
+            for part in _PARTS:
+                latencies.setdefault(NAMES[part], latencies[NAMES[kind]] / 2)
+    think_s = _BETWEEN * net.residence_s(found, net.demands)[CLIENT]
+    return latencies, think_s
+
+
+def _intended(
+    latencies: Mapping[str, float], rate: float, target: float, setting: YcsbSetting
+) -> dict[str, float]:
+    """With a rate below the target, operations wait longer and longer: on average half of what is missing
+    at the end."""
+    lasting_s = setting.duration_s or 0.0
+    behind_s = max(0.0, 1 - rate / target) * lasting_s / 2
+    return {name: mean_s + behind_s for name, mean_s in latencies.items()}
+
+
+def _use(
+    net: Network,
+    found: Solution,
+    setting: YcsbSetting,
+    shares: Mapping[str, float],
+    topology: Topology,
+) -> Use:
+    row_mib = setting.data_mib / setting.records
+    written = shares.get("insert", 0.0) + shares.get("update", 0.0)
+    disk = service_times()["disks"][topology.medium]
+    busy = net.busy(found.rate, DISK)
+    write_mib_s = found.rate * written * 2 * row_mib * topology.replication
+    reading = max(0.0, busy * net.cores[DISK] - write_mib_s / disk["mib_s"])
+    return Use(
+        servers=net.busy(found.rate, SERVERS),
+        clients=net.busy(found.rate, CLIENT),
+        disks=busy,
+        read_mib_s=reading / (disk["random_read_ms"] / 1e3) * 64 / 1024,  # blocks of 64 KiB
+        written_mib_s=write_mib_s,
+    )
