@@ -148,6 +148,15 @@ class Setting(Frozen):
         return 0.0
 
     @property
+    def prepared(self) -> Hashable | None:
+        """The data that is brought into the state from which trials start, once per build; None: none is."""
+        return None
+
+    def prepare_estimate_s(self, topology: Topology, is_written: bool) -> float:
+        """Estimated duration of that. `is_written`: whether an earlier trial of the build wrote the data."""
+        return 0.0
+
+    @property
     def breaks_cluster(self) -> bool:
         """Whether its trial leaves the cluster without one of its daemons: it is the build's last one."""
         return False

@@ -282,12 +282,14 @@ def _append_build(
     append("up", build, UP_ESTIMATE_S if store.on_hadoop else STORE_UP_ESTIMATE_S)
     is_warmed_up = store.is_hbase or store.facts.compiled
     warmed: set[Hashable] = set()
+    earlier: list[Setting] = []
     before = sum(step.kind == "trial" for step in steps)
     for order, trial in enumerate(trials, start=before):
         append(
             "trial",
             f"{build} {trial.name}",
             _trial_s(trial)
+            + _prepare_s(trial.setting, earlier, topology)
             + (_warm_up_s(trial.setting, warmed, topology.jit) if is_warmed_up else 0.0),
             trial=f"{build}-{order:03d}-{trial.name}",
             order=order,
@@ -298,6 +300,7 @@ def _append_build(
             devices=trial.devices,
             probe=trial.probe,
         )
+        earlier.append(trial.setting)
     append("down", build, DOWN_ESTIMATE_S)
 
 
@@ -308,6 +311,15 @@ def _trial_s(trial: PlannedTrial) -> float:
     if search is not None and trial.probe is not None:
         longer = (stretch_after(trial.probe - 1) - 1) * search.duration_s
     return trial.setting.estimate_s + longer
+
+
+def _prepare_s(setting: Setting, earlier: Sequence[Setting], topology: Topology) -> float:
+    """Estimated time to bring its data into the state from which trials start: loading, if no earlier trial
+    of the build does it, and compactions."""
+    data = setting.prepared
+    if data is None or any(one.prepared == data for one in earlier):
+        return 0.0
+    return setting.prepare_estimate_s(topology, any(one.writes_for(setting) for one in earlier))
 
 
 def _warm_up_s(setting: Setting, warmed: set[Hashable], jit: Jit) -> float:

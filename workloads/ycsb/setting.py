@@ -7,27 +7,20 @@ from pathlib import Path
 from typing import Any, Self
 
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.topology import Jit, Topology
+from density_study.cluster.model.topology import Topology
 from density_study.workloads.base.search import Probe, Search
 from density_study.workloads.base.setting import Setting
 from density_study.workloads.base.values import ClientFiles
 from density_study.workloads.ycsb.fault_under_load.victims import cannot_recover
-from density_study.workloads.ycsb.knobs import STEADY_ESTIMATE_S
+from density_study.workloads.ycsb.loading import Loading
 from density_study.workloads.ycsb.mixes import Mix
 from density_study.workloads.ycsb.noisy_neighbour.neighbour import pair
 from density_study.workloads.ycsb.output.interval_log import client_rate
 from density_study.workloads.ycsb.output.latency import percentile_ms
-from density_study.workloads.ycsb.parameters import YcsbParameters
-from density_study.workloads.ycsb.row import Row
 from density_study.workloads.ycsb.stores.store_rules import check_store, store_obstacle
-from density_study.workloads.ycsb.variant_store import STORED_ROW_MIB as STORED_VARIANT_MIB
-from density_study.workloads.ycsb.variant_store import VALUE_MIB
 
 INT_MAX = 2**31 - 1
-LOAD_ESTIMATE_OPS_S = 6000.0
 AROUND_ESTIMATE_S = 15.0  # estimated time of a trial before and after its window
-# WAL, store files, and the output of a major compaction before the old files are deleted.
-COPIES_ON_DISK = 3
 _NO_COLUMNS = frozenset(
     {
         "own_mix",
@@ -49,7 +42,7 @@ _NO_COLUMNS = frozenset(
 _STORE_COLUMNS = ("samples", "sites", "region_sites")
 
 
-class YcsbSetting(YcsbParameters):
+class YcsbSetting(Loading):
     """One YCSB run: what it needs, writes and leaves, and how it follows from other runs."""
 
     @property
@@ -83,31 +76,6 @@ class YcsbSetting(YcsbParameters):
         return self.warm_up_client_s
 
     @property
-    def data_mib(self) -> float:
-        """Size of the data set before the run: one replica, without HBase's overhead."""
-        return self.records * (self.row.size_mib if self.variants is None else VALUE_MIB)
-
-    def disk_use(self, replication: int) -> tuple[str, float]:
-        row_mib = self.row.stored_mib if self.variants is None else STORED_VARIANT_MIB
-        rows = self.records + self._written_rows
-        return self.workload, rows * row_mib * COPIES_ON_DISK * replication
-
-    @property
-    def table_shape(self) -> tuple[int, int]:
-        return self.regions_per_server, self.row.fields
-
-    @property
-    def _written_rows(self) -> float:
-        """Most rows that a phase inserts. A rate that is not known yet is a share of a load's. Updates
-        replace rows: compactions remove the old ones."""
-        if self.phase is None:
-            return 0.0
-        percent = self.target_percent or 0.0
-        highest_ops_s = self.target_ops_s or percent / 100 * LOAD_ESTIMATE_OPS_S
-        inserts = self.mix_facts.shares["insert"]
-        return inserts * self.phase.operations(highest_ops_s, self.warm_up_s)
-
-    @property
     def estimate_s(self) -> float:
         """A rough estimate, which a run replaces by what it observes."""
         work_s = self.duration_s or self._load_s
@@ -129,20 +97,7 @@ class YcsbSetting(YcsbParameters):
     @property
     def warmed(self) -> Hashable:
         """Servers are warmed up once per table, and in mode `steady` once per table and mix."""
-        table = (self.records, self.row, self.insert_order, self.variants, self.has_neighbour)
-        return (*table, self.mix) if self.until_steady else table
-
-    def warm_up_estimate_s(self, jit: Jit) -> float:
-        if not self.until_steady:
-            return 2 * self.warm_up_daemons_s
-        steady_s = STEADY_ESTIMATE_S[jit]
-        return min(steady_s, self._load_s) if self.is_load else steady_s
-
-    @property
-    def _load_s(self) -> float:
-        """Estimated time to load the table. Large rows take as much longer as they are larger."""
-        larger = max(1.0, self.row.size_mib / Row().size_mib)
-        return larger * self.records / LOAD_ESTIMATE_OPS_S
+        return (*self._table, self.mix) if self.until_steady else self._table
 
     @property
     def breaks_cluster(self) -> bool:

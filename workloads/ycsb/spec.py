@@ -41,7 +41,13 @@ from density_study.workloads.ycsb.setting import INT_MAX, YcsbSetting
 
 Count = Annotated[int, Field(strict=True, ge=1)]
 MAX_SETTINGS = 500  # as for a whole study
-Rows = Annotated[Count, at_most(INT_MAX, "YCSB counts in 32 bits")]
+Rows = Annotated[
+    Count,
+    at_most(
+        INT_MAX,
+        "YCSB counts in 32 bits. Make the rows larger, for example `row: {fields: 20, field_length: 500 B}`",
+    ),
+]
 RowsOrMemory = Annotated[
     Rows,
     WithJsonSchema(

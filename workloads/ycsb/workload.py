@@ -25,6 +25,7 @@ from density_study.workloads.base.workload import Collected, Prepared, TrialCont
 from density_study.workloads.ycsb.fault_under_load.injection import injecting, rows_after
 from density_study.workloads.ycsb.fault_under_load.lasting import LastingFault
 from density_study.workloads.ycsb.faults import faults_of_all
+from density_study.workloads.ycsb.loading import SLOWEST_COMPACTION_MIB_S
 from density_study.workloads.ycsb.noisy_neighbour.neighbour import (
     noise,
     noise_made,
@@ -48,8 +49,6 @@ from density_study.workloads.ycsb.stores.store_warm_up import store_warmed_up
 from density_study.workloads.ycsb.table_tool import table_tool
 from density_study.workloads.ycsb.tables import Tables
 from density_study.workloads.ycsb.warming.warm_up import warm_up_inserts, warm_up_mix, warmed_by
-
-LOAD_TIMEOUT_S = 7200.0
 
 
 class YcsbWorkload:
@@ -154,20 +153,22 @@ def _restore(context: TrialContext, setting: YcsbSetting) -> list[dict[str, Any]
         tables.remember(name, "loaded")
     restore = ("restore", snapshot, *_table(context, setting))
     acts: list[tuple[str, ...]] = []
+    more_s = 0.0
     if tables.known(name) == "loaded":
+        more_s = setting.compaction_s(context.cluster.topology, SLOWEST_COMPACTION_MIB_S)
         settle = ("flush-compact-settle", *_table(context, setting))
         acts = [settle, ("snapshot", snapshot, *_table(context, setting))]
     if setting.warms_up_daemons and not tables.is_warm(name, warmed_by(setting)):
         if setting.until_steady:
             acts.append(restore)
         if acts:
-            table_tool(context, "table-to-warm-up", *acts)
+            table_tool(context, "table-to-warm-up", *acts, more_s=more_s)
             tables.remember(name, "snapshot")
-            acts = []
+            acts, more_s = [], 0.0
         warmth = warm_up_mix(context, setting, partial(_warm_up_clients, context))
         tables.remember_warm(name, warmed_by(setting), warmth)
     acts += [restore, *_confined(context, setting), ("state", *_table(context, setting))]
-    facts = table_tool(context, "table-before", *acts)
+    facts = table_tool(context, "table-before", *acts, more_s=more_s)
     tables.remember(name, "snapshot")
     return facts
 
@@ -212,7 +213,7 @@ def _run_all(
     context: TrialContext, setting: YcsbSetting, folder: str, deed: Deed | None = None
 ) -> tuple[ClientRun, ...]:
     """Run the setting's clients; several start together. `deed`: done meanwhile."""
-    timeout_s = LOAD_TIMEOUT_S
+    timeout_s = setting.load_limit_s
     if setting.duration_s is not None:
         timeout_s = setting.warm_up_client_s + setting.duration_s + GRACE_S
     ready_within_s = setting.warm_up_client_s + GRACE_S if setting.clients > 1 else None

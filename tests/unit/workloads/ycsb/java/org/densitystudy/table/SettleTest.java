@@ -51,7 +51,23 @@ class SettleTest {
     return new StringReader("{\"beans\": [" + bean + "]}");
   }
 
+  @Test
+  void aLongCompactionIsNoStallWhileItAdvances() {
+    Settle.Progress progress = new Settle.Progress(600, 0);
+    for (int minute = 1; minute <= 120; minute++) {
+      assertFalse(progress.isStalled(compacting(1_000L * minute), minute * MINUTE_NS));
+    }
+    assertFalse(progress.isStalled(compacting(120_000), 130 * MINUTE_NS));
+    assertTrue(progress.isStalled(compacting(120_000), 131 * MINUTE_NS));
+  }
+
+  private static final long MINUTE_NS = 60_000_000_000L;
+
+  private static State compacting(long cells) {
+    return new State("t", List.of(), List.of(), 10, 0, 0, 1, cells, 0L, 0L);
+  }
+
   private static State state(int storeFiles, int compacting) {
-    return new State("t", List.of(), List.of(), storeFiles, 0, 0, compacting, 0L, 0L);
+    return new State("t", List.of(), List.of(), storeFiles, 0, 0, compacting, 0, 0L, 0L);
   }
 }

@@ -27,7 +27,7 @@ class TableToolTest {
         "balancer off now",
         "create --table t --family f",
         "create --table t --family f --regions 0",
-        "create --table t --family f --regions 9999",
+        "create --table t --family f --regions 50001",
         "create --table t --family f --regions 2 --splits x",
         "create --table in:valid:name --family f --regions 2",
         "create --table t --family f --regions 2 --contig chr1",

@@ -41,6 +41,20 @@ class YcsbKeysTest {
     assertTrue(least > 0.85 * even && most < 1.15 * even, Arrays.toString(sizes));
   }
 
+  /** 72 RegionServers with 20 regions each. */
+  @Test
+  void manyRegionsAreFilledEvenlyToo() {
+    int regions = 1_440;
+    byte[][] splits = keys.splits(regions);
+    long[] sizes = new long[regions];
+    LongStream.range(50_000_000, 52_880_000)
+        .mapToObj(keys::key)
+        .forEach(key -> sizes[region(splits, Bytes.toBytes(key))]++);
+    long least = Arrays.stream(sizes).min().orElseThrow();
+    long most = Arrays.stream(sizes).max().orElseThrow();
+    assertTrue(least > 0.8 * 2_000 && most < 1.2 * 2_000, least + " to " + most);
+  }
+
   /** Why tables are not split at even distances from user1000 to user9999. */
   @Test
   void evenDistancesLeaveARegionNearlyEmpty() {

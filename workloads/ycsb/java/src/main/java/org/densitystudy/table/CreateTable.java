@@ -52,8 +52,8 @@ record CreateTable(TableName table, String family, byte[][] splits) implements T
     if (arguments.has("contig")) {
       return alongContig(arguments, regions);
     }
-    if (regions > YcsbKeys.SAMPLE / 100) {
-      throw arguments.wrong("--regions %d is above %d", regions, YcsbKeys.SAMPLE / 100);
+    if (regions > YcsbKeys.MAX_REGIONS) {
+      throw arguments.wrong("--regions %d is above %d", regions, YcsbKeys.MAX_REGIONS);
     }
     return YcsbKeys.padded(1).splits(regions);
   }

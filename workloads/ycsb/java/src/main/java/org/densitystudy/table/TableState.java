@@ -42,7 +42,10 @@ record TableState(TableName table) implements Task {
       int compactingRegions,
       Integer compactionsQueued) {}
 
-  /** Compactions and splits: of all servers since they started; null if one does not show them. */
+  /**
+   * Compacted cells: of the table's running compactions, and of each region's last one. Compactions and
+   * splits: of all servers since they started; null if one does not show them.
+   */
   record State(
       String table,
       List<Region> regions,
@@ -51,6 +54,7 @@ record TableState(TableName table) implements Task {
       long storeFileMib,
       long memstoreMib,
       int compactingRegions,
+      long compactedCells,
       Long compactions,
       Long splits) {}
 
@@ -67,14 +71,16 @@ record TableState(TableName table) implements Task {
     List<Region> regions = new ArrayList<>();
     List<Server> servers = new ArrayList<>();
     List<BackgroundWork> works = new ArrayList<>();
+    long compactedCells = 0;
     for (ServerMetrics server : Session.liveServers(admin)) {
       String name = server.getServerName().getServerName();
       List<RegionMetrics> all = admin.getRegionMetrics(server.getServerName());
-      List<Region> own =
+      List<RegionMetrics> ofTable =
           all.stream()
               .filter(metrics -> RegionInfo.getTable(metrics.getRegionName()).equals(table))
-              .map(metrics -> region(metrics, name))
               .toList();
+      List<Region> own = ofTable.stream().map(metrics -> region(metrics, name)).toList();
+      compactedCells += ofTable.stream().mapToLong(RegionMetrics::getCompactedCellCount).sum();
       long compacting =
           all.stream().filter(m -> m.getCompactionState() != CompactionState.NONE).count();
       BackgroundWork work = BackgroundWork.of(server, admin.getConfiguration());
@@ -101,6 +107,7 @@ record TableState(TableName table) implements Task {
         regions.stream().mapToLong(Region::storeFileMib).sum(),
         regions.stream().mapToLong(Region::memstoreMib).sum(),
         servers.stream().mapToInt(Server::compactingRegions).sum(),
+        compactedCells,
         total(works, BackgroundWork::compactions),
         total(works, BackgroundWork::splits));
   }

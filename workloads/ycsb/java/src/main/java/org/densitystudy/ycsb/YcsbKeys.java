@@ -1,7 +1,6 @@
 package org.densitystudy.ycsb;
 
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 import java.util.Properties;
 import java.util.stream.LongStream;
 import site.ycsb.Client;
@@ -17,8 +16,18 @@ import site.ycsb.workloads.CoreWorkload;
  * splits of user1000..user9999 therefore leave the last regions nearly empty.
  */
 public final class YcsbKeys extends CoreWorkload {
-  /** Enough that of 100 regions each holds its hundredth of the keys within some 3 %. */
-  public static final int SAMPLE = 100_000;
+  public static final int MAX_REGIONS = 50_000;
+
+  /** Each region then holds its part of the keys within some 3 %, the inverse of the root. */
+  private static final int KEYS_PER_REGION = 1_000;
+
+  private static final int LEAST_SAMPLE = 100_000;
+
+  /** As long numbers, 40 MB. Of MAX_REGIONS, each holds its part within some 10 %. */
+  private static final int MOST_SAMPLE = 5_000_000;
+
+  private static final String PREFIX = "user";
+  private static final int DIGITS = 19;
 
   private YcsbKeys() {}
 
@@ -34,7 +43,7 @@ public final class YcsbKeys extends CoreWorkload {
 
   private static YcsbKeys of(String order, int zeroPadding) {
     Properties properties = new Properties();
-    properties.setProperty(Client.RECORD_COUNT_PROPERTY, Integer.toString(SAMPLE));
+    properties.setProperty(Client.RECORD_COUNT_PROPERTY, Integer.toString(LEAST_SAMPLE));
     properties.setProperty(INSERT_ORDER_PROPERTY, order);
     properties.setProperty(ZERO_PADDING_PROPERTY, Integer.toString(zeroPadding));
     Measurements.setProperties(properties); // CoreWorkload's constructor asks for them
@@ -51,11 +60,26 @@ public final class YcsbKeys extends CoreWorkload {
     return buildKeyName(number);
   }
 
-  /** {@code regions - 1} keys that cut records 0 to SAMPLE - 1 into equal parts; never others. */
+  /**
+   * {@code regions - 1} texts that cut the first records, of which there are at most MOST_SAMPLE, into equal parts.
+   * For as many regions always the same.
+   */
   public byte[][] splits(int regions) {
-    String[] keys = LongStream.range(0, SAMPLE).mapToObj(this::key).toArray(String[]::new);
-    Arrays.sort(keys);
-    return cut(keys, regions);
+    int sample = Math.min(MOST_SAMPLE, Math.max(LEAST_SAMPLE, KEYS_PER_REGION * regions));
+    long[] places = LongStream.range(0, sample).map(number -> place(key(number))).sorted().toArray();
+    byte[][] splits = new byte[regions - 1][];
+    for (int i = 1; i < regions; i++) {
+      long place = places[(int) ((long) i * sample / regions)];
+      String key = PREFIX + Long.toUnsignedString(place - Long.MIN_VALUE);
+      splits[i - 1] = key.getBytes(StandardCharsets.US_ASCII);
+    }
+    return splits;
+  }
+
+  /** A number whose order is that of the keys as text: their digits, filled up to the right. */
+  private static long place(String key) {
+    String digits = key.substring(PREFIX.length());
+    return Long.parseUnsignedLong(digits + "0".repeat(DIGITS - digits.length())) + Long.MIN_VALUE;
   }
 
   /** As {@code splits}, of the records 0 to {@code records - 1} in their own order. */
@@ -63,15 +87,6 @@ public final class YcsbKeys extends CoreWorkload {
     byte[][] splits = new byte[regions - 1][];
     for (int i = 1; i < regions; i++) {
       splits[i - 1] = key(i * records / regions).getBytes(StandardCharsets.US_ASCII);
-    }
-    return splits;
-  }
-
-  private static byte[][] cut(String[] keys, int regions) {
-    byte[][] splits = new byte[regions - 1][];
-    for (int i = 1; i < regions; i++) {
-      String key = keys[(int) ((long) i * SAMPLE / regions)];
-      splits[i - 1] = key.getBytes(StandardCharsets.US_ASCII);
     }
     return splits;
   }
