@@ -39,14 +39,22 @@ class World:
             processes=(ProcessId("w1", "regionserver-1", pid, 77),),
             endpoints=endpoints,
             topology=SimpleNamespace(
-                client="c1", clients=("c1",), workers=(), jit="full", given=None, store=HBASE
+                client="c1",
+                clients=("c1",),
+                workers=(),
+                jit="full",
+                given=None,
+                store=HBASE,
+                regionservers_per_node=1,
             ),
         )
         record = SimpleNamespace(root=folder, raw=folder / "raw")
         self.bench: Any = SimpleNamespace(cluster=cluster, record=record, journal=self.journal,
                                           at=lambda path, node=None: path)  # fmt: skip
 
-    def table_tool(self, _: Any, __: str, *verbs: tuple[str, ...]) -> list[dict[str, Any]]:
+    def table_tool(
+        self, _: Any, __: str, *verbs: tuple[str, ...], more_s: float = 0.0
+    ) -> list[dict[str, Any]]:
         self.acts += [verb[0] for verb in verbs if verb[0] != "state"]
         self.verbs = verbs
         self.every_verb += verbs
