@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -44,9 +44,8 @@ from density_study.workloads.planning.arm_checks import (
     check_versions,
 )
 from density_study.workloads.planning.plan import Plan
+from density_study.workloads.planning.room import LOGS_MIB, RECORD_MIB, need_on_mib
 from density_study.workloads.study.study import Study
-
-LOGS_MIB = 512
 
 
 @dataclass(frozen=True)
@@ -64,12 +63,18 @@ Report = Callable[[Check], None]
 
 def disk_need_mib(study: Study) -> int:
     """Maximum disk space of the study: all data of one build (removed with it), and all logs."""
+    data_mib, each_mib = _data_mib(study)
+    return data_mib + each_mib + LOGS_MIB
+
+
+def _data_mib(study: Study) -> tuple[int, int]:
+    """Data of one build on all disks together, and what every disk holds however little is written."""
     largest: dict[str, float] = {}
     for setting in study.settings():
         data_set, used_mib = setting.disk_use(study.stack.replication)
         largest[data_set] = max(largest.get(data_set, 0.0), used_mib)
     data_mib = int(sum(largest.values()))
-    return data_mib + _of_stores_mib(study, data_mib) + _cache_files_mib(study) + LOGS_MIB
+    return data_mib, _of_stores_mib(study, data_mib) + _cache_files_mib(study)
 
 
 def _of_stores_mib(study: Study, data_mib: int) -> int:
@@ -96,14 +101,25 @@ def disks_too_small(study: Study, plan: Plan, runs: Path) -> Iterator[str]:
     """Warnings about disks that `preflight` would reject now, on this machine: others are not contacted."""
     if study.ssh is not None or study.provider not in ("local", "container"):
         return
-    hosts = next(iter(plan.topologies.values())).hosts
-    disks_mib = {disk.path: disk_free_mib(disk.path) for host in hosts for disk in host.disks}
-    for folder, free_mib in (disks_mib | _runs_disk(runs.absolute())).items():
-        if free_mib < (need_mib := disk_need_mib(study)):
-            yield (
-                f"disk {folder} has {free_mib:,} MiB free and the study writes up to {need_mib:,} MiB: "
-                "`study run` will reject it"
-            )
+    found = {}
+    for topology in plan.topologies.values():
+        for host in topology.hosts:
+            folders = {disk.path: disk_free_mib(disk.path) for disk in host.disks}
+            for folder, free_mib in (folders | _runs_disk(runs.absolute())).items():
+                need_mib = _need_mib(study, plan, folder, host, topology, runs.absolute())
+                if free_mib < need_mib:
+                    found[folder] = (
+                        f"disk {folder} has {free_mib:,} MiB free and the study writes up to {need_mib:,} "
+                        "MiB there: `study run` will reject it"
+                    )
+    yield from found.values()
+
+
+def _need_mib(
+    study: Study, plan: Plan, folder: str, host: Host, topology: Topology, runs: Path
+) -> int:
+    runs_mib = LOGS_MIB + RECORD_MIB * len(plan.trials)
+    return need_on_mib(folder, host, topology, *_data_mib(study), runs_mib, runs)
 
 
 def preflight(study: Study, plan: Plan, runs: Path, tag: str, report: Report | None = None) -> None:
@@ -152,13 +168,12 @@ def _acts(
     study: Study, plan: Plan, runs: Path, tag: str
 ) -> Iterator[tuple[str, Callable[[], object]]]:
     provider = provider_of(study.node_provider)
-    need_mib = disk_need_mib(study)
     yield "limits of this shell", check_limits
     for topology in plan.topologies.values():
         if isinstance(provider, Capacity):
             yield (
                 f"memory and disks of {topology.name}",
-                partial(_check_room, provider, topology, runs, need_mib),
+                partial(_check_room, provider, study, plan, topology, runs),
             )
             yield (
                 f"ports of {topology.name}",
@@ -179,7 +194,7 @@ def _acts(
             known = "version of Hadoop" if topology.store.on_hadoop else "durability"
             yield (
                 f"{which} answers, and its {known} is known",
-                partial(_check_given, topology, need_mib, plan.estimate_s),
+                partial(_check_given, topology, disk_need_mib(study), plan.estimate_s),
             )
         return
     topologies = plan.topologies.values()
@@ -233,7 +248,9 @@ def _check_given(topology: Topology, needed_mib: int, for_s: float) -> None:
     ensure_software(provider.versions(topology))
 
 
-def _check_room(provider: Capacity, topology: Topology, runs: Path, need_mib: int) -> None:
+def _check_room(
+    provider: Capacity, study: Study, plan: Plan, topology: Topology, runs: Path
+) -> None:
     free = provider.free_resources(topology)
     for host in topology.hosts:
         if host.name in free:
@@ -241,7 +258,9 @@ def _check_room(provider: Capacity, topology: Topology, runs: Path, need_mib: in
             disks_mib = {**free[host.name].disks_mib, **_runs_disk(runs)}
             for folder, size_mib in topology.in_memory_mib(host).items():
                 _check_in_memory(host, folder, disks_mib.pop(folder), size_mib)
-            _check_disks(host, disks_mib, need_mib)
+            for folder, free_mib in disks_mib.items():
+                need_mib = _need_mib(study, plan, folder, host, topology, runs)
+                _check_disk(host, folder, free_mib, need_mib)
 
 
 def ensure_software(versions: Versions, here: bool = True) -> None:
@@ -287,14 +306,13 @@ def _check_memory(host: Host, room: FreeResources) -> None:
         )
 
 
-def _check_disks(host: Host, disks_mib: Mapping[str, int], need_mib: int) -> None:
-    for folder, free_mib in disks_mib.items():
-        if free_mib < need_mib:
-            raise InputError(
-                f"the study writes up to {need_mib} MiB; {free_mib} MiB are free.",
-                f"host {host.name!r}, disk {folder}",
-                "free some space, choose another disk, or reduce files, file_size or records.",
-            )
+def _check_disk(host: Host, folder: str, free_mib: int, need_mib: int) -> None:
+    if free_mib < need_mib:
+        raise InputError(
+            f"the study writes up to {need_mib} MiB there; {free_mib} MiB are free.",
+            f"host {host.name!r}, disk {folder}",
+            "free some space, choose another disk, or reduce files, file_size or records.",
+        )
 
 
 def _check_in_memory(host: Host, folder: str, free_mib: int, size_mib: int) -> None:

@@ -18,6 +18,7 @@ from density_study.cluster.stack.machine_software import ThisMachine
 from density_study.workloads.planning import preflight as checked
 from density_study.workloads.planning.plan import Plan, make_plan
 from density_study.workloads.planning.preflight import check_one_java, disk_need_mib, preflight
+from density_study.workloads.planning.room import RECORD_MIB
 from density_study.workloads.study.study import Study
 from tests.support.drafts import study
 from tests.support.topologies import physical
@@ -70,7 +71,9 @@ def test_too_little_disk_space_for_the_study_is_reported(
     monkeypatch.setattr(checked.shutil, "disk_usage", lambda _: Usage(0, 0, 100 * 2**20))
     with pytest.raises(InputError) as caught:
         preflight(small_study, plan, tmp_path, "s/r")
-    assert f"up to {disk_need_mib(small_study)} MiB; 100 MiB are free" in caught.value.what
+    # one disk, which holds the run's folder too
+    need_mib = disk_need_mib(small_study) + RECORD_MIB * len(plan.trials)
+    assert f"up to {need_mib} MiB there; 100 MiB are free" in caught.value.what
     assert str(tmp_path) in caught.value.where
 
 

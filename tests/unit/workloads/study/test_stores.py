@@ -28,7 +28,8 @@ from density_study.cluster.render.store_daemons import redis_data_mib
 from density_study.dags.cli.display import warnings_of
 from density_study.workloads.planning.plan import Plan
 from density_study.workloads.planning.planned_study import plan_study
-from density_study.workloads.planning.preflight import LOGS_MIB, disk_need_mib
+from density_study.workloads.planning.preflight import disk_need_mib
+from density_study.workloads.planning.room import LOGS_MIB
 from density_study.workloads.study.study import Study
 from density_study.workloads.study.study_file import parse_study
 from density_study.workloads.ycsb.properties import client_arguments

@@ -1,0 +1,82 @@
+"""Each disk has to hold its part of the data, not all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.topology import Topology
+from density_study.cluster.providers.provider import FreeResources
+from density_study.workloads.planning.plan import make_plan
+from density_study.workloads.planning.preflight import _check_room, disk_need_mib
+from density_study.workloads.planning.resolve import assumed_hosts
+from density_study.workloads.planning.room import WORK_MIB
+from density_study.workloads.study.study_file import parse_study
+
+DRIVES = [f"/data/{n}" for n in range(12)]
+HOSTS = "".join(
+    f"""
+  - {{name: h{n}, address: 192.0.2.{n + 1}, cores: 64, memory: 256 GiB,
+     roles: [{"worker" if n else "master, client"}],
+     disks: [{", ".join(f"{{path: {drive}, medium: hdd}}" for drive in DRIVES)}]}}"""
+    for n in range(10)
+)
+STUDY = f"""
+study: s
+provider: physical
+ssh: {{user: study}}
+hosts:{HOSTS}
+workloads:
+  - testdfsio: {{modes: [write, read], files: 576, file_size: 4 GiB}}
+  - ycsb: {{records: [30000000], mixes: [load, c], threads: [64], duration: 10 min}}
+factors: {{vms_per_host: [0]}}
+"""
+ENOUGH_MIB = 40_000
+
+
+class Hosts:
+    """Free space of every folder, but for those named."""
+
+    def __init__(self, drive_mib: int, other_mib: int, **changed_mib: Mapping[str, int]) -> None:
+        self.drive_mib, self.other_mib, self.changed = drive_mib, other_mib, changed_mib
+
+    def free_resources(self, topology: Topology) -> Mapping[str, FreeResources]:
+        folders = {**dict.fromkeys(DRIVES, self.drive_mib), "/var/tmp/study": self.other_mib}
+        return {
+            host.name: FreeResources(2**20, {**folders, **self.changed.get(host.name, {})})
+            for host in topology.hosts
+        }
+
+
+def check(hosts: Any, tmp_path: Path) -> int:
+    study = parse_study(STUDY, "s.yaml").study
+    plan = make_plan(study, assumed_hosts(study))
+    (topology,) = plan.topologies.values()
+    _check_room(hosts, study, plan, topology, tmp_path)
+    return disk_need_mib(study)
+
+
+def test_nine_hosts_of_twelve_drives_hold_what_no_drive_could(tmp_path: Path) -> None:
+    need_mib = check(Hosts(drive_mib=ENOUGH_MIB, other_mib=WORK_MIB), tmp_path)
+    assert need_mib > 50 * ENOUGH_MIB
+
+
+@pytest.mark.parametrize(
+    ("host", "folder", "free_mib"),
+    [("h3", "/data/7", 20_000), ("h9", "/var/tmp/study", 1_000), ("h0", "/var/tmp/study", 100)],
+)
+def test_the_one_full_folder_is_named(
+    host: str, folder: str, free_mib: int, tmp_path: Path
+) -> None:
+    hosts = Hosts(ENOUGH_MIB, WORK_MIB, **{host: {folder: free_mib}})
+    with pytest.raises(InputError, match=f"{free_mib} MiB are free") as caught:
+        check(hosts, tmp_path)
+    assert caught.value.where == f"host {host!r}, disk {folder}"
+
+
+def test_a_host_without_workers_holds_no_data(tmp_path: Path) -> None:
+    check(Hosts(ENOUGH_MIB, WORK_MIB, h0=dict.fromkeys(DRIVES, 10)), tmp_path)

@@ -1,0 +1,47 @@
+"""How much each folder of a host has to hold, by what is written there."""
+
+from __future__ import annotations
+
+from math import ceil
+from pathlib import Path
+
+from density_study.cluster.model.host import Host
+from density_study.cluster.model.topology import Topology
+
+LOGS_MIB = 512
+"""Of the daemons of one build: they are copied to the run's folder."""
+RECORD_MIB = 4
+"""Of a trial. Measured: 2 to 3 MiB for ten minutes on 16 machines."""
+WORK_MIB = 2048
+"""What a host's work folder takes beside data: the stacks (0.6 GiB), and the daemons' logs."""
+IMBALANCE = 1.3
+"""DataNodes choose among hosts at random and take their drives in turn: the fullest drive holds at most this
+much more than its part."""
+
+
+def need_on_mib(
+    folder: str,
+    host: Host,
+    topology: Topology,
+    data_mib: int,
+    each_mib: int,
+    runs_mib: int,
+    runs: Path,
+) -> int:
+    """Most that one build writes to the folder, a drive of the host or another one; in MiB.
+
+    data_mib: on all drives of the cluster together, with replicas. each_mib: on every drive, however little
+    is written. runs_mib: into the folder `runs`, on this machine.
+    """
+    here_mib = runs_mib if folder == str(runs) else 0
+    if folder not in _drives_of(host, topology):
+        unused = folder in {disk.path for disk in host.disks}
+        return here_mib or (0 if unused else WORK_MIB)
+    places = sum(len(_drives_of(one, topology)) for one in topology.hosts)
+    share = 1.0 if places == 1 else min(1.0, IMBALANCE / places)
+    return here_mib + ceil(data_mib * share) + each_mib
+
+
+def _drives_of(host: Host, topology: Topology) -> set[str]:
+    """Where the workers of the host keep their data."""
+    return {disk.path for node in topology.workers if node.host == host.name for disk in node.disks}
