@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from density_study.cluster.model.errors import StudyError
+from density_study.cluster.state import journal as journal_module
 from density_study.cluster.state.events import Event, RunEnded, RunOpened, StepStarted, TrialState
 from density_study.cluster.state.journal import Journal
 
@@ -80,3 +82,48 @@ def test_an_opening_starts_a_new_epoch(tmp_path: Path) -> None:
     assert [end.message for end in journal.events(RunEnded)] == ["first", "second"]
     assert [end.message for end in journal.since_opening(RunEnded)] == ["second"]
     assert [type(event) for event in journal.since_opening(Event)] == [RunOpened, Event, RunEnded]
+
+
+def test_only_what_is_new_is_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    journal = Journal(tmp_path / "journal.jsonl")
+    parsed: list[object] = []
+    real = journal_module.event_of
+
+    def counting(entry: dict[str, Any]) -> Any:
+        parsed.append(entry)
+        return real(entry)
+
+    monkeypatch.setattr(journal_module, "event_of", counting)
+    for number in range(3):
+        journal.intend("start", f"s/r/{number}")
+        assert len(journal.intents()) == number + 1
+    assert len(parsed) == 3
+    assert [one.tag for one in Journal(journal.path).intents()] == ["s/r/0", "s/r/1", "s/r/2"]
+
+
+def test_a_line_is_read_again_until_it_ends(tmp_path: Path) -> None:
+    whole = Journal(tmp_path / "whole.jsonl")
+    whole.intend("start", "s/r/0")
+    line = whole.path.read_bytes()
+    journal = Journal(tmp_path / "journal.jsonl")
+    journal.path.write_bytes(line + line[:40])
+    assert len(journal.intents()) == 1
+    with journal.path.open("ab") as file:
+        file.write(line[40:])
+    assert len(journal.intents()) == 2
+
+
+@pytest.mark.parametrize("longer", [False, True])
+def test_a_file_that_was_rewritten_is_read_anew(longer: bool, tmp_path: Path) -> None:
+    """A backup that was put back, for example."""
+    journal = Journal(tmp_path / "journal.jsonl")
+    for tag in ("s/r/0", "s/r/1"):
+        journal.intend("start", tag)
+    assert len(journal.intents()) == 2
+    other = Journal(tmp_path / "other.jsonl")
+    for number in range(5 if longer else 1):
+        other.intend("start", f"s/other/{number}")
+    journal.path.write_bytes(other.path.read_bytes())
+    assert {one.tag.split("/")[1] for one in journal.intents()} == {"other"}
+    journal.path.unlink()
+    assert journal.intents() == []
