@@ -102,10 +102,13 @@ class ContainerHost:
     reserve_mib: int = 512
 
 
+PYTHON = "python3"
+
+
 @dataclass(frozen=True)
 class Login:
-    """SSH login of a host, the Java found there, and the program's folder if it is not the usual one. No
-    secrets."""
+    """SSH login of a host, the Java found there, the program's folder if it is not the usual one, and the
+    Python that runs its agent. No secrets."""
 
     user: str
     port: int
@@ -113,6 +116,7 @@ class Login:
     java_home: str = ""
     java_version: str = ""
     folder: str = ""
+    python: str = PYTHON
 
 
 @dataclass(frozen=True)
@@ -132,6 +136,7 @@ class Target:
     identity: str = ""
     timeout_scale: int = 1
     folder: str = ""
+    python: str = PYTHON
 
     @property
     def work(self) -> PurePosixPath:
@@ -174,4 +179,4 @@ class Host:
             )
         login = self.login
         place = (self.address, login.port, login.user, login.known_hosts)
-        return Target(self.name, *place, folder=login.folder)
+        return Target(self.name, *place, folder=login.folder, python=login.python)

@@ -83,7 +83,8 @@ def _login(study: Study, found: Host, runs: Path) -> Login | None:
         check_path(PurePosixPath(java), f"Java of host {found.name!r}")
     known_hosts = str(runs / study.study / KNOWN_HOSTS)
     ssh = study.ssh
-    return Login(ssh.user, ssh.port, known_hosts, java, found.login.java_version)
+    version = found.login.java_version
+    return Login(ssh.user, ssh.port, known_hosts, java, version, python=ssh.python)
 
 
 def _work(spec: HostSpec, login: Login) -> PurePosixPath:

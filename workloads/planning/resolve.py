@@ -152,7 +152,9 @@ def _machines(
     check_programs([Requirements(name, target, needs) for name, target in targets.items()])
     _check_answers(targets)
     java = ("", "") if study.existing else same_java(targets)  # monitors need none
-    login = Login(ssh.user, ssh.port, str(known_hosts), *java, folder=host_folder())
+    login = Login(
+        ssh.user, ssh.port, str(known_hosts), *java, folder=host_folder(), python=ssh.python
+    )
 
     def machine(_: str, target: Target) -> _Machine:
         def prober(folder: Path) -> Probe:
@@ -211,7 +213,13 @@ def check_guest_hosts(study: Study, runs: Path) -> None:
 def _targets(study: Study, ssh: SshSpec, known_hosts: Path) -> dict[str, Target]:
     return {
         host.name: Target(
-            host.name, host.address, ssh.port, ssh.user, str(known_hosts), folder=host_folder()
+            host.name,
+            host.address,
+            ssh.port,
+            ssh.user,
+            str(known_hosts),
+            folder=host_folder(),
+            python=ssh.python,
         )
         for host in _remote(study)
     }

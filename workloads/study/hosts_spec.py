@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.host import PYTHON
 from density_study.cluster.render.names import check_address
 from density_study.workloads.base.checked import Name, at_most, like
 from density_study.workloads.base.quantity import whole_mib
@@ -114,4 +115,11 @@ class SshSpec(Frozen):
     known_hosts: Path = Field(
         "~/.ssh/known_hosts",
         description="File with the host keys. A host with another key, or none in it, is rejected.",
+    )
+    python: Annotated[
+        str, like(r"(?:/[\w./-]+/)?python3[\w.]*", "a Python 3: its name, or its path")
+    ] = Field(
+        PYTHON,
+        description="Python 3.11 or later on the hosts, for the program's agent: its name on PATH, or its "
+        "path. RHEL 8 and 9 have `python3.11` beside their own.",
     )

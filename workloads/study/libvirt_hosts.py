@@ -62,7 +62,9 @@ def _host(study: StudyKeys, spec: HostSpec, runs: Path, addresses: Iterator[str]
         disks=tuple(_disk(disk) for disk in spec.disks),
         roles=spec.roles,
         usd_per_hour=spec.usd_per_hour,
-        login=None if ssh is None else Login(ssh.user, ssh.port, known_hosts, folder=host_folder()),
+        login=None
+        if ssh is None
+        else Login(ssh.user, ssh.port, known_hosts, folder=host_folder(), python=ssh.python),
         vms=_vm_host(study, spec, known_hosts, addresses),
     )
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from density_study.cluster.machine.as_root import INSTALLED
 from density_study.cluster.model.errors import HostLostError, InputError
+from density_study.cluster.model.host import PYTHON as OWN_PYTHON
 from density_study.cluster.model.host import Target
 from density_study.cluster.providers.ssh.bounded import TooMuchError, run_bounded
 from density_study.cluster.providers.ssh.options import find_program, ssh_options
@@ -42,8 +43,9 @@ class Need:
 
 
 PYTHON = Need(
-    "Python 3.11", "python3", "python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))'"
+    "Python 3.11", "python3", "{python} -c 'import sys; sys.exit(sys.version_info < (3, 11))'"
 )
+"""`{python}`: that of the machine's login. Where the system has an older one, `ssh.python` names another."""
 JAVA = Need(
     "Java 17 or 21",
     "default-jdk-headless",
@@ -85,7 +87,7 @@ def check_programs(machines: Sequence[Requirements]) -> None:
     """
     with ThreadPoolExecutor(max_workers=max(1, len(machines))) as pool:
         answers = list(pool.map(_missing, machines))
-    lacking, installs, rules = [], [], []
+    lacking, installs, rules, older = [], [], [], []
     for machine, needs in zip(machines, answers, strict=True):
         if needs:
             where = "here" if machine.name == HERE else f"on {machine.name}"
@@ -94,10 +96,17 @@ def check_programs(machines: Sequence[Requirements]) -> None:
                 installs.append(f"{where}, apt-get install {packages}")
             if any(not need.package for need in needs):
                 rules.append(machine)
+            if PYTHON in needs:
+                older.append(machine.name)
     if lacking:
         remedies = [
             *([f"install the Debian packages: {'; '.join(installs)}"] if installs else []),
             *(_install_rules(machine) for machine in rules),
+            *(
+                [f"name a later Python of {', '.join(older)} by the key ssh.python"]
+                if older
+                else []
+            ),
         ]
         raise InputError(
             f"{'; '.join(lacking)}.",
@@ -115,7 +124,9 @@ def _install_rules(machine: Requirements) -> str:
 
 
 def _missing(machine: Requirements) -> list[Need]:
-    script = "\n".join(["PATH=$PATH:/usr/sbin:/sbin", *(need.line for need in machine.needs)])
+    python = machine.target.python if machine.target else OWN_PYTHON
+    lines = (need.line.replace("{python}", shlex.quote(python)) for need in machine.needs)
+    script = "\n".join(["PATH=$PATH:/usr/sbin:/sbin", *lines])
     shell = ["sh", "-c", script]
     if machine.target is not None:
         options = ssh_options(machine.target)

@@ -91,7 +91,11 @@ class SshTransport:
         return path
 
     def python(self, node: Node) -> tuple[str, ...]:
-        return ("/usr/bin/env", f"PYTHONPATH={self.folder / TOOLKIT}", "python3")
+        return (
+            "/usr/bin/env",
+            f"PYTHONPATH={self.folder / TOOLKIT}",
+            self._target(node.name).python,
+        )
 
     def act(self, node: Node, name: str, *arguments: Any) -> Any:
         return self._call(node.name, "act", name, list(arguments))

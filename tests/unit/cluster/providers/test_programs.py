@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from density_study.cluster.machine.as_root import INSTALLED, source
-from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.errors import HostLostError, InputError
 from density_study.cluster.model.host import Target
 from density_study.cluster.providers.ssh.programs import (
     SYSTEMD,
@@ -104,8 +104,34 @@ def test_what_bare_hosts_lack_is_told_in_one_message(lab: Lab) -> None:
     assert caught.value.what == f"h1 lacks Python 3.11, Java 17 or 21{units}; h2 lacks Python 3.11."
     assert caught.value.remedy == (
         "install the Debian packages: on h1, apt-get install python3 default-jdk-headless"
-        f"{packages}; on h2, apt-get install python3."
+        f"{packages}; on h2, apt-get install python3; then name a later Python of h1, h2 by the key "
+        "ssh.python."
     )
+
+
+def test_hosts_may_have_a_later_python_beside_their_own(lab: Lab) -> None:
+    """As RHEL 8 and 9 do."""
+    for address in ("192.0.2.11", "192.0.2.12"):
+        lab.script(address, "python3", "#!/bin/sh\nexit 1\n")
+        (lab.folder / address / "python3.11").symlink_to(sys.executable)
+        lab.script(address, "java", JAVA.format("17.0.15"))
+        lab.script(address, "systemd-run")
+        lab.script(address, "sudo")
+    with pytest.raises(InputError, match=r"h1 lacks Python 3\.11"):
+        plan_study(lab.spec(PHYSICAL), runs=lab.folder / "runs")
+    other = PHYSICAL.replace("known_hosts: KNOWN", "known_hosts: KNOWN, python: python3.11")
+    with pytest.raises((InputError, HostLostError)) as caught:  # what comes next
+        plan_study(lab.spec(other), runs=lab.folder / "runs")
+    assert "Python" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "python", ["python3 -c x", "/opt/../bin/sh", "bash", "-python3", "python2"]
+)
+def test_a_python_is_a_name_or_a_path(python: str, lab: Lab) -> None:
+    text = PHYSICAL.replace("known_hosts: KNOWN", f"known_hosts: KNOWN, python: '{python}'")
+    with pytest.raises(InputError, match="is not a Python 3"):
+        plan_study(lab.spec(text), runs=lab.folder / "runs")
 
 
 def test_missing_programs_of_guest_hosts_and_this_machine_are_reported_together(lab: Lab) -> None:
