@@ -124,7 +124,6 @@ HOST_COMMANDS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "describe": _describe,
         "describe-disk": describe_disk,
         "dirs-there": lambda paths: [path for path in paths if Path(path).exists()],
-        "evict": page_cache.evict,
         "find-containers": containers.find,
         "find-redis": find_redis,
         "files-changed": packet_cpus.changed,

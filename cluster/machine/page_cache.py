@@ -1,6 +1,7 @@
 """The page cache of a machine: bytes not written yet, evicted files, physical bytes. Standard library only.
 
-As a program it writes out all dirty pages, and prints the seconds that it took.
+As a program it writes out all dirty pages, and prints the seconds that it took; with `evict FOLDER...` it
+drops the block files below these folders, and prints their bytes.
 
 Dropping all caches needs root and disturbs other users of the kernel. Instead, the study evicts its own
 block files (posix_fadvise) and proves afterwards that reads were physical, by the DataNodes' counters of
@@ -10,6 +11,7 @@ bytes read from the device. `cluster.clients.cold_reads` runs this on every node
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -54,7 +56,14 @@ def _evict(file: Path) -> int:
         os.close(descriptor)
 
 
-if __name__ == "__main__":
+def main(arguments: Sequence[str]) -> None:
+    if arguments[:1] == ["evict"]:
+        print(sum(map(evict, arguments[1:])))
+        return
     begun_s = time.monotonic()
     os.sync()
     print(time.monotonic() - begun_s)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -45,9 +45,9 @@ class PipelineWorkload:
             put_genotypes(context, setting.importance, setting.seed)
         if setting.variant_load:
             create_table(context, setting.bases)
-        logs = context.record.root / "logs"
-        write_out(context.cluster, context.transport, logs, context.timeout_scale)
-        evicted_bytes = evict_blocks(context.cluster, context.transport)
+        machines = context.cluster, context.transport, context.record.root / "logs"
+        write_out(*machines, context.timeout_scale)
+        evicted_bytes = evict_blocks(*machines, context.timeout_scale)
         return Prepared(
             data_set_mib=setting.data_mib,
             cold=ColdProof(method=EVICTION, evicted_bytes=evicted_bytes),

@@ -71,7 +71,7 @@ class DfsioWorkload:
         state: dict[str, Any] = {}
         if caches and setting.mode in READS:
             state[CACHED] = fill(context, data, whole=setting.mode in POSITIONED)
-        evicted_bytes = evict_blocks(context.cluster, context.transport)
+        evicted_bytes = evict_blocks(*_machines(context))
         state["io"] = device_bytes(context.cluster, context.transport)
         state[SENT] = read_sent(context.cluster)
         return Prepared(

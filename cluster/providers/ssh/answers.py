@@ -208,7 +208,6 @@ ACTS: Mapping[str, Any] = {
     "describe": Machine,
     "describe-disk": Annotated[dict[Text, Text], Field(max_length=100)],
     "dirs-there": Texts,
-    "evict": Count,
     "find-containers": Found,
     "find-redis": RedisFound,
     "files-changed": Texts,

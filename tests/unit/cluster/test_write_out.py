@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from density_study.cluster.clients import write_out as module
+from density_study.cluster.clients import page_caches as module
+from density_study.cluster.clients.cold_reads import evict_blocks
 from density_study.cluster.clients.write_out import begin_write_out, one_per_kernel, write_out
 from density_study.cluster.machine import page_cache
 from density_study.cluster.model.errors import StudyError
@@ -123,6 +124,29 @@ def test_before_a_trial_pages_that_stay_in_memory_are_an_error(
 )
 def test_pages_are_counted_once_for_each_kernel(isolation: str, machines: int) -> None:
     assert len(one_per_kernel(on_hosts("a", "a", "b", isolation=isolation))) == machines
+
+
+@pytest.mark.parametrize("seconds", [100.0, 2000.0])
+def test_dropping_a_large_cache_may_take_longer_than_a_call(
+    seconds: float, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    machines: Any = Machines(monkeypatch, 0, seconds, 1.0)
+    topology = on_hosts("a", "b")
+    site = SimpleNamespace(root=tmp_path / "b1", tag="s/r/b1")
+    there: Any = SimpleNamespace(topology=topology, site=site)
+    if seconds > 1800:
+        with pytest.raises(StudyError, match="within 1800 s"):
+            evict_blocks(there, machines, tmp_path, 1.0)
+    else:
+        assert evict_blocks(there, machines, tmp_path, 1.0) == 101
+        assert max(machines.slices) <= 5.0
+
+
+def test_the_program_drops_block_files(tmp_path: Path) -> None:
+    for name, size in (("blk_1", 5), ("blk_2", 2), ("other", 9)):
+        (tmp_path / name).write_bytes(b"x" * size)
+    argv = [sys.executable, "-m", page_cache.__name__, "evict", str(tmp_path)]
+    assert subprocess.run(argv, capture_output=True, text=True, check=True).stdout == "7\n"
 
 
 def test_the_program_prints_how_long_it_took() -> None:
