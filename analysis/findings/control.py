@@ -12,7 +12,7 @@ from density_study.analysis.findings.arms import Pair
 from density_study.analysis.findings.factors import factor_of, held_equal, pairs
 from density_study.analysis.findings.question import Evidence
 from density_study.analysis.summary.summary import UNKNOWN_LEVEL, SettingSummary
-from density_study.cluster.model.store import HBASE
+from density_study.cluster.model.store import DEFAULT
 
 DENSITY, SERVERS = "vms_per_host", "regionservers_per_node"
 PER_SERVER = "each with its own handlers, compaction throughput, regions and write-ahead log"
@@ -21,7 +21,7 @@ PER_SERVER = "each with its own handlers, compaction throughput, regions and wri
 def servers_per_host(arm: SettingSummary) -> int | None:
     """RegionServers that serve the setting on each host; None if it needs none, or they are not known."""
     known = UNKNOWN_LEVEL not in (arm.vms_per_host, arm.regionservers_per_node)
-    if arm.workload != "ycsb" or arm.levels.get("store", HBASE.name) != HBASE.name or not known:
+    if arm.workload != "ycsb" or arm.levels.get("store", DEFAULT) != DEFAULT or not known:
         return None
     return max(1, arm.vms_per_host) * arm.regionservers_per_node
 

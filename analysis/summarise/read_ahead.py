@@ -20,7 +20,7 @@ def without_read_ahead(manifests: Iterable[Manifest]) -> frozenset[str]:
         for one in manifests
         if isinstance(one.topology, Topology)
         and one.topology.medium == "hdd"
-        and one.topology.store.on_hadoop
+        and one.topology.store.hadoop
         and one.disclosure.get(NATIVE) is not True
     )
 

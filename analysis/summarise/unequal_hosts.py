@@ -11,8 +11,6 @@ from density_study.workloads.record.given import GivenTopology
 
 COMPRESSED_BELOW_MIB = 32 * 1024
 """Heaps from this size on have pointers of 64 bits."""
-_ON_FIRST_DRIVE = ("redis", "redis-cluster", "rocksdb")
-"""Stores that write to one folder: each of their nodes uses one drive, however many it has."""
 
 
 def unequal_hosts(
@@ -48,7 +46,7 @@ def _pointers(first: Topology, later: Topology) -> Iterator[str]:
 
 def _drives(topology: Topology) -> set[tuple[str, str]]:
     """The drives that hold the data of workers."""
-    used = 1 if topology.store.name in _ON_FIRST_DRIVE else None
+    used = topology.store.drives
     return {(node.host, disk.path) for node in topology.workers for disk in node.disks[:used]}
 
 

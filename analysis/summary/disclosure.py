@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from density_study.cluster.model.store import HBASE
+from density_study.cluster.model.store import default_store
 
 DIFFERENCES = "differences"
 DURABILITY = "store.durability"
@@ -120,7 +120,8 @@ def unexpected_differences(
 def unequal_durability(first: Mapping[str, str], later: Mapping[str, str]) -> tuple[str, ...]:
     """Why two arms are not compared, by what is declared of each: their stores acknowledge writes at unequal
     levels. Empty where the levels are equal."""
-    levels = [arm.get(DURABILITY, HBASE.durability) for arm in (first, later)]
+    usual = default_store().durability
+    levels = [arm.get(DURABILITY, usual) for arm in (first, later)]
     return () if levels[0] == levels[1] else (f"{DURABILITY}: {levels[0]} and {levels[1]}",)
 
 

@@ -8,11 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, TypeVar
 
-from density_study.cluster.lifecycle.readiness import Fetch, fetch_json
 from density_study.cluster.model.access import OPEN
 from density_study.cluster.model.cluster import Cluster, Endpoints
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.providers.existing.web import session_of, url_of
+from density_study.cluster.stores.answers import Fetch, fetch_json
 
 NO_ANSWER = (OSError, http.client.HTTPException, LookupError, ValueError, TypeError)
 """What reading a page raises if the daemon does not answer, or answers something else."""

@@ -14,12 +14,6 @@ from typing import Any
 from density_study.cluster.lifecycle.disclosed import disclose
 from density_study.cluster.lifecycle.in_effect import in_effect
 from density_study.cluster.lifecycle.network_proof import prove_network
-from density_study.cluster.lifecycle.readiness import (
-    REQUEST_TIMEOUT_S,
-    Service,
-    fetch_json,
-    services,
-)
 from density_study.cluster.lifecycle.startup_monitor import POLL_S, StartupMonitor
 from density_study.cluster.model.cluster import (
     CLUSTER,
@@ -46,11 +40,13 @@ from density_study.cluster.providers.provider import (
 from density_study.cluster.providers.stacks import Stacks
 from density_study.cluster.render.blueprint import Blueprint
 from density_study.cluster.render.daemons import Daemon
-from density_study.cluster.render.rendered import Rendered, owner, render
+from density_study.cluster.render.rendered import Rendered, owner
 from density_study.cluster.state import atomic
 from density_study.cluster.state.events import BuildReady, PhaseEnded
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.timeout_scale import acceleration, timeout_scale
+from density_study.cluster.stores.answers import REQUEST_TIMEOUT_S, Service, fetch_json
+from density_study.cluster.stores.store import render, store_of
 
 DEADLINE_S = 180.0
 NO_NATIVE = "Unable to load native-hadoop library"
@@ -184,7 +180,7 @@ class _Build:
         fetch = partial(fetch_json, timeout_s=limit_s, network=self.endpoints.network)
         if shown := in_effect(self.rendered.daemons, self.topology.configuration, fetch):
             disclosure["in_effect"] = shown
-        if self.topology.store.on_hadoop:
+        if self.topology.store.hadoop:
             disclosure["native_hadoop"] = not watch.has_logged("datanode", NO_NATIVE)
         return Cluster(
             site=self.site,
@@ -245,7 +241,7 @@ class _Build:
     def _await_services(self, watch: StartupMonitor) -> None:
         limit_s = REQUEST_TIMEOUT_S * self.timeout_scale
         fetch = partial(fetch_json, timeout_s=limit_s, network=self.endpoints.network)
-        pending = services(self.topology, self.endpoints, fetch)
+        pending = store_of(self.topology).readiness(self.topology, self.endpoints, fetch)
         later = self._later
         while pending:
             watch.check_alive()

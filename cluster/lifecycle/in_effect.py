@@ -5,10 +5,10 @@ from __future__ import annotations
 import http.client
 from collections.abc import Iterable, Iterator, Mapping
 
-from density_study.cluster.lifecycle.readiness import Fetch, fetch_json
 from density_study.cluster.model.configuration import Configuration, DaemonKind, Site
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.render.daemons import Daemon
+from density_study.cluster.stores.answers import Fetch, fetch_json
 
 _READERS: Mapping[Site, tuple[DaemonKind, ...]] = {
     "core-site": ("namenode", "datanode"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from density_study.cluster.model.configuration import PLAIN, Configuration
 from density_study.cluster.model.host import Medium
 from density_study.cluster.model.network import UNCHANGED, Network
-from density_study.cluster.model.store import HBASE, Store
+from density_study.cluster.model.store import Store, default_store
 from density_study.cluster.model.versions import VERSIONS, Versions
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class Arm:
     versions: Versions = VERSIONS
     configuration: Configuration = PLAIN
     levels: Mapping[str, str] = field(default_factory=dict, hash=False)
-    store: Store = HBASE
+    store: Store = field(default_factory=default_store)
     network: Network = UNCHANGED
 
     @property
@@ -48,7 +48,8 @@ def declared(topology: Topology) -> dict[str, str]:
     """
     versions = topology.versions
     store = topology.store
-    kept = {} if store == HBASE else {"store": store.name, "store.durability": store.durability}
+    is_default = store == default_store()
+    kept = {} if is_default else {"store": store.name, "store.durability": store.durability}
     java = {"stack.java": str(versions.java)} if versions.java else {}
     return {
         "vms_per_host": str(topology.vms_per_host),

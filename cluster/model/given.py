@@ -27,8 +27,8 @@ class Kerberos:
 class StoreEndpoint:
     """Where a store of others answers: `addresses`, each host:port. `user` with the password in
     `password_file`; empty: no login. `ca_file`: PEM, with the authorities of the servers' certificates;
-    empty: no TLS. Of Cassandra also the clients' `datacenter`, and the `replication` there. Of Aerospike, the
-    configured namespace with the study's sets: `server_namespace`."""
+    empty: no TLS. Of stores with datacenters, the clients' `datacenter` and the `replication` there; of those
+    with configured namespaces, the one with the study's sets: `server_namespace`."""
 
     addresses: tuple[str, ...]
     user: str = ""

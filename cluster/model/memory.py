@@ -7,10 +7,10 @@ Hadoop and HBase daemons were measured to use beyond their heaps.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from density_study.cluster.model.configuration import PLAIN, Configuration
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.store import HBASE, Store
 from density_study.cluster.model.topology import Node
 
 OVERHEAD_MIB = 160
@@ -29,9 +29,6 @@ GUEST_OS_MIB = 192
 """Of a VM's memory: kernel, sshd, dool and page cache; daemons divide the rest. The same of a container."""
 CONTAINER_HEAP_MIB = 176
 """Of a container; the rest is what its JVM takes beyond."""
-
-ACCUMULO_GC_HEAP_MIB = 64
-"""Accumulo's collector of unused files, on the master. Its manager has the HMaster's heap."""
 
 _MASTER_HEAPS = {"namenode": 256, "resourcemanager": 256, "zookeeper": 128, "hmaster": 256}
 _WORKER_HEAPS = {"datanode": 128, "nodemanager": 128}
@@ -56,10 +53,11 @@ def _heaps(own: Mapping[str, int], configuration: Configuration) -> dict[str, in
     return {kind: configuration.of(kind).heap_mib or mib for kind, mib in own.items()}
 
 
-def master_reserve_mib(configuration: Configuration = PLAIN, store: Store = HBASE) -> int:
-    """What the master's daemons need. Accumulo has one more than HBase."""
-    more = {"gc": ACCUMULO_GC_HEAP_MIB} if store.name == "accumulo" else {}
-    return _with_overhead(_heaps(_MASTER_HEAPS, configuration) | more)
+def master_reserve_mib(
+    configuration: Configuration = PLAIN, more: Mapping[str, int] = MappingProxyType({})
+) -> int:
+    """What the master's daemons need. `more`: heaps of those that HBase has not."""
+    return _with_overhead(_heaps(_MASTER_HEAPS, configuration) | dict(more))
 
 
 def worker_minimum_mib(regionservers: int, configuration: Configuration = PLAIN) -> int:

@@ -43,7 +43,7 @@ def reserved_mib(host: Host, arms: Sequence[Arm]) -> int:
 
 def master_mib(arms: Sequence[Arm]) -> int:
     """The master's memory, equal in every arm: that of the arm which needs most."""
-    return max(master_reserve_mib(arm.configuration, arm.store) for arm in arms)
+    return max(master_reserve_mib(arm.configuration, arm.store.master_heaps_mib) for arm in arms)
 
 
 def system_mib(host: Host, arm: Arm) -> int:

@@ -31,7 +31,7 @@ from density_study.cluster.model.memory_shares import (
     system_mib,
     workers_mib,
 )
-from density_study.cluster.model.store import HBASE, Store
+from density_study.cluster.model.store import Store, default_store
 from density_study.cluster.model.topology import BARE, Isolation, Jit, Node, Topology
 
 
@@ -57,9 +57,10 @@ def place(hosts: Sequence[Host], arms: Sequence[Arm], layout: Layout) -> tuple[T
 
 
 def given_topology(
-    given: GivenCluster, client: Host, order: int = 0, store: Store = HBASE
+    given: GivenCluster, client: Host, order: int = 0, store: Store | None = None
 ) -> Topology:
     """The topology of a cluster that stands already: the client alone, on this machine."""
+    store = store or default_store()
     memory_mib = client_reserve_mib(client.memory_mib)
     node = Node("c1", client.name, client.address, ("client",), memory_mib, client.cores)
     levels = {"store": store.level} if given.endpoint else {}
@@ -122,24 +123,24 @@ def _topology(hosts: Sequence[Host], order: int, arms: Sequence[Arm], layout: La
 def _check_store(arm: Arm, workers: Sequence[Node]) -> None:
     """InputError if the store cannot use every worker (the others would be idle hardware), or not as
     declared."""
-    most = arm.store.facts.workers
+    most = arm.store.workers
     if most is not None and len(workers) > most:
         raise InputError(
-            f"{arm.store.facts.title} runs on {most} worker(s); this arm has {len(workers)}.",
+            f"{arm.store.title} runs on {most} worker(s); this arm has {len(workers)}.",
             f"arm {arm.name()}",
             "use one worker host and vms_per_host: [1], or another store.",
             ("factors", "vms_per_host"),
         )
-    if arm.store.facts.embedded and any(d.limits for node in workers for d in node.disks):
+    if arm.store.embedded and any(d.limits for node in workers for d in node.disks):
         raise InputError(
-            f"{arm.store.facts.title} runs in the client, which the limits of an emulated disk do not hold.",
+            f"{arm.store.title} runs in the client, which the limits of an emulated disk do not hold.",
             f"arm {arm.name()}",
             "remove `limits` from the disks, or use another store.",
             ("hosts",),
         )
-    if not arm.store.is_hbase and arm.regionservers_per_node > 1:
+    if "regionservers_per_node" not in arm.store.offers and arm.regionservers_per_node > 1:
         raise InputError(
-            f"{arm.store.facts.title} has no RegionServers.",
+            f"{arm.store.title} has no RegionServers.",
             f"arm {arm.name()}",
             "remove regionservers_per_node, or compare it in a study of HBase alone.",
             ("factors", "regionservers_per_node"),
@@ -208,6 +209,7 @@ def _workers(
     drives: Sequence[tuple[Disk, ...]],
 ) -> list[Node]:
     containers_mib = host_container_mib(host, arms)
+    has_regionservers = "regionservers_per_node" in arm.store.offers
     share_mib = workers_mib(host, arms) // arm.nodes - system_mib(host, arm)
     cores = _cores_of_worker(host, arm)
     return [
@@ -220,8 +222,8 @@ def _workers(
             cores=cores,
             disk=own[0],
             more_disks=own[1:],
-            container_mib=containers_mib // arm.nodes if arm.store.on_hadoop else 0,
-            regionservers=arm.regionservers_per_node if arm.store.is_hbase else 0,
+            container_mib=containers_mib // arm.nodes if arm.store.hadoop else 0,
+            regionservers=arm.regionservers_per_node if has_regionservers else 0,
             cache_disk=_cache_disk(host, arm, own[0], index),
         )
         for index, own in enumerate(drives)

@@ -12,33 +12,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.store import HBASE, Store
 from density_study.cluster.model.topology import Node, Topology
 
 FIRST_PORT, LAST_PORT = 1024, 32767
 """Below Linux's ephemeral range (32768 and up), whose ports outgoing connections may take."""
-
-MASTER_SERVICES = (
-    "namenode.rpc",
-    "namenode.http",
-    "resourcemanager.rpc",
-    "resourcemanager.scheduler",
-    "resourcemanager.tracker",
-    "resourcemanager.admin",
-    "resourcemanager.http",
-    "zookeeper.client",
-)
-HBASE_MASTER_SERVICES = ("hmaster.rpc", "hmaster.http")
-WORKER_SERVICES = (
-    "datanode.data",
-    "datanode.ipc",
-    "datanode.http",
-    "datanode.proxy",
-    "nodemanager.rpc",
-    "nodemanager.localizer",
-    "nodemanager.http",
-    "nodemanager.shuffle",
-)
 
 
 @dataclass(frozen=True)
@@ -56,26 +33,12 @@ class Ports:
         return f"{host}:{port}"
 
 
-def services(node: Node, store: Store = HBASE) -> tuple[str, ...]:
-    """The services of a node, in the order in which ports are allocated."""
-    names: list[str] = []
-    if "master" in node.roles:
-        names += MASTER_SERVICES if store.on_hadoop else ()
-        names += HBASE_MASTER_SERVICES if store.is_hbase else store.facts.master_services
-    if "worker" in node.roles:
-        names += WORKER_SERVICES if store.on_hadoop else ()
-        names += store.facts.services
-        for server in node.regionserver_names if store.is_hbase else ():
-            names += [f"{server}.rpc", f"{server}.http"]
-    return tuple(names)
-
-
 def allocate_ports(topology: Topology) -> Ports:
     """Consecutive ports on each address, from `base_port`. InputError if they do not fit its range."""
     upcoming: dict[str, int] = defaultdict(lambda: topology.base_port)
     taken: dict[tuple[str, str], tuple[str, int]] = {}
     for node in topology.nodes:
-        for service in services(node, topology.store):
+        for service in topology.store.ports(node.roles, node.regionserver_names):
             taken[node.name, service] = node.address, upcoming[node.address]
             upcoming[node.address] += 1
     last = max(upcoming.values(), default=topology.base_port + 1) - 1

@@ -1,159 +1,110 @@
-"""`Store`: what YCSB's rows are kept in, and when a write counts as acknowledged."""
+"""`Store`: what YCSB's rows are kept in, and when a write counts as acknowledged.
+
+A store is a class in a folder of `density_study.cluster.stores`, or in another package that names it by an
+entry point. Plans and records keep its name and its durability alone.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import pkgutil
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from functools import cache
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal, get_args
 
-StoreName = Literal[
-    "hbase", "accumulo", "aerospike", "cassandra", "kudu", "redis", "redis-cluster", "rocksdb"
-]
+from pydantic_core import CoreSchema, core_schema
+
+from density_study.cluster.model.configuration import Site
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.host import Role
+
 Durability = Literal["memory", "page_cache", "synced"]
-STORES: tuple[StoreName, ...] = get_args(StoreName)
 LEVELS: tuple[Durability, ...] = get_args(Durability)
-DURABILITY_WORDS: Mapping[Durability, str] = {
-    "memory": "acknowledged in the memory of the store's processes: lost when they die",
-    "page_cache": "acknowledged in a log in the page cache: survives the processes, not the machine",
-    "synced": "acknowledged in a log on the device: survives a power failure",
-}
+DEFAULT = "hbase"
+"""The store of a study that names none."""
+GROUP = "density_study.stores"
+"""Entry point group. Another package adds a store by naming its class:
+
+    [project.entry-points."density_study.stores"]
+    sorted-files = "sorted_files.store:SortedFiles"
+"""
+_OURS = "density_study.cluster.stores"
+"""Each folder of it has a module `store` with STORES, the classes. It is imported by name, because they stand
+above this package: they render files and command lines."""
 
 
 @dataclass(frozen=True)
-class StoreFacts:
-    """title: for people. acknowledged: how each level of durability is rendered; a level that is missing
-    does not exist, and `without` says why. on_hadoop: whether it keeps its data in HDFS; then the cluster
-    has HDFS, YARN and ZooKeeper. services, master_services: ports of each worker and of the master, beside
-    those of Hadoop. workers: the most that it can use; None: any number. embedded: it runs in the client's
-    process, so that there is one client. ordered: whether it can scan in the order of keys. compiled: whether
-    its servers have JIT compilers, and so are warmed up. java: the feature release that its servers need;
-    None: any, or none. given: whether servers that stand already can be measured. built: whether a study can
-    build it. caution: what stands beside its numbers in plans and reports."""
+class StoreStack:
+    """The jars of a store's servers: the stack's name and version, and the folder with pom.xml and lock."""
 
-    title: str
-    acknowledged: Mapping[Durability, str]
-    without: str = ""
-    on_hadoop: bool = False
-    services: tuple[str, ...] = ()
-    master_services: tuple[str, ...] = ()
-    workers: int | None = None
-    embedded: bool = False
-    ordered: bool = True
-    compiled: bool = False
-    java: int | None = None
-    given: bool = False
-    built: bool = True
-    caution: str = ""
-
-
-_REDIS_LEVELS: Mapping[Durability, str] = {
-    "memory": "appendonly no",
-    "page_cache": "appendonly yes, appendfsync no: written before the reply",
-    "synced": "appendonly yes, appendfsync always: fsync before the reply",
-}
-
-FACTS: Mapping[StoreName, StoreFacts] = {
-    "hbase": StoreFacts(
-        "HBase",
-        {
-            "memory": "durability=SKIP_WAL of each write",
-            "page_cache": "durability=SYNC_WAL of each write: hflush to every DataNode of the pipeline",
-            "synced": "durability=FSYNC_WAL of each write: hsync on every DataNode of the pipeline",
-        },
-        on_hadoop=True,
-        compiled=True,
-    ),
-    "accumulo": StoreFacts(
-        "Accumulo",
-        {
-            "memory": "table.durability=none",
-            "page_cache": "table.durability=flush: hflush to every DataNode of the pipeline",
-            "synced": "table.durability=sync: hsync on every DataNode of the pipeline",
-        },
-        on_hadoop=True,
-        services=("tserver",),
-        master_services=("manager", "gc"),
-        compiled=True,
-        java=17,
-    ),
-    "redis": StoreFacts(
-        "Redis",
-        _REDIS_LEVELS,
-        services=("redis",),
-        workers=1,
-        given=True,
-    ),
-    "redis-cluster": StoreFacts(
-        "Redis Cluster",
-        _REDIS_LEVELS,
-        services=("redis", "redis.bus"),
-        ordered=False,
-        given=True,
-    ),
-    "rocksdb": StoreFacts(
-        "RocksDB",
-        {
-            "memory": "WriteOptions.disableWAL",
-            "page_cache": "a write-ahead log without sync",
-            "synced": "WriteOptions.sync",
-        },
-        workers=1,
-        embedded=True,
-    ),
-    "cassandra": StoreFacts(
-        "Cassandra",
-        {
-            "memory": "durable_writes false; writes at consistency ALL, reads at ONE",
-            "synced": "commitlog_sync batch: synced on every replica before the reply; writes at "
-            "consistency ALL, reads at ONE",
-        },
-        without="with commitlog_sync periodic, a killed process loses what it acknowledged in its last "
-        "100 ms (CASSANDRA-13987), and the other modes sync to the device",
-        services=("cassandra", "cassandra.storage", "cassandra.jmx"),
-        ordered=False,
-        compiled=True,
-        java=17,
-        given=True,
-    ),
-    "kudu": StoreFacts(
-        "Kudu",
-        {
-            "page_cache": "log_force_fsync_all=false: in the logs of most replicas before the reply",
-            "synced": "log_force_fsync_all=true: synced in the logs of most replicas before the reply",
-        },
-        without="every write goes through its log, which replicas agree on",
-        services=("kudu-tserver.rpc", "kudu-tserver.http"),
-        master_services=("kudu-master.rpc", "kudu-master.http"),
-        caution="Kudu's servers are a build that its publishers call testing only, never for production: "
-        "its numbers are not those of a supported release",
-    ),
-    "aerospike": StoreFacts(
-        "Aerospike",
-        {
-            "memory": "commit-to-device false: in buffers of the master and all replicas before the reply",
-            "synced": "commit-to-device true: on devices of the master and all replicas before the reply",
-        },
-        without="without commit-to-device, a server keeps acknowledged writes in its own buffers until it "
-        "flushes them (flush-max-ms, a second by default)",
-        ordered=False,
-        given=True,
-        built=False,
-        caution="Aerospike's binding is untried: no server was available, and it ran only against a "
-        "server of its protocol that the tests bring",
-    ),
-}
+    name: str
+    version: str
+    folder: Path
 
 
 @dataclass(frozen=True)
 class Store:
-    """The store of one cluster."""
+    """A store at one level of durability, with what placement, plans and reports need to know of it.
 
-    name: StoreName = "hbase"
+    `cluster.stores.store.ClusterStore` adds what builds and clients need. The class variables are the same at
+    every level.
+    """
+
     durability: Durability = "page_cache"
 
-    @property
-    def facts(self) -> StoreFacts:
-        return FACTS[self.name]
+    name: ClassVar[str]
+    """In studies, in names of topologies and in records."""
+    title: ClassVar[str]
+    """For people."""
+    acknowledged: ClassVar[Mapping[Durability, str]]
+    """How each level of durability is rendered. Without an entry there is no such level, and `without` says
+    why."""
+    without: ClassVar[str] = ""
+    hadoop: ClassVar[bool] = False
+    """Whether it keeps its data in HDFS. Then the cluster has HDFS, YARN and ZooKeeper, otherwise the store's
+    own daemons alone."""
+    offers: ClassVar[frozenset[str]] = frozenset()
+    """Keys of a study that most stores do not offer: stack, configuration, tier, regionservers_per_node,
+    client, genomics, noisy_neighbour, fault, variant_load."""
+    restores: ClassVar[bool] = False
+    """Whether trials restore a loaded table from a snapshot; otherwise rows are loaded before each trial."""
+    sites: ClassVar[tuple[Site, ...]] = ()
+    """Hadoop's and HBase's files of configuration that its daemons and clients read."""
+    master_services: ClassVar[tuple[str, ...]] = ()
+    services: ClassVar[tuple[str, ...]] = ()
+    """Ports of the master, and of each worker."""
+    master_heaps_mib: ClassVar[Mapping[str, int]] = MappingProxyType({})
+    """Of daemons on the master, beside those that a cluster with HBase has there."""
+    stacks: ClassVar[tuple[str, ...]] = ()
+    """Stacks that every node needs."""
+    own_software: ClassVar[bool] = True
+    """Whether it has a program or jars beside Hadoop's and HBase's, which every cluster on Hadoop has."""
+    client_stacks: ClassVar[tuple[str, ...]] = ("ycsb", "ycsb-stores")
+    """Stacks that clients need. The last has the binding."""
+    stack: ClassVar[StoreStack | None] = None
+    """The stack that the store brings itself, if any."""
+    workers: ClassVar[int | None] = None
+    """The most workers that it can use; None: any number."""
+    drives: ClassVar[int | None] = None
+    """The most drives of a worker that it can use; None: any number."""
+    embedded: ClassVar[bool] = False
+    """Whether it runs in the client's process, so that there is one client."""
+    ordered: ClassVar[bool] = True
+    """Whether it can scan in the order of keys."""
+    compiled: ClassVar[bool] = False
+    """Whether its servers have JIT compilers, and so are warmed up."""
+    java: ClassVar[int | None] = None
+    """The feature release that its servers need; None: any, or none."""
+    given: ClassVar[bool] = False
+    """Whether servers that stand already can be measured."""
+    built: ClassVar[bool] = True
+    """Whether a study can build it."""
+    caution: ClassVar[str] = ""
+    """What stands beside its numbers in plans and reports."""
 
     @property
     def level(self) -> str:
@@ -163,27 +114,102 @@ class Store:
 
     @property
     def words(self) -> str:
-        return f"{self.facts.title}, {self.durability.replace('_', ' ')}"
+        return f"{self.title}, {self.durability.replace('_', ' ')}"
 
-    @property
-    def on_hadoop(self) -> bool:
-        """Whether the cluster has HDFS, YARN and ZooKeeper; otherwise only the store's own daemons run."""
-        return self.facts.on_hadoop
+    def ports(self, roles: Collection[Role], servers: Sequence[str]) -> tuple[str, ...]:
+        """The services of a node with these roles, in the order in which ports are allocated. `servers`: its
+        RegionServers."""
+        names = self.master_services if "master" in roles else ()
+        return (*names, *(self.services if "worker" in roles else ()))
 
-    @property
-    def is_hbase(self) -> bool:
-        return self.name == "hbase"
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(
+            _parsed,
+            serialization=core_schema.plain_serializer_function_ser_schema(
+                lambda store: {"name": store.name, "durability": store.durability}
+            ),
+        )
 
 
-HBASE = Store()
+@cache
+def stores() -> Mapping[str, type[Store]]:
+    """Every store by name: the default one first, then ours, then those of other packages. InputError if an
+    entry point cannot be loaded or repeats a name."""
+    found: dict[str, type[Store]] = {}
+    for module in pkgutil.iter_modules(import_module(_OURS).__path__):
+        if module.ispkg:
+            found |= {one.name: one for one in _module(module.name).STORES}
+    for point in entry_points(group=GROUP):
+        store = _loaded(point)
+        if store.name in found:
+            raise _unusable(point, f"the store {store.name!r} is registered twice")
+        found[store.name] = store
+    return MappingProxyType({DEFAULT: found[DEFAULT], **found})
+
+
+def store_named(name: str, durability: Durability = "page_cache") -> Store:
+    """The store of that name. InputError if there is none."""
+    if name not in stores():
+        raise InputError(
+            f"no store {name!r} is registered.",
+            f"entry points {GROUP}",
+            f"install the package that provides it; registered are {', '.join(stores())}.",
+        )
+    return stores()[name](durability)
+
+
+@cache
+def default_store() -> Store:
+    """The store of a study that names none. Others are not imported for it."""
+    (store,) = _module(DEFAULT).STORES
+    made: Store = store()
+    return made
 
 
 def cautions(stores: Iterable[Store]) -> list[str]:
     """What stands beside the numbers of the stores, once each."""
-    return list(dict.fromkeys(store.facts.caution for store in stores if store.facts.caution))
+    return list(dict.fromkeys(store.caution for store in stores if store.caution))
 
 
 def words_of(level: str) -> str:
     """'Redis, page cache' for the level redis-page-cache; other texts as they are."""
-    known = {store.level: store.words for store in (Store(n, d) for n in STORES for d in LEVELS)}
+    known = {one.level: one.words for kind in stores().values() for one in map(kind, LEVELS)}
     return known.get(level, level)
+
+
+def _module(folder: str) -> Any:
+    return import_module(f"{_OURS}.{folder}.store")
+
+
+def _parsed(value: Any) -> Store:
+    """A store from its JSON form. ValueError if it is none."""
+    if isinstance(value, Store):
+        return value
+    if not isinstance(value, dict) or set(value) - {"name", "durability"}:
+        raise ValueError("a store has a name and a durability")
+    durability = value.get("durability", LEVELS[1])
+    if durability not in LEVELS:
+        raise ValueError(f"{durability!r} is no level of durability: {', '.join(LEVELS)}")
+    try:
+        return store_named(str(value.get("name", DEFAULT)), durability)
+    except InputError as error:
+        raise ValueError(str(error)) from error
+
+
+def _loaded(point: EntryPoint) -> type[Store]:
+    try:
+        store = point.load()
+    except (ImportError, AttributeError) as error:
+        raise _unusable(point, str(error)) from error
+    if not (isinstance(store, type) and issubclass(store, Store)):
+        raise _unusable(point, f"{point.value} is not a Store")
+    return store
+
+
+def _unusable(point: EntryPoint, why: str) -> InputError:
+    return InputError(
+        f"cannot register a store: {why}.",
+        f"entry point {point.name} = {point.value}, group {GROUP}",
+        "correct or uninstall the package that declares it.",
+    )

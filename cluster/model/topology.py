@@ -10,7 +10,7 @@ from density_study.cluster.model.configuration import PLAIN, Configuration
 from density_study.cluster.model.given import GivenCluster
 from density_study.cluster.model.host import Disk, Host, Medium, MemoryFolder, Role
 from density_study.cluster.model.network import UNCHANGED, Network
-from density_study.cluster.model.store import HBASE, Store
+from density_study.cluster.model.store import Store, default_store
 from density_study.cluster.model.versions import VERSIONS, Versions
 
 Isolation = Literal["process", "host", "vm", "container"]
@@ -91,7 +91,7 @@ class Topology:
     levels: Mapping[str, str] = field(default_factory=dict, hash=False)
     order: int = 0
     given: GivenCluster | None = None
-    store: Store = HBASE
+    store: Store = field(default_factory=default_store)
     network: Network = UNCHANGED
     worker_stacks: tuple[str, ...] = ()
 

@@ -7,28 +7,28 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-from density_study.cluster.model.store import HBASE, Store
+from density_study.cluster.model.store import Store, default_store
 from density_study.cluster.model.versions import VERSIONS, Versions
 from density_study.cluster.render.blueprint import InstallDirs
 from density_study.cluster.stack import Java, Stack, classpath, ensure_all
 from density_study.cluster.stack.archive import ensure_archives
 from density_study.cluster.stack.machine_software import THIS_MACHINE, MachineSoftware
-from density_study.cluster.stack.recipes import TOOLS
-from density_study.cluster.stack.store_software import CLIENTS, StoreSoftware, ensure_store
+from density_study.cluster.stack.store_software import StoreSoftware
+from density_study.cluster.stores.store import cluster_store
 
 
 @dataclass(frozen=True)
 class Stacks:
     """Java, as the nodes' machines have it, and the two trees that every node of a cluster uses.
     `client_java`: of HBase's clients.
-    `store`: of a cluster with another store than HBase. `on_hadoop`: whether its nodes use the two trees."""
+    `store`: what the cluster's store has of its own. `disclosed`: names of those of the two that it uses."""
 
     java: Java
     client_java: Java
     hadoop: Stack
     hbase: Stack
     store: StoreSoftware | None = None
-    on_hadoop: bool = True
+    disclosed: tuple[str, ...] = ("hadoop", "hbase")
 
     def install_dirs(self, place: Callable[[PurePath | str], str] = str) -> InstallDirs:
         """Where they are on every node. `place`: the nodes' path of a file of the controller's stacks; by
@@ -58,38 +58,30 @@ class Stacks:
             "client_java": self.client_java.version,
             **{
                 stack.name: {"version": stack.version, "jars_sha256": stack.jars_sha256}
-                for stack in ((self.hadoop, self.hbase) if self.on_hadoop else ())
+                for stack in (self.hadoop, self.hbase)
+                if stack.name in self.disclosed
             },
         }
 
 
 def ensure_stacks(
-    versions: Versions = VERSIONS, store: Store = HBASE, machine: MachineSoftware = THIS_MACHINE
+    versions: Versions = VERSIONS,
+    store: Store | None = None,
+    machine: MachineSoftware = THIS_MACHINE,
 ) -> Stacks:
-    """The stacks, made if not in the cache; Java and what another store needs, as `machine` has them, where
+    """The stacks, made if not in the cache; Java and what the store needs, as `machine` has them, where
     the nodes are. By default that is here: then class-data archives are made, too (YCSB's among them).
 
     InputError if one is missing or cannot be made.
     """
     java, client_java = machine.java(versions.java), machine.java()
-    hadoop, hbase, ycsb = ensure_all(("hadoop", "hbase", "ycsb"), versions)
+    used = cluster_store(store or default_store())
+    hadoop, hbase, ycsb, *_ = ensure_all(("hadoop", "hbase", *used.client_stacks), versions)
     if machine is THIS_MACHINE:
         ensure_archives((hadoop, hbase), java, versions.java)
         ensure_archives((ycsb,), client_java)
-    software = None if store.is_hbase else ensure_store(store, machine)
-    return Stacks(java, client_java, hadoop, hbase, software, store.on_hadoop)
-
-
-def stacks_of_nodes(store: Store) -> tuple[str, ...]:
-    """The stacks that every node of a cluster needs. Redis is a program of the machines, RocksDB a library of
-    its clients."""
-    hadoop = ("hadoop", "hbase") if store.on_hadoop else ()
-    return (*hadoop, *((store.name,) if store.name in TOOLS else ()))
-
-
-def stacks_of_clients(store: Store) -> tuple[str, ...]:
-    """The further stacks that clients need."""
-    return ("ycsb",) if store.is_hbase else ("ycsb", CLIENTS)
+    software = used.software(machine) if used.own_software else None
+    return Stacks(java, client_java, hadoop, hbase, software, used.stacks)
 
 
 def moved(path: PurePath | str, homes: Mapping[PurePath, PurePath]) -> str:

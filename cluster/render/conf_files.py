@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path, PurePath
 from typing import Any, Literal
 from xml.etree import ElementTree as ET
@@ -37,13 +38,18 @@ STORAGE: dict[Medium, tuple[str, str]] = {"flash": ("SSD", "ALL_SSD"), "hdd": ("
 """A medium's storage type, and the policy that places blocks there."""
 DEFAULT_POLICY = "3.4.0"
 """From this Hadoop on, the default policy can be set. Before, it is HOT, which needs DISK."""
-_TEMPLATES = jinja2.Environment(
-    loader=jinja2.FileSystemLoader(Path(__file__).with_name("templates")),
-    undefined=jinja2.StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-    keep_trailing_newline=True,
-)
+_TEMPLATES = Path(__file__).with_name("templates")
+
+
+@cache
+def _environment(folder: Path) -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(folder),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
 
 
 def node_files(blueprint: Blueprint, node: Node) -> dict[str, str]:
@@ -73,9 +79,9 @@ def store_client_files() -> dict[str, str]:
     return {"log4j.properties": _text("log4j-client.properties", {})}
 
 
-def text_file(template: str, values: Mapping[str, Any]) -> str:
-    """A file from a template of this folder, as its reader decodes it."""
-    text = _text(template, values)
+def text_file(template: str, values: Mapping[str, Any], folder: Path = _TEMPLATES) -> str:
+    """A file from a template, as its reader decodes it. `folder`: of the template, by default `templates`."""
+    text = _text(template, values, folder)
     return _for_java(text) if template.endswith(_READ_AS_LATIN_1) else text
 
 
@@ -161,8 +167,8 @@ def _values(blueprint: Blueprint, node: Node) -> dict[str, Any]:
     }
 
 
-def _text(template: str, values: Mapping[str, Any]) -> str:
-    return _TEMPLATES.get_template(template).render(values)
+def _text(template: str, values: Mapping[str, Any], folder: Path = _TEMPLATES) -> str:
+    return _environment(folder).get_template(template).render(values)
 
 
 def _site_files(blueprint: Blueprint, values: Mapping[str, Any]) -> dict[str, str]:
@@ -170,8 +176,7 @@ def _site_files(blueprint: Blueprint, values: Mapping[str, Any]) -> dict[str, st
     given = blueprint.topology.configuration.properties
     return {
         f"{site}.xml": configuration_xml({**_ours(site, values), **given.get(site, {})})
-        for site in SITES
-        if site != "hbase-site" or blueprint.topology.store.is_hbase
+        for site in blueprint.topology.store.sites
     }
 
 
@@ -182,11 +187,10 @@ def _ours(name: str, values: Mapping[str, Any]) -> dict[str, str]:
 
 def fixed_properties() -> Mapping[str, Site]:
     """The properties that we set and a study cannot: name -> the file that has it."""
-    folder = Path(__file__).with_name("templates")
     return {
         name: site
         for site in SITES
-        for name, mark, _ in _properties((folder / f"{site}.properties").read_text())
+        for name, mark, _ in _properties((_TEMPLATES / f"{site}.properties").read_text())
         if mark == "="
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import PurePath
 
@@ -55,15 +56,17 @@ class Daemon:
     address: str = ""
 
 
-def daemons(blueprint: Blueprint) -> tuple[Daemon, ...]:
-    """All daemons of Hadoop and HBase in starting order: a daemon comes after those that it waits for."""
+def daemons(
+    blueprint: Blueprint, beside_hdfs: Iterable[tuple[Node, str, str]]
+) -> tuple[Daemon, ...]:
+    """All daemons of Hadoop and HBase in starting order: a daemon comes after those that it waits for.
+    `beside_hdfs`: (node, kind, name) of HBase's."""
     master, workers = blueprint.topology.master, blueprint.topology.workers
     placed = [
         (master, "zookeeper", "zookeeper"),
         (master, "namenode", "namenode"),
         *((worker, "datanode", "datanode") for worker in workers),
-        *([(master, "hmaster", "hmaster")] if blueprint.topology.store.is_hbase else []),
-        *((w, "regionserver", server) for w in workers for server in w.regionserver_names),
+        *beside_hdfs,
         (master, "resourcemanager", "resourcemanager"),
         *((worker, "nodemanager", "nodemanager") for worker in workers),
     ]

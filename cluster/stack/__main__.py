@@ -17,7 +17,7 @@ from density_study.cluster.stack.maven import WITH_TESTS
 from density_study.cluster.stack.own_jar import test_jar
 from density_study.cluster.stack.prune import in_use, other_trees, remove, size_mib
 from density_study.cluster.stack.recipe import Recipe
-from density_study.cluster.stack.recipes import RECIPES, TOOLS, recipe_of
+from density_study.cluster.stack.recipes import RECIPES, further_recipes, recipe_of
 from density_study.cluster.stack.stack import ensure_all, java_for
 from density_study.cluster.state import shell
 from density_study.cluster.state.atomic import write_text
@@ -75,7 +75,9 @@ def prune(
 @app.command(epilog="Example: python -m density_study.cluster.stack test")
 def test() -> None:
     """Compile, lint and unit-test the Java that we build ourselves, outside the source tree."""
-    for recipe in (recipe for recipe in map(recipe_of, (*RECIPES, *TOOLS)) if recipe.built):
+    for recipe in (
+        recipe for recipe in map(recipe_of, (*RECIPES, *further_recipes())) if recipe.built
+    ):
         test_jar(recipe, java_for(recipe))
         print(f"{recipe.title}: Java tests passed")
 

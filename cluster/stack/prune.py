@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from density_study.cluster.stack.cache import cache_root
-from density_study.cluster.stack.recipes import RECIPES, TOOLS, locked_versions
+from density_study.cluster.stack.recipes import RECIPES, further_recipes, locked_versions
 from density_study.cluster.stack.stack import locked, stack_home
 from density_study.cluster.stack.tree import MANIFEST
 
@@ -26,7 +26,9 @@ def other_trees() -> list[Path]:
     """Trees that no recipe of this version names, by name. Only what says itself that it is one: its
     folder's name and its manifest's stack and version agree. Links are none."""
     ours = {
-        stack_home(name, versions) for name in (*RECIPES, *TOOLS) for versions in locked_versions()
+        stack_home(name, versions)
+        for name in (*RECIPES, *further_recipes())
+        for versions in locked_versions()
     }
     stacks = cache_root() / "stacks"
     if not stacks.is_dir():

@@ -6,11 +6,13 @@ shipped locks lie beside the pom; `study stack add` writes others to the cache.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.store import StoreStack, stores
 from density_study.cluster.model.versions import HBASE, VERSIONS, Versions
 from density_study.cluster.stack.cache import cache_root
 from density_study.cluster.stack.lock import read_lock
@@ -104,24 +106,9 @@ def _ycsb_stores(_: Versions) -> Recipe:
     )
 
 
-def _cassandra(_: Versions) -> Recipe:
-    """The servers; their client is in ycsb-stores."""
-    return Recipe("cassandra", "5.0.9", _HERE / "cassandra")
-
-
-def _accumulo(_: Versions) -> Recipe:
-    """Its daemons, without HDFS and ZooKeeper, which are those of HBase; their client is in ycsb-stores."""
-    return Recipe("accumulo", "2.1.4", _HERE / "accumulo")
-
-
 def _gatk(_: Versions) -> Recipe:
     """GATK, for pipelines that name it."""
     return Recipe("gatk", "4.6.2.0", _HERE / "gatk")
-
-
-def _kudu(_: Versions) -> Recipe:
-    """The servers, as Linux programs for x86-64; their client is in ycsb-stores."""
-    return Recipe("kudu", "1.18.1", _HERE / "kudu")
 
 
 RECIPES: dict[str, Callable[[Versions], Recipe]] = {
@@ -134,18 +121,26 @@ RECIPES: dict[str, Callable[[Versions], Recipe]] = {
 TOOLS: dict[str, Callable[[Versions], Recipe]] = {
     "profiler": _profiler,
     "ycsb-stores": _ycsb_stores,
-    "cassandra": _cassandra,
-    "accumulo": _accumulo,
     "gatk": _gatk,
-    "kudu": _kudu,
 }
-"""Fetched when they are needed."""
+
+
+def further_recipes() -> Mapping[str, Callable[[Versions], Recipe]]:
+    """Those of stacks that are fetched when they are needed: tools, and what stores bring."""
+    brought = filter(None, (store.stack for store in stores().values()))
+    return {**TOOLS, **{one.name: partial(_brought, one) for one in brought}}
+
+
+def _brought(stack: StoreStack, _: Versions) -> Recipe:
+    return Recipe(stack.name, stack.version, stack.folder)
 
 
 def recipe_of(name: str, versions: Versions = VERSIONS) -> Recipe:
     """The recipe registered under `name`, by default of the default versions. InputError names those that
     exist."""
-    known = {**RECIPES, **TOOLS}
+    if name in RECIPES:
+        return RECIPES[name](versions)
+    known = further_recipes()
     if name not in known:
         raise InputError(
             f"stack {name!r} does not exist.", "stack", f"use one of {', '.join(RECIPES)}, or all."

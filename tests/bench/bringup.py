@@ -17,7 +17,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from density_study.cluster.lifecycle.bring_up import bring_up
-from density_study.cluster.lifecycle.readiness import services
 from density_study.cluster.lifecycle.startup_monitor import POLL_S
 from density_study.cluster.lifecycle.tear_down import tear_down
 from density_study.cluster.model.cluster import Endpoints, Site
@@ -28,9 +27,10 @@ from density_study.cluster.providers.provider import node_paths, provider_of
 from density_study.cluster.providers.stacks import Stacks, ensure_stacks
 from density_study.cluster.render.blueprint import Blueprint
 from density_study.cluster.render.daemons import Daemon
-from density_study.cluster.render.rendered import Rendered, owner, render
+from density_study.cluster.render.rendered import Rendered, owner
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.tags import NODE, TAG, tagged
+from density_study.cluster.stores.store import render, store_of
 from tests.bench.measurement import Measurement, at_most, printed
 from tests.bench.memory import pss_mib
 from tests.live.support.builds import open_build, topology
@@ -130,7 +130,7 @@ def _line(site: Site, daemon: Daemon) -> str:
 
 def _await(layout: Topology, endpoints: Endpoints) -> None:
     deadline = time.monotonic() + DEADLINE_S
-    pending = services(layout, endpoints)
+    pending = store_of(layout).readiness(layout, endpoints)
     while pending:
         pending = [service for service in pending if not service.check().ready]
         if time.monotonic() > deadline:

@@ -18,7 +18,7 @@ from density_study.cluster.clients.client_commands import java_command, serial
 from density_study.cluster.lifecycle.bring_up import bring_up
 from density_study.cluster.lifecycle.tear_down import tear_down
 from density_study.cluster.model.cluster import Cluster
-from density_study.cluster.model.store import FACTS, LEVELS, Store, StoreName
+from density_study.cluster.model.store import LEVELS, store_named, stores
 from density_study.cluster.model.transport import Command, Transport
 from density_study.cluster.providers.provider import provider_of
 from density_study.cluster.providers.stacks import ensure_stacks
@@ -36,7 +36,7 @@ from tests.live.support.java_client import YCSB, compiled
 
 GOAL = 0.95
 HEAP_MIB = 512
-STORES: tuple[StoreName, ...] = ("redis", "rocksdb", "accumulo", "cassandra", "kudu")
+STORES: tuple[str, ...] = ("redis", "rocksdb", "accumulo", "cassandra", "kudu")
 MIXES: tuple[Mix, ...] = ("c", "a")
 RECORDS = 20_000
 SHAPE = {"fieldcount": "10", "tablets": "4", "recordcount": str(RECORDS), "insertorder": "hashed"}
@@ -83,15 +83,15 @@ class _Standing:
     def arguments(self, mix: Mix) -> tuple[str, ...]:
         binding, setting = binding_of(self.cluster), _setting(mix)
         logs = f"{self._folder}/ycsb-1-"
-        of_store = binding.properties(self.cluster)
+        of_store = binding.properties
         return client_arguments(setting, logs, db=binding.db, of_store=of_store)
 
 
 @contextmanager
-def _standing(store: StoreName, folder: Path) -> Iterator[_Standing]:
+def _standing(store: str, folder: Path) -> Iterator[_Standing]:
     """A store with RECORDS rows on one worker, at the lowest durability that survives its servers."""
-    level = next(one for one in LEVELS[1:] if one in FACTS[store].acknowledged)
-    placed = topology(folder, workers=1, store=Store(store, level))
+    level = next(one for one in LEVELS[1:] if one in stores()[store].acknowledged)
+    placed = topology(folder, workers=1, store=store_named(store, level))
     site, journal = open_build(folder, os.getpid())
     try:
         cluster = bring_up(site, placed, ensure_stacks(placed.versions, placed.store), journal)

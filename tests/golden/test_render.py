@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from density_study.cluster.model.store import Store
+from density_study.cluster.model.store import store_named
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.render.daemons import Daemon
-from density_study.cluster.render.rendered import Rendered, render
+from density_study.cluster.render.rendered import Rendered
+from density_study.cluster.stores.store import render
 from tests.golden.conftest import Compare
 from tests.support.topologies import blueprint, local, physical
 
@@ -19,11 +20,11 @@ from tests.support.topologies import blueprint, local, physical
     [
         ("local-2-workers", local()),
         ("physical-2-hosts", physical()),
-        ("local-accumulo", replace(local(servers=0), store=Store("accumulo"))),
-        ("local-redis", replace(local(1), store=Store("redis"))),
-        ("local-redis-cluster", replace(local(), store=Store("redis-cluster"))),
-        ("local-cassandra", replace(local(), store=Store("cassandra", "synced"))),
-        ("local-kudu", replace(local(), store=Store("kudu"))),
+        ("local-accumulo", replace(local(servers=0), store=store_named("accumulo"))),
+        ("local-redis", replace(local(1), store=store_named("redis"))),
+        ("local-redis-cluster", replace(local(), store=store_named("redis-cluster"))),
+        ("local-cassandra", replace(local(), store=store_named("cassandra", "synced"))),
+        ("local-kudu", replace(local(), store=store_named("kudu"))),
     ],
 )
 def test_rendered(name: str, topology: Topology, golden: Compare) -> None:

@@ -14,13 +14,13 @@ import pytest
 
 from density_study.cluster.clients.client_commands import hadoop_command
 from density_study.cluster.lifecycle.bring_up import bring_up
-from density_study.cluster.lifecycle.readiness import fetch_json
 from density_study.cluster.lifecycle.tear_down import tear_down
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.transport import ProcessId
 from density_study.cluster.providers.provider import provider_of
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.state.tags import tagged
+from density_study.cluster.stores.answers import fetch_json
 from density_study.workloads.testdfsio.job import job_arguments
 from density_study.workloads.testdfsio.setting import DfsioSetting
 from density_study.workloads.testdfsio.workload import MAIN

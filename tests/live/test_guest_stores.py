@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from density_study.cluster.model.store import Store, StoreName
+from density_study.cluster.model.store import store_named
 from density_study.cluster.providers.libvirt.names import IMAGE_POOL
 from density_study.cluster.providers.libvirt.provider import LibvirtProvider
 from density_study.cluster.providers.libvirt.virsh import Virsh
@@ -26,7 +26,7 @@ pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root"),
 ]
 ROWS = 300
-STORES: tuple[StoreName, ...] = ("redis-cluster", "cassandra", "kudu", "accumulo")
+STORES: tuple[str, ...] = ("redis-cluster", "cassandra", "kudu", "accumulo")
 LEVELS = ", ".join(f"{{name: {name}, durability: synced}}" for name in STORES)
 WORK = f"""
 factors: {{vms_per_host: [2], store: [{LEVELS}]}}
@@ -41,7 +41,7 @@ seed: 1
 
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Libvirtd]:
-    with daemon_for(tmp_path_factory.mktemp("guests"), list(map(Store, STORES))) as running:
+    with daemon_for(tmp_path_factory.mktemp("guests"), list(map(store_named, STORES))) as running:
         yield running
 
 

@@ -20,7 +20,7 @@ from density_study.cluster.lifecycle.tear_down import tear_down
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import Disk, IoLimits
-from density_study.cluster.model.store import HBASE
+from density_study.cluster.model.store import default_store
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.model.transport import Command
 from density_study.cluster.providers.libvirt.accel import boots
@@ -53,7 +53,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Libvirtd]:
     """With the golden image built and in the host's cache."""
     folder = tmp_path_factory.mktemp("vm")
     image = ensure_image(
-        ensure_all(stacks_in_guests(HBASE))
+        ensure_all(stacks_in_guests(default_store()))
     )  # before the namespace, which has no access to the archive
     with libvirtd(folder / "h1", "h1") as running, inside(running.namespace):
         store_image(folder, running, image)
@@ -123,7 +123,7 @@ def _make_and_remove(
 def test_acceleration_is_proved_by_a_kernel(daemon: Libvirtd) -> None:
     folder = daemon.folder.parent
     site, journal = open_build(folder, os.getpid())
-    image = ensure_image(ensure_all(stacks_in_guests(HBASE)))
+    image = ensure_image(ensure_all(stacks_in_guests(default_store())))
     stored = store(Virsh(daemon.uri), str(folder / "images"), image, journal, site.tag)
     booted, why = boots(Virsh(daemon.uri), site, journal, stored.kernel, "tcg", 120)
     assert booted, why

@@ -20,13 +20,13 @@ import pytest
 from density_study.analysis.tables import TABLES
 from density_study.analysis.tables.store import read_table
 from density_study.cluster.lifecycle.bring_up import bring_up
-from density_study.cluster.lifecycle.readiness import fetch_json
 from density_study.cluster.lifecycle.tear_down import tear_down
 from density_study.cluster.machine.other_users.private_network import entry
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.state.tags import tagged
+from density_study.cluster.stores.answers import fetch_json
 from density_study.jobs.ingest.ingest import SMALL_BYTES
 from density_study.jobs.remote_analysis import run_place
 from tests.bench.made_run import Size, make_run

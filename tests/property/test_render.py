@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from density_study.cluster.model.memory import OVERHEAD_MIB, daemon_heaps
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.render.conf_files import UNUSED_PORT, configuration_xml
-from density_study.cluster.render.rendered import render
+from density_study.cluster.stores.store import render
 from tests.support.topologies import blueprint, local
 
 TOPOLOGIES = st.builds(local, st.integers(1, 6), st.integers(0, 4), st.integers(20000, 30000))

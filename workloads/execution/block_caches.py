@@ -14,11 +14,11 @@ from functools import partial
 from typing import Any
 
 from density_study.cluster.clients.daemon_pages import NO_ANSWER, fetch_page
-from density_study.cluster.lifecycle.readiness import Fetch
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.host import MIB
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.providers.existing.web import url_of
+from density_study.cluster.stores.answers import Fetch
 from density_study.workloads.base.values import CacheUse
 
 _SERVER = "Hadoop:service=HBase,name=RegionServer,sub=Server"

@@ -26,10 +26,10 @@ from density_study.cluster.state.file_fault import file_fault
 from density_study.workloads.base.search import Ended, Probe
 from density_study.workloads.base.values import TargetRate
 from density_study.workloads.execution.acts import Acts, Outcome, began, ended
-from density_study.workloads.execution.hbase_ready import row_written_and_read
 from density_study.workloads.execution.run import Run, spared_trials
 from density_study.workloads.execution.saturation import resolve
 from density_study.workloads.execution.searching import prepared
+from density_study.workloads.execution.store_ready import row_written_and_read
 from density_study.workloads.execution.trial import draft_manifest, run_trial
 from density_study.workloads.planning.plan import Step
 from density_study.workloads.record.record import (

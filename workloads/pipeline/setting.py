@@ -161,9 +161,9 @@ class PipelineSetting(Setting):
                 ("workloads",),
             )
 
-        if self.variant_load and not topology.store.is_hbase:
+        if self.variant_load and "variant_load" not in topology.store.offers:
             raise InputError(
-                f"variant_load writes to HBase, and {topology.name} has {topology.store.facts.title}.",
+                f"variant_load writes to HBase, and {topology.name} has {topology.store.title}.",
                 f"{where}.variant_load",
                 "use store: hbase, or leave variant_load out.",
                 ("workloads",),

@@ -40,7 +40,7 @@ def create_table(context: TrialContext, bases: int) -> None:
 def load_command(cluster: Cluster, node: Node) -> Command:
     """Loads the node's variants, at the durability of the study's store. Measured: its JVM has the flags of
     YCSB's clients."""
-    level = binding_of(cluster).properties(cluster).get("durability")
+    level = binding_of(cluster).properties.get("durability")
     durability = ("--durability", level) if level else ()
     return _command(cluster, node, "load-variants", *_NAMED, "--vcf", DISTINCT_CALLS, *durability)
 

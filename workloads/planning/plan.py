@@ -242,7 +242,7 @@ def _topologies(study: Study, hosts: Sequence[Host]) -> tuple[Topology, ...]:
         store = study.store.store
         return tuple(given_topology(one, client, order, store) for order, one in enumerate(given))
     media = tuple(dict.fromkeys(disk.medium for host in hosts for disk in host.disks))
-    # the control arm that nobody asked for is one of HBase: other stores have no RegionServers
+    # nobody asked for the control arm: it is one of stores with RegionServers
     is_asked = "regionservers_per_node" in study.factors.model_fields_set
     arms = [
         Arm(vms, servers, medium, versions, configuration, levels, store, network)
@@ -251,7 +251,7 @@ def _topologies(study: Study, hosts: Sequence[Host]) -> tuple[Topology, ...]:
         for levels, store, versions, configuration, network in named_levels(
             study.factors, study.stack.versions, study.store.store
         )
-        if store.is_hbase or servers == 1 or is_asked
+        if "regionservers_per_node" in store.offers or servers == 1 or is_asked
     ]
     layout = Layout(
         provider=study.node_provider,
@@ -279,8 +279,7 @@ def _append_build(
                  label=f"{kind} {label}", estimate_s=estimate_s, **trial)
         )  # fmt: skip
 
-    append("up", build, UP_ESTIMATE_S if store.on_hadoop else STORE_UP_ESTIMATE_S)
-    is_warmed_up = store.is_hbase or store.facts.compiled
+    append("up", build, UP_ESTIMATE_S if store.hadoop else STORE_UP_ESTIMATE_S)
     warmed: set[Hashable] = set()
     earlier: list[Setting] = []
     before = sum(step.kind == "trial" for step in steps)
@@ -290,7 +289,7 @@ def _append_build(
             f"{build} {trial.name}",
             _trial_s(trial)
             + _prepare_s(trial.setting, earlier, topology)
-            + (_warm_up_s(trial.setting, warmed, topology.jit) if is_warmed_up else 0.0),
+            + (_warm_up_s(trial.setting, warmed, topology.jit) if store.compiled else 0.0),
             trial=f"{build}-{order:03d}-{trial.name}",
             order=order,
             setting=trial.setting,

@@ -30,14 +30,12 @@ from density_study.cluster.providers.provider import (
 )
 from density_study.cluster.providers.ssh.channel import channel
 from density_study.cluster.providers.stacks import ensure_stacks
-from density_study.cluster.render.cassandra import COMMIT_LOG_LEAST_MIB
-from density_study.cluster.render.kudu import least_disk_mib
 from density_study.cluster.render.names import check_path
 from density_study.cluster.stack import ensure, ensure_all
 from density_study.cluster.stack.java import find_java
-from density_study.cluster.stack.recipes import TOOLS
-from density_study.cluster.stack.store_software import ensure_store
+from density_study.cluster.stack.recipes import further_recipes
 from density_study.cluster.state.limits import check_limits, check_temporary
+from density_study.cluster.stores.store import cluster_store, store_of
 from density_study.workloads.planning.arm_checks import (
     check_jvm_flags,
     check_properties,
@@ -78,14 +76,10 @@ def _data_mib(study: Study) -> tuple[int, int]:
 
 
 def _of_stores_mib(study: Study, data_mib: int) -> int:
-    """What other stores need beyond HBase, some of it however little is written. Accumulo's logs, and files
-    that compactions have replaced, lie on the disk until they are collected."""
-    names = {one.name for one in (study.store.store, *study.factors.stores().values())}
-    nodes = max(1, *study.factors.vms_per_host)
-    cassandra = COMMIT_LOG_LEAST_MIB if "cassandra" in names else 0
-    kudu = max((least_disk_mib(*one.table_shape) for one in study.settings()), default=0)
-    least = max(cassandra, kudu if "kudu" in names else 0)
-    return max(nodes * least, data_mib if "accumulo" in names else 0)
+    """What stores need beyond HBase."""
+    stores = (study.store.store, *study.factors.stores().values())
+    nodes, shapes = max(1, *study.factors.vms_per_host), [s.table_shape for s in study.settings()]
+    return max(cluster_store(one).more_disk_mib(data_mib, nodes, shapes) for one in stores)
 
 
 def _cache_files_mib(study: Study) -> int:
@@ -191,7 +185,7 @@ def _acts(
     if isinstance(provider, Given):
         for topology in plan.topologies.values():
             which = ", ".join(topology.levels.values()) or "the cluster"
-            known = "version of Hadoop" if topology.store.on_hadoop else "durability"
+            known = "version of Hadoop" if topology.store.hadoop else "durability"
             yield (
                 f"{which} answers, and its {known} is known",
                 partial(_check_given, topology, disk_need_mib(study), plan.estimate_s),
@@ -199,14 +193,13 @@ def _acts(
         return
     topologies = plan.topologies.values()
     for topology in {topology.store: topology for topology in topologies}.values():
-        if not topology.store.is_hbase:
-            machine = software_of(topology)
-            yield topology.store.facts.title, partial(ensure_store, topology.store, machine)
+        if topology.store.own_software:
+            yield topology.store.title, partial(_ensure_store, topology)
     for versions in dict.fromkeys(topology.versions for topology in topologies):
         name = "Java, Hadoop, HBase and YCSB" if versions == study.stack.versions else str(versions)
         yield name, partial(ensure_software, versions, here=not isinstance(provider, Paths))
     for stack in dict.fromkeys(one for topology in topologies for one in topology.worker_stacks):
-        if stack in TOOLS:  # the others are already there
+        if stack in further_recipes():  # the others are already there
             yield stack, partial(ensure, stack)
     for name, topology in plan.topologies.items():
         if topology.configuration != PLAIN:
@@ -225,6 +218,11 @@ def _acts(
     if isinstance(provider, Preflight):
         for topology in plan.topologies.values():
             yield f"hosts of {topology.name}", partial(provider.preflight, topology, tag)
+
+
+def _ensure_store(topology: Topology) -> None:
+    ensure_all(topology.store.client_stacks)
+    store_of(topology).software(software_of(topology))
 
 
 def _check_pressure(host: Host) -> None:

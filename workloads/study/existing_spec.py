@@ -11,6 +11,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from density_study.cluster.model.given import GivenCluster, Kerberos, StoreEndpoint
 from density_study.cluster.model.host import Host
+from density_study.cluster.model.store import stores
 from density_study.workloads.base.checked import FaultyKeyError, Name, PlainPath, like
 from density_study.workloads.base.values import Frozen
 
@@ -76,8 +77,11 @@ Namespace = Annotated[
 Queue = Annotated[str, like(r"[A-Za-z0-9._-]{1,100}", "the name of a queue")]
 
 
+_ENDPOINTS = ", ".join(store.title for store in stores().values() if store.given)
+
+
 class EndpointSpec(Frozen):
-    """A Redis, Redis Cluster, Cassandra or Aerospike that stands already; `store` says which."""
+    """A store that stands already; the key `store` says which."""
 
     addresses: tuple[
         Annotated[
@@ -87,11 +91,12 @@ class EndpointSpec(Frozen):
     ] = Field(
         min_length=1,
         max_length=64,
-        description="Where the store answers, each `HOST:PORT`: the server of Redis, or some nodes of a "
+        description="Where the store answers, each `HOST:PORT`: the only server, or some nodes of a "
         "cluster, which name the others.",
     )
     user: Annotated[str, like(r"[^\s,=]{1,100}", "a user's name")] | None = Field(
-        None, description="Login. Without it, Redis takes the password as that of the default user."
+        None,
+        description="Login. Without it, the password is that of the default user, if there is one.",
     )
     password_file: PlainPath | None = Field(
         None,
@@ -100,20 +105,21 @@ class EndpointSpec(Frozen):
     ca_file: PlainPath | None = Field(
         None,
         description="PEM file with the authorities of the servers' certificates: clients then use TLS, and "
-        "check names. Not for Aerospike. Default: no TLS.",
+        "check names. Default: no TLS.",
     )
     datacenter: Annotated[str, like(r"[A-Za-z0-9._-]{1,100}", "a name")] = Field(
-        "datacenter1", description="Of Cassandra: the datacenter of the clients and of the rows."
+        "datacenter1",
+        description="Of a store with datacenters: that of the clients and of the rows.",
     )
     replication: Annotated[int, Field(strict=True, ge=1, le=10)] = Field(
-        1, description="Of Cassandra: replicas of each row in that datacenter."
+        1, description="Of a store with datacenters: replicas of each row in that one."
     )
     server_namespace: (
         Annotated[str, like(r"[A-Za-z0-9_$-]{1,31}", "the name of a namespace")] | None
     ) = Field(
         None,
-        description="Of Aerospike, which needs it: the namespace of the servers' configuration that gets the "
-        "study's sets.",
+        description="The namespace of the servers' configuration that gets the study's sets, of a store that "
+        "has such namespaces.",
     )
 
     @model_validator(mode="after")
@@ -147,8 +153,8 @@ class ExistingSpec(Frozen):
     )
     endpoint: EndpointSpec | None = Field(
         None,
-        description="A Redis, Redis Cluster, Cassandra or Aerospike, in place of Hadoop and HBase: only "
-        "`namespace` is taken beside it.",
+        description=f"A store that stands ({_ENDPOINTS}), in place of Hadoop and HBase: only `namespace` is "
+        "taken beside it.",
     )
     folder: Folder | None = Field(
         None,

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from density_study.cluster.model.configuration import PLAIN, BlockCache, Configuration
 from density_study.cluster.model.network import UNCHANGED, Network
-from density_study.cluster.model.store import Store
+from density_study.cluster.model.store import Store, default_store
 from density_study.cluster.model.topology import Jit
 from density_study.cluster.model.versions import HADOOP, HBASE, Versions, vendor_fault
 from density_study.cluster.stack.java import OLDEST
@@ -269,7 +269,7 @@ def named_levels(
 
 def _own_store(store: Store) -> Mapping[str, Store]:
     """The one of the study: its durability is in the topologies' names, too."""
-    return {} if store == Store() else {store.level: store}
+    return {} if store == default_store() else {store.level: store}
 
 
 Level = TypeVar("Level")

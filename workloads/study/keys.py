@@ -30,7 +30,7 @@ from density_study.workloads.study.notify import MAX_RECEIVERS, Receiver
 from density_study.workloads.study.registry import kinds
 from density_study.workloads.study.repetitions import Repetitions
 from density_study.workloads.study.schedule import CompareSpec, Schedule
-from density_study.workloads.study.store_spec import StoreChoice, StoreSpec
+from density_study.workloads.study.store_spec import STORE_NAMES, StoreChoice, StoreSpec
 from density_study.workloads.study.vms_spec import VmsSpec
 
 DeviceName = Literal["pressure", "disks", "sockets", "network", "jmx", "gc", "profile"]
@@ -140,9 +140,8 @@ class StudyKeys(Frozen):
     factors: Factors = Field(description="Factors to compare.")
     store: StoreChoice = Field(
         StoreSpec(),
-        description="Store of the YCSB workloads: `hbase`, `accumulo`, `cassandra`, `kudu`, `redis`, "
-        "`redis-cluster`, `rocksdb` or (only with `existing.endpoint`) `aerospike`, or with a durability: "
-        "`{name: redis, durability: synced}`.",
+        description=f"Store of the YCSB workloads: {STORE_NAMES}; or with a durability: "
+        "`{name: hbase, durability: synced}`.",
     )
     stack: StackSpec = Field(StackSpec(), description="Software versions and settings.")
     workloads: tuple[WorkloadEntry, ...] = Field(min_length=1, description="Workloads to run.")

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from density_study.cluster.model.store import Durability, Store, StoreName
+from density_study.cluster.model.store import DEFAULT, Durability, Store, store_named, stores
 from density_study.workloads.base.values import Frozen
+
+if TYPE_CHECKING:
+    StoreName = str
+else:
+    StoreName = Literal[tuple(stores())]
+STORE_NAMES = ", ".join(
+    f"`{name}`{'' if store.built else ' (as an endpoint alone)'}"
+    for name, store in stores().items()
+)
 
 
 class StoreSpec(Frozen):
-    """A store, and when it acknowledges a write. `redis` is short for `{name: redis}`."""
+    """A store, and when it acknowledges a write. A name alone is short for `{name: ...}`."""
 
-    name: StoreName = Field(
-        "hbase",
-        description="`hbase`, `accumulo`, `cassandra`, `kudu`, `redis` or `redis-cluster` (or Valkey), "
-        "`rocksdb`, or, as an endpoint, `aerospike`.",
-    )
+    name: StoreName = Field(DEFAULT, description=f"{STORE_NAMES}.")
     durability: Durability = Field(
         "page_cache",
         description="What an acknowledged write survives. `memory`: nothing. `page_cache`: the death of the "
@@ -26,7 +31,7 @@ class StoreSpec(Frozen):
 
     @property
     def store(self) -> Store:
-        return Store(self.name, self.durability)
+        return store_named(self.name, self.durability)
 
 
 def _by_name(value: Any) -> Any:
@@ -39,12 +44,12 @@ StoreChoice = Annotated[
     WithJsonSchema(
         {
             "anyOf": [
-                {"enum": list(get_args(StoreName))},
+                {"enum": list(stores())},
                 {
                     "type": "object",
                     "additionalProperties": False,
                     "properties": {
-                        "name": {"enum": list(get_args(StoreName))},
+                        "name": {"enum": list(stores())},
                         "durability": {"enum": list(get_args(Durability))},
                     },
                 },

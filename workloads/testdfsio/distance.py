@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from density_study.cluster.clients.daemon_pages import datanode_counters
-from density_study.cluster.lifecycle.readiness import Fetch
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.topology import Node, Topology
+from density_study.cluster.stores.answers import Fetch
 
 _COUNTERS = {"read": "BytesRead", "to_others": "RemoteBytesRead"}
 _MOST_OF_IT = 0.9

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from density_study.cluster.clients.client_commands import hadoop_command
 from density_study.cluster.clients.daemon_pages import datanode_counters
 from density_study.cluster.clients.hdfs import Block
-from density_study.cluster.lifecycle.readiness import Fetch
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.configuration import HDFS_PMEM
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.host import MIB
 from density_study.cluster.model.topology import Topology
+from density_study.cluster.stores.answers import Fetch
 from density_study.workloads.base.client_run import require_success, run_client, tail
 from density_study.workloads.base.values import CacheUse
 from density_study.workloads.base.workload import TrialContext

@@ -222,10 +222,10 @@ class DfsioSetting(Setting):
             )
 
     def obstacle(self, topology: Topology) -> InputError | None:
-        if topology.store.on_hadoop:
+        if topology.store.hadoop:
             return None
         return InputError(
-            f"{self.id}: a cluster with {topology.store.facts.title} has no HDFS.",
+            f"{self.id}: a cluster with {topology.store.title} has no HDFS.",
             "testdfsio",
             "remove `testdfsio`, or let the study have HBase, too.",
             ("workloads",),

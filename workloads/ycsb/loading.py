@@ -67,7 +67,7 @@ class Loading(YcsbParameters):
 
     def compaction_s(self, topology: Topology, mib_s: float) -> float:
         """To major-compact the loaded table at this rate of each RegionServer; 0 for other stores."""
-        if not topology.store.is_hbase:
+        if not topology.store.restores:
             return 0.0
         servers = max(1, len(topology.workers) * topology.regionservers_per_node)
         return self.records * self._stored_row_mib / servers / mib_s

@@ -56,7 +56,7 @@ class YcsbWorkload:
     which also record intended latency (method 10)."""
 
     def prepare(self, context: TrialContext, setting: YcsbSetting) -> Prepared:
-        if not context.cluster.topology.store.is_hbase:
+        if not context.cluster.topology.store.restores:
             load = partial(_load_unmeasured, context, setting)
             warmth = store_warmed_up(context, setting, load, partial(_warm_up_clients, context))
             state = {"store": rows_loaded(context, setting, load), **warmth}
@@ -79,7 +79,7 @@ class YcsbWorkload:
         return clients
 
     def collect(self, context: TrialContext, setting: YcsbSetting, prepared: Prepared) -> Collected:
-        if not context.cluster.topology.store.is_hbase:
+        if not context.cluster.topology.store.restores:
             before = (prepared.state or {}).get("store", {})
             state, missing = store_tool.rows_after(context, setting, before)
             faults = (*faults_of_all(context.record.raw, setting), *missing)
@@ -264,8 +264,7 @@ def _arguments(
     table: str | None = None,
 ) -> tuple[str, ...]:
     binding = binding_of(context.cluster)
-    properties = binding.properties(context.cluster)
-    return client_arguments(setting, prefix, number, shares, table, binding.db, properties)
+    return client_arguments(setting, prefix, number, shares, table, binding.db, binding.properties)
 
 
 def _table(context: TrialContext, setting: YcsbSetting) -> tuple[str, str]:

@@ -12,7 +12,6 @@ from typing import Any
 from density_study.cluster.machine import directories
 from density_study.cluster.model.cluster import Endpoints, Site
 from density_study.cluster.model.errors import InputError, StudyError
-from density_study.cluster.model.store import Durability, Store, StoreName
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.model.versions import Versions
 from density_study.cluster.providers.existing import watched
@@ -29,32 +28,10 @@ from density_study.cluster.render.conf_files import store_client_files
 from density_study.cluster.state import atomic
 from density_study.cluster.state.events import Intent
 from density_study.cluster.state.journal import Journal
+from density_study.cluster.stores.store import store_of
 
 ENDPOINT = "endpoint.json"
 """In the clients' folder: how to reach the store, for tear-down."""
-_CASSANDRA: Mapping[str, Durability] = {"periodic": "memory", "batch": "synced", "group": "synced"}
-_REDIS: Mapping[str, Durability] = {"everysec": "memory", "no": "page_cache", "always": "synced"}
-"""appendfsync of an append-only file. With everysec, writes wait in memory while the file is synced."""
-_AEROSPIKE: Mapping[str, Durability] = {"false": "memory", "true": "synced"}
-"""commit-to-device, with which the servers' configuration takes no disable-odsync."""
-_DECIDING: Mapping[StoreName, tuple[str, ...]] = {
-    "redis": ("appendonly", "appendfsync"),
-    "redis-cluster": ("appendonly", "appendfsync"),
-    "cassandra": ("commitlog_sync",),
-    "aerospike": ("commit-to-device",),
-}
-"""Settings that decide on the durability."""
-
-
-def promised(store: Store, facts: Mapping[str, Any]) -> Durability | None:
-    """The strongest level that the servers keep by their own words; None if they do not say, or differ."""
-    if store.name == "cassandra":
-        return _CASSANDRA.get(facts["commitlog_sync"])
-    if store.name == "aerospike":
-        return _AEROSPIKE.get(facts["commit-to-device"])
-    if facts["appendonly"] == "no":
-        return "memory"
-    return _REDIS.get(facts["appendfsync"]) if facts["appendonly"] == "yes" else None
 
 
 class EndpointProvider(ExistingProvider):
@@ -82,18 +59,18 @@ class EndpointProvider(ExistingProvider):
         ask_store({**properties, "tag": site.tag}, "claim")
 
     def join(self, site: Site, topology: Topology) -> Joined:
-        given, store = given_of(topology), topology.store
+        given, store = given_of(topology), store_of(topology)
         assert given.endpoint is not None
         (facts,) = ask_store(endpoint_properties(topology), "facts")
-        level = promised(store, facts)
+        level = store.promised(facts)
         seen = {
             **facts,
-            "store": store.facts.title,
+            "store": store.title,
             "durability": store.durability,
             "durability_from": "servers" if level else "study",
             "tls": bool(given.endpoint.ca_file),
             "unwatched": watched.unwatched(given, given.endpoint.hosts),
-            **({"caution": store.facts.caution} if store.facts.caution else {}),
+            **({"caution": store.caution} if store.caution else {}),
         }
         endpoints = Endpoints(store={address: address for address in given.endpoint.addresses})
         return Joined(topology.versions, endpoints, client_conf(site), seen)
@@ -121,7 +98,7 @@ def _check_free(topology: Topology, owner: Mapping[str, Any]) -> None:
     namespace = given_of(topology).namespace
     if "tag" in owner:
         raise InputError(
-            f"{topology.store.facts.title} has keys, a keyspace or sets {namespace} already "
+            f"{topology.store.title} has keys, a keyspace or sets {namespace} already "
             f"({owner['tag']}); a study makes its own, and removes it.",
             f"namespace {namespace}",
             "name another one in existing.namespace; `study reap` removes what killed runs left.",
@@ -130,34 +107,34 @@ def _check_free(topology: Topology, owner: Mapping[str, Any]) -> None:
 
 def _check_facts(topology: Topology, facts: Mapping[str, Any], needed_mib: int) -> None:
     """InputError if the servers do not keep what the study declares, or have no room for its rows."""
-    store, level = topology.store, promised(topology.store, facts)
+    store = store_of(topology)
+    level = store.promised(facts)
     endpoint = given_of(topology).endpoint
     assert endpoint is not None
-    words = ", ".join(f"{name} {facts[name]}" for name in _DECIDING[store.name])
+    words = ", ".join(f"{name} {facts[name]}" for name in store.deciding)
     if level is None and "unknown" not in words:
         raise InputError(
             f"its servers differ in their durability, or it is none that is known here: {words}.",
-            store.facts.title,
+            store.title,
             "ask its administrators for equal settings.",
         )
     if level not in (None, store.durability):
         raise InputError(
             f"its servers keep {level} ({words}), and the study declares {store.durability}.",
-            store.facts.title,
+            store.title,
             f"write durability: {level}.",
             ("store",),
         )
-    limit = "its limits of used storage" if store.name == "aerospike" else "maxmemory"
     if "free_bytes" in facts and facts["free_bytes"] < needed_mib * 2**20:
         raise InputError(
-            f"{facts['free_bytes'] // 2**20:,} MiB are left below {limit}, and the study writes up to "
+            f"{facts['free_bytes'] // 2**20:,} MiB are left below {store.room}, and the study writes up to "
             f"{needed_mib:,} MiB: the servers would evict data of others, or refuse writes.",
-            store.facts.title,
+            store.title,
             "load fewer records, or ask for a higher limit.",
         )
     if endpoint.replication > facts.get("nodes", endpoint.replication):
         raise InputError(
             f"{endpoint.replication} replicas need as many nodes; it has {facts['nodes']}.",
-            store.facts.title,
+            store.title,
             "write a smaller existing.endpoint.replication.",
         )

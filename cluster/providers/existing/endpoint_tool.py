@@ -13,6 +13,7 @@ from density_study.cluster.model.topology import Topology
 from density_study.cluster.render.jvm import FAST_START, heap_flags
 from density_study.cluster.stack import classpath, ensure, find_java
 from density_study.cluster.stack.store_software import CLIENTS
+from density_study.cluster.stores.store import store_of
 
 STORE_TOOL = "org.densitystudy.stores.StoreTool"
 _ADDRESSES = ("redis.address", "cassandra.nodes", "aerospike.hosts")
@@ -24,28 +25,13 @@ def endpoint_properties(topology: Topology) -> dict[str, str]:
     """What clients of the store are told. The password stays in its file."""
     given = topology.given
     assert given is not None and given.endpoint is not None
-    endpoint, addresses = given.endpoint, ",".join(given.endpoint.addresses)
-    known = {"endpoint": "true", "store": topology.store.name}
+    endpoint, store = given.endpoint, store_of(topology)
+    known = {"endpoint": "true", "store": store.name}
     if endpoint.password_file:
         known |= {"store.user": endpoint.user, "store.password.file": endpoint.password_file}
     if endpoint.ca_file:
         known |= {"store.ca.file": endpoint.ca_file}
-    if topology.store.name == "aerospike":
-        return {
-            **known,
-            "aerospike.hosts": addresses,
-            "aerospike.namespace": endpoint.server_namespace,
-            "aerospike.set": given.namespace,
-        }
-    if topology.store.name != "cassandra":
-        return {**known, "redis.address": addresses, "redis.prefix": f"{given.namespace}:"}
-    return {
-        **known,
-        "cassandra.nodes": addresses,
-        "cassandra.keyspace": given.namespace,
-        "cassandra.datacenter": endpoint.datacenter,
-        "cassandra.replication": str(endpoint.replication),
-    }
+    return {**known, **store.endpoint_properties(given, endpoint)}
 
 
 def ask_store(properties: Mapping[str, str], *commands: str) -> list[dict[str, Any]]:

@@ -52,11 +52,7 @@ from density_study.cluster.providers.provider import (
 from density_study.cluster.providers.ssh.build import SshBuild
 from density_study.cluster.providers.ssh.channel import channel, close_channels
 from density_study.cluster.providers.ssh.transport import SshTransport
-from density_study.cluster.providers.stacks import (
-    moved,
-    stacks_of_clients,
-    stacks_of_nodes,
-)
+from density_study.cluster.providers.stacks import moved
 from density_study.cluster.render.blueprint import NodePaths
 from density_study.cluster.stack import Java, ensure_all, stack_home
 from density_study.cluster.stack.machine_software import THIS_MACHINE
@@ -216,7 +212,7 @@ class LibvirtProvider(Provider, Paths, Preflight, Guests):
 
 def stacks_in_guests(store: Store) -> tuple[str, ...]:
     """Every guest has the stacks of all: clones of one image."""
-    return (*stacks_of_nodes(store), *stacks_of_clients(store))
+    return (*store.stacks, *store.client_stacks)
 
 
 def _stacks_of(topology: Topology) -> tuple[str, ...]:

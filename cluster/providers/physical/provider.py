@@ -30,11 +30,7 @@ from density_study.cluster.providers.ssh.channel import channel, on_all
 from density_study.cluster.providers.ssh.host_leases import busy, lease_holder, release_leases
 from density_study.cluster.providers.ssh.stack_copies import StackCopy
 from density_study.cluster.providers.ssh.transport import SshTransport
-from density_study.cluster.providers.stacks import (
-    moved,
-    stacks_of_clients,
-    stacks_of_nodes,
-)
+from density_study.cluster.providers.stacks import moved
 from density_study.cluster.render.blueprint import NodePaths
 from density_study.cluster.stack import Java, Stack, ensure_all
 from density_study.cluster.stack.archive import archive_name, has_archive
@@ -207,12 +203,12 @@ def _describe(topology: Topology) -> dict[str, dict[str, Any]]:
 @cache
 def _of_nodes(topology: Topology) -> tuple[StackCopy, ...]:
     """The trees do not change while the program runs."""
-    return _copies(topology, stacks_of_nodes(topology.store), client=False)
+    return _copies(topology, topology.store.stacks, client=False)
 
 
 @cache
 def _of_clients(topology: Topology) -> tuple[StackCopy, ...]:
-    return _copies(topology, stacks_of_clients(topology.store), client=True)
+    return _copies(topology, topology.store.client_stacks, client=True)
 
 
 @cache
@@ -257,7 +253,7 @@ def _java(topology: Topology, feature: int | None) -> tuple[str, str]:
 
 def _feature(topology: Topology) -> int | None:
     """The release of Java that daemons need; None if the hosts' own will do."""
-    return topology.store.facts.java or topology.versions.java
+    return topology.store.java or topology.versions.java
 
 
 def targets_of(topology: Topology) -> dict[str, Target]:

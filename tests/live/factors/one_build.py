@@ -11,7 +11,6 @@ from typing import Any
 
 from density_study.cluster.clients.client_commands import hadoop_command
 from density_study.cluster.lifecycle.bring_up import bring_up
-from density_study.cluster.lifecycle.readiness import fetch_json
 from density_study.cluster.lifecycle.tear_down import tear_down
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.configuration import PLAIN, Configuration
@@ -20,7 +19,8 @@ from density_study.cluster.model.versions import VERSIONS, Versions
 from density_study.cluster.providers.provider import provider_of
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.state.journal import Journal
-from density_study.workloads.execution.hbase_ready import row_written_and_read
+from density_study.cluster.stores.answers import fetch_json
+from density_study.workloads.execution.store_ready import row_written_and_read
 from tests.live.support.builds import open_build, topology
 
 NODE_MIB = 4096

@@ -18,7 +18,7 @@ import yaml
 from density_study.cluster.lifecycle.bring_up import bring_up
 from density_study.cluster.lifecycle.tear_down import tear_down
 from density_study.cluster.model.errors import InputError, StudyError
-from density_study.cluster.model.store import Store
+from density_study.cluster.model.store import store_named
 from density_study.cluster.model.transport import Command
 from density_study.cluster.providers.existing.endpoint_tool import ask_store
 from density_study.cluster.providers.provider import provider_of
@@ -91,7 +91,7 @@ def redis_cluster_by_tls(folder: Path) -> Iterator[str]:
 @contextmanager
 def cassandra_by_tls(folder: Path) -> Iterator[str]:
     """A node of this program's own, started again with encryption of its clients; yields its address."""
-    placed = topology(folder, workers=1, store=Store("cassandra", "synced"))
+    placed = topology(folder, workers=1, store=store_named("cassandra", "synced"))
     site, journal = open_build(folder, os.getpid())
     try:
         stacks = ensure_stacks(placed.versions, placed.store)

@@ -16,7 +16,7 @@ from density_study.cluster.lifecycle.bring_up import bring_up
 from density_study.cluster.lifecycle.tear_down import tear_down
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.store import Store
+from density_study.cluster.model.store import store_named
 from density_study.cluster.model.transport import Transport
 from density_study.cluster.providers.existing.endpoint_tool import ask_store, endpoint_properties
 from density_study.cluster.providers.provider import provider_of
@@ -144,7 +144,7 @@ def test_after_kill_9_reap_removes_the_keys_of_the_study_alone(tmp_path: Path) -
 @pytest.mark.parametrize("name", ["redis-cluster", "cassandra"])
 def test_a_cluster(tmp_path: Path, name: str) -> None:
     """A cluster of this program plays that of others, with rows of its own."""
-    store = Store(name, "synced")  # type: ignore[arg-type]
+    store = store_named(name, "synced")  # type: ignore[arg-type]
     site, journal = open_build(tmp_path, os.getpid())
     try:
         cluster = bring_up(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from density_study.cluster.model.store import Store
+from density_study.cluster.model.store import store_named
 from density_study.workloads.record.record import closed_records
 from tests.live.support.guest_study import HOSTS, carried_out, daemon_for, open_guests
 from tests.live.support.measured import operations_of
@@ -37,7 +37,7 @@ seed: 1
 
 def test_networks_of_guests_are_set_and_measured(tmp_path: Path) -> None:
     every_core = HOSTS.replace("vcpus: pinned", "vcpus: all")
-    with daemon_for(tmp_path, [Store("redis-cluster")]) as daemon:
+    with daemon_for(tmp_path, [store_named("redis-cluster")]) as daemon:
         run = carried_out(open_guests(tmp_path, daemon, every_core + WORK))
     (manifest,) = closed_records(run.records).values()
     disclosed = manifest.disclosure["network"]

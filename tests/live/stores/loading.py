@@ -23,7 +23,7 @@ def loading(cluster: Cluster, transport: Transport, folder: Path) -> tuple[Proce
     acknowledged."""
     binding = binding_of(cluster)
     properties = {
-        **binding.properties(cluster),
+        **binding.properties,
         "workload": "site.ycsb.workloads.CoreWorkload",
         "recordcount": "100000000",
         "fieldcount": "1",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from density_study.cluster.model.store import Store
+from density_study.cluster.model.store import store_named
 from tests.live.stores.checks import (
     all_rows_are_accounted_for,
     killed_in_bring_up,
@@ -23,7 +23,7 @@ from tests.live.support.measured import Measured, operations_of
 pytestmark = [pytest.mark.live, pytest.mark.timeout(300)]
 
 SPEC = Path(__file__).with_name("accumulo.yaml")
-STORE = Store("accumulo")
+STORE = store_named("accumulo")
 SERVER = "accumulo.tserver.TabletServer"
 MAINS = (SERVER, "accumulo.manager.Manager", "accumulo.gc.SimpleGarbageCollector")
 

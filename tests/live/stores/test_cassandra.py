@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from density_study.cluster.model.store import Store
+from density_study.cluster.model.store import store_named
 from tests.live.stores.checks import (
     all_rows_are_accounted_for,
     killed_in_bring_up,
@@ -22,7 +22,7 @@ from tests.live.support.measured import Measured
 pytestmark = [pytest.mark.live, pytest.mark.timeout(300)]
 
 SPEC = Path(__file__).with_name("cassandra.yaml")
-STORE = Store("cassandra", "synced")
+STORE = store_named("cassandra", "synced")
 
 
 def test_every_trial_is_complete_and_no_operation_failed(done: Measured) -> None:

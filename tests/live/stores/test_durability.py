@@ -11,16 +11,16 @@ import psutil
 import pytest
 
 from density_study.cluster.lifecycle.bring_up import bring_up
-from density_study.cluster.lifecycle.readiness import redis_answer, services
 from density_study.cluster.lifecycle.tear_down import tear_down
 from density_study.cluster.machine.other_users.private_network import connect
 from density_study.cluster.model.cluster import Cluster
-from density_study.cluster.model.store import Durability, Store, StoreName
+from density_study.cluster.model.store import Durability, store_named
 from density_study.cluster.model.transport import Command
 from density_study.cluster.providers.provider import provider_of
 from density_study.cluster.providers.stacks import ensure_stacks
-from density_study.cluster.render.kudu import kudu_environment
-from density_study.cluster.stack.store_software import kudu_home
+from density_study.cluster.stores.kudu.programs import programs_home
+from density_study.cluster.stores.kudu.store import kudu_environment
+from density_study.cluster.stores.store import store_of
 from tests.live.stores.loading import loading, rows_left, tool
 from tests.live.support.builds import open_build, topology
 
@@ -46,7 +46,7 @@ def talk(cluster: Cluster, *commands: str) -> list[str]:
 
 @pytest.mark.parametrize(("level", "kept"), [("memory", 0), ("page_cache", 1), ("synced", 1)])
 def test_redis(tmp_path: Path, level: Durability, kept: int) -> None:
-    placed = topology(tmp_path, workers=1, store=Store("redis", level))
+    placed = topology(tmp_path, workers=1, store=store_named("redis", level))
     site, journal = open_build(tmp_path, os.getpid())
     try:
         stacks = ensure_stacks(placed.versions, placed.store)
@@ -62,7 +62,7 @@ def test_redis(tmp_path: Path, level: Durability, kept: int) -> None:
         again = Command("redis", tuple(argv), {}, None)
         transport.start(placed.workers[0], again, tmp_path / "out", tmp_path / "err")
         deadline = time.monotonic() + 30
-        while not redis_answer(address, cluster.endpoints.network).ready:
+        while not store_of(cluster.topology).answer(address, cluster.endpoints.network).ready:
             assert time.monotonic() < deadline, (tmp_path / "out").read_text()
             time.sleep(0.1)
         assert talk(cluster, "DBSIZE") == [f":{kept * WRITTEN}"]
@@ -75,7 +75,7 @@ def test_redis(tmp_path: Path, level: Durability, kept: int) -> None:
 )
 def test_rocksdb(tmp_path: Path, level: Durability, kept: bool) -> None:
     """The client dies in the middle of a load; its last status line says how many rows it had written."""
-    placed = topology(tmp_path, workers=1, store=Store("rocksdb", level))
+    placed = topology(tmp_path, workers=1, store=store_named("rocksdb", level))
     site, journal = open_build(tmp_path, os.getpid())
     try:
         cluster = bring_up(site, placed, ensure_stacks(placed.versions, placed.store), journal)
@@ -105,9 +105,9 @@ def test_rocksdb(tmp_path: Path, level: Durability, kept: bool) -> None:
         ("redis-cluster", "synced", True),
     ],
 )
-def test_every_server_dies(tmp_path: Path, name: StoreName, level: Durability, kept: bool) -> None:
+def test_every_server_dies(tmp_path: Path, name: str, level: Durability, kept: bool) -> None:
     """In the middle of a load, and starts again. Of Accumulo: every tablet server and DataNode."""
-    placed = topology(tmp_path, store=Store(name, level))
+    placed = topology(tmp_path, store=store_named(name, level))
     site, journal = open_build(tmp_path, os.getpid())
     try:
         cluster = bring_up(site, placed, ensure_stacks(placed.versions, placed.store), journal)
@@ -120,14 +120,16 @@ def test_every_server_dies(tmp_path: Path, name: StoreName, level: Durability, k
             os.kill(process.pid, signal.SIGKILL)
         psutil.wait_procs([psutil.Process(process.pid) for process in victims], 10)
         transport.stop(client, 0)
-        environment = kudu_environment(kudu_home()) if name == "kudu" else {}
+        environment = kudu_environment(programs_home()) if name == "kudu" else {}
         for process in victims:
             node = next(one for one in placed.nodes if one.name == process.node)
             argv = tuple(cluster.disclosure["daemons"][f"{node.name}/{process.name}"])
             logs = (tmp_path / f"{node.name}.{process.name}.{end}" for end in ("out", "err"))
             transport.start(node, Command(process.name, argv, environment, None), *logs)
         deadline = time.monotonic() + 120
-        while not all(one.check().ready for one in services(placed, cluster.endpoints)):
+        while not all(
+            one.check().ready for one in store_of(placed).readiness(placed, cluster.endpoints)
+        ):
             assert time.monotonic() < deadline
             time.sleep(0.2)
         rows = rows_left(cluster, transport, tmp_path)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from density_study.cluster.model.cluster import Site, read_cluster
-from density_study.cluster.model.store import Store
+from density_study.cluster.model.store import store_named
 from density_study.cluster.providers.provider import provider_of
 from density_study.cluster.state.journal import Journal
 from tests.live.stores.checks import all_rows_are_accounted_for, reaped_after_kill_9, servers_of
@@ -50,7 +50,7 @@ def test_a_lost_shard_fails_operations_and_after_kill_9_reap_leaves_nothing(
         assert len(servers) == 2
         _lose_a_shard(run, f"{tag}/b1", servers[0].pid, tmp_path)
 
-    reaped_after_kill_9(tmp_path, Store("redis-cluster"), monkeypatch, look)
+    reaped_after_kill_9(tmp_path, store_named("redis-cluster"), monkeypatch, look)
 
 
 def _lose_a_shard(run: Path, tag: str, victim: int, folder: Path) -> None:

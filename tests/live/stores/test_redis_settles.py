@@ -11,7 +11,7 @@ import pytest
 
 from density_study.cluster.lifecycle.bring_up import bring_up
 from density_study.cluster.lifecycle.tear_down import tear_down
-from density_study.cluster.model.store import Store
+from density_study.cluster.model.store import store_named
 from density_study.cluster.providers.provider import provider_of
 from density_study.cluster.providers.stacks import ensure_stacks
 from tests.live.stores.loading import tool
@@ -25,7 +25,7 @@ DELAY_US = 10_000
 
 
 def test_a_rewrite_that_is_under_way(tmp_path: Path) -> None:
-    placed = topology(tmp_path, workers=1, store=Store("redis"))
+    placed = topology(tmp_path, workers=1, store=store_named("redis"))
     site, journal = open_build(tmp_path, os.getpid())
     try:
         cluster = bring_up(site, placed, ensure_stacks(placed.versions, placed.store), journal)

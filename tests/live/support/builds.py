@@ -8,7 +8,7 @@ from pathlib import Path
 
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.host import Disk
-from density_study.cluster.model.store import HBASE, Store
+from density_study.cluster.model.store import Store, default_store
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.own_runs import register
@@ -18,9 +18,12 @@ from tests.support.topologies import local
 BASE_PORT = 23000
 
 
-def topology(folder: Path, workers: int = 2, store: Store = HBASE) -> Topology:
+def topology(folder: Path, workers: int = 2, store: Store | None = None) -> Topology:
+    store = store or default_store()
     disk = Disk(str(folder / "disk"), "flash")
-    spec = replace(local(workers, int(store.is_hbase), BASE_PORT), store=store)
+    spec = replace(
+        local(workers, int("regionservers_per_node" in store.offers), BASE_PORT), store=store
+    )
     return replace(spec, nodes=tuple(replace(n, disk=disk if n.disk else None) for n in spec.nodes))
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from density_study.cluster.model.store import HBASE, Store
+from density_study.cluster.model.store import Store, default_store
 from density_study.cluster.providers.libvirt.image import ensure_image
 from density_study.cluster.providers.libvirt.provider import stacks_in_guests
 from density_study.cluster.stack import ensure_all
@@ -29,11 +29,11 @@ HOSTS = TEMPLATE.partition("factors:")[0]
 
 @contextmanager
 def daemon_for(
-    folder: Path, stores: Sequence[Store] = (HBASE,), more: Sequence[str] = ()
+    folder: Path, stores: Sequence[Store] = (), more: Sequence[str] = ()
 ) -> Iterator[Libvirtd]:
     """A libvirtd whose namespace this process is in, with a lease of its own; images of the stores are made
     before, with `more` stacks, since the namespace has no access to the archive."""
-    for store in stores:
+    for store in stores or (default_store(),):
         ensure_image(ensure_all((*stacks_in_guests(store), *more)))
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("DENSITY_STUDY_RUNTIME", str(folder / "runtime"))

@@ -17,7 +17,6 @@ from pathlib import Path
 import pytest
 
 from density_study.cluster.clients.web_pages import carry, uid_of
-from density_study.cluster.lifecycle.readiness import fetch_json, redis_answer
 from density_study.cluster.lifecycle.tear_down import leftovers_of, tear_down
 from density_study.cluster.machine.other_users import private_network
 from density_study.cluster.machine.processes import stop_all
@@ -25,12 +24,15 @@ from density_study.cluster.model.access import OPEN
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.host import Disk
+from density_study.cluster.model.store import store_named
 from density_study.cluster.model.transport import Command, ProcessId
 from density_study.cluster.providers.existing.web import session_of
 from density_study.cluster.providers.local.provider import LocalProvider
 from density_study.cluster.providers.local.transport import network_of
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.tags import tagged
+from density_study.cluster.stores.answers import fetch_json
+from density_study.cluster.stores.store import cluster_store
 from tests.support.other_user import AS_NOBODY, ROOT_ONLY, reaches
 from tests.support.topologies import local
 
@@ -124,7 +126,10 @@ def test_its_own_user_does(build: Build) -> None:
     url = f"http://127.0.0.1:{PORT}/jmx"
     assert fetch_json(url, network=build.network) == {"beans": []}
     assert session_of(OPEN, build.network).get(url, timeout=5).json() == {"beans": []}
-    assert "answers" in redis_answer(f"127.0.0.1:{PORT}", build.network).state
+    assert (
+        "answers"
+        in cluster_store(store_named("redis")).answer(f"127.0.0.1:{PORT}", build.network).state
+    )
     with pytest.raises(OSError, match="refused"):
         fetch_json(url)
     asked = build.start("client", "/usr/bin/env", "python3", "-c",

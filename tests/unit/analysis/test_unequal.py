@@ -15,13 +15,13 @@ from density_study.analysis.summarise.warnings import comparability_warnings
 from density_study.analysis.summary.disclosure import guests_are_emulated, unexpected_differences
 from density_study.cluster.lifecycle.disclosed import disclose
 from density_study.cluster.model.arm import declared
-from density_study.cluster.model.store import Store
+from density_study.cluster.model.store import store_named
 from density_study.cluster.providers.provider import provider_of
 from density_study.cluster.providers.stacks import Stacks
 from density_study.cluster.render.conf_files import configuration_xml
-from density_study.cluster.render.rendered import render
 from density_study.cluster.stack import Java, Stack
 from density_study.cluster.stack.store_software import StoreSoftware
+from density_study.cluster.stores.store import render
 from tests.support.topologies import blueprint, local
 
 TOPOLOGIES = {"b1-v1-flash": "v1-flash", "b1-v2-flash": "v2-flash", "b2-v1-flash": "v1-flash"}
@@ -90,7 +90,7 @@ def test_real_disclosures_of_two_stores_on_hadoop_can_be_compared() -> None:
     accumulo = replace(
         local(servers=0),
         levels={"store": "accumulo-page-cache"},
-        store=Store("accumulo"),
+        store=store_named("accumulo"),
         name="other",
     )
     arms = {"b1": (hbase, None), "b2": (accumulo, software)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from density_study.analysis.summarise.unequal_hosts import unequal_hosts
-from density_study.cluster.model.store import Store
+from density_study.cluster.model.store import Store, store_named
 from density_study.cluster.model.topology import Topology
 from density_study.workloads.planning.plan import make_plan
 from density_study.workloads.study.study_file import read_study
@@ -51,7 +51,7 @@ def test_a_store_that_writes_to_one_folder_uses_more_drives_with_more_nodes() ->
             nodes.append(replace(node, disk=own, more_disks=(other,), regionservers=0))
         return replace(topology, nodes=tuple(nodes), store=store)
 
-    redis, cassandra = Store("redis-cluster"), Store("cassandra")
+    redis, cassandra = store_named("redis-cluster"), store_named("cassandra")
     both = [on_two_drives(topology, redis) for topology in (ONE, TWO)]
     assert unequal_hosts(*both) == ("1 and 2 drive(s) of the hosts",)
     assert unequal_hosts(*(on_two_drives(one, cassandra) for one in (ONE, TWO))) == ()

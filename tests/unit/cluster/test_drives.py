@@ -13,7 +13,7 @@ from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import Disk, Host
 from density_study.cluster.model.placement import Layout, place
 from density_study.cluster.model.topology import Isolation
-from density_study.cluster.render.rendered import render
+from density_study.cluster.stores.store import render
 from tests.support.topologies import blueprint, local
 
 

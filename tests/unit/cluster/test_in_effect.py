@@ -10,10 +10,10 @@ import pytest
 from density_study.cluster.lifecycle.in_effect import in_effect
 from density_study.cluster.model.configuration import BlockCache, Configuration
 from density_study.cluster.model.errors import StudyError
-from density_study.cluster.render.daemons import daemons
+from density_study.cluster.stores.store import render
 from tests.support.topologies import blueprint, local
 
-DAEMONS = daemons(blueprint(local(1)))
+DAEMONS = render(blueprint(local(1))).daemons
 MINE = Configuration(
     {"hbase-site": {"hbase.x": "60"}, "yarn-site": {"yarn.y": "${user.name}"}},
     block_cache=BlockCache("off-heap", 512),

@@ -10,7 +10,7 @@ import pytest
 
 from density_study.cluster.machine.sockets import check_free, is_taken, reserved
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.ports import allocate_ports, services
+from density_study.cluster.model.ports import allocate_ports
 from tests.support.topologies import local, physical
 
 
@@ -20,7 +20,9 @@ def test_each_address_has_its_own_port_range() -> None:
     assert ports.by_service["h1", "datanode.data"] == ("192.0.2.11", 21000)
     assert (
         ports.by_service["h2", "regionserver-2.http"][1]
-        == 21000 + len(services(physical().nodes[2])) - 1
+        == 21000
+        + len(physical().store.ports(("worker",), physical().nodes[2].regionserver_names))
+        - 1
     )
 
 

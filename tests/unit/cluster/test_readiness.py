@@ -5,32 +5,23 @@ from __future__ import annotations
 import socket
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any
 
 import pytest
 
-from density_study.cluster.lifecycle.readiness import (
-    Seen,
-    accumulo_answer,
-    cassandra_answer,
-    hbase_seen,
-    hdfs_seen,
-    kudu_answer,
-    redis_answer,
-    redis_cluster_answer,
-    services,
-    yarn_seen,
-)
 from density_study.cluster.lifecycle.startup_monitor import StartupMonitor
 from density_study.cluster.model.errors import BringUpError
-from density_study.cluster.model.store import Store
+from density_study.cluster.model.store import store_named
 from density_study.cluster.model.topology import Node
 from density_study.cluster.model.transport import Command, ProcessId
 from density_study.cluster.render.daemons import Daemon
-from density_study.cluster.render.rendered import endpoints, render
+from density_study.cluster.stores.hadoop import hdfs_seen, yarn_seen
+from density_study.cluster.stores.hbase.store import HBase, hbase_seen
+from density_study.cluster.stores.kudu.store import kudu_answer
+from density_study.cluster.stores.store import cluster_store, render, store_of
 from tests.support.topologies import blueprint, local
 
 HBASE = {"numRegionServers": 2, "tag.isActiveMaster": "true", "masterFinishedInitializationTime": 5}
@@ -67,26 +58,26 @@ def test_hbase(beans: dict[str, Any], ready: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "said", "ready"),
+    ("store", "said", "ready"),
     [
-        (redis_answer, b"+PONG\r\n", True),
-        (redis_answer, b"-LOADING data\r\n", False),
-        (redis_cluster_answer, b"$20\r\ncluster_state:ok\r\n\r\n", True),
-        (redis_cluster_answer, b"$22\r\ncluster_state:fail\r\n\r\n", False),
-        (redis_cluster_answer, b"-ERR no cluster_state:ok here\r\n", False),
+        ("redis", b"+PONG\r\n", True),
+        ("redis", b"-LOADING data\r\n", False),
+        ("redis-cluster", b"$20\r\ncluster_state:ok\r\n\r\n", True),
+        ("redis-cluster", b"$22\r\ncluster_state:fail\r\n\r\n", False),
+        ("redis-cluster", b"-ERR no cluster_state:ok here\r\n", False),
         (
-            accumulo_answer,
+            "accumulo",
             b"\0\0\0\x24\x82\x41\0\x0dgetZooKeepers\x08\0\x0f127.0.0.1:21009\0",
             True,
         ),
-        (accumulo_answer, b"\0\0\0\x24\x82\x61\0\x0dgetZooKeepers\x18..", False),  # an exception
-        (cassandra_answer, b"\x84\0\0\0\x06\0\0\0\x02..", True),  # SUPPORTED
-        (cassandra_answer, b"\x84\0\0\0\0\0\0\0\x02..", False),  # ERROR
-        (cassandra_answer, b"", False),
+        ("accumulo", b"\0\0\0\x24\x82\x61\0\x0dgetZooKeepers\x18..", False),  # an exception
+        ("cassandra", b"\x84\0\0\0\x06\0\0\0\x02..", True),  # SUPPORTED
+        ("cassandra", b"\x84\0\0\0\0\0\0\0\x02..", False),  # ERROR
+        ("cassandra", b"", False),
     ],
 )
 def test_a_store_is_ready_when_it_gives_the_right_answer(
-    answer: Callable[[str], Seen], said: bytes, ready: bool
+    store: str, said: bytes, ready: bool
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
 
@@ -98,14 +89,17 @@ def test_a_store_is_ready_when_it_gives_the_right_answer(
 
         thread = threading.Thread(target=serve)
         thread.start()
-        assert answer(f"127.0.0.1:{server.getsockname()[1]}").ready is ready
+        assert (
+            cluster_store(store_named(store)).answer(f"127.0.0.1:{server.getsockname()[1]}").ready
+            is ready
+        )
         thread.join()
 
 
 def test_a_node_of_a_store_is_named_when_it_is_late(fake: Fake, tmp_path: Path) -> None:
-    placed = replace(local(), store=Store("cassandra", "synced"))
+    placed = replace(local(), store=store_named("cassandra", "synced"))
     rendered = render(blueprint(placed))
-    late = services(placed, rendered.endpoints)[1]
+    late = store_of(placed).readiness(placed, rendered.endpoints)[1]
     watching = watch(fake, tmp_path)
     watching.nodes = {node.name: node for node in placed.nodes}
     watching.running = {
@@ -117,9 +111,9 @@ def test_a_node_of_a_store_is_named_when_it_is_late(fake: Fake, tmp_path: Path) 
 
 
 def test_accumulo_is_ready_with_its_hdfs_and_yarn() -> None:
-    placed = replace(local(servers=0), store=Store("accumulo"))
+    placed = replace(local(servers=0), store=store_named("accumulo"))
     rendered = render(blueprint(placed))
-    names = [service.name for service in services(placed, rendered.endpoints)]
+    names = [service.name for service in store_of(placed).readiness(placed, rendered.endpoints)]
     assert names == ["hdfs", "yarn", "w1/tserver", "w2/tserver"]
     assert rendered.endpoints.hmaster_http == "" and not rendered.endpoints.regionserver_http
     assert rendered.initialise is not None
@@ -144,7 +138,7 @@ KUDU_MASTER = {"rpc_addrs": ["127.0.0.1:21000"]}
 def test_a_server_of_kudu_is_ready_when_the_master_says_that_it_lives(
     servers: list[dict[str, Any]] | None, ready: set[str]
 ) -> None:
-    topology = replace(local(), store=Store("kudu"))
+    topology = replace(local(), store=store_named("kudu"))
     addresses = render(blueprint(topology)).endpoints
     # before its catalog is open, the master has no such list
     entities = {"error": "not running"} if servers is None else {"tablet_servers": servers}
@@ -154,7 +148,9 @@ def test_a_server_of_kudu_is_ready_when_the_master_says_that_it_lives(
         asked.append(url)
         return {**entities, "masters": [KUDU_MASTER]}
 
-    seen = {one.name: one.check() for one in services(topology, addresses, fetch)}
+    seen = {
+        one.name: one.check() for one in store_of(topology).readiness(topology, addresses, fetch)
+    }
     assert list(seen) == ["m1/kudu-master", "w1/kudu-tserver", "w2/kudu-tserver"]
     assert {name.partition("/")[0] for name, one in seen.items() if one.ready} == ready
     assert set(asked) == {"http://127.0.0.1:21001/dump-entities"}
@@ -179,7 +175,7 @@ def answers(value: object) -> dict[str, str]:
         return value
 
     topology = local()
-    monitored = services(topology, endpoints(blueprint(topology)), ask)
+    monitored = store_of(topology).readiness(topology, HBase().endpoints(blueprint(topology)), ask)
     statuses = {service.name: service.check() for service in monitored}
     assert not any(each.ready for each in statuses.values())
     return {name: each.state for name, each in statuses.items()}

@@ -14,7 +14,8 @@ from density_study.cluster.model.ports import FIRST_PORT
 from density_study.cluster.model.topology import Jit, Topology
 from density_study.cluster.model.versions import Versions
 from density_study.cluster.render.conf_files import configuration_xml
-from density_study.cluster.render.rendered import Rendered, owner, render
+from density_study.cluster.render.rendered import Rendered, owner
+from density_study.cluster.stores.store import render
 from tests.support.topologies import blueprint, local, physical
 
 

@@ -10,7 +10,8 @@ from density_study.cluster.model.configuration import BlockCache, Configuration,
 from density_study.cluster.model.host import Disk, MemoryFolder
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.model.versions import Versions
-from density_study.cluster.render.rendered import Rendered, render
+from density_study.cluster.render.rendered import Rendered
+from density_study.cluster.stores.store import render
 from tests.support.topologies import blueprint, local
 
 MINE = Configuration(

@@ -11,7 +11,7 @@ import pytest
 from density_study.analysis.tables.storage import NAMENODES
 from density_study.cluster.model.cluster import Cluster, Site, cluster_json
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.render.rendered import endpoints
+from density_study.cluster.stores.hbase.store import HBase
 from density_study.jobs.remote_analysis import AnalysisTarget, analyse_elsewhere
 from density_study.jobs.spark.yarn import standing_cluster, yarn_engine
 from tests.support.topologies import blueprint, local
@@ -28,7 +28,7 @@ def cluster(container_mib: int, workers: int = 2) -> Cluster:
     return Cluster(
         site=Site(Path("/runs/q/1/builds/b1"), "q/1/b1"),
         topology=topology,
-        endpoints=endpoints(blueprint(topology)),
+        endpoints=HBase().endpoints(blueprint(topology)),
         phases=(),
         processes=(),
         hadoop_home=Path("/opt/hadoop"),

@@ -1,4 +1,4 @@
-"""Runs StoreTool (Java) on a store other than HBase, and brings its rows into their initial state.
+"""Runs StoreTool (Java) on a store without snapshots, and brings its rows into their initial state.
 
 Every trial begins with rows that were loaded just before: nothing of the trial before it is left, in whatever
 order they run.
@@ -6,7 +6,7 @@ order they run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import sqrt
 from typing import Any
 
@@ -19,6 +19,7 @@ from density_study.cluster.providers.existing.endpoint_tool import STORE_TOOL
 from density_study.cluster.providers.provider import node_paths
 from density_study.cluster.render.jvm import FAST_START
 from density_study.cluster.stack import classpath, ensure
+from density_study.cluster.stores.store import store_of
 from density_study.workloads.base.client_run import require_success, run_client
 from density_study.workloads.base.workload import TrialContext
 from density_study.workloads.ycsb.properties import KEY_DIGITS, table_of
@@ -37,7 +38,7 @@ def store_command(
     binding = binding_of(cluster)
     known = {"store": cluster.topology.store.name, "db": binding.db, "table": table}
     known |= shape or {"fieldcount": "1"}
-    pairs = (f"{key}={value}" for key, value in {**known, **binding.properties(cluster)}.items())
+    pairs = (f"{key}={value}" for key, value in {**known, **binding.properties}.items())
     path = classpath(ensure(binding.stack))
     arguments = (*pairs, "+", *commands)
     return java_command(
@@ -58,19 +59,17 @@ def store_tool(
     require_success(context, run, f"preparing the store ({', '.join(commands)})")
     stdout = (context.record.root / run.stdout).read_text(encoding="utf-8")
     last: dict[str, Any] = results_of(stdout)[-1]
-    if table_id := last.get("table_id"):
-        last["background_runs"] = _compactions(context, table_id)
+    if logged := store_of(context.cluster.topology).logs_background_work(last):
+        last["background_runs"] = _lines(context, *logged)
     return last
 
 
-def _compactions(context: TrialContext, table_id: str) -> int:
-    """Those of a table of Accumulo so far, without flushes. The tablet server that runs one logs it: no other
-    counter of its outlives a moment."""
+def _lines(context: TrialContext, daemon: str, texts: Sequence[str]) -> int:
+    """Lines with one of the texts in the logs of the workers' daemons."""
     cluster = context.cluster
     places = node_paths(cluster.site, cluster.topology)
-    texts = [f"files: Compacted {table_id}{end}" for end in ";<"]  # with rows; the last tablet
     return sum(
-        context.transport.act(node, "count-lines", str(places.log(node, "tserver", "log")), texts)
+        context.transport.act(node, "count-lines", str(places.log(node, daemon, "log")), [*texts])
         for node in cluster.topology.workers
     )
 
@@ -98,13 +97,13 @@ def rows_loaded(
     if state["rows"] != setting.records:
         raise StudyError(
             f"the store has {state['rows']:,} rows after a load of {setting.records:,}.",
-            context.cluster.topology.store.facts.title,
+            context.cluster.topology.store.title,
             "report it as a bug, with the record: the store acknowledged rows that it does not have.",
         )
     if fault := uneven(state):
         raise StudyError(
             fault,
-            context.cluster.topology.store.facts.title,
+            context.cluster.topology.store.title,
             "report it as a bug, with the record: the slots were divided in equal parts.",
         )
     return state

@@ -25,8 +25,7 @@ def store_warmed_up(
 
     Returns how warm the servers were then; empty if that is not known.
     """
-    facts = context.cluster.topology.store.facts
-    if not facts.compiled or not setting.warms_up_daemons:
+    if not context.cluster.topology.store.compiled or not setting.warms_up_daemons:
         return {}
     tables, name, by = Tables.of(context.cluster), table_of(setting), warmed_by(setting)
     if setting.is_load:

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from density_study.cluster.clients.daemon_pages import NO_ANSWER, fetch_page, of_each
-from density_study.cluster.lifecycle.readiness import REQUEST_TIMEOUT_S
 from density_study.cluster.machine.compilers import compilers_cpu_s
 from density_study.cluster.model.cluster import Cluster, Endpoints
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.providers.existing.web import url_of
+from density_study.cluster.stores.answers import REQUEST_TIMEOUT_S
 from density_study.workloads.base.workload import TrialContext
 from density_study.workloads.ycsb.output.status import parse_status
 from density_study.workloads.ycsb.warming.warmth import Blocks, Look
@@ -23,7 +23,7 @@ def look_at(context: TrialContext, logs: Sequence[str]) -> Look | None:
     """The servers' counters now; None if one does not answer in time, as on an overloaded machine. `logs`: of
     the clients that warm them up, relative to the record."""
     cluster = context.cluster
-    if cluster.topology.store.is_hbase:
+    if cluster.endpoints.regionserver_http:
         return _of_hbase(cluster.endpoints)
     compiled_s = _compiled_s(cluster)
     if not compiled_s:

@@ -50,7 +50,7 @@ def warm_up_mix(
 ) -> Mapping[str, float]:
     """Run the setting's own mix until steady, or the common mix for a fixed time. Returns `Warmth.facts`."""
     shares = WARM_UP if setting.variants is None else WARM_UP_VARIANTS
-    if not context.cluster.topology.store.facts.ordered:  # it has no scans
+    if not context.cluster.topology.store.ordered:  # it has no scans
         shares = {**shares, "scan": 0.0, "read": shares["read"] + shares["scan"]}
     return _warm_up(context, setting, _own(setting) if setting.until_steady else shares, clients)
 

@@ -13,7 +13,7 @@ from density_study.analysis.findings.factors import factor_of
 from density_study.analysis.findings.question import NO_READ_AHEAD
 from density_study.analysis.summarise.read_ahead import read_ahead_warnings, without_read_ahead
 from density_study.analysis.summary.summary import SettingSummary
-from density_study.cluster.model.store import Store
+from density_study.cluster.model.store import store_named
 from density_study.workloads.record.given import GivenTopology
 from density_study.workloads.record.manifest import Manifest
 from tests.support.arms import dfsio, noisy
@@ -34,7 +34,7 @@ def record(medium: Any, native: object, **changes: Any) -> Manifest:
         ([record("hdd", None)], {"v1-hdd"}),  # unknown is no proof
         ([record("hdd", True), record("hdd", False)], {"v1-hdd"}),
         ([record("flash", False)], set()),
-        ([record("hdd", None, store=Store("cassandra"))], set()),
+        ([record("hdd", None, store=store_named("cassandra"))], set()),
     ],
 )
 def test_only_datanodes_on_hdds_that_disclose_libhadoop_read_ahead(

@@ -15,7 +15,7 @@ from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.given import GivenCluster, StoreEndpoint
 from density_study.cluster.model.host import Host
 from density_study.cluster.model.placement import given_topology
-from density_study.cluster.model.store import Durability, Store
+from density_study.cluster.model.store import Durability, Store, store_named
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.providers.existing import endpoint, endpoint_tool
 from density_study.cluster.providers.existing.endpoint import EndpointProvider
@@ -76,17 +76,17 @@ def test_the_level_is_the_strongest_that_the_servers_keep(
 ) -> None:
     fake.facts = facts
     provider = EndpointProvider()
-    provider.check_given(topology(Store(name, level)), 100, 10.0)
+    provider.check_given(topology(store_named(name, level)), 100, 10.0)
     other: Durability = "synced" if level == "memory" else "memory"
     with pytest.raises(InputError, match=f"keep {level} .*, and the study declares {other}"):
-        provider.check_given(topology(Store(name, other)), 100, 10.0)
+        provider.check_given(topology(store_named(name, other)), 100, 10.0)
 
 
 def test_servers_that_do_not_tell_are_taken_at_the_studys_word(
     fake: FakeStore, tmp_path: Path
 ) -> None:
     fake.facts = {"appendonly": "unknown", "appendfsync": "unknown"}
-    placed = topology(Store("redis", "synced"))
+    placed = topology(store_named("redis", "synced"))
     EndpointProvider().check_given(placed, 100, 10.0)
     joined = EndpointProvider().join(Site(tmp_path, "s/r/b1"), placed)
     assert (joined.seen["durability"], joined.seen["durability_from"]) == ("synced", "study")
@@ -98,7 +98,7 @@ def test_what_is_known_of_aerospike_is_recorded_with_its_caution(
     fake: FakeStore, tmp_path: Path
 ) -> None:
     fake.facts = {"commit-to-device": "unknown", "write-commit-level-override": "master"}
-    placed = topology(Store("aerospike", "synced"))
+    placed = topology(store_named("aerospike", "synced"))
     EndpointProvider().check_given(placed, 100, 10.0)
     seen = EndpointProvider().join(Site(tmp_path, "s/r/b1"), placed).seen
     assert (seen["durability"], seen["durability_from"]) == ("synced", "study")
@@ -125,12 +125,12 @@ def test_what_the_servers_cannot_hold_is_refused(
 ) -> None:
     fake.facts = facts
     with pytest.raises(InputError, match=said):
-        EndpointProvider().check_given(topology(Store("redis", "synced"), 3), 100, 10.0)
+        EndpointProvider().check_given(topology(store_named("redis", "synced"), 3), 100, 10.0)
 
 
 def test_a_namespace_is_made_removed_and_proved_gone(fake: FakeStore, tmp_path: Path) -> None:
     site, journal = Site(tmp_path / "b1", "s/r/b1"), Journal(tmp_path / "journal.jsonl")
-    provider, placed = EndpointProvider(), topology(Store("redis", "synced"))
+    provider, placed = EndpointProvider(), topology(store_named("redis", "synced"))
     provider.create(site, placed, journal)
     assert fake.owner == site.tag
     assert any("bench" in one for one in provider.leftovers(site, journal))
@@ -143,7 +143,7 @@ def test_a_namespace_of_others_is_neither_taken_nor_removed(
     fake: FakeStore, tmp_path: Path, owner: str
 ) -> None:
     site, journal = Site(tmp_path / "b1", "s/r/b1"), Journal(tmp_path / "journal.jsonl")
-    provider, placed = EndpointProvider(), topology(Store("redis", "synced"))
+    provider, placed = EndpointProvider(), topology(store_named("redis", "synced"))
     fake.owner = owner
     with pytest.raises(InputError, match="bench already"):
         provider.create(site, placed, journal)

@@ -11,23 +11,21 @@ from pathlib import Path, PurePath
 
 import pytest
 
-from density_study.cluster.lifecycle.disclosed import listens_on_all
 from density_study.cluster.machine.host_commands import HOST_COMMANDS
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import Target
-from density_study.cluster.model.store import HBASE, STORES, Store, StoreName
+from density_study.cluster.model.store import Store, default_store, store_named, stores
 from density_study.cluster.providers import stacks
 from density_study.cluster.providers.ssh import build
 from density_study.cluster.providers.ssh.stack_copies import StackCopy
-from density_study.cluster.providers.stacks import stacks_of_clients, stacks_of_nodes
 from density_study.cluster.render.blueprint import Blueprint
-from density_study.cluster.render.cassandra import cassandra_files
-from density_study.cluster.render.kudu import kudu_argv
-from density_study.cluster.render.store_daemons import rendered_store
 from density_study.cluster.stack import Java, Stack, store_software
+from density_study.cluster.stores.cassandra.store import cassandra_files
+from density_study.cluster.stores.kudu.store import kudu_argv
+from density_study.cluster.stores.store import store_of
 from tests.support.topologies import blueprint, local, physical
 
-OF_NODES: dict[StoreName, tuple[str, ...]] = {
+OF_NODES: dict[str, tuple[str, ...]] = {
     "hbase": ("hadoop", "hbase"),
     "accumulo": ("hadoop", "hbase", "accumulo"),
     "cassandra": ("cassandra",),
@@ -35,10 +33,10 @@ OF_NODES: dict[StoreName, tuple[str, ...]] = {
 }
 
 
-@pytest.mark.parametrize("name", STORES)
-def test_a_host_gets_the_stacks_that_its_nodes_need(name: StoreName) -> None:
-    assert stacks_of_nodes(Store(name)) == OF_NODES.get(name, ())
-    assert stacks_of_clients(Store(name)) == (
+@pytest.mark.parametrize("name", stores())
+def test_a_host_gets_the_stacks_that_its_nodes_need(name: str) -> None:
+    assert store_named(name).stacks == OF_NODES.get(name, ())
+    assert store_named(name).client_stacks == (
         ("ycsb",) if name == "hbase" else ("ycsb", "ycsb-stores")
     )
 
@@ -93,7 +91,8 @@ class Hosts:
 
 
 @pytest.mark.parametrize(
-    ("store", "java"), [(HBASE, "21.0.99"), (Store("cassandra", "synced"), "17.0.99")]
+    ("store", "java"),
+    [(default_store(), "21.0.99"), (store_named("cassandra", "synced"), "17.0.99")],
 )
 def test_the_java_of_the_hosts_is_used_and_disclosed(
     store: Store, java: str, monkeypatch: pytest.MonkeyPatch
@@ -115,8 +114,8 @@ def test_the_java_of_the_hosts_is_used_and_disclosed(
     )
 
 
-def on_hosts(name: StoreName) -> Blueprint:
-    placed = replace(physical(), store=Store(name, "synced"))
+def on_hosts(name: str) -> Blueprint:
+    placed = replace(physical(), store=store_named(name, "synced"))
     made = blueprint(placed)
     more = {"h1": (PurePath("/disk2/w"),)}
     return replace(made, places=replace(made.places, more_data=more))
@@ -129,16 +128,16 @@ def test_cassandra_uses_every_drive_and_is_settled_from_another_host() -> None:
     folders = f"data_file_directories: [{data}/cassandra/data, /disk2/w/cassandra/data]"
     assert folders in cassandra_files(made, worker)["cassandra.yaml"]
     assert "/disk2" not in cassandra_files(made, other)["cassandra.yaml"]
-    (daemon, _) = rendered_store(made)[1]
+    (daemon, _) = store_of(made.topology).parts(made)[1]
     assert "-Djava.rmi.server.hostname=192.0.2.11" in daemon.command.argv
-    assert list(listens_on_all(made)["listens_on_all_addresses"]) == ["JMX of Cassandra"]
+    assert list(store_of(made.topology).listens_on_all(made)) == ["JMX of Cassandra"]
 
 
 def test_cassandra_on_one_machine_keeps_its_management_to_itself() -> None:
-    made = blueprint(replace(local(), store=Store("cassandra", "synced")))
-    for daemon in rendered_store(made)[1]:
+    made = blueprint(replace(local(), store=store_named("cassandra", "synced")))
+    for daemon in store_of(made.topology).parts(made)[1]:
         assert not any("jmx.remote.port" in one for one in daemon.command.argv)
-    assert listens_on_all(made) == {}
+    assert store_of(made.topology).listens_on_all(made) == {}
 
 
 def test_kudu_uses_every_drive() -> None:
@@ -152,7 +151,8 @@ def test_kudu_uses_every_drive() -> None:
 
 def test_commands_of_daemons_can_be_sent_to_a_host() -> None:
     for name in ("redis-cluster", "cassandra"):
-        for daemon in rendered_store(on_hosts(name))[1]:  # type: ignore[arg-type]
+        made = on_hosts(name)
+        for daemon in store_of(made.topology).parts(made)[1]:
             assert asdict(daemon.command)["argv"] == daemon.command.argv
 
 

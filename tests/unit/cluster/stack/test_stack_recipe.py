@@ -10,7 +10,7 @@ import pytest
 from density_study.cluster.model.versions import VERSIONS, Versions
 from density_study.cluster.stack.lock import read_lock
 from density_study.cluster.stack.recipe import Recipe
-from density_study.cluster.stack.recipes import RECIPES, TOOLS, locked_versions, recipe_of
+from density_study.cluster.stack.recipes import RECIPES, further_recipes, locked_versions, recipe_of
 
 MAVEN = {"m": "http://maven.apache.org/POM/4.0.0"}
 
@@ -49,7 +49,7 @@ def test_hadoop_and_netty_have_one_version_everywhere(recipe: Recipe) -> None:
     assert len(netty) == 1
 
 
-@pytest.mark.parametrize("name", [*RECIPES, *TOOLS])
+@pytest.mark.parametrize("name", [*RECIPES, *further_recipes()])
 def test_no_pom_lets_maven_load_code(name: str) -> None:
     """Plug-ins and extensions would run on this machine, and no lock names them."""
     root = ElementTree.parse(recipe_of(name).pom).getroot()

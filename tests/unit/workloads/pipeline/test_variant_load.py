@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.store import Store
+from density_study.cluster.model.store import store_named
 from density_study.workloads.pipeline.faults import answer_faults, stage_faults
 from density_study.workloads.pipeline.machine import agent, stored
 from density_study.workloads.pipeline.machine.files import CALL, JOINT, LOAD, STAGES
@@ -44,7 +44,7 @@ def test_it_is_in_a_settings_names_and_off_by_default() -> None:
 def test_it_needs_hbase() -> None:
     setting(True).check_topology(local())
     setting(True).check_topology(replace(physical(), isolation="host"))
-    accumulo = replace(local(), store=Store("accumulo"))
+    accumulo = replace(local(), store=store_named("accumulo"))
     with pytest.raises(InputError, match=r"writes to HBase, and .* has Accumulo"):
         setting(True).check_topology(accumulo)
     setting(False).check_topology(accumulo)

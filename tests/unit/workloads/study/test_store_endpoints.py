@@ -113,7 +113,7 @@ def test_clients_are_told_addresses_and_the_file_of_the_password(
     tmp_path: Path, text: str, told: dict[str, str]
 ) -> None:
     cluster: Any = SimpleNamespace(topology=topology_of(tmp_path, text))
-    assert binding_of(cluster).properties(cluster) == told
+    assert binding_of(cluster).properties == told
     setting = YcsbSetting(mix="c", records=1000, threads=1, duration_s=10.0)
     assert table_on(cluster, setting) == "usertable_1000"  # the namespace is in the properties
 
@@ -121,8 +121,8 @@ def test_clients_are_told_addresses_and_the_file_of_the_password(
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (REDIS.replace("store: redis", "store: rocksdb"), "needs one of the stores redis, redis-"),
-        (REDIS.replace("store: redis\n", ""), "needs one of the stores redis, redis-"),
+        (REDIS.replace("store: redis", "store: rocksdb"), "needs one of the stores .*redis, redis-"),
+        (REDIS.replace("store: redis\n", ""), "needs one of the stores .*redis, redis-"),
         (REDIS.replace("6379", "6379, 10.0.0.6:6379").replace('"', ""), "store redis is one server"),
         (REDIS.replace("10.0.0.5:6379", "10.0.0.5"), "an address, HOST:PORT"),
         (REDIS.replace(", password_file: /home/me/password", ""), "user needs password_file"),
@@ -134,9 +134,9 @@ def test_clients_are_told_addresses_and_the_file_of_the_password(
         (CASSANDRA.replace("[load, a]", "[e]"), "no scan from a key on"),
         (AEROSPIKE.replace("[load, a]", "[e]"), "Aerospike places rows by a hash of their keys"),
         (AEROSPIKE.replace("memory", "page_cache"), "no durability page_cache: without commit-to-device"),
-        (AEROSPIKE.replace(", server_namespace: test", ""), "server_namespace.*is needed by store aerospike"),
+        (AEROSPIKE.replace(", server_namespace: test", ""), "store aerospike needs server_namespace"),
         (AEROSPIKE.replace("test}", "test, ca_file: /ca.pem}"), "Aerospike has no TLS"),
-        (CASSANDRA.replace("replication: 3", "server_namespace: test"), "taken by no other store"),
+        (CASSANDRA.replace("replication: 3", "server_namespace: test"), "takes no server_namespace"),
         (AEROSPIKE.replace("server_namespace: test", "server_namespace: 'a;b'"), "the name of a namespace"),
         (
             "provider: existing\nexisting: {configuration: /c, folder: /a/b}\n"

@@ -17,14 +17,15 @@ from density_study.analysis.summary.disclosure import (
 from density_study.cluster.model.arm import declared
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.memory import ACCUMULO_GC_HEAP_MIB, daemon_heaps
 from density_study.cluster.model.memory import OVERHEAD_MIB as OVERHEAD_OF_JVM_MIB
+from density_study.cluster.model.memory import daemon_heaps
 from density_study.cluster.model.ports import allocate_ports
-from density_study.cluster.model.store import Store, words_of
-from density_study.cluster.render.accumulo import tserver_heap_mib
-from density_study.cluster.render.cassandra import OVERHEAD_MIB, heap_mib, tokens
-from density_study.cluster.render.redis_cluster import slots
-from density_study.cluster.render.store_daemons import redis_data_mib
+from density_study.cluster.model.store import Store, default_store, store_named, words_of
+from density_study.cluster.stores.accumulo.store import GC_HEAP_MIB, tserver_heap_mib
+from density_study.cluster.stores.cassandra.store import OVERHEAD_MIB, heap_mib, tokens
+from density_study.cluster.stores.redis.nodes_conf import slots
+from density_study.cluster.stores.redis.store import data_mib, rows_mib
+from density_study.cluster.stores.store import Rows
 from density_study.dags.cli.display import warnings_of
 from density_study.workloads.planning.plan import Plan
 from density_study.workloads.planning.planned_study import plan_study
@@ -35,7 +36,6 @@ from density_study.workloads.study.study_file import parse_study
 from density_study.workloads.ycsb.properties import client_arguments
 from density_study.workloads.ycsb.setting import YcsbSetting
 from density_study.workloads.ycsb.stores.bindings import binding_of
-from density_study.workloads.ycsb.stores.store_rules import redis_need_mib
 from density_study.workloads.ycsb.stores.store_tool import _shape, uneven
 from tests.support.topologies import local
 
@@ -92,7 +92,7 @@ def test_estimates_of_a_store_are_without_what_it_does_not_need(tmp_path: Path) 
 def test_a_store_is_hbase_unless_the_study_says_otherwise(tmp_path: Path) -> None:
     plain = planned(tmp_path, "factors: {vms_per_host: [1]}\n")
     (topology,) = plain.topologies.values()
-    assert (topology.name, topology.store, topology.levels) == ("v1-flash", Store(), {})
+    assert (topology.name, topology.store, topology.levels) == ("v1-flash", default_store(), {})
     assert "store" not in declared(topology)
 
 
@@ -310,7 +310,7 @@ def test_accumulo_has_the_daemons_and_memory_of_hbase_but_for_its_own(tmp_path: 
         services = {service for _, service in ports}
         assert {"manager", "gc", "tserver", "namenode.rpc", "nodemanager.rpc"} <= services
         assert not [one for one in services if one.startswith(("hmaster", "regionserver"))]
-        needs = sum(daemon_heaps(accumulo.master).values()) + ACCUMULO_GC_HEAP_MIB
+        needs = sum(daemon_heaps(accumulo.master).values()) + GC_HEAP_MIB
         assert accumulo.master.memory_mib >= needs + 5 * OVERHEAD_OF_JVM_MIB
 
 
@@ -337,8 +337,8 @@ def test_a_shard_of_redis_needs_memory_for_its_part_of_the_rows(tmp_path: Path) 
     mixes = "workloads: [{ycsb: {records: [1_400_000], mixes: [c], threads: [8]}}]\n"
     cluster = "store: redis-cluster\nfactors: {vms_per_host: [2]}\n"
     (topology,) = planned(tmp_path, cluster, mixes).topologies.values()
-    need_mib = redis_need_mib(YcsbSetting(mix="c", records=1_400_000, threads=8, duration_s=10.0))
-    assert all(need_mib / 2 < redis_data_mib(worker) < need_mib for worker in topology.workers)
+    need_mib = rows_mib(Rows("c", 1_400_000, 10, 100))
+    assert all(need_mib / 2 < data_mib(worker) < need_mib for worker in topology.workers)
     assert topology.name == "v2-flash-redis-cluster-page-cache"
     assert words_of("redis-cluster-page-cache") == "Redis Cluster, page cache"
     with pytest.raises(InputError, match="keeps all rows in memory"):
@@ -391,23 +391,22 @@ def test_a_store_explains_its_own_disclosure_and_nothing_else() -> None:
 
 def test_memory_of_redis_is_what_was_measured(tmp_path: Path) -> None:
     """20,000 rows took 39.3 MiB of used memory, the empty server 1.1 MiB of it."""
-    setting = YcsbSetting(mix="c", records=20_000, threads=1, duration_s=10.0)
-    assert 38.2 <= redis_need_mib(setting) <= 1.15 * 38.2
+    assert 38.2 <= rows_mib(Rows("c", 20_000, 10, 100)) <= 1.15 * 38.2
     plan = planned(tmp_path, "store: redis\nfactors: {vms_per_host: [1]}\n")
     (worker,) = next(iter(plan.topologies.values())).workers
-    assert 0 < redis_data_mib(worker) < worker.memory_mib
+    assert 0 < data_mib(worker) < worker.memory_mib
 
 
 @pytest.mark.parametrize(
     ("store", "told"),
     [
-        (Store(), {}),
-        (Store("hbase", "synced"), {"durability": "FSYNC_WAL"}),
-        (Store("hbase", "memory"), {"durability": "SKIP_WAL"}),
-        (Store("redis"), {"redis.address": "127.0.0.1:21000"}),
-        (Store("redis-cluster", "synced"), {"redis.address": "127.0.0.1:21000"}),
+        (default_store(), {}),
+        (store_named("hbase", "synced"), {"durability": "FSYNC_WAL"}),
+        (store_named("hbase", "memory"), {"durability": "SKIP_WAL"}),
+        (store_named("redis"), {"redis.address": "127.0.0.1:21000"}),
+        (store_named("redis-cluster", "synced"), {"redis.address": "127.0.0.1:21000"}),
         (
-            Store("accumulo", "synced"),
+            store_named("accumulo", "synced"),
             {
                 "accumulo.zookeepers": "127.0.0.1:21007",
                 "accumulo.instance": "study",
@@ -417,7 +416,7 @@ def test_memory_of_redis_is_what_was_measured(tmp_path: Path) -> None:
             },
         ),
         (
-            Store("cassandra", "synced"),
+            store_named("cassandra", "synced"),
             {
                 "cassandra.nodes": "127.0.0.1:21000,127.0.0.1:21003",
                 "cassandra.jmx": "127.0.0.1:21002,127.0.0.1:21005",
@@ -434,7 +433,7 @@ def test_clients_are_told_the_durability_that_no_server_sets(
     endpoints = SimpleNamespace(store={"w1/redis": "127.0.0.1:21000"}, zookeeper="127.0.0.1:21007")
     topology, site = replace(local(2), store=store), Site(Path("/b"), "s/r/b")
     cluster: Any = SimpleNamespace(site=site, topology=topology, endpoints=endpoints)
-    assert binding_of(cluster).properties(cluster) == told
+    assert binding_of(cluster).properties == told
 
 
 def test_the_client_of_another_store_has_its_db_and_nothing_of_hbase() -> None:

@@ -15,7 +15,8 @@ from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.placement import Layout, place
 from density_study.cluster.model.topology import Node
 from density_study.cluster.model.transport import ProcessId
-from density_study.cluster.render.rendered import owner, render
+from density_study.cluster.render.rendered import owner
+from density_study.cluster.stores.store import render
 from density_study.workloads.base.barrier import GO, LEAD_S, READY, start_together
 from density_study.workloads.base.values import ClientRun
 from density_study.workloads.execution.trial import window_of

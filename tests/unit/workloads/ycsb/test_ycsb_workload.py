@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from density_study.cluster.model.store import HBASE
+from density_study.cluster.model.store import default_store
 from density_study.cluster.model.transport import ProcessId
 from density_study.cluster.state.journal import Journal
 from density_study.workloads.ycsb import workload
@@ -44,7 +44,7 @@ class World:
                 workers=(),
                 jit="full",
                 given=None,
-                store=HBASE,
+                store=default_store(),
                 regionservers_per_node=1,
             ),
         )

@@ -12,9 +12,9 @@ import pytest
 from density_study.analysis.summarise.software import store_cautions
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.ports import allocate_ports
-from density_study.cluster.model.store import Store
-from density_study.cluster.render.kudu import cache_mib, limit_mib
-from density_study.cluster.stack.store_software import ensure_store, kudu_home
+from density_study.cluster.model.store import store_named
+from density_study.cluster.stores.kudu.programs import ensure_programs, programs_home
+from density_study.cluster.stores.kudu.store import cache_mib, limit_mib
 from density_study.dags.cli.display import warnings_of
 from density_study.workloads.planning.plan import Plan
 from density_study.workloads.planning.planned_study import plan_study
@@ -80,7 +80,7 @@ def test_the_report_says_testing_only() -> None:
 def test_it_is_refused_where_its_programs_do_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("platform.machine", lambda: "aarch64")
     with pytest.raises(InputError, match="x86-64 alone; this is Linux aarch64"):
-        ensure_store(Store("kudu"))
+        ensure_programs()
 
 
 def test_servers_take_disk_for_tablets_and_columns() -> None:
@@ -91,11 +91,11 @@ def test_servers_take_disk_for_tablets_and_columns() -> None:
 
 
 def test_clients_need_the_master_alone_and_the_tool_every_server() -> None:
-    cluster: Any = SimpleNamespace(topology=replace(local(2), store=Store("kudu")))
-    assert binding_of(cluster).properties(cluster) == {
+    cluster: Any = SimpleNamespace(topology=replace(local(2), store=store_named("kudu")))
+    assert binding_of(cluster).properties == {
         "kudu.masters": "127.0.0.1:21000",
         "kudu.servers": "127.0.0.1:21002,127.0.0.1:21004",
         "kudu.pages": "127.0.0.1:21003,127.0.0.1:21005",
-        "kudu.home": str(kudu_home()),
+        "kudu.home": str(programs_home()),
         "kudu.replication": "1",
     }

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from density_study.cluster.model.store import Store
+from density_study.cluster.model.store import Store, store_named
 from density_study.cluster.model.transport import ProcessId
 from density_study.cluster.state.journal import Journal
 from density_study.workloads.ycsb.setting import YcsbSetting
@@ -18,7 +18,7 @@ from density_study.workloads.ycsb.stores import store_warm_up
 from density_study.workloads.ycsb.stores.store_warm_up import store_warmed_up
 from density_study.workloads.ycsb.warming import servers, warm_up
 
-CASSANDRA = Store("cassandra", "synced")
+CASSANDRA = store_named("cassandra", "synced")
 
 
 class World:
@@ -97,7 +97,7 @@ def test_a_store_without_order_is_not_warmed_up_by_scans(made: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("store", "knobs"), [(Store("redis"), {}), (CASSANDRA, {"warm_up_daemons_s": 0.0})]
+    ("store", "knobs"), [(store_named("redis"), {}), (CASSANDRA, {"warm_up_daemons_s": 0.0})]
 )
 def test_nothing_is_done_without_compilers_or_if_it_is_off(
     made: Any, store: Store, knobs: dict[str, float]

@@ -22,7 +22,7 @@ def row_written_and_read(cluster: Cluster, journal: Journal) -> None:
     name = f"{store.name}-ready"
     command = (
         _hbase_command(cluster, name, deadline_s)
-        if store.is_hbase
+        if store.restores
         else store_command(cluster, name, "usertable", "empty", "check")
     )
     transport = provider_of(cluster.topology.provider).transport(cluster.site, journal)
@@ -36,12 +36,11 @@ def row_written_and_read(cluster: Cluster, journal: Journal) -> None:
         transport.stop(process)
         transport.collect(node, logs)
     if exit_code != 0:
-        servers = "RegionServers" if store.is_hbase else "servers"
         place = cluster.endpoints.zookeeper or ", ".join(cluster.endpoints.store.values())
         raise BringUpError(
-            f"no row could be written to {store.facts.title} and read back.",
+            f"no row could be written to {store.title} and read back.",
             f"{store.name} on {place or node.name}",
-            f"read {logs}/{name}.err and the {servers}' logs.",
+            f"read {logs}/{name}.err and the servers' logs.",
             daemon=name,
             log_tail=(logs / f"{name}.err").read_text(errors="replace")[-2000:],
         )

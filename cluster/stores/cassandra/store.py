@@ -1,16 +1,24 @@
-"""Files and command lines of Cassandra's nodes. Pure."""
+"""Cassandra: a node on each worker."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import PurePath
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePath
+from typing import Any, ClassVar
 
-from density_study.cluster.model.store import Durability
+from density_study.cluster.model.given import GivenCluster, StoreEndpoint
+from density_study.cluster.model.ports import allocate_ports
+from density_study.cluster.model.store import Durability, StoreStack
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.render.blueprint import Blueprint
 from density_study.cluster.render.conf_files import CLASSPATH_SUFFIX, classpath_text, text_file
 from density_study.cluster.render.jvm import common_flags, heap_flags
+from density_study.cluster.stack.machine_software import MachineSoftware
+from density_study.cluster.stack.store_software import StoreSoftware, jars_of
+from density_study.cluster.stores.answers import Seen, answered
+from density_study.cluster.stores.store import NOTHING, ClusterStore, Part, Where, server
 
+_HERE = Path(__file__).parent
 KEYSPACE = "study"
 OVERHEAD_MIB = 320
 """Of each node beyond its heap, its file cache and its network buffers: measured, see docs/stores.md."""
@@ -19,8 +27,9 @@ COMMIT_LOG_LEAST_MIB = 64
 _MAIN = "org.apache.cassandra.service.CassandraDaemon"
 _RING = 2**64
 """Murmur3's tokens go from -2^63 to 2^63 - 1."""
-_COMMIT_LOG: dict[Durability, str] = {"memory": "periodic", "synced": "batch"}
+_COMMIT_LOG: Mapping[Durability, str] = {"memory": "periodic", "synced": "batch"}
 """In memory, no write of the study's keyspace goes to the log."""
+_PROMISED: Mapping[str, Durability] = {"periodic": "memory", "batch": "synced", "group": "synced"}
 _EXPORTED = (
     "java.base/jdk.internal.misc",
     "java.management.rmi/com.sun.jmx.remote.internal.rmi",
@@ -48,6 +57,80 @@ _COLLECTOR = (
     "-XX:+ParallelRefProcEnabled",
 )
 """As Cassandra ships it for Java 17, without the sizes that are meant for large heaps."""
+
+
+class Cassandra(ClusterStore):
+    name = "cassandra"
+    title = "Cassandra"
+    acknowledged: ClassVar[Mapping[Durability, str]] = {
+        "memory": "durable_writes false; writes at consistency ALL, reads at ONE",
+        "synced": "commitlog_sync batch: synced on every replica before the reply; writes at "
+        "consistency ALL, reads at ONE",
+    }
+    without = (
+        "with commitlog_sync periodic, a killed process loses what it acknowledged in its last "
+        "100 ms (CASSANDRA-13987), and the other modes sync to the device"
+    )
+    services = ("cassandra", "cassandra.storage", "cassandra.jmx")
+    stack = StoreStack("cassandra", "5.0.9", _HERE)
+    stacks = (stack.name,)
+    ordered = False
+    compiled = True
+    java = 17
+    given = True
+    db = "org.densitystudy.stores.cassandra.CassandraClient"
+    admin = "org.densitystudy.stores.cassandra.CassandraAdmin"
+    endpoint_admin = "org.densitystudy.stores.cassandra.CassandraEndpoint"
+    deciding = ("commitlog_sync",)
+
+    def software(self, machine: MachineSoftware) -> StoreSoftware:
+        return jars_of(self, machine)
+
+    def part_of(self, blueprint: Blueprint, node: Node) -> Part:
+        if "worker" not in node.roles:
+            return NOTHING
+        argv, address = cassandra_argv(blueprint, node), blueprint.ports.address(node, "cassandra")
+        daemon = server(blueprint, node, "cassandra", argv, address)
+        return cassandra_files(blueprint, node), (daemon,)
+
+    def answer(self, address: str, network: str = "") -> Seen:
+        """Answers OPTIONS of CQL's protocol with SUPPORTED: it listens once it has joined the ring. Whether
+        the nodes see each other, and keep a row, is for `StoreTool` to find out."""
+        return answered(address, network, b"\x04\0\0\0\x05\0\0\0\0", rb"\x84\0\0\0\x06")
+
+    def listens_on_all(self, blueprint: Blueprint) -> dict[str, list[str]]:
+        if blueprint.topology.isolation == "process":
+            return {}
+        port, workers = blueprint.ports.port, blueprint.topology.workers
+        at = [f"{one.name}: port {port(one, 'cassandra.jmx')}" for one in workers]
+        return {"JMX of Cassandra": at}
+
+    def client_properties(self, where: Where) -> Mapping[str, str]:
+        """Clients of the data use the nodes' addresses of CQL; the tool that settles tables needs JMX."""
+        topology = where.cluster.topology
+        ports, nodes = allocate_ports(topology), topology.workers
+        jmx = (f"{jmx_host(topology, one)}:{ports.port(one, 'cassandra.jmx')}" for one in nodes)
+        return {
+            "cassandra.nodes": ",".join(ports.address(node, "cassandra") for node in nodes),
+            "cassandra.jmx": ",".join(jmx),
+            "cassandra.keyspace": KEYSPACE,
+            "cassandra.replication": str(topology.replication),
+            "durability": self.durability,
+        }
+
+    def more_disk_mib(self, data_mib: int, nodes: int, shapes: Sequence[tuple[int, int]]) -> int:
+        return nodes * COMMIT_LOG_LEAST_MIB
+
+    def endpoint_properties(self, given: GivenCluster, endpoint: StoreEndpoint) -> dict[str, str]:
+        return {
+            "cassandra.nodes": ",".join(endpoint.addresses),
+            "cassandra.keyspace": given.namespace,
+            "cassandra.datacenter": endpoint.datacenter,
+            "cassandra.replication": str(endpoint.replication),
+        }
+
+    def promised(self, facts: Mapping[str, Any]) -> Durability | None:
+        return _PROMISED.get(facts["commitlog_sync"])
 
 
 def heap_mib(node: Node) -> int:
@@ -99,8 +182,8 @@ def cassandra_files(blueprint: Blueprint, node: Node) -> dict[str, str]:
         "network_mib": heap // 16,
     }
     return {
-        "cassandra.yaml": text_file("cassandra.yaml", values),
-        "logback.xml": text_file("logback.xml", {}),
+        "cassandra.yaml": text_file("cassandra.yaml", values, _HERE),
+        "logback.xml": text_file("logback.xml", {}, _HERE),
         f"cassandra{CLASSPATH_SUFFIX}": classpath_text(blueprint.homes.store_classpath),
     }
 
@@ -136,3 +219,6 @@ def cassandra_argv(blueprint: Blueprint, node: Node) -> tuple[str, ...]:
 
 def _jar(classpath: Sequence[str], prefix: str) -> str:
     return next(path for path in classpath if PurePath(path).name.startswith(prefix))
+
+
+STORES = (Cassandra,)

@@ -1,0 +1,1 @@
+"""Accumulo as a store."""

@@ -1,0 +1,1 @@
+"""Aerospike as a store."""

@@ -1,0 +1,1 @@
+"""Cassandra as a store."""

@@ -1,0 +1,1 @@
+"""HBase as a store."""

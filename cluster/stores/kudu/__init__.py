@@ -1,0 +1,1 @@
+"""Kudu as a store."""

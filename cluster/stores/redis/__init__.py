@@ -1,0 +1,1 @@
+"""Redis (or Valkey) as a store: one server, and Redis Cluster."""
