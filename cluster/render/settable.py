@@ -81,14 +81,14 @@ _OUR_FLAGS: tuple[tuple[str, str], ...] = (
 
 def property_fault(name: str, site: Site, properties: Mapping[Site, Mapping[str, str]]) -> str:
     """Why a study cannot set this property; empty if it can."""
-    ours = name if name in _fixed() else _same_as_ours().get(_present(name), "")
+    ours = name if name in _fixed() else _same_as_ours().get(present_name(name), "")
     if ours:
         file = _fixed()[ours]
         reason = next((why for form, why in _REASONS if re.fullmatch(form, ours)), _SAFETY)
         other = f", under the name {ours}," if ours != name else ""
         return f"{name} is set by this project{other}{f' in {file}' if file else ''}: {reason}"
-    if _present(name) != name:
-        return f"{name} is a deprecated name; write {_present(name)}"
+    if present_name(name) != name:
+        return f"{name} is a deprecated name; write {present_name(name)}"
     if name == SHORT_CIRCUIT and properties[site][name] == "true":
         legacy = [one.get(WITHOUT_SOCKET) for one in properties.values()]
         return "" if "true" in legacy else f"{name}: {_NATIVE}"
@@ -124,7 +124,7 @@ def flag_fault(flag: str) -> str:
     return f"{flag} is set by this project: {reason}" if reason else form_fault(flag)
 
 
-def _present(name: str) -> str:
+def present_name(name: str) -> str:
     """The name that Hadoop and HBase read for this one."""
     return _deprecated().get(name, name)
 
@@ -140,7 +140,7 @@ def _deprecated() -> Mapping[str, str]:
 @cache
 def _same_as_ours() -> Mapping[str, str]:
     """The present name of each property that we set -> the name by which we set it."""
-    return {_present(name): name for name in _fixed()}
+    return {present_name(name): name for name in _fixed()}
 
 
 @cache

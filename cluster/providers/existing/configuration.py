@@ -1,32 +1,37 @@
-"""What the client configuration of a cluster says, and what the cluster's web servers answer."""
+"""What the client configuration of a cluster says."""
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
-from density_study.cluster.model.access import OPEN, Access
 from density_study.cluster.model.configuration import SITES
-from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.secrets import is_secret, without_logins
 from density_study.cluster.providers.existing.owner import check_owner
-from density_study.cluster.providers.existing.site_file import (
-    check_whole,
-    properties_of,
-)
-from density_study.cluster.providers.existing.web import beans, get_json
+from density_study.cluster.providers.existing.site_file import entries_of, properties_of
 from density_study.cluster.render.conf_files import configuration_xml
+from density_study.cluster.render.settable import present_name
 from density_study.cluster.state import atomic
 
 NEEDED = ("core-site", "hbase-site")
 """Of SITES, those without which no client finds the cluster. Of the others, Hadoop has defaults."""
 NAMENODE_PORTS, RESOURCEMANAGER_PORTS = (9870, 9871), (8088, 8090)
 """Hadoop's defaults for HTTP and HTTPS."""
+_ANY = "0.0.0.0"
+_OTHER_FILE_SYSTEMS = {
+    "viewfs": "a table of mounts over several file systems",
+    **dict.fromkeys(("ofs", "o3fs"), "Ozone"),
+    **dict.fromkeys(("abfs", "abfss", "adl", "wasb", "wasbs"), "a store of Azure"),
+    **dict.fromkeys(("s3", "s3a", "s3n"), "an object store with Amazon's protocol"),
+    "gs": "a store of Google",
+    "oss": "a store of Alibaba",
+    "maprfs": "MapR's file system",
+    "file": "a local file system",
+}
 _VARIABLE = re.compile(r"\$\{([^${}\s]{1,200})\}")
 _EXPANSIONS = 20
 """Of one value, one variable at a time: as many as Hadoop's own Configuration makes."""
@@ -38,7 +43,8 @@ _LOGIN = re.compile(r":(?!//)[^\s@]{1,1000}@")
 
 @dataclass(frozen=True)
 class ClientConfiguration:
-    """Properties of all files in `folder`; of the same name, that of the later file in SITES counts."""
+    """Properties of all files in `folder`, by their present names. Of the same name, that of the later file
+    in SITES counts, unless an earlier one is final."""
 
     folder: Path
     properties: Mapping[str, str]
@@ -47,15 +53,26 @@ class ClientConfiguration:
         """The property with its variables expanded, as far as the limits allow; or `default`."""
         value, at = self.properties.get(name, default), 0
         for _ in range(_EXPANSIONS):
-            while (found := _VARIABLE.search(value, at)) and found[1] not in self.properties:
-                at = found.end()  # a property or the environment of a client's JVM
-            if found is None:
+            inner = None
+            while (found := _VARIABLE.search(value, at)) and (
+                inner := self._value_of(found[1])
+            ) is None:
+                at = found.end()  # a property of a client's JVM
+            if found is None or inner is None:
                 break
-            inner = self.properties[found[1]]
             if len(value) + len(inner) > _MAX_VALUE:
                 break
             value, at = value[: found.start()] + inner + value[found.end() :], 0
         return value
+
+    def _value_of(self, variable: str) -> str | None:
+        """Of `${variable}`. Clients run without the environment of the cluster's own hosts, so that a default
+        counts: `${env.NAME:-default}`."""
+        kind, dot, name = variable.partition(".")
+        if dot and kind == "env":
+            _, dash, default = name.partition("-")
+            return default if dash else None
+        return self.properties.get(variable)
 
     @property
     def is_secure(self) -> bool:
@@ -99,13 +116,24 @@ class ClientConfiguration:
         before it where it speaks TLS alone."""
         service = urlsplit(self.get("fs.defaultFS"))
         if service.scheme != "hdfs" or not service.hostname:
-            raise self._wrong("fs.defaultFS", "core-site", "name an HDFS, as in hdfs://host:8020.")
+            other = _OTHER_FILE_SYSTEMS.get(service.scheme)
+            why = f"this is {other}, and HDFS is measured: " if other else ""
+            raise self._wrong(
+                "fs.defaultFS",
+                "core-site",
+                f"{why}name an HDFS, as in hdfs://host:8020, in a copy of the configuration.",
+            )
         tls = self._has_tls("dfs")
         scheme, kind = ("https://", "https") if tls else ("", "http")
         name = service.netloc
         if members := _words(self.get(f"dfs.ha.namenodes.{name}")):
             keys = [f"dfs.namenode.{kind}-address.{name}.{member}" for member in members]
-            addresses = [self.get(key) for key in keys]
+            rpc = [self.get(f"dfs.namenode.rpc-address.{name}.{member}") for member in members]
+            defaults = [one and f"{_host(one)}:{NAMENODE_PORTS[tls]}" for one in rpc]
+            addresses = [
+                _reachable(self.get(key), _host(own)) or default
+                for key, own, default in zip(keys, rpc, defaults, strict=True)
+            ]
             if not all(addresses):
                 missing = keys[addresses.index("")]
                 raise self._wrong(missing, "hdfs-site", "name the NameNode's web server.")
@@ -124,8 +152,10 @@ class ClientConfiguration:
         found = []
         for member in members:
             suffix = f".{member}" if member else ""
-            address = self.get(f"yarn.resourcemanager.webapp{kind}.address{suffix}")
-            host = self.get(f"yarn.resourcemanager.hostname{suffix}")
+            rpc = _host(self.get(f"yarn.resourcemanager.address{suffix}"))
+            host = _real(self.get(f"yarn.resourcemanager.hostname{suffix}")) or _real(rpc)
+            own = self.get(f"yarn.resourcemanager.webapp{kind}.address{suffix}")
+            address = _reachable(own, host)
             if not address and not host:
                 key = f"yarn.resourcemanager.hostname{suffix}"
                 raise self._wrong(key, "yarn-site", "name the ResourceManager's host.")
@@ -141,13 +171,18 @@ class ClientConfiguration:
 def read_configuration(folder: Path) -> ClientConfiguration:
     """The configuration in `folder`. InputError if a file is missing or damaged, or is another person's."""
     properties: dict[str, str] = {}
+    finals: set[str] = set()
     check_owner(folder)
     for site in SITES:
         path = folder / f"{site}.xml"
         if path.is_file():
             check_owner(path)
-            check_whole(path)
-            properties |= properties_of(path)
+            for one in entries_of(path):
+                name = present_name(one.name)
+                if name not in finals:
+                    properties[name] = one.value
+                if one.final:
+                    finals.add(name)
         elif site in NEEDED:
             raise InputError(
                 f"the client configuration lacks {site}.xml.",
@@ -178,106 +213,22 @@ def copy_configuration(folder: Path, to: Path) -> None:
             atomic.write_text(to / path.name, configuration_xml(kept), mode=0o600)
 
 
+def _host(address: str) -> str:
+    return address.rpartition(":")[0] or address
+
+
+def _real(host: str) -> str:
+    """Empty for an address that a server listens on, and nobody can connect to."""
+    return "" if host == _ANY else host
+
+
+def _reachable(address: str, host: str) -> str:
+    """The address of a server, at this host if it listens on all addresses; empty if there is none."""
+    listens, colon, port = address.rpartition(":")
+    if listens != _ANY:
+        return address
+    return f"{host}:{port}" if host and colon else ""
+
+
 def _words(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
-
-
-@dataclass(frozen=True)
-class Answers:
-    """What the active NameNode and ResourceManager answer.
-
-    `namenode`, `resourcemanager`: host:port of their web servers. `hadoop`: HDFS's version, as on Maven
-    Central. `free_mib`: what HDFS has left, replicas included. `workers`: addresses of DataNodes, names of
-    NodeManagers' hosts.
-    """
-
-    namenode: str
-    resourcemanager: str
-    hadoop: str
-    datanodes: int
-    free_mib: int
-    workers: tuple[str, ...]
-
-
-def ask(configuration: ClientConfiguration, access: Access = OPEN) -> Answers:
-    """StudyError if no NameNode or no ResourceManager is active."""
-    namenodes, managers = configuration.namenodes_http(), configuration.resourcemanagers_http()
-    namenode = _active(namenodes, "NameNode", _is_active_namenode, access)
-    manager = _active(managers, "ResourceManager", _is_active_manager, access)
-    (facts,) = beans(namenode, "Hadoop:service=NameNode,name=NameNodeInfo", access)
-    (system,) = beans(namenode, "Hadoop:service=NameNode,name=FSNamesystem", access)
-    datanodes = json.loads(facts["LiveNodes"]).values()
-    listed = get_json(manager, "/ws/v1/cluster/nodes", access=access)["nodes"] or {}
-    nodes = listed.get("node", [])
-    if facts["Safemode"]:
-        raise StudyError(
-            "HDFS is in safe mode.", namenode, "wait until it has left it, or ask why."
-        )
-    return Answers(
-        namenode=namenode,
-        resourcemanager=manager,
-        hadoop=re.split(r"[,\s]", facts["SoftwareVersion"])[0],
-        datanodes=len(datanodes),
-        free_mib=int(system["CapacityRemaining"]) // 2**20,
-        workers=(
-            *(one["xferaddr"].rpartition(":")[0] for one in datanodes),
-            *(one["nodeHostName"] for one in nodes if one["state"] == "RUNNING"),
-        ),
-    )
-
-
-def require_queue(manager: str, queue: str, access: Access = OPEN) -> None:
-    """StudyError unless YARN has the queue, and it accepts jobs."""
-    scheduler = get_json(manager, "/ws/v1/cluster/scheduler", access=access)
-    found = dict(_queues(scheduler["scheduler"]["schedulerInfo"]))
-    last = {name.rpartition(".")[2]: state for name, state in found.items()}
-    state = found.get(queue, last.get(queue))
-    if state is None:
-        raise StudyError(
-            f"YARN has no queue {queue!r}.",
-            manager,
-            f"set existing.queue to one of: {', '.join(sorted(last))}.",
-        )
-    if state != "RUNNING":
-        raise StudyError(
-            f"YARN's queue {queue!r} is {state}.", manager, "have it started, or name another."
-        )
-
-
-def _queues(node: Any) -> Iterator[tuple[str, str]]:
-    """(name, state) of every queue, of the capacity scheduler and of the fair scheduler."""
-    if isinstance(node, dict):
-        if "queueName" in node:
-            name = str(node["queueName"])
-            yield str(node.get("queuePath", name)), str(node.get("state", "RUNNING"))
-        for value in node.values():
-            yield from _queues(value)
-    elif isinstance(node, list):
-        for value in node:
-            yield from _queues(value)
-
-
-def _is_active_namenode(address: str, access: Access) -> bool:
-    (status,) = beans(address, "Hadoop:service=NameNode,name=NameNodeStatus", access)
-    return bool(status["State"] == "active")
-
-
-def _is_active_manager(address: str, access: Access) -> bool:
-    info = get_json(address, "/ws/v1/cluster/info", access=access)["clusterInfo"]
-    return bool(info["haState"] == "ACTIVE")
-
-
-def _active(addresses: Sequence[str], what: str, test: Any, access: Access) -> str:
-    faults = []
-    for address in addresses:
-        try:
-            if test(address, access):
-                return address
-            faults.append(f"{address} is not active")
-        except StudyError as error:
-            faults.append(f"{address}: {error.what}")
-    raise StudyError(
-        f"no {what} is active: {'; '.join(faults)}",
-        what,
-        "check that the cluster runs and that this machine reaches its web servers.",
-    )

@@ -23,11 +23,10 @@ from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.model.transport import Command, ProcessId
 from density_study.cluster.model.versions import Versions
 from density_study.cluster.providers.existing import watched
+from density_study.cluster.providers.existing.answers import ask, require_queue
 from density_study.cluster.providers.existing.configuration import (
-    ask,
     copy_configuration,
     read_configuration,
-    require_queue,
 )
 from density_study.cluster.providers.existing.hdfs_folder import HdfsFolder
 from density_study.cluster.providers.existing.login import (

@@ -1,24 +1,82 @@
-"""One XML file of a client configuration, within limits. No other file is read for it."""
+"""One XML file of a client configuration, as Hadoop's Configuration reads it, within limits.
+
+Included files (xi:include) are read from the same folder alone: its owner was checked.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.providers.existing.owner import check_owner
 
 _MAX_BYTES = 8 * 2**20
 """Of a file. Those of large clusters have some hundred KiB."""
 _INCLUDE = "{http://www.w3.org/2001/XInclude}include"
+_FALLBACK = "{http://www.w3.org/2001/XInclude}fallback"
+_MAX_DEPTH = 5
+
+
+@dataclass(frozen=True)
+class Property:
+    """`final`: what later files say of it does not count."""
+
+    name: str
+    value: str
+    final: bool = False
 
 
 def properties_of(path: Path) -> Iterable[tuple[str, str]]:
-    """(name, value) of each property of an XML file. InputError if it is damaged or too large."""
-    for entry in _root(path).iter("property"):
-        name, value = entry.findtext("name"), entry.findtext("value")
-        if name and value is not None:
-            yield name.strip(), value.strip()
+    """(name, value) of each property, in order. InputError if a file is damaged or too large."""
+    return ((one.name, one.value) for one in entries_of(path))
+
+
+def entries_of(path: Path) -> Iterator[Property]:
+    """Each property of the file and of those that it includes, in order."""
+    return _entries(_root(path), path, 0)
+
+
+def _entries(root: ET.Element, path: Path, depth: int) -> Iterator[Property]:
+    for entry in root:
+        if entry.tag == "property":
+            name, value = _part(entry, "name"), _part(entry, "value")
+            if name and value is not None:
+                yield Property(name.strip(), value.strip(), _part(entry, "final") == "true")
+        elif entry.tag == "configuration":
+            yield from _entries(entry, path, depth)
+        elif entry.tag == _INCLUDE:
+            yield from _included(entry, path, depth)
+
+
+def _part(entry: ET.Element, name: str) -> str | None:
+    """An element's text, or an attribute: Hadoop takes both."""
+    return entry.get(name, entry.findtext(name))
+
+
+def _included(entry: ET.Element, path: Path, depth: int) -> Iterator[Property]:
+    named = Path(entry.get("href", ""))
+    other = path.parent / named.name
+    if depth == _MAX_DEPTH or named.name == "" or path.parent / named != other:
+        raise InputError(
+            f"the file includes {str(named)!r} (xi:include), and only files of its own folder are followed.",
+            str(path),
+            "write the properties of that file into this one.",
+        )
+    fallback = entry.find(_FALLBACK)
+    if other.is_symlink() or not other.is_file():
+        if fallback is None:
+            raise InputError(
+                f"the file includes {named.name} (xi:include), which is not there.",
+                str(path),
+                "add that file, or remove the line.",
+            )
+        yield from _entries(fallback, path, depth)
+        return
+    check_owner(other)
+    yield from _entries(_root(other), other, depth + 1)
 
 
 def _root(path: Path) -> ET.Element:
@@ -30,16 +88,6 @@ def _root(path: Path) -> ET.Element:
         return ET.fromstring(data)
     except (ET.ParseError, OSError, ValueError) as error:  # ValueError: an unknown encoding
         raise _unreadable(path, str(error)) from error
-
-
-def check_whole(path: Path) -> None:
-    """InputError if the file includes others: what they say would be missing."""
-    if _root(path).find(f".//{_INCLUDE}") is not None:
-        raise InputError(
-            "the file includes another one (xi:include), which is not followed.",
-            str(path),
-            "write the properties of that file into this one.",
-        )
 
 
 def _unreadable(path: Path, why: str) -> InputError:

@@ -73,6 +73,9 @@ def test_high_availability_names_all_members(tmp_path: Path) -> None:
             },
             "dfs.namenode.http-address.prod.nn1 is missing",
         ),
+        ({"core_site": {"fs.defaultFS": "viewfs://ClusterX/"}}, "is a table of mounts"),
+        ({"core_site": {"fs.defaultFS": "ofs://service"}}, "is Ozone"),
+        ({"core_site": {"fs.defaultFS": "abfs://a@b.dfs.core.windows.net"}}, "store of Azure"),
     ],
 )
 def test_an_hdfs_that_cannot_be_found_is_one_error(
@@ -80,7 +83,7 @@ def test_an_hdfs_that_cannot_be_found_is_one_error(
 ) -> None:
     with pytest.raises(InputError) as caught:
         read_configuration(conf(tmp_path, **sites)).namenodes_http()
-    assert said in caught.value.what
+    assert said in str(caught.value)
 
 
 def test_a_missing_resourcemanager_is_named(tmp_path: Path) -> None:
@@ -178,3 +181,87 @@ def test_loops_of_variables_end(tmp_path: Path) -> None:
     )
     assert found.get("c") == "${nowhere}"
     assert found.get("a") in ("${a}", "${b}")
+
+
+def written(folder: Path, core: str, **files: str) -> Path:
+    """A configuration by hand: `core` is inside core-site.xml, the others are whole."""
+    conf(folder)
+    head = '<configuration xmlns:xi="http://www.w3.org/2001/XInclude">'
+    (folder / "core-site.xml").write_text(f"{head}{core}</configuration>")
+    for name, text in files.items():
+        (folder / f"{name}.xml").write_text(text)
+    return folder
+
+
+def prop(name: str, value: str, final: str = "") -> str:
+    end = f"<final>{final}</final>" if final else ""
+    return f"<property><name>{name}</name><value>{value}</value>{end}</property>"
+
+
+@pytest.mark.parametrize(
+    "core",
+    [
+        prop("fs.default.name", "hdfs://nn.example:8020"),
+        '<property name="fs.defaultFS" value="hdfs://nn.example:8020"/>',
+        '<property name="fs.defaultFS" final="true"><value> hdfs://nn.example:8020\n</value></property>',
+        prop("fs.defaultFS", "hdfs://${env.NAMENODE:-nn.example}:${env.PORT-8020}"),
+        '<xi:include href="more.xml"/>',
+        '<xi:include href="gone.xml"><xi:fallback>'
+        + prop("fs.defaultFS", "hdfs://nn.example:8020")
+        + "</xi:fallback></xi:include>",
+        prop("fs.defaultFS", "hdfs://old:1") + '<xi:include href="more.xml"/>',
+        prop("fs.defaultFS", "hdfs://nn.example:8020", final="true")
+        + prop("fs.defaultFS", "hdfs://old:1"),
+    ],
+)
+def test_files_are_read_as_hadoop_reads_them(core: str, tmp_path: Path) -> None:
+    more = f"<configuration>{prop('fs.defaultFS', 'hdfs://nn.example:8020')}</configuration>"
+    found = read_configuration(written(tmp_path, core, more=more))
+    assert found.namenodes_http() == ["nn.example:9870"]
+
+
+def test_a_final_property_is_not_replaced_by_a_later_file(tmp_path: Path) -> None:
+    later = f"<configuration>{prop('fs.defaultFS', 'hdfs://other')}</configuration>"
+    for final, host in (("true", "nn.example"), ("false", "other")):
+        core = prop("fs.defaultFS", "hdfs://nn.example:8020", final)
+        files = {"hdfs-site": later}
+        assert read_configuration(written(tmp_path, core, **files)).namenodes_http() == [
+            f"{host}:9870"
+        ]
+
+
+def test_an_include_of_itself_ends(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="only files of its own folder"):
+        read_configuration(written(tmp_path, '<xi:include href="core-site.xml"/>'))
+
+
+def test_a_file_that_is_included_and_missing_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"includes gone\.xml") as caught:
+        read_configuration(written(tmp_path, '<xi:include href="gone.xml"/>'))
+    assert caught.value.where == str(tmp_path / "core-site.xml")
+
+
+def test_members_without_web_addresses_have_hadoops_ports(tmp_path: Path) -> None:
+    found = read_configuration(conf(
+        tmp_path,
+        core_site={"fs.defaultFS": "hdfs://prod"},
+        hdfs_site={
+            "dfs.ha.namenodes.prod": "nn1,nn2",
+            "dfs.namenode.rpc-address.prod.nn1": "a:8020",
+            "dfs.namenode.rpc-address.prod.nn2": "b:8020",
+            "dfs.namenode.http-address.prod.nn2": "0.0.0.0:50070",
+        },
+        yarn_site={"yarn.resourcemanager.address": "rm.example:8032"},
+    ))  # fmt: skip
+    assert found.namenodes_http() == ["a:9870", "b:50070"]
+    assert found.resourcemanagers_http() == ["rm.example:8088"]
+
+
+def test_a_resourcemanager_that_listens_everywhere_is_at_its_host(tmp_path: Path) -> None:
+    yarn = {
+        "yarn.resourcemanager.hostname": "rm.example",
+        "yarn.resourcemanager.webapp.address": "0.0.0.0:18088",
+    }
+    assert read_configuration(conf(tmp_path, yarn_site=yarn)).resourcemanagers_http() == [
+        "rm.example:18088"
+    ]
