@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from statistics import mean
 
 from density_study.analysis.statistics.interval import ratio_of_means
@@ -13,9 +13,15 @@ from density_study.analysis.summary.summary import (
     Metric,
     SettingSummary,
 )
+from density_study.workloads.ycsb.noisy_neighbour.neighbour import NOBODY
 
 Points = tuple[float, ...]
 Pair = tuple[SettingSummary, SettingSummary]
+
+
+def cells(*entries: SettingSummary) -> tuple[tuple[str, str], ...]:
+    """(setting, topology) of each."""
+    return tuple((entry.setting, entry.topology) for entry in entries)
 
 
 def ratio(first: Points, later: Points) -> float | None:
@@ -94,6 +100,20 @@ def latency_arms(
     if a is None or b is None or a.latency_kind != b.latency_kind:
         return None
     return a.latency_kind or "", points_of(a), points_of(b)
+
+
+def victims(settings: Sequence[SettingSummary]) -> Iterator[Pair]:
+    """(alone, beside) of each setting with a noisy neighbour, on the same topology."""
+
+    # Both run on one node only, so an ordinary trial of the mix, which uses all nodes, is no baseline.
+    def same(entry: SettingSummary) -> tuple[object, ...]:
+        return (entry.topology, entry.workload, entry.mode, entry.files, entry.records,
+                entry.threads, entry.target_ops_s)  # fmt: skip
+
+    alone = {same(entry): entry for entry in reversed(settings) if entry.neighbour == NOBODY}
+    for entry in settings:
+        if entry.neighbour not in (None, NOBODY) and same(entry) in alone:
+            yield alone[same(entry)], entry
 
 
 def main_operation(entry: SettingSummary) -> str | None:

@@ -2,10 +2,9 @@
 
 Rule, fixed before the data: a density meets the SLO if the whole interval of each limited latency is at or
 below its limit, and violates it if the whole interval is above. A density is best if it meets the SLO and
-its rate is above that of every other density that does not violate it (Holm over the
-densities). There is one finding per mix and medium (and version, and configuration). A density's rate is
-its highest over threads and targets that meet the SLO. With fewer than 5 builds per density: the highest
-point, and no claim.
+its rate is above that of every other density that does not violate it. There is one finding per mix and
+medium (and version, and configuration). A density's rate is its highest over threads and targets that meet
+the SLO. With fewer than 5 builds per density: the highest point, and no claim.
 """
 
 from __future__ import annotations
@@ -16,18 +15,18 @@ from itertools import groupby
 from statistics import median
 from typing import Any, Literal
 
-from density_study.analysis.findings.arms import latency, points_of, rate_points
+from density_study.analysis.findings.arms import cells, latency, points_of, rate_points
 from density_study.analysis.findings.control import more_servers
-from density_study.analysis.findings.decide import decide
+from density_study.analysis.findings.decide import MEASURED
 from density_study.analysis.findings.factors import baseline
 from density_study.analysis.findings.question import RISES, Evidence, IntervalOf, Question
 from density_study.analysis.statistics.power import MIN_UNITS
-from density_study.analysis.summary.summary import Finding, SettingSummary
+from density_study.analysis.summary.summary import Finding, FindingVerdict, SettingSummary
 from density_study.workloads.study.hypotheses import latency_name
 
 Compliance = Literal["met", "violated", "unsure", "none"]
 # what the finding shows of its least certain comparison
-_OF_WORST = ("effect", "low", "high", "test", "p", "p_adjusted", "detectable")
+_OF_WORST = ("question", "effect", "low", "high", "test", "p", "p_adjusted", "detectable")
 
 
 @dataclass(frozen=True)
@@ -38,15 +37,45 @@ class _Arm:
     slo: Compliance
 
 
-def best_density(evidence: Evidence, slo: Mapping[str, float]) -> Iterator[Finding]:
-    """One finding per mix and medium with at least two densities; none if no limit applies."""
+@dataclass(frozen=True)
+class Candidate:
+    """A mix and medium with its densities. `best`: the fastest that does not violate the SLO, if any.
+    `pairs`: it against every other such density."""
+
+    densities: tuple[_Arm, ...]
+    limits: str
+    best: _Arm | None
+    words: str
+    pairs: tuple[Question, ...]
+    forbidden: tuple[str, ...]
+
+
+def candidates(evidence: Evidence, slo: Mapping[str, float]) -> Iterator[Candidate]:
+    """One per mix and medium with at least two densities; none if no limit applies."""
     entries = [
         e for e in evidence.settings if not (e.neighbour or e.fault or e.phase) and _limited(e, slo)
     ]
     for _, group in groupby(sorted(entries, key=_group), key=_group):
         densities = _arms(list(group), slo, evidence.interval)
         if len(densities) > 1:
-            yield _finding(evidence, densities, slo)
+            yield _candidate(evidence, densities, slo)
+
+
+def _candidate(
+    evidence: Evidence, densities: Sequence[_Arm], slo: Mapping[str, float]
+) -> Candidate:
+    able = [arm for arm in densities if arm.slo != "violated" and rate_points(arm.entry)]
+    best = max(able, key=lambda arm: _middle(arm.entry), default=None)
+    return Candidate(
+        densities=tuple(densities),
+        limits=", ".join(f"{name} at most {limit:g} ms" for name, limit in slo.items()),
+        best=best,
+        words=evidence.density(best.entry.vms_per_host) if best else "",
+        pairs=tuple(
+            _question(evidence, best, other) for other in able if best and other is not best
+        ),
+        forbidden=evidence.about_density(best.entry) if best else (),
+    )
 
 
 def _group(entry: SettingSummary) -> tuple[str, int, tuple[str, ...]]:
@@ -105,13 +134,12 @@ def _compliance(
     return "unsure" if "unsure" in judged or judged == {"none"} else "met"
 
 
-def _finding(evidence: Evidence, densities: Sequence[_Arm], slo: Mapping[str, float]) -> Finding:
-    limits = ", ".join(f"{name} at most {limit:g} ms" for name, limit in slo.items())
-    subject, shared = densities[0].entry.label.split(",")[0], held_equal(densities[0].entry)
-    among = ", ".join(shared)
-    able = [arm for arm in densities if arm.slo != "violated" and rate_points(arm.entry)]
+def conclusion(one: Candidate, pairs: Sequence[Finding]) -> Finding:
+    """Its finding, from its decided pairs."""
+    first, shared = one.densities[0].entry, held_equal(one.densities[0].entry)
+    subject, among = first.label.split(",")[0], ", ".join(shared)
     base: dict[str, Any] = {
-        "id": f"best-density-{densities[0].entry.mode}-r{densities[0].entry.records or 0}-{'-'.join(shared)}",
+        "id": f"best-density-{first.mode}-r{first.records or 0}-{'-'.join(shared)}",
         "family": "best-density",
         "subject": subject,
         "measure": "best density under the SLO",
@@ -119,18 +147,13 @@ def _finding(evidence: Evidence, densities: Sequence[_Arm], slo: Mapping[str, fl
         "rule": "meets the SLO, and its rate is above that of every other density",
         "unit": "build",
     }
-    if not able:
-        words = f"No density meets the SLO ({limits}) for {subject}, {among}"
+    if one.best is None:
+        words = f"No density meets the SLO ({one.limits}) for {subject}, {among}"
         why = "every density violates the SLO"
         return Finding(**base, statement=words, verdict="no claim", why=why)
-    best = max(able, key=lambda arm: _middle(arm.entry))
-    others = [arm for arm in able if arm is not best]
-    words = evidence.density(best.entry.vms_per_host)
-    begun = f"{words[:1].upper()}{words[1:]}"
-    statement = f"{begun} is the best density for {subject}, {among}, under the SLO ({limits})"
-    compared = [_question(evidence, best, other) for other in others]
-    pairs = decide(compared, evidence.repetitions, evidence.sequential)
-    verdict, why = _verdict(evidence, best, pairs)
+    begun = f"{one.words[:1].upper()}{one.words[1:]}"
+    statement = f"{begun} is the best density for {subject}, {among}, under the SLO ({one.limits})"
+    verdict, why = _verdict(one, one.best, pairs)
     # "above every other" is an intersection of tests: as uncertain as its least certain comparison
     worst = max(pairs, key=lambda pair: pair.p_adjusted or 1.0, default=None)
     tested = {name: getattr(worst, name) for name in _OF_WORST} if worst else {}
@@ -140,8 +163,8 @@ def _finding(evidence: Evidence, densities: Sequence[_Arm], slo: Mapping[str, fl
         statement=statement,
         verdict=verdict,
         why=why,
-        arms=words,
-        n=tuple(len(rate_points(arm.entry)) for arm in densities),
+        arms=one.words,
+        n=tuple(len(rate_points(arm.entry)) for arm in one.densities),
     )
 
 
@@ -159,20 +182,20 @@ def _question(evidence: Evidence, best: _Arm, other: _Arm) -> Question:
         obstacles=evidence.about_density(first, later),
         refused=evidence.differences(first, later),
         declared=(*evidence.declared(first, later), *more_servers(first, later)),
+        cells=cells(first, later),
     )
 
 
-def _verdict(
-    evidence: Evidence, best: _Arm, pairs: Sequence[Finding]
-) -> tuple[Literal["reproduced", "no claim"], str]:
+def _verdict(one: Candidate, best: _Arm, pairs: Sequence[Finding]) -> tuple[FindingVerdict, str]:
     """Never `contradicted`: the rule itself names the density."""
     if best.slo != "met":
         return "no claim", "it may not meet the SLO: an interval contains a limit"
+    if any(pair.verdict == "measured" for pair in pairs):
+        return "measured", MEASURED
     open_pairs = [pair for pair in pairs if pair.verdict != "reproduced"]
     if open_pairs:
         return "no claim", f"{open_pairs[0].arms}: {open_pairs[0].why}"
-    forbidden = evidence.about_density(best.entry)
     few = len(rate_points(best.entry)) < MIN_UNITS
-    if forbidden or few:
-        return "no claim", "; ".join(forbidden) or f"a claim needs {MIN_UNITS} builds per arm"
+    if one.forbidden or few:
+        return "no claim", "; ".join(one.forbidden) or f"a claim needs {MIN_UNITS} builds per arm"
     return "reproduced", pairs[0].why if pairs else "every other density violates the SLO"

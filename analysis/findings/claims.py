@@ -1,19 +1,19 @@
-"""The talk's claims C1 to C8 (Shvachko and Sundar, ApacheCon NA 2013), each with its numeric rule.
+"""The talk's claims C1 to C9 (Shvachko and Sundar, ApacheCon NA 2013), each with its numeric rule.
 
 The rules are in claims.toml and docs/claims.md, and were fixed before any data. Each part of a claim is a
-separate finding, adjusted by Holm within the claim. A claim is reproduced if all of its parts are,
+separate finding. A claim is reproduced if all of its parts are,
 contradicted if any part is, and otherwise there is no claim.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from density_study.analysis.findings import claim_questions as ask
-from density_study.analysis.findings.decide import decide
+from density_study.analysis.findings.decide import MEASURED
 from density_study.analysis.findings.question import Evidence, Question
 from density_study.analysis.summary.summary import Finding, FindingVerdict
 
@@ -26,6 +26,7 @@ _QUESTIONS: dict[str, Callable[[Evidence], Iterable[Question]]] = {
     "C6": ask.c6,
     "C7": ask.c7,
     "C8": ask.c8,
+    "C9": ask.c9,
 }
 
 _WHOLE = "claim of the talk"
@@ -49,9 +50,9 @@ _DECLARED = Path(__file__).with_name("claims.toml").read_text(encoding="utf-8")
 CLAIMS = tuple(Claim(id_, **declared) for id_, declared in tomllib.loads(_DECLARED).items())
 
 
-def findings(evidence: Evidence) -> tuple[Finding, ...]:
-    """For each claim in order: the claim, then its parts."""
-    return tuple(finding for claim in CLAIMS for finding in _claim(claim, evidence))
+def questions(evidence: Evidence) -> Mapping[str, tuple[Question, ...]]:
+    """The parts of each claim that the run has arms for, by claim."""
+    return {claim.id: tuple(_QUESTIONS[claim.id](evidence)) for claim in CLAIMS}
 
 
 def is_whole(finding: Finding) -> bool:
@@ -64,16 +65,19 @@ def can_judge(finding: Finding) -> bool:
     return not finding.why.startswith(_LACKS)
 
 
-def _claim(claim: Claim, evidence: Evidence) -> tuple[Finding, ...]:
-    questions = tuple(_QUESTIONS[claim.id](evidence))
-    parts = decide(questions, evidence.repetitions, evidence.sequential)
-    verdict, why = _verdict(claim, questions, parts)
+def conclusion(
+    id_: str, asked: Sequence[Question], parts: Sequence[Finding]
+) -> tuple[Finding, ...]:
+    """The claim, then its decided parts."""
+    claim = next(one for one in CLAIMS if one.id == id_)
+    verdict, why = _verdict(claim, asked, parts)
     whole = Finding(
         id=claim.id,
         statement=f"{claim.id}: {claim.statement}",
         subject=claim.id,
         measure=_WHOLE,
         family=claim.id,
+        question=next((part.question for part in parts), None),
         rule=claim.rule,
         verdict=verdict,
         why=why,
@@ -92,6 +96,8 @@ def _verdict(
     missing = [needs for name, _, needs in claim.parts if name not in seen]
     if missing:
         return "no claim", f"{_LACKS}: {'; '.join(missing)}"
+    if any(part.verdict == "measured" for part in parts):
+        return "measured", MEASURED
     undecided = [part for part in parts if part.verdict == "no claim"]
     if undecided:
         return "no claim", (

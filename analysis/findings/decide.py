@@ -1,7 +1,8 @@
-"""From questions to findings: effect, interval, test, Holm within each family, verdict and reason.
+"""From questions to findings: effect, interval, test, Holm over the whole report, verdict and reason.
 
 A claim needs two things at once: the adjusted p is at most 0.05, and the whole interval lies inside the
-rule (reproduced) or outside it (contradicted). The tests are in analysis/statistics.
+rule (reproduced) or outside it (contradicted). The tests are in analysis/statistics. Comparisons that no
+question of the study asks for are measured, not tested: they have an interval and no p.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ ARMS_TEST = "Welch's t"  # an arm lost a build
 EQUIVALENCE_TEST = "two one-sided t tests"
 LEVEL_TEST = "one-sample t"
 SEQUENCE_TEST = "confidence sequence"
+MEASURED = "measured, not tested: no question of the study asks for it"
+_UNDEFINED = "a value is zero, so the ratio is undefined"
 _OF_QUESTION = ("id", "statement", "subject", "measure", "arms", "among", "family", "unit",
                 "declared")  # fmt: skip
 
@@ -52,21 +55,20 @@ class _Tested:
 def decide(
     questions: Sequence[Question], repetitions: int, sequential: bool = False
 ) -> tuple[Finding, ...]:
-    """A finding for each question, in their order. `sequential`: the number of repetitions depends on the
-    data."""
-    # Holm adjusts over the questions of a family that can become a claim: the others would only cost power.
+    """A finding for each question, in their order: all of a report, which share one error budget of 5 %.
+    `sequential`: the number of repetitions depends on the data."""
+    # Holm adjusts over the questions that can become a claim: the others would only cost power.
     tested = [_test(question, repetitions, sequential) for question in questions]
-    families: dict[str, list[int]] = {}
-    for place, (question, one) in enumerate(zip(questions, tested, strict=True)):
-        if one is not None and not question.obstacles:
-            families.setdefault(question.family, []).append(place)
-    adjusted: dict[int, float] = {}
-    for places in families.values():
-        ps = holm([one.p for place in places if (one := tested[place]) is not None])
-        adjusted |= dict(zip(places, ps, strict=True))
-    sizes = {family: len(places) for family, places in families.items()}
+    able = {
+        place: one.p
+        for place, (question, one) in enumerate(zip(questions, tested, strict=True))
+        if one is not None and question.main and not question.obstacles
+    }
+    adjusted = dict(zip(able, holm(list(able.values())), strict=True))
     return tuple(
-        _finding(question, one, adjusted.get(at), sizes.get(question.family, 1), repetitions)
+        _finding(question, one, adjusted.get(at), len(able), repetitions)
+        if question.main
+        else _measured(question, one, repetitions)
         for at, (question, one) in enumerate(zip(questions, tested, strict=True))
     )
 
@@ -132,10 +134,26 @@ def _at_a_look(question: Question) -> _Tested:
     return _Tested(effect, ends.low, ends.high, p, SEQUENCE_TEST)
 
 
+def _measured(question: Question, tested: _Tested | None, repetitions: int) -> Finding:
+    """A comparison that no question asks for. Without an effect nothing was measured either."""
+    effect = _effect(question)
+    reasons = [*_hindered(question, repetitions)]
+    shown = {"low": tested.low, "high": tested.high} if tested else {}
+    return Finding(
+        **{name: getattr(question, name) for name in _OF_QUESTION},
+        **shown,
+        effect=effect,
+        rule=question.rule.words,
+        verdict="no claim" if effect is None else "measured",
+        why="; ".join([MEASURED, *reasons] if effect is not None else reasons or [_UNDEFINED]),
+        n=_units(question),
+    )
+
+
 def _finding(
-    question: Question, tested: _Tested | None, p: float | None, family_size: int, repetitions: int
+    question: Question, tested: _Tested | None, p: float | None, comparisons: int, repetitions: int
 ) -> Finding:
-    verdict, why = _verdict(question, tested, p, family_size, repetitions)
+    verdict, why = _verdict(question, tested, p, comparisons, repetitions)
     if tested and not question.reference:
         why += _outlying(question)
     measured: dict[str, Any] = {"effect": _effect(question)}
@@ -143,11 +161,12 @@ def _finding(
         measured = {name: getattr(tested, name) for name in ("effect", "low", "high", "p", "test")}
         if tested.between:  # power belongs to a number of builds that is fixed beforehand
             measured["detectable"] = detectable(
-                tested.between.freedom, tested.between.error, family_size
+                tested.between.freedom, tested.between.error, max(1, comparisons)
             )
     return Finding(
         **{name: getattr(question, name) for name in _OF_QUESTION},
         **measured,
+        question=question.name,
         rule=question.rule.words,
         verdict=verdict,
         why=why,
@@ -166,17 +185,12 @@ def _outlying(question: Question) -> str:
 
 
 def _verdict(
-    question: Question, tested: _Tested | None, p: float | None, family_size: int, repetitions: int
+    question: Question, tested: _Tested | None, p: float | None, comparisons: int, repetitions: int
 ) -> tuple[FindingVerdict, str]:
-    reasons = [
-        *(f"not comparable: the arms' disclosures differ in {named}" for named in question.refused),
-        *question.withheld,
-        *_too_few(question, repetitions),
-        *question.obstacles,
-    ]
+    reasons = _hindered(question, repetitions)
     if reasons or tested is None or p is None:
-        return "no claim", "; ".join(reasons) or "a value is zero, so the ratio is undefined"
-    holm_words = probability(p) + (f" after Holm over {family_size}" if family_size > 1 else "")
+        return "no claim", "; ".join(reasons) or _UNDEFINED
+    holm_words = probability(p) + (f" after Holm over {comparisons}" if comparisons > 1 else "")
     ends = f"interval {digits(tested.low)} to {digits(tested.high)}"
     rule = question.rule
     if p <= ALPHA and rule.holds(tested.effect) and _inside(tested, rule):
@@ -184,6 +198,16 @@ def _verdict(
     if p <= ALPHA and not rule.holds(tested.effect) and _outside(tested, rule):
         return "contradicted", f"the ratio is not {rule.words}: {ends}, {holm_words}"
     return "no claim", f"{_undecided(question, p)}: {ends}, {holm_words}"
+
+
+def _hindered(question: Question, repetitions: int) -> list[str]:
+    """Why it cannot become a claim, whatever its numbers."""
+    return [
+        *(f"not comparable: the arms' disclosures differ in {named}" for named in question.refused),
+        *question.withheld,
+        *_too_few(question, repetitions),
+        *question.obstacles,
+    ]
 
 
 def _too_few(question: Question, repetitions: int) -> list[str]:

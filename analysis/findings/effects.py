@@ -17,11 +17,13 @@ from math import inf
 from density_study.analysis.findings.arms import (
     Pair,
     Points,
+    cells,
     cpu_points,
     latency_arms,
     main_operation,
     rate_points,
     recovery_points,
+    victims,
 )
 from density_study.analysis.findings.control import (
     DENSITY,
@@ -38,11 +40,17 @@ from density_study.analysis.findings.factors import (
     others,
     pairs,
 )
-from density_study.analysis.findings.question import FALLS, RISES, Evidence, Question, Rule
+from density_study.analysis.findings.question import (
+    EXPECTED,
+    FALLS,
+    RISES,
+    Evidence,
+    Question,
+    Rule,
+)
 from density_study.analysis.summary.summary import SettingSummary
 from density_study.workloads.study.factors import FACTORS as NAMES
 from density_study.workloads.study.hypotheses import Expectation, latency_name
-from density_study.workloads.ycsb.noisy_neighbour.neighbour import NOBODY
 
 ITS_CONTROL = "the comparison with the control arm, which has as many, decides"
 MEASURES = {
@@ -104,27 +112,12 @@ def by_control(evidence: Evidence) -> Iterator[Question]:
 
 def isolation(evidence: Evidence) -> Iterator[Question]:
     """A victim with a noisy neighbour over the victim alone, on the same topology. The unit is the trial."""
-    # Both run on one node only, so an ordinary trial of the mix, which uses all nodes, is no baseline.
-    for entry in evidence.settings:
-        if entry.neighbour in (None, NOBODY):
-            continue
-        alone = _victim_alone(evidence.settings, entry)
-        if alone is not None:
-            arms = f"beside {entry.neighbour} over alone"
-            # a neighbour is a property of the trial
-            among, obstacles = _among(evidence, alone, NAMES), evidence.about_density(alone, entry)
-            for one in of_pair(evidence, "isolation", (alone, entry), arms, SLOWER):
-                yield replace(one, among=among, unit="trial", obstacles=obstacles)
-
-
-def _victim_alone(
-    settings: Sequence[SettingSummary], victim: SettingSummary
-) -> SettingSummary | None:
-    def same(entry: SettingSummary) -> tuple[object, ...]:
-        return (entry.topology, entry.workload, entry.mode, entry.files, entry.records,
-                entry.threads, entry.target_ops_s)  # fmt: skip
-
-    return next((e for e in settings if e.neighbour == NOBODY and same(e) == same(victim)), None)
+    for alone, beside in victims(evidence.settings):
+        arms = f"beside {beside.neighbour} over alone"
+        # a neighbour is a property of the trial
+        among, obstacles = _among(evidence, alone, NAMES), evidence.about_density(alone, beside)
+        for one in of_pair(evidence, "isolation", (alone, beside), arms, SLOWER):
+            yield replace(one, among=among, unit="trial", obstacles=obstacles)
 
 
 def of_pair(
@@ -150,6 +143,7 @@ def of_pair(
             refused=evidence.differences(first, later),
             withheld=never_recovered(first, later) if what == "recovery" else (),
             declared=evidence.declared(first, later),
+            cells=cells(first, later),
         )
 
 
@@ -210,12 +204,12 @@ def expected(evidence: Evidence, expect: Sequence[Expectation]) -> Iterator[Ques
     hypothesis without arms is kept, and its finding says so."""
     for one in expect:
         without_arms = Question(
-            id=f"expect-{one.name}",
-            family=f"expect-{one.name}",
+            id=f"{EXPECTED}{one.name}",
+            family=f"{EXPECTED}{one.name}",
             subject=one.workload,
             measure=one.metric,
             arms=f"{one.compare} {one.later} over {one.first}",
-            rule=Rule(one.low, one.high),
+            rule=Rule(one.low, one.high, one.effect),
             first=(),
             later=(),
         )
@@ -242,7 +236,7 @@ def _expected(evidence: Evidence, one: Expectation, without_arms: Question, pair
     searches = evidence.about_searches(first, later) if one.metric == "throughput" else ()
     return replace(
         without_arms,
-        id=f"expect-{one.name}-{first.setting}-{first.topology}-{later.topology}",
+        id=f"{EXPECTED}{one.name}-{first.setting}-{first.topology}-{later.topology}",
         subject=first.label,
         measure=measure,
         among=", ".join(f"{name} {level}" for name, level in shared.items() if level is not None),
@@ -251,6 +245,7 @@ def _expected(evidence: Evidence, one: Expectation, without_arms: Question, pair
         obstacles=(*factor_of(one.compare).obstacles(evidence, pair), *searches),
         refused=evidence.differences(first, later),
         declared=evidence.declared(first, later),
+        cells=cells(first, later),
     )
 
 

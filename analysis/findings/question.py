@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from math import sqrt
 from typing import Literal
 
 from density_study.analysis.findings.arms import Points
@@ -27,10 +28,12 @@ NO_READ_AHEAD = "DataNodes on HDDs ran without libhadoop and did not read ahead"
 
 @dataclass(frozen=True)
 class Rule:
-    """The ratio lies above `low` and below `high`; one may be None. With both, it is an equivalence."""
+    """The ratio lies above `low` and below `high`; one may be None. With both, it is an equivalence.
+    expected: the ratio that a plan computes its power for; None: see `planned`."""
 
     low: float | None = None
     high: float | None = None
+    expected: float | None = None
 
     def holds(self, ratio: float) -> bool:
         """Whether `ratio` lies inside."""
@@ -44,6 +47,17 @@ class Rule:
             return self.high
         return self.low
 
+    def planned(self, effect: float) -> float:
+        """The ratio that a plan computes its power for: `expected`; else the middle of two bounds; else no
+        difference, if that satisfies the rule; else `effect` times beyond the bound."""
+        if self.expected is not None:
+            return self.expected
+        if self.low is not None and self.high is not None:
+            return sqrt(self.low * self.high)
+        if self.holds(1.0):
+            return 1.0
+        return (self.low or 1.0) * effect if self.high is None else self.high / effect
+
     @property
     def words(self) -> str:
         """'above 1.5', 'below 0.9', '0.8 to 1.25'."""
@@ -52,6 +66,8 @@ class Rule:
         return f"above {self.low:g}" if self.high is None else f"{self.low:g} to {self.high:g}"
 
 
+EXPECTED = "expect-"
+"""Begins the families of a study's own hypotheses."""
 RISES = Rule(low=1.0)
 FALLS = Rule(high=1.0)
 SIMILAR = Rule(0.8, 1.25)  # method 2's margins of equivalence
@@ -144,6 +160,8 @@ class Question:
 
     With a `reference`, the ratio is `later` over that number, which has the unit of the points.
     part: the inequality of a claim that this is.
+    main: it belongs to a question of the study, and is tested; the others are only measured.
+    cells: (setting, topology) of each test case whose points it uses.
     obstacles: why it cannot support a claim; its effect is shown nevertheless.
     refused: in what the arms' disclosures differ, so that they are not comparable; no effect is shown.
     withheld: why the points are no comparison; no effect is shown.
@@ -166,6 +184,13 @@ class Question:
     refused: tuple[str, ...] = ()
     withheld: tuple[str, ...] = ()
     declared: tuple[str, ...] = ()
+    main: bool = True
+    cells: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def name(self) -> str:
+        """As `questions:` of a study names it: C5, best-density, stack-rate, or the name in `expect`."""
+        return self.family.removeprefix(EXPECTED)
 
     @property
     def statement(self) -> str:

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
-from density_study.analysis.findings.arms import Pair, Points, rate_points
+from density_study.analysis.findings.arms import Pair, Points, cells, rate_points
 from density_study.analysis.findings.control import more_servers
 from density_study.analysis.findings.factors import baseline
 from density_study.analysis.findings.question import Evidence, Question, Rule
 from density_study.analysis.summary.summary import SettingSummary
 from density_study.workloads.study.factors import NAMED
 
-_ABOUT_VMS = ("C5", "C6", "C7")
+_ABOUT_VMS = ("C5", "C6", "C7", "C9")
 
 # With compression, erasure coding or another read size. Plain settings differ in their readers only.
 _SPECIAL_DFSIO = re.compile(r"testdfsio-(?![a-z]+-n\d+(-r\d+)?$).*")
@@ -47,7 +47,7 @@ def compared(
         obstacles=about(*pair),
         refused=evidence.differences(*pair),
         declared=(*evidence.declared(*pair), *more_servers(*pair) * (claim in _ABOUT_VMS)),
-        **fields,
+        **{"cells": cells(*pair), **fields},
     )
 
 

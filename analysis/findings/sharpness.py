@@ -11,22 +11,26 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import sqrt
 
-from density_study.analysis.findings import effects
-from density_study.analysis.findings.arms import comparable
 from density_study.analysis.findings.decide import decide
+from density_study.analysis.findings.primary import BEST_DENSITY, asked
 from density_study.analysis.findings.question import Evidence, Question
 from density_study.analysis.statistics.power import MIN_UNITS
 from density_study.analysis.summary.summary import Finding, Look
-from density_study.workloads.study.hypotheses import Expectation
+from density_study.workloads.study.hypotheses import Hypotheses
 
 RATE = "throughput"
 
 
-def compared(evidence: Evidence, expect: Sequence[Expectation]) -> tuple[Question, ...]:
-    """The comparisons that are to become sharp."""
-    evidence = replace(evidence, settings=comparable(evidence.settings))
-    asked = (*effects.questions(evidence), *effects.expected(evidence, expect))
-    return tuple(one for one in asked if one.measure == RATE and not one.refused)
+def compared(evidence: Evidence, hypotheses: Hypotheses) -> tuple[Question, ...]:
+    """The comparisons that are to become sharp: of throughput, and if the study has questions, theirs."""
+    every = [
+        one
+        for one in asked(evidence, hypotheses).every
+        # the best density may be another one at each look
+        if one.measure == RATE and one.family != BEST_DENSITY
+    ]
+    main = [one for one in every if one.main]
+    return tuple(one for one in main or every if not one.refused)
 
 
 def looks(questions: Sequence[Question], until: float) -> tuple[Look, ...]:

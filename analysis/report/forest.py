@@ -85,8 +85,8 @@ def forest(summary: Summary) -> Forest:
     ticks = tuple(Tick(scale.place(tick), f"×{tick:g}") for tick in _ticks(low, high))
     made = tuple(Group(*key[:3], tuple(rows)) for key, rows in groups.items())
     tested = any(finding.p_adjusted is not None for _, finding in numbered)
-    undecided = all(finding.verdict == "no claim" for _, finding in numbered)
-    why = shared_why([finding for _, finding in numbered]) if undecided else ""
+    asked = [finding for _, finding in numbered if finding.verdict != "measured"]
+    why = "" if any(finding.is_decided for finding in asked) else shared_why(asked)
     return Forest(made, ticks, scale.place(1.0), tested, why)
 
 

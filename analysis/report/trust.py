@@ -74,8 +74,10 @@ def _intervals(summary: Summary) -> Badge:
 
 def _decided(summary: Summary) -> Badge:
     compared = [one for one in summary.findings if not is_whole(one)]
-    if not compared:
-        return Badge("doubt", "nothing to compare", "findings")
-    decided = sum(one.verdict != "no claim" for one in compared)
-    level: Literal["good", "doubt"] = "good" if decided == len(compared) else "doubt"
-    return Badge(level, f"{decided} of {len(compared)} comparisons decided", "findings")
+    asked = [one for one in compared if one.question]
+    if not asked:
+        what = "nothing is tested" if compared else "nothing to compare"
+        return Badge("doubt", what, "findings")
+    decided = sum(one.is_decided for one in asked)
+    level: Literal["good", "doubt"] = "good" if decided == len(asked) else "doubt"
+    return Badge(level, f"{decided} of {len(asked)} comparisons of questions decided", "findings")

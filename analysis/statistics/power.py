@@ -7,8 +7,9 @@ family.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
-from math import exp, log, sqrt
+from math import exp, inf, log, sqrt
 
 from scipy import special  # scipy.stats would take most of `study plan`'s time to import
 
@@ -22,6 +23,8 @@ FALSE_ALARM = 0.008
 nights."""
 TOGETHER = (1, 2, 3)
 """Newest runs whose mean is tested: a small change needs more than one night to be seen."""
+Critical = Callable[[bool], float]
+_CERTAIN = 30.0  # errors beyond the critical value, where scipy's noncentral t soon is nan
 _MAX_LOG_RATIO = 20.0  # a ratio of half a billion; its exponential still is a number
 
 
@@ -30,10 +33,49 @@ def power(ratio: float, units: int, spread: float, comparisons: int = 1) -> floa
     if units < MIN_UNITS:
         return 0.0
     away = abs(log(ratio)) / (spread * sqrt(2 / units))
-    return float(1 - special.nctdtr(units - 1, away, _critical(units - 1, comparisons)))
+    return _passes(away, units, _critical(units - 1, comparisons))
 
 
-def _critical(freedom: float, comparisons: int) -> float:
+def power_of_rule(
+    bounds: tuple[float | None, float | None],
+    ratio: float,
+    units: int,
+    error: float,
+    critical: Critical,
+) -> float:
+    """At least the probability that a ratio gets its right verdict by a rule. `bounds` of the rule, one of
+    which may be None; `ratio`: the true one; `error`: the standard error of its logarithm over `units`
+    builds; `critical`: so many errors away from a bound a claim is, by whether both bounds must be passed."""
+    if units < MIN_UNITS:
+        return 0.0
+    low, high = (bound and log(ratio / bound) for bound in bounds)
+    inside = (low is None or low > 0) and (high is None or high < 0)
+    if not inside:  # it may be refuted, against the bound that it exceeds
+        away = -low if low is not None and low < 0 else high or 0.0
+        return _passes(away / error, units, critical(False))
+    both = low is not None and high is not None
+    passed = [
+        _passes(away / error, units, critical(both))
+        for away in (low, None if high is None else -high)
+        if away is not None
+    ]
+    return max(0.0, sum(passed) - len(passed) + 1)  # whatever the dependence (Bonferroni)
+
+
+def fixed_errors(units: int, comparisons: int) -> Critical:
+    """Of Student's t at the strictest step of Holm: two-sided against one bound, and for an equivalence two
+    one-sided tests."""
+    freedom = units - 1
+    return lambda both: _critical(freedom, comparisons / 2 if both else comparisons)
+
+
+def _passes(away: float, units: int, errors: float) -> float:
+    if away > errors + _CERTAIN:
+        return 1.0
+    return float(1 - special.nctdtr(units - 1, away, errors)) if errors < inf else 0.0
+
+
+def _critical(freedom: float, comparisons: float) -> float:
     """The strongest effect must pass the first and strictest step of Holm, alpha / comparisons, two-sided."""
     return float(special.stdtrit(freedom, 1 - ALPHA / comparisons / 2))
 

@@ -29,17 +29,21 @@ def sequence_interval(values: Sequence[float]) -> Interval:
     # which is t^2 < v (A - 1) / (1 - A / (1 + n g)) with A = ((1 + n g) / alpha^2)^(1/n). The factor is a
     # nonnegative martingale under its mean, so that it ever reaches 1/alpha with probability alpha (Ville).
     n = len(values)
-    if n < 2:
-        return _NEVER
-    grown = 1 + n * _PRIOR
-    a = (grown / ALPHA**2) ** (1 / n)
-    if a >= grown:
+    t = sequence_errors(n)
+    if t == inf:
         return _NEVER
     units = np.asarray(values, dtype=float)
-    t = sqrt((n - 1) * (a - 1) / (1 - a / grown))
     half = t * float(units.std(ddof=1)) / sqrt(n)
     middle = float(units.mean())
     return Interval(middle - half, middle + half)
+
+
+def sequence_errors(n: int, alpha: float = ALPHA) -> float:
+    """So many standard errors are half an interval of n values that misses with `alpha`; infinite with too
+    few."""
+    grown = 1 + n * _PRIOR
+    a = (grown / alpha**2) ** (1 / n) if n > 1 else grown
+    return inf if a >= grown else sqrt((n - 1) * (a - 1) / (1 - a / grown))
 
 
 def sequence_p(values: Sequence[float], mean: float) -> float:

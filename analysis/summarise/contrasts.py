@@ -9,13 +9,10 @@ from statistics import geometric_mean
 
 from density_study.analysis.findings import Evidence, effects
 from density_study.analysis.findings.arms import comparable, ratio
-from density_study.analysis.findings.claims import is_whole
 from density_study.analysis.findings.control import DENSITY
 from density_study.analysis.findings.effects import MEASURES
 from density_study.analysis.findings.factors import FACTORS
 from density_study.analysis.findings.question import Question
-from density_study.analysis.statistics.power import ALPHA
-from density_study.analysis.statistics.significance import holm
 from density_study.analysis.summary import numbers
 from density_study.analysis.summary.summary import MAIN_RATES, Finding, SettingSummary
 
@@ -115,22 +112,10 @@ class Contrast:
         )
 
 
-def decided_in_report(findings: Sequence[Finding]) -> dict[str, Finding]:
-    """Those decided after Holm's correction over all comparisons of the report, by id: a headline is chosen
-    from all families, so that 5 % in each would be 10 to 16 % of wrong headlines."""
-    tested = [one for one in findings if one.p_adjusted is not None and not is_whole(one)]
-    adjusted = holm([one.p or 0.0 for one in tested])
-    return {
-        one.id: one
-        for one, p in zip(tested, adjusted, strict=True)
-        if p <= ALPHA and one.verdict != "no claim"
-    }
-
-
 def contrasts(evidence: Evidence, findings: Sequence[Finding]) -> Iterator[Contrast]:
     """In the order of the factors; where a factor has several, the largest change of throughput first."""
     evidence = replace(evidence, settings=comparable(evidence.settings))
-    decided = decided_in_report(findings)
+    decided = {one.id: one for one in findings if one.is_decided}
     labelled = {one.label: one for one in reversed(evidence.settings)}
     for factor in FACTORS:
         asked = tuple(effects.by_factor(evidence, factor))

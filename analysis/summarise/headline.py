@@ -16,6 +16,7 @@ from density_study.analysis.findings.best_density import held_equal
 from density_study.analysis.findings.claims import is_whole
 from density_study.analysis.findings.control import DENSITY
 from density_study.analysis.findings.factors import factor_of, levels, others
+from density_study.analysis.findings.question import EXPECTED
 from density_study.analysis.summarise.contrasts import Contrast, Measured, contrasts
 from density_study.analysis.summary.numbers import digits, probability
 from density_study.analysis.summary.numbers import ratio as times
@@ -44,8 +45,10 @@ def headline(
     told = list(contrasts(evidence, findings))
     known = sorted((one for one in told if one.known), key=_place)
     if known:
-        return _compared(evidence, known, _repeated(evidence))
-    if claim := next((f for f in findings if is_whole(f) and f.verdict != "no claim"), None):
+        asked = any(one.question for one in findings)
+        open_word = f"{'Inconclusive' if asked else 'Measured, not tested'} ({_repeated(evidence)})"
+        return _compared(evidence, known, _repeated(evidence), open_word)
+    if claim := next((f for f in findings if is_whole(f) and f.is_decided), None):
         word = VERDICT_WORDS[claim.verdict].capitalize()
         return Headline(f"{word}: {claim.statement.rstrip('.')}.", _any(evidence))
     for one in told:
@@ -86,12 +89,12 @@ def _fastest(settings: Sequence[SettingSummary], best: Finding) -> str | None:
 
 def _hypotheses(evidence: Evidence, findings: Sequence[Finding]) -> Headline | None:
     """What the study declared that it expects, if any of it is decided: the first, and how many others."""
-    asked = [one for one in findings if (one.family or "").startswith("expect-")]
-    decided = [one for one in asked if one.verdict != "no claim"]
+    asked = [one for one in findings if one.question and (one.family or "").startswith(EXPECTED)]
+    decided = [one for one in asked if one.is_decided]
     if not decided:
         return None
     first = decided[0]
-    name = (first.family or "").removeprefix("expect-")
+    name = first.question
     ends = ""
     if first.low is not None and first.high is not None:
         ends = f", interval {digits(first.low)} to {digits(first.high)}"
@@ -113,29 +116,33 @@ def _place(one: Contrast) -> tuple[bool, bool]:
     return not any(measured.is_rate for measured in known), not known
 
 
-def _compared(evidence: Evidence, known: Sequence[Contrast], repeated: str) -> Headline:
+def _compared(
+    evidence: Evidence, known: Sequence[Contrast], repeated: str, open_word: str
+) -> Headline:
     main, *later = known
     decided = _decided(main)
     if main.control is not None and main.control.known:
-        text = _controlled(evidence, main, main.control, repeated)
+        text = _controlled(evidence, main, main.control, repeated, open_word)
         told = _told(main.control, _decided(main.control))
     else:
         told = _told(main, decided)
         text = _joined(_clauses(evidence, main, decided))
         begun = f"{_begun(text)}; {repeated}"
-        text = begun if decided else f"Inconclusive ({repeated}): {text}"
+        text = begun if decided else f"{open_word}: {text}"
     others = [f" {_begun(one.words)}: {_brief(one)}." for one in later[: MAX_CONTRASTS - 1]]
     more = len(later) - len(others)
     text = f"{text}.{''.join(others)}{f' {more} more under Findings.' if more else ''}"
     return Headline(text, max(told, key=lambda one: one.size).setting.setting)
 
 
-def _controlled(evidence: Evidence, main: Contrast, control: Contrast, repeated: str) -> str:
+def _controlled(
+    evidence: Evidence, main: Contrast, control: Contrast, repeated: str, open_word: str
+) -> str:
     """Density over its control arm, and then over the arm with fewer RegionServers."""
     decided = _decided(control)
     fewer = "one RegionServer on " if main.first == evidence.density(0) else ""
     clauses = _joined(_clauses(evidence, control, decided))
-    begun = f"{_begun(clauses)}, {repeated}" if decided else f"Inconclusive ({repeated}): {clauses}"
+    begun = f"{_begun(clauses)}, {repeated}" if decided else f"{open_word}: {clauses}"
     return f"{begun}; over {fewer}{main.first}: {_brief(main)}"
 
 

@@ -180,7 +180,7 @@ def _sharpness(
         why = f"after {ended.repetition} repetitions {ended.why}"
     elif have >= sharp.at_most:
         why = f"{have} repetitions are the most that the study allows"
-    questions = compared(evidence, asked.expect)
+    questions = compared(evidence, asked)
     return Sharpness(
         at_least=sharp.at_least,
         at_most=sharp.at_most,

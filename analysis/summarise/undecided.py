@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import exp, log
@@ -48,12 +47,13 @@ def undecided(
     total_s: float | None,
 ) -> str | None:
     """None if every comparison is decided. total_s: wall time of the run so far, for all its repetitions."""
-    compared = [one for one in found if not is_whole(one)]
+    compared = [one for one in found if one.question and not is_whole(one)]
     open_ones = [one for one in compared if one.verdict == "no claim"]
     if not open_ones:
         return None
     count = "all" if len(open_ones) == len(compared) else f"{len(open_ones)} of"
     counted = f"{count} {len(compared)} comparisons" if len(compared) > 1 else "the only comparison"
+    counted += " of the study's questions"
     imported = any(warning.code == "imported" for warning in warnings)
     so_far = _Repetitions(evidence.repetitions, total_s, imported)
     repetitions = _repetitions(open_ones, found, so_far)
@@ -112,19 +112,19 @@ def _repetitions(
     if have < MIN_BUILDS:
         yield f"{so_far.until(MIN_BUILDS)} for intervals"
         return
-    sizes = Counter(one.family for one in found if one.p_adjusted is not None)
+    tested = sum(one.p_adjusted is not None for one in found if not is_whole(one))
     # left to chance: tested, of two arms, and able to become a claim
     noisy = [one for one in open_ones if one.p_adjusted is not None and len(one.n) == 2]
     if noisy:
         worst = max(noisy, key=lambda one: one.detectable or 1.0)
-        yield _for_smaller_effects(worst, sizes[worst.family], so_far)
+        yield _for_smaller_effects(worst, tested, so_far)
 
 
-def _for_smaller_effects(finding: Finding, family_size: int, so_far: _Repetitions) -> str:
+def _for_smaller_effects(finding: Finding, comparisons: int, so_far: _Repetitions) -> str:
     """What these repetitions can show, and how many would show half of it."""
     least, have = finding.detectable or 1.0, so_far.have
     shown = f"{have} show a difference of {_percent(least)} or more"
-    needed = _for_half(least, min(finding.n), family_size)
+    needed = _for_half(least, min(finding.n), comparisons)
     if needed is None or needed <= have:
         return f"more repetitions: {shown}"
     half = _percent(exp(log(least) / 2))

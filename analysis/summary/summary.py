@@ -18,11 +18,12 @@ FORMAT: Literal[3] = 3
 Level = int | str | None
 """Of a factor; None where a study has no levels of it."""
 VerdictName = Literal["valid", "invalid", "unknown"]
-FindingVerdict = Literal["reproduced", "contradicted", "no claim"]
+FindingVerdict = Literal["reproduced", "contradicted", "no claim", "measured"]
 VERDICT_WORDS: dict[FindingVerdict, str] = {
     "reproduced": "confirmed",
     "contradicted": "refuted",
     "no claim": "inconclusive",
+    "measured": "measured, not tested",
 }
 """What people read of a verdict: a rule that nobody stated before cannot be reproduced."""
 MetricName = Literal[
@@ -275,7 +276,7 @@ class SettingSummary(Frozen):
 
 
 class Finding(Frozen):
-    """A comparison with its verdict. With fewer than 5 units per arm it is always `no claim`."""
+    """A comparison with its verdict. With fewer than 5 units per arm it is never decided."""
 
     id: str
     statement: str
@@ -292,7 +293,11 @@ class Finding(Frozen):
     declared: tuple[str, ...] = Field(
         (), description="every difference between the arms that the study declares"
     )
-    family: str | None = Field(None, description="findings that share one Holm adjustment")
+    family: str | None = Field(None, description="comparisons of one kind: 'stack-rate', 'C5'")
+    question: str | None = Field(
+        None,
+        description="question of the study that it is part of; null: measured, not tested, or of two runs",
+    )
     rule: str | None = Field(
         None, description="required ratio, fixed before the data: 'above 1.25'"
     )
@@ -300,12 +305,18 @@ class Finding(Frozen):
     test: str | None = Field(None, description="null with fewer than 5 units per arm")
     p: float | None = Field(None, description="of the test, unadjusted")
     p_adjusted: float | None = Field(
-        None, description="adjusted by Holm; null where the arms cannot support a claim"
+        None,
+        description="adjusted by Holm over all questions of the report; null where the arms cannot support "
+        "a claim, or no question asks",
     )
     detectable: float | None = Field(
         None,
         description="minimum detectable ratio above 1, at this n and spread, with a power of 80 %",
     )
+
+    @property
+    def is_decided(self) -> bool:
+        return self.verdict in ("reproduced", "contradicted")
 
 
 class BuildSummary(Frozen):

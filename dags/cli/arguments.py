@@ -91,6 +91,11 @@ Tags = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for other programs.")]
 
+Anyway = Annotated[
+    bool,
+    typer.Option("--anyway", help="Accept a study none of whose questions can be decided."),
+]
+
 # Of `study capacity`.
 PointsFile = Annotated[
     list[Path] | None,

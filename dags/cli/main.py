@@ -30,6 +30,7 @@ from density_study.dags.cli import (
 )
 from density_study.dags.cli.arguments import (
     RUNS,
+    Anyway,
     Json,
     Named,
     Only,
@@ -138,20 +139,22 @@ def plan(
             "--effect",
             metavar="RATIO",
             min=0.01,
-            help="Print how many repetitions are needed to detect an effect of this size.",
+            help="Ratio beyond the bound of its rule for which the power of a question is printed, where the "
+            "study names none.",
         ),
     ] = 1.2,
+    anyway: Anyway = False,
     as_json: Json = False,
 ) -> None:
-    """Show the steps of a study, how long they take, and what the results can show.
+    """Show the steps of a study, how long they take, and which questions the results can decide.
 
     Starts nothing and writes nothing. The medium of a disk is assumed; `study run` probes it.
 
-    Rejects a study with a hypothesis that can never be decided, or with a comparison over time that
+    Rejects a study none of whose declared questions can be decided, or with a comparison over time that
     cannot detect a change twice as large as its own tolerance.
     """
     from density_study.analysis.findings.power_between_runs import regressions
-    from density_study.analysis.findings.power_of_design import families, notes
+    from density_study.analysis.findings.question_power import lines, questions_of
     from density_study.dags.cli.display import plan_page, warnings_of
     from density_study.dags.run_status.progress import ANALYSIS_ESTIMATE_S
     from density_study.dags.stages.planning import check_plan, noise
@@ -161,10 +164,10 @@ def plan(
 
     made = plan_study(spec, parse_overrides(sets or []), runs, tuple(only or ()))
     study, planned = made.study, made.plan
-    found = families(study, planned)
     seen = noise(study, runs)
+    asked = questions_of(study, planned, effect)
     design_notes = (
-        *notes(found, planned, seen, effect),
+        *lines(asked, planned, seen, study.questions is not None),
         *regressions(study, planned, seen),
     )
     need_mib = disk_need_mib(study)
@@ -181,7 +184,8 @@ def plan(
         print_json({"plan": planned, **costs, **told})
     else:
         out.print(plan_page(planned, need_mib, ANALYSIS_ESTIMATE_S, design_notes, warned))
-    check_plan(study, planned, spec, runs)
+    if not anyway:
+        check_plan(study, planned, spec, runs)
 
 
 @app.command(epilog=examples("study status runs/quickstart/20261120T201530Z"))

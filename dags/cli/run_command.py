@@ -14,6 +14,7 @@ from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.extras import need
 from density_study.dags.cli.arguments import (
     RUNS,
+    Anyway,
     Json,
     Only,
     Runs,
@@ -78,6 +79,7 @@ def run(
         ),
     ] = None,
     expires: Expires = EXPIRES,
+    anyway: Anyway = False,
 ) -> None:
     """Run a study, from its file to its report.
 
@@ -102,7 +104,7 @@ def run(
     given = parse_tags(tags or [])
     asked = KeepAsked(when=keep.value, seconds=expiry_s(expires)) if keep else None
     with interruptible():
-        end = _run(spec, runs, sets or [], request, given, asked, err if as_json else out)
+        end = _run(spec, runs, sets or [], request, given, asked, err if as_json else out, anyway)
     if as_json:
         print_json(_facts(end))
         raise typer.Exit(0 if end.succeeded else 1)
@@ -137,6 +139,7 @@ def _run(
     tags: Mapping[str, str],
     asked: KeepAsked | None,
     console: Console,
+    anyway: bool,
 ) -> RunEnd:
     from density_study.cluster.state.owner import Owner
     from density_study.cluster.state.run_tags import tag_run
@@ -164,7 +167,7 @@ def _run(
             parse_overrides(sets),
             request=request,
             owner=Owner.of_process(os.getpid(), holds_lock=True),
-            check=lambda study, plan: check_plan(study, plan, spec, runs),
+            check=None if anyway else lambda study, plan: check_plan(study, plan, spec, runs),
             report=report,
         )
     except StudyError as error:

@@ -9,7 +9,7 @@ from density_study.analysis.comparison.history import (
     seen_spread,
     spread_within_repetitions,
 )
-from density_study.analysis.findings import power_between_runs, power_of_design
+from density_study.analysis.findings import power_between_runs, power_of_design, question_power
 from density_study.analysis.findings.power_of_design import Noise
 from density_study.workloads.planning.plan import Plan
 from density_study.workloads.study.study import Study
@@ -19,10 +19,10 @@ WINDOW = 5
 
 
 def check_plan(study: Study, plan: Plan, spec: Path, runs: Path) -> None:
-    """InputError if a hypothesis of the study, or its comparison over time, can never be decided."""
+    """InputError if none of the study's questions, or not its comparison over time, can be decided."""
     power_of_design.check_can_be_sharp(study, plan, str(spec))
-    if study.expect or study.compare:
-        power_of_design.check_can_claim(study, plan, str(spec))
+    question_power.check_can_decide(study, plan, str(spec), noise(study, runs))
+    if study.compare:
         power_between_runs.check_can_detect(study, plan, str(spec), noise(study, runs))
 
 

@@ -37,5 +37,5 @@ def looks_of(run: Run, until: float) -> tuple[Look, ...]:
         for (setting, topology), rates in points.items()
     )
     isolation = isolation_of(one.isolation for one in run.plan.topologies.values())
-    questions = compared(Evidence(arms, run.plan.repetitions, isolation), run.study.expect)
+    questions = compared(Evidence(arms, run.plan.repetitions, isolation), run.study.hypotheses)
     return looks(questions, until)

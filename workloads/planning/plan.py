@@ -4,7 +4,7 @@ plan."""
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from fnmatch import fnmatchcase as fnmatch
 from pathlib import Path
 from random import Random
@@ -16,13 +16,14 @@ from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.host import Host
 from density_study.cluster.model.placement import Layout, given_topology, place
-from density_study.cluster.model.topology import Isolation, Jit, Topology
+from density_study.cluster.model.topology import Isolation, Topology
 from density_study.cluster.state.atomic import write_text
 from density_study.cluster.state.own_runs import MAX_PLAN_BYTES
 from density_study.cluster.state.plain_file import read_plain
-from density_study.workloads.base.search import stretch_after
 from density_study.workloads.base.setting import Setting
 from density_study.workloads.base.values import Frozen
+from density_study.workloads.planning.left_out import built, is_left_out
+from density_study.workloads.planning.trial_estimates import Estimates
 from density_study.workloads.planning.trial_order import (
     PlannedTrial,
     overhead_trials,
@@ -146,12 +147,12 @@ def make_plan(study: Study, hosts: Sequence[Host], only: Sequence[str] = ()) -> 
 
     InputError if a density does not fit, no setting matches, or a topology cannot run a setting.
     """
-    topologies = _topologies(study, hosts)
     settings = chosen(study.settings(), only)
-    _check_topologies(settings, topologies)
+    topologies = built(_topologies(study, hosts), settings, study.leave_out)
+    _check_topologies(settings, topologies, study.leave_out)
     for setting in settings:
         obstacles = [setting.obstacle(topology) for topology in topologies]
-        if obstacles and all(obstacles) and obstacles[0]:  # it may be left out on some of them only
+        if obstacles and all(obstacles) and obstacles[0]:  # some topologies may lack what it needs
             raise obstacles[0]
     empty = Plan(
         study=study.study,
@@ -164,8 +165,8 @@ def make_plan(study: Study, hosts: Sequence[Host], only: Sequence[str] = ()) -> 
         sharp=None if study.repetitions.is_fixed else study.repetitions,
     )
     # pairs belong to repetitions that run in any case
-    first = _with_repetitions(empty, study.repetitions.at_least, settings, study.monitor)
-    return _with_repetitions(first, study.repetitions.at_most - first.repetitions, settings)
+    first = _with_repetitions(empty, study.repetitions.at_least, settings, study, study.monitor)
+    return _with_repetitions(first, study.repetitions.at_most - first.repetitions, settings, study)
 
 
 def extended(plan: Plan, study: Study, extension: Extension) -> Plan:
@@ -175,8 +176,8 @@ def extended(plan: Plan, study: Study, extension: Extension) -> Plan:
     would have had from the start. InputError if no setting matches.
     """
     settings = chosen(study.settings(), extension.only)
-    _check_topologies(settings, tuple(plan.topologies.values()))
-    more = _with_repetitions(plan, extension.add_repetitions, settings)
+    _check_topologies(settings, tuple(plan.topologies.values()), study.leave_out)
+    more = _with_repetitions(plan, extension.add_repetitions, settings, study)
     return more.model_copy(update={"extensions": (*plan.extensions, extension)})
 
 
@@ -192,14 +193,21 @@ def chosen(settings: Sequence[Setting], only: Sequence[str]) -> tuple[Setting, .
     return tuple(s for s in settings if not only or any(fnmatch(s.id, glob) for glob in only))
 
 
-def _check_topologies(settings: Sequence[Setting], topologies: Sequence[Topology]) -> None:
+def _check_topologies(
+    settings: Sequence[Setting], topologies: Sequence[Topology], leave_out: Sequence[str]
+) -> None:
     for topology in topologies:
         for setting in settings:
-            setting.check_topology(topology)
+            if not is_left_out(setting, topology, leave_out):
+                setting.check_topology(topology)
 
 
 def _with_repetitions(
-    plan: Plan, repetitions: int, settings: Sequence[Setting], overhead: MonitorSpec | None = None
+    plan: Plan,
+    repetitions: int,
+    settings: Sequence[Setting],
+    study: Study,
+    overhead: MonitorSpec | None = None,
 ) -> Plan:
     pairs, devices = (overhead.overhead_trials, overhead.also) if overhead else (0, ())
     count = repetitions * len(plan.topologies) * len(list(trials_of(settings)))
@@ -219,10 +227,15 @@ def _with_repetitions(
         for name in rng.sample(list(plan.topologies), len(plan.topologies)):
             build = f"b{repetition}-{name}"
             all_builds = repetitions * len(plan.topologies)
-            paired = overhead_trials(len(builds), all_builds, pairs, settings, plan.seed, devices)
-            builds[build] = name
             topology = plan.topologies[name]
-            possible = tuple(setting for setting in settings if not setting.obstacle(topology))
+            possible = tuple(
+                setting
+                for setting in settings
+                if not setting.obstacle(topology)
+                and not is_left_out(setting, topology, study.leave_out)
+            )
+            paired = overhead_trials(len(builds), all_builds, pairs, possible, plan.seed, devices)
+            builds[build] = name
             regular = trials_of(random_order(possible, rng))
             trials = sorted((*regular, *paired), key=lambda trial: trial.setting.breaks_cluster)
             _append_build(steps, repetition, build, trials, topology)
@@ -280,16 +293,13 @@ def _append_build(
         )  # fmt: skip
 
     append("up", build, UP_ESTIMATE_S if store.hadoop else STORE_UP_ESTIMATE_S)
-    warmed: set[Hashable] = set()
-    earlier: list[Setting] = []
+    estimates = Estimates(topology)
     before = sum(step.kind == "trial" for step in steps)
     for order, trial in enumerate(trials, start=before):
         append(
             "trial",
             f"{build} {trial.name}",
-            _trial_s(trial)
-            + _prepare_s(trial.setting, earlier, topology)
-            + (_warm_up_s(trial.setting, warmed, topology.jit) if store.compiled else 0.0),
+            estimates.of(trial),
             trial=f"{build}-{order:03d}-{trial.name}",
             order=order,
             setting=trial.setting,
@@ -299,34 +309,7 @@ def _append_build(
             devices=trial.devices,
             probe=trial.probe,
         )
-        earlier.append(trial.setting)
     append("down", build, DOWN_ESTIMATE_S)
-
-
-def _trial_s(trial: PlannedTrial) -> float:
-    """Estimated duration. Of a probe the longest: as if all probes before it were rejected."""
-    search = trial.setting.sought
-    longer = 0.0
-    if search is not None and trial.probe is not None:
-        longer = (stretch_after(trial.probe - 1) - 1) * search.duration_s
-    return trial.setting.estimate_s + longer
-
-
-def _prepare_s(setting: Setting, earlier: Sequence[Setting], topology: Topology) -> float:
-    """Estimated time to bring its data into the state from which trials start: loading, if no earlier trial
-    of the build does it, and compactions."""
-    data = setting.prepared
-    if data is None or any(one.prepared == data for one in earlier):
-        return 0.0
-    return setting.prepare_estimate_s(topology, any(one.writes_for(setting) for one in earlier))
-
-
-def _warm_up_s(setting: Setting, warmed: set[Hashable], jit: Jit) -> float:
-    """Estimated server warm-up before the trial. `warmed` collects what the build is already warm for."""
-    if setting.warmed is None or setting.warmed in warmed:
-        return 0.0
-    warmed.add(setting.warmed)
-    return setting.warm_up_estimate_s(jit)
 
 
 def plan_text(plan: Plan) -> str:

@@ -1,4 +1,4 @@
-"""The keys `slo` (latency limits) and `expect` (hypotheses) of a study.
+"""The keys `slo` (latency limits), `expect` (hypotheses) and `questions` of a study.
 
 They are written before the data are seen, stored with the run, and decided by analysis/findings.
 """
@@ -20,7 +20,7 @@ from pydantic import (
 )
 
 from density_study.cluster.model.errors import StudyError
-from density_study.workloads.base.checked import Name
+from density_study.workloads.base.checked import Name, like
 from density_study.workloads.base.quantity import magnitude, written_in
 from density_study.workloads.base.values import Frozen
 from density_study.workloads.base.yaml_text import read_yaml
@@ -61,6 +61,13 @@ def _milliseconds(value: object) -> float:
 
 
 Milliseconds = Annotated[float, BeforeValidator(_milliseconds), written_in("ms")]
+QuestionName = Annotated[
+    str,
+    like(
+        r"C[1-9]|[a-z0-9](?:[a-z0-9-]{0,46}[a-z0-9])?",
+        "a claim of the talk (C5), a name in `expect`, best-density, or a factor and a measure (stack-rate)",
+    ),
+]
 Slo = dict[Annotated[str, AfterValidator(_latency)], Milliseconds]
 
 
@@ -97,6 +104,11 @@ class Expectation(Frozen):
     first: str
     low: float | None = None
     high: float | None = None
+    effect: Annotated[float, Field(gt=0, lt=float("inf"))] | None = Field(
+        None,
+        description="The ratio that you expect. `study plan` computes the power for it. Default: the middle "
+        "of two bounds; no difference, if that satisfies the hypothesis; else a fifth beyond the bound.",
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -141,13 +153,14 @@ def _positive(text: str) -> float:
 
 
 class Hypotheses(BaseModel):
-    """`question`, `slo` and `expect` of a study."""
+    """`question`, `slo`, `expect` and `questions` of a study."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
     question: str | None = None
     slo: Slo = {}
     expect: tuple[Expectation, ...] = ()
+    questions: tuple[str, ...] | None = None
 
 
 def read_hypotheses(path: Path) -> Hypotheses:
@@ -159,7 +172,7 @@ def read_hypotheses(path: Path) -> Hypotheses:
         return Hypotheses.model_validate(value if isinstance(value, dict) else {})
     except ValidationError as error:
         raise StudyError(
-            f"question, slo or expect is not valid: {error.errors()[0]['msg']}.",
+            f"question, slo, expect or questions is not valid: {error.errors()[0]['msg']}.",
             str(path),
             "restore the study file that the run was opened with.",
         ) from error

@@ -16,6 +16,7 @@ from density_study.workloads.base.checked import (
     FaultyKeyError,
     Name,
     at_most,
+    like,
     no_duplicates,
 )
 from density_study.workloads.base.quantity import Seconds
@@ -25,7 +26,7 @@ from density_study.workloads.study.containers_spec import ContainersSpec
 from density_study.workloads.study.existing_spec import ExistingSpec
 from density_study.workloads.study.factors import Factors, StackSpec
 from density_study.workloads.study.hosts_spec import HostSpec, SshSpec
-from density_study.workloads.study.hypotheses import Expectation, Slo
+from density_study.workloads.study.hypotheses import Expectation, Hypotheses, QuestionName, Slo
 from density_study.workloads.study.notify import MAX_RECEIVERS, Receiver
 from density_study.workloads.study.registry import kinds
 from density_study.workloads.study.repetitions import Repetitions
@@ -35,6 +36,9 @@ from density_study.workloads.study.vms_spec import VmsSpec
 
 DeviceName = Literal["pressure", "disks", "sockets", "network", "jmx", "gc", "profile"]
 MAX_PERIOD_S = 600
+LeftOut = Annotated[
+    str, like(r"[\w.*?\[\]!-]{1,60}/[\w.*?\[\]!-]{1,100}", "two globs, <variant>/<test case>")
+]
 
 
 def spec_models() -> dict[str, type[WorkloadSpec]]:
@@ -152,6 +156,12 @@ class StudyKeys(Frozen):
         "least 5. A number (default: 1), or bounds between which the study stops once its comparisons are "
         "sharp.",
     )
+    leave_out: tuple[LeftOut, ...] = Field(
+        (),
+        description="Test cases that some variants do not run, as globs `<variant>/<test case>`: "
+        "`v[234]-*/testdfsio-*`. A variant of which nothing is left is not built. `study plan` shows the "
+        "names, and what no question needs.",
+    )
     seed: Annotated[int, Field(strict=True, ge=0, le=2**63 - 1)] = Field(
         20130226, description="Seed of every random order."
     )
@@ -161,6 +171,13 @@ class StudyKeys(Frozen):
         "`{read_p99: 20 ms}`. The report names the best density that meets them.",
     )
     expect: tuple[Expectation, ...] = Field((), description="Hypotheses, written before the data.")
+    questions: tuple[QuestionName, ...] | None = Field(
+        None,
+        description="What the report decides: claims of the talk (`C5`), names in `expect`, `best-density`, "
+        "or a factor and a measure (`stack-rate`, `configuration-latency`, `density-control-rate`). They "
+        "share one error budget of 5 %; all else is measured, not tested. `[]`: the study only shows. "
+        "Default: see `study plan`.",
+    )
     compare: CompareSpec | None = Field(
         None, description="Comparison of each run with earlier runs of the study."
     )
@@ -181,6 +198,12 @@ class StudyKeys(Frozen):
             setting.on_client_hosts(hosts)
             for entry in self.workloads
             for setting in entry.settings()
+        )
+
+    @property
+    def hypotheses(self) -> Hypotheses:
+        return Hypotheses(
+            question=self.question, slo=self.slo, expect=self.expect, questions=self.questions
         )
 
     @property

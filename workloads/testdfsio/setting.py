@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from typing import Any, Literal
 
 from pydantic import Field
@@ -193,6 +193,13 @@ class DfsioSetting(Setting):
             seeking_mib_s = streams * SEEKS_ESTIMATE_S * self.read_size_bytes / 2**20
             rate_mib_s = min(rate_mib_s, seeking_mib_s)
         return jobs * (JOB_START_ESTIMATE_S + self.data_mib / rate_mib_s)
+
+    @property
+    def prepared(self) -> Hashable | None:
+        return self.data_set if self.mode in READS else None
+
+    def prepare_estimate_s(self, topology: Topology, is_written: bool) -> float:
+        return 0.0 if is_written else JOB_START_ESTIMATE_S + self.data_mib / STREAM_ESTIMATE_MIB_S
 
     @property
     def limit_s(self) -> float:

@@ -12,6 +12,10 @@ from density_study.workloads.ycsb.variant_store import STORED_ROW_MIB as STORED_
 from density_study.workloads.ycsb.variant_store import VALUE_MIB
 
 LOAD_ESTIMATE_OPS_S = 6000.0
+"""With 8 threads on two cores."""
+THREAD_LOADS_OPS_S = LOAD_ESTIMATE_OPS_S / 8
+MOST_LOADS_OPS_S = 24_000.0
+"""Of three workers that keep 3 replicas, 8,000 rows/s each; a run replaces the estimate."""
 LOAD_LIMIT_IN_ESTIMATES, LEAST_LOAD_LIMIT_S = 5.0, 7200.0
 COMPACTION_MIB_S = 50.0
 """Of a RegionServer: the default of hbase.hstore.compaction.throughput.lower.bound, its limit while few files
@@ -56,7 +60,8 @@ class Loading(YcsbParameters):
     @property
     def load_limit_s(self) -> float:
         """How long loading the table may take before it counts as hung."""
-        return max(LEAST_LOAD_LIMIT_S, LOAD_LIMIT_IN_ESTIMATES * self._load_s)
+        slow_s = self._larger * self.records / LOAD_ESTIMATE_OPS_S
+        return max(LEAST_LOAD_LIMIT_S, LOAD_LIMIT_IN_ESTIMATES * slow_s)
 
     @property
     def prepared(self) -> Hashable | None:
@@ -85,5 +90,10 @@ class Loading(YcsbParameters):
     @property
     def _load_s(self) -> float:
         """Estimated time to load the table. Large rows take as much longer as they are larger."""
-        larger = max(1.0, self.row.size_mib / Row().size_mib)
-        return larger * self.records / LOAD_ESTIMATE_OPS_S
+        threads = self.threads if self.is_load else max(self.warm_up_threads or 0, self.threads)
+        rate_ops_s = min(THREAD_LOADS_OPS_S * threads, MOST_LOADS_OPS_S)
+        return self._larger * self.records / rate_ops_s
+
+    @property
+    def _larger(self) -> float:
+        return max(1.0, self.row.size_mib / Row().size_mib)

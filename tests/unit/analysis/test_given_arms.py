@@ -50,11 +50,12 @@ def test_other_versions_forbid_a_claim_about_density_and_none_about_the_clusters
     old = cluster("old", SLOW, vms_per_host=1, medium="flash")
     new = cluster("new", FAST, vms_per_host=4, medium="flash")
     evidence = Evidence((old, new), 5, "unknown", confounds=lambda *_: ("hadoop 3 and 4",))
-    verdicts = {one.family: one for one in findings(evidence, Hypotheses())}
+    asked = Hypotheses(questions=("density-rate", "cluster-rate"))
+    verdicts = {one.family: one for one in findings(evidence, asked)}
     assert verdicts["density-rate"].verdict == "no claim"
     assert "hadoop 3 and 4" in verdicts["density-rate"].why
     assert verdicts["cluster-rate"].verdict == "reproduced"
-    equal = findings(replace(evidence, confounds=lambda *_: ()), Hypotheses())
+    equal = findings(replace(evidence, confounds=lambda *_: ()), asked)
     assert {one.verdict for one in equal if one.family == "density-rate"} == {"reproduced"}
 
 

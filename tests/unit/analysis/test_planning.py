@@ -1,17 +1,21 @@
-"""Detectable effects of a study's repetitions: warnings, notes, or refusal before the start."""
+"""What a study's questions need and can decide: shown, or refused before the start."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from density_study.analysis.findings.power_between_runs import check_can_detect, regressions
-from density_study.analysis.findings.power_of_design import (
-    Noise,
-    check_can_claim,
-    families,
-    notes,
+from density_study.analysis.findings.power_of_design import Noise
+from density_study.analysis.findings.question_power import (
+    PlannedQuestion,
+    check_can_decide,
+    lines,
+    needed,
+    questions_of,
+    seconds_of,
 )
 from density_study.cluster.model.errors import InputError
 from tests.support.drafts import plan, study
@@ -21,35 +25,87 @@ EXPECT = [{"name": "denser-scans", "workload": "scan95-insert5", "compare": "vms
 QUIET = Noise(0.01, "1.0% between builds, by the study")
 
 
-def _families(**overrides: object) -> dict[str, int]:
-    return dict(families(study(**overrides), plan(**overrides)))
+QUIETEST = Noise()
 
 
-def test_families_are_counted_as_they_are_tested() -> None:
-    assert _families() == {"density-rate": 6, "density-cpu": 6, "density-latency": 3}
-    assert _families(expect=EXPECT)["expect-denser-scans"] == 1
+def _asked(**overrides: object) -> dict[str, PlannedQuestion]:
+    """Of the draft study on VMs: on process groups no question about density can be decided."""
+    as_vms = {
+        name: replace(topology, isolation="vm")
+        for name, topology in plan(**overrides).topologies.items()
+    }
+    planned = plan(**overrides).model_copy(update={"topologies": as_vms})
+    return {one.name: one for one in questions_of(study(**overrides), planned)}
 
 
-def test_notes_give_the_detectable_effect_and_the_blocks_an_effect_needs() -> None:
-    messages = list(notes(_families(repetitions=8), plan(repetitions=8), QUIET, 1.05))
-    assert messages[0].startswith("density-rate (6 comparisons): detects a ratio of 1.0")
-    assert (
-        "a ratio of 1.05 needs" in messages[-1]
-        and "1.0% between builds, by the study" in messages[-1]
+def _sizes(**overrides: object) -> dict[str, int]:
+    return {name: len(one.comparisons) for name, one in _asked(**overrides).items()}
+
+
+def test_questions_are_those_declared_or_else_what_the_study_is_about() -> None:
+    assert _sizes() == {"density-rate": 6}
+    assert _sizes(expect=EXPECT) == {"denser-scans": 1}
+    names = ["density-latency", "denser-scans"]
+    assert _sizes(expect=EXPECT, questions=names) == {"density-latency": 3, "denser-scans": 1}
+    assert _sizes(questions=[]) == {}
+
+
+def test_all_questions_share_one_error_budget() -> None:
+    alone = _asked(repetitions=8, questions=["density-latency"])["density-latency"]
+    beside = _asked(repetitions=8, questions=["density-rate", "density-latency"])
+    assert alone.of == 3 and beside["density-latency"].of == 9
+    assert beside["density-latency"].power(8, 0.05) < alone.power(8, 0.05)
+
+
+def test_a_question_names_its_power_its_needs_and_its_time() -> None:
+    keys = {"repetitions": 8, "questions": ["density-latency"]}
+    text = list(lines(tuple(_asked(**keys).values()), plan(**keys), QUIET, declared=True))
+    assert re.match(
+        r"question density-latency: 3 comparisons, 3 test cases, 2 variants, \d+:\d\d h", text[0]
     )
-    few = list(notes(_families(), plan(), QUIET))
-    assert "can never be significant, a claim needs 5 builds per arm" in few[0]
-
-
-def test_a_study_none_of_whose_hypotheses_could_be_decided_is_refused() -> None:
-    with pytest.raises(InputError, match="can ever be decided with 1 build") as caught:
-        check_can_claim(study(expect=EXPECT), plan(expect=EXPECT), "q.yaml")
-    assert caught.value.where == "q.yaml, key expect"
-    assert "at least 5 repetitions" in caught.value.remedy
-    check_can_claim(
-        study(expect=EXPECT, repetitions=5), plan(expect=EXPECT, repetitions=5), "q.yaml"
+    assert re.search(
+        r"power \d+% at 2.5%, \d+% at 5.0%, \d+% at 10.0%, \d+% at 1.0% noise", text[0]
     )
-    check_can_claim(study(), plan(), "q.yaml")  # without hypotheses: points are the purpose
+    assert text[1].startswith("measured, not tested: 6 of 12 test cases by variant")
+    first = next(iter(lines(tuple(_asked().values()), plan(), QUIET, declared=False)))
+    assert first == "the study declares no `questions`; these are decided: density-rate"
+
+
+def test_repetitions_that_a_question_needs_are_enough_and_no_fewer_are() -> None:
+    one = _asked(repetitions=8)["density-rate"]
+    for spread in (0.025, 0.05, 0.1):
+        needs = one.needs(spread)
+        assert needs and one.power(needs, spread) >= 0.8
+        assert needs == 5 or one.power(needs - 1, spread) < 0.8
+        powers = [one.power(n, spread) for n in range(5, 400)]
+        assert powers == sorted(powers)  # also where scipy's noncentral t is no number
+
+
+def test_a_questions_time_holds_what_its_test_cases_rest_on() -> None:
+    whole = plan(repetitions=5)
+    cells = needed(
+        whole,
+        [(step.setting.id, whole.builds[step.build]) for step in whole.trials if step.setting],
+    )
+    assert seconds_of(whole, cells) == pytest.approx(whole.estimate_s)
+    one = next(
+        step for step in whole.trials if step.setting and step.setting.mode_name == "scan95-insert5"
+    )
+    cell = (one.setting.id, whole.builds[one.build])  # type: ignore[union-attr]
+    assert {setting.split("-")[1] for setting, _ in needed(whole, [cell])} == {"scan95", "load"}
+
+
+def test_a_study_none_of_whose_questions_can_be_decided_is_refused() -> None:
+    few = {"expect": EXPECT}
+    with pytest.raises(InputError, match="no question of the study can be decided") as caught:
+        check_can_decide(study(**few), plan(**few), "q.yaml", QUIETEST)
+    assert caught.value.where == "q.yaml, key questions"
+    assert "--anyway" in caught.value.remedy and "questions: []" in caught.value.remedy
+    check_can_decide(study(), plan(), "q.yaml", QUIETEST)  # a look: points are the purpose
+    with pytest.raises(InputError, match="nothing of this study is named 'stack-rate'") as caught:
+        keys = {"questions": ["stack-rate"]}
+        check_can_decide(study(**keys), plan(**keys), "q.yaml", QUIETEST)
+    assert "density-rate" in caught.value.remedy
 
 
 def _compared(repetitions: int, baseline: str, tolerance: str, noise: Noise = QUIET) -> None:
@@ -84,8 +140,12 @@ def test_the_blocks_in_a_remedy_are_enough() -> None:
 
 def test_a_requested_rate_is_not_a_comparison() -> None:
     ycsb = {"records": [1000], "mixes": ["a"], "threads": [8]}
-    workloads = {"workloads": [{"ycsb": {**ycsb, "latency_at": ["50%", "100/s"]}}]}
-    assert _families(**workloads) == {"density-rate": 1, "density-cpu": 3, "density-latency": 3}
+    names = ["density-rate", "density-cpu", "density-latency"]
+    workloads = {
+        "workloads": [{"ycsb": {**ycsb, "latency_at": ["50%", "100/s"]}}],
+        "questions": names,
+    }
+    assert _sizes(**workloads) == {"density-rate": 1, "density-cpu": 3, "density-latency": 3}
 
 
 def test_more_repetitions_do_not_make_nights_equal() -> None:
@@ -97,17 +157,3 @@ def test_more_repetitions_do_not_make_nights_equal() -> None:
     (line,) = regressions(study(**keys), plan(**keys), QUIET)
     assert float(re.findall(r"([0-9.]+)% at", line)[-1]) == pytest.approx(drops[-1], rel=0.02)
     assert not list(regressions(study(), plan(), QUIET))
-
-
-def test_a_pair_is_as_noisy_as_builds_of_one_repetition() -> None:
-    keys = {"repetitions": 8}
-    asked = families(study(**keys), plan(**keys)), plan(**keys)
-    apart, paired = Noise(0.1, "n"), Noise(0.1, "n", within=0.02)
-    assert list(notes(*asked, paired)) == list(notes(*asked, Noise(0.02, "n")))
-    assert list(notes(*asked, paired)) != list(notes(*asked, apart))
-
-
-def test_power_is_printed_for_several_spreads() -> None:
-    keys = {"repetitions": 8}
-    text = "\n".join(notes(families(study(**keys), plan(**keys)), plan(**keys), QUIET))
-    assert re.search(r"chance to detect .* \d+% at 2.5%, \d+% at 5.0%, \d+% at 10.0%", text)

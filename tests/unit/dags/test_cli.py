@@ -83,18 +83,20 @@ def test_enough_blocks_cause_no_warning(spec: Path) -> None:
     assert "no claims" not in study("plan", str(spec), "--set", "repetitions=5")
 
 
-def test_plan_shows_the_detectable_effects_of_the_blocks(spec: Path) -> None:
-    text = study("plan", str(spec), "--set", "repetitions=8", "--effect", "1.05")
-    assert "density-rate (2 comparisons): detects a ratio of" in text
-    assert "a ratio of 1.05 needs" in text
+def test_plan_shows_what_each_question_needs_and_can_decide(spec: Path) -> None:
+    text = " ".join(study("plan", str(spec), "--set", "repetitions=8").split())
+    assert "the study declares no `questions`; these are decided: density-rate" in text
+    assert "question density-rate: 2 comparisons, 2 test cases, 2 variants" in text
+    assert "cannot be decided: process groups support no claim about VMs" in text
 
 
 @pytest.mark.parametrize("command", ("plan", "run"))
-def test_an_undecidable_hypothesis_is_refused_before_the_start(spec: Path, command: str) -> None:
+def test_an_undecidable_question_is_refused_before_the_start(spec: Path, command: str) -> None:
     expect = "expect: [{name: h, workload: read, compare: vms_per_host, 2_over_1: '> 1'}]\n"
     compare = "compare: {baseline: rolling 5, tolerance: 1%}\n"
     for requirement, message in (
-        (expect, "no hypothesis can ever"),
+        (expect, "no question of the study can be decided"),
+        ("questions: [stack-rate]\n", "nothing of this study is named 'stack-rate'"),
         (compare, "detects only drops over"),
     ):
         spec.write_text(STUDY + requirement)
@@ -102,6 +104,8 @@ def test_an_undecidable_hypothesis_is_refused_before_the_start(spec: Path, comma
             CliRunner().invoke(main.app, [command, str(spec)], catch_exceptions=False)
         assert caught.value.exit_code == 2
     assert not list(spec.parent.glob("runs/*/*/plan.json"))
+    spec.write_text(STUDY + expect)
+    assert "question h" in study("plan", str(spec), "--anyway")
 
 
 def test_plan_starts_nothing(spec: Path) -> None:

@@ -42,13 +42,13 @@ def test_a_tested_finding_shows_test_p_units_and_detectable_effect() -> None:
 
 
 def test_without_a_test_its_columns_are_omitted() -> None:
-    columns = ["Finding", "Verdict", "Effect", "Interval", "Required", "Units per arm"]
+    columns = ["Finding", "Verdict", "Effect", "Interval", "Required", "Units per arm", "Why"]
     summary = one_block()
     headers = [column.header for column in findings_table(summary).columns]
     assert headers == columns
-    compared = tuple(finding for finding in summary.findings if not is_whole(finding))
+    compared = tuple(one for one in summary.findings if one.question and not is_whole(one))
     alike = summary.model_copy(update={"findings": compared})
-    assert [column.header for column in findings_table(alike).columns] == columns
+    assert [column.header for column in findings_table(alike).columns] == columns[:-1]
     assert f"have the same reason: {compared[0].why}" in as_markdown(alike)
 
 

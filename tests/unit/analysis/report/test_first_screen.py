@@ -83,7 +83,7 @@ def test_badges_of_a_single_repetition_raise_doubts() -> None:
         Badge("bad", "1 invalid", "trials"),
         Badge("doubt", "1 unknown", "trials"),
         Badge("doubt", "no intervals: 1 of 5 builds", "findings"),
-        Badge("doubt", "0 of 16 comparisons decided", "findings"),
+        Badge("doubt", "0 of 6 comparisons of questions decided", "findings"),
         Badge("doubt", "process groups, not VMs", "limits"),
     )
 
@@ -91,15 +91,15 @@ def test_badges_of_a_single_repetition_raise_doubts() -> None:
 def test_badges_name_the_interval_method_and_count_decisions() -> None:
     summary = eight_repetitions()
     badges = trust(View(summary))
-    compared = [one for one in summary.findings if not is_whole(one)]
-    decided = [one for one in compared if one.verdict != "no claim"]
+    compared = [one for one in summary.findings if one.question and not is_whole(one)]
+    decided = [one for one in compared if one.is_decided]
     assert Badge("good", "95 % t intervals over builds (n = 8)", "findings") in badges
-    words = f"{len(decided)} of {len(compared)} comparisons decided"
+    words = f"{len(decided)} of {len(compared)} comparisons of questions decided"
     assert 0 < len(decided) < len(compared)
     assert Badge("doubt", words, "findings") in badges
     settled = _changed(summary, findings=tuple(decided))
     assert Badge(
-        "good", f"{len(decided)} of {len(decided)} comparisons decided", "findings"
+        "good", f"{len(decided)} of {len(decided)} comparisons of questions decided", "findings"
     ) in trust(View(settled))
 
 

@@ -61,7 +61,7 @@ def test_two_series_differ_in_shape_and_stacked_neighbours_in_lightness(
 
 
 def test_verdicts_differ_in_colour_and_shape() -> None:
-    assert len(palette.VERDICT) == 3
+    assert len(palette.VERDICT) == 4
     for first, second in combinations(palette.VERDICT.values(), 2):
         assert first.colour != second.colour
         assert first.shape != second.shape

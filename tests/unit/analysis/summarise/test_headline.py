@@ -161,6 +161,7 @@ TWENTY = {
                 for level, ms in (("old", 10.0), ("new", 30.0))
             ],
             8,
+            asked=Hypotheses(questions=("stack-rate", "stack-latency")),
         ),
         "With new instead of old, READ p99 of YCSB b was ×3.07 (means 30.6 against 9.97 ms, interval 2.97"
         " to 3.18); the other throughput is inconclusive: ×0.99; 8 repetitions.",
@@ -293,8 +294,8 @@ def test_numbers_have_as_many_digits_as_their_ratio_needs() -> None:
     assert against(100.0, 112.0, 1.5) is None
 
 
-def test_what_is_decided_in_its_family_alone_is_no_headline() -> None:
-    """One of two families has p = 0.03: of all reports without an effect, one in 16 has such a one."""
+def test_questions_share_one_error_budget() -> None:
+    """One of two questions has p = 0.03: of all reports without an effect, one in 16 has such a one."""
     shifts = (0.0438, 0.0002) * 4
 
     def levels(**latencies: dict[tuple[str, float], Sequence[float]]) -> Settings:
@@ -307,6 +308,18 @@ def test_what_is_decided_in_its_family_alone_is_no_headline() -> None:
 
     assert _told(levels(), 8).startswith("With new instead of old, YCSB b ran at ×1.02")
     beside = levels(latencies={P99: (10.0,) * 8})
-    assert _told(beside, 8).startswith("Inconclusive (8 repetitions): with new instead of old")
-    (rate, *_) = findings(Evidence(beside, 8, "process"), Hypotheses())
-    assert rate.verdict == "reproduced" and rate.p is not None and 0.02 < rate.p < 0.05
+    both = Hypotheses(questions=("stack-rate", "stack-latency"))
+    assert _told(beside, 8, asked=both).startswith("Inconclusive (8 repetitions): with new instead")
+    (rate, *_) = findings(Evidence(beside, 8, "process"), both)
+    assert rate.verdict == "no claim" and rate.p is not None and 0.02 < rate.p < 0.05
+
+
+def test_what_no_question_asks_for_is_measured_and_not_tested() -> None:
+    settings = _levels("stack", {"old": noisy(100.0), "new": noisy(200.0, seed=2)})
+    shows = Hypotheses(questions=())
+    text = _told(settings, 8, asked=shows)
+    assert text.startswith("Measured, not tested (8 repetitions): with new instead of old")
+    found = findings(Evidence(settings, 8, "process"), shows)
+    rate = next(one for one in found if one.family == "stack-rate")
+    assert (rate.verdict, rate.p, rate.p_adjusted, rate.question) == ("measured", None, None, None)
+    assert rate.low is not None and rate.why.startswith("measured, not tested")

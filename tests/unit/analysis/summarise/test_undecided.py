@@ -39,7 +39,7 @@ def test_nothing_is_open_where_all_is_decided_or_nothing_was_compared() -> None:
 
 def test_a_single_build_takes_four_more_and_their_time() -> None:
     assert _line(_settings(1), 1) == (
-        "Not decided: the only comparison. Still needed: 4 more repetitions "
+        "Not decided: the only comparison of the study's questions. Still needed: 4 more repetitions "
         "(`study run SPEC --add-repetitions 4`, about 20 min) for intervals."
     )
     assert "--add-repetitions 4`) for" in str(_line(_settings(1), 1, total_s=None))
@@ -87,12 +87,17 @@ def test_chance_takes_repetitions_that_show_half_of_what_these_show() -> None:
 def test_arms_without_a_valid_trial_and_unequal_builds_are_named() -> None:
     settings = (*_settings(5)[:1], _settings(5)[1].model_copy(update={"metrics": ()}))
     assert "valid trials in every arm" in str(_line(settings, 5))
-    open_one = Finding(id="a", statement="a", verdict="no claim", why="differ", n=(5, 5))
+    open_one = Finding(
+        id="a", statement="a", verdict="no claim", why="differ", n=(5, 5), question="stack-rate"
+    )
     unequal = SummaryWarning(code="incomparable-builds", message="differ")
     line = undecided((open_one,), Evidence((), 5, "vm"), (unequal,), None)
     assert line == (
-        "Not decided: the only comparison. Still needed: hosts and settings that are equal in all builds."
+        "Not decided: the only comparison of the study's questions. Still needed: hosts and settings that "
+        "are equal in all builds."
     )
+    measured = open_one.model_copy(update={"verdict": "measured", "question": None})
+    assert undecided((measured,), Evidence((), 5, "vm"), (unequal,), None) is None
 
 
 def test_short_trials_are_a_limit_only_where_most_are_short() -> None:

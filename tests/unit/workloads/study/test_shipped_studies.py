@@ -25,7 +25,7 @@ PLANNED = {
     "quickstart-full": (2, 12, "bca0fcda27ca"),
     "stores": (8, 32, "3bc3c2fc6ad0"),
     "short-circuit": (2, 10, "8cd44a279b68"),
-    "talk-2013": (50, 4110, "1377638765a9"),
+    "talk-2013": (40, 200, "d4f011eb2590"),
     "talk-2013-small": (3, 66, "c70bafb96a8c"),
     "tiers": (3, 18, "8bc3846b8cd3"),
     "upgrade": (10, 40, "1e6c58ea4d40"),

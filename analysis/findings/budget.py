@@ -1,0 +1,174 @@
+"""The design with the most power on a study's questions within a budget of time. Pure.
+
+It chooses the questions, and with them the test cases and variants, the length of YCSB's windows, and the
+repetitions. The objective is the sum of the questions' powers; of equal designs, the cheapest is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+from density_study.analysis.findings.question_power import Cell, PlannedQuestion
+from density_study.analysis.statistics.nested import (
+    ASSUMED_SECOND,
+    optimal_units,
+    spread_of_build,
+)
+from density_study.analysis.statistics.power import MAX_UNITS, MIN_UNITS
+
+SHORTEST_S = 30.0
+"""Of a measured window."""
+SHARES = (1.0, 0.75, 0.5, 0.35, 0.25, 0.15, 0.1)
+"""Of the windows that the study asks for."""
+MAX_EXHAUSTIVE = 10
+"""With more questions, whole subsets are too many: the ones that cost most for their power are dropped."""
+
+
+@dataclass(frozen=True)
+class CellCost:
+    """Seconds of a test case on a variant. `window_s`: of its window, ramp-up excluded; 0: its length is
+    fixed. `shared`: what the first trial of a build pays for all that name the same key."""
+
+    around_s: float
+    window_s: float = 0.0
+    shared: tuple[tuple[Hashable, float], ...] = ()
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question, and the cells that it needs, with those that write their data."""
+
+    question: PlannedQuestion
+    cells: frozenset[Cell]
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Standard deviations of logarithms: between builds of a repetition, and of a second's rate."""
+
+    between: float
+    second: float = ASSUMED_SECOND
+
+
+@dataclass(frozen=True)
+class Design:
+    """`share`: of the windows that the study asks for. `powers`: by question, those left out included."""
+
+    questions: tuple[str, ...]
+    cells: frozenset[Cell]
+    share: float
+    repetitions: int
+    seconds: float
+    powers: Mapping[str, float]
+
+    @property
+    def value(self) -> float:
+        """Sum of the powers. What is less than 0.1 % apart is equal."""
+        return round(sum(self.powers.values()), 3)
+
+
+def best_design(
+    asked: Sequence[Asked],
+    costs: Mapping[Cell, CellCost],
+    build_s: float,
+    noise: Noise,
+    budget_s: float,
+) -> Design | None:
+    """None if not even one question fits with five repetitions. `build_s`: bring-up and tear-down."""
+    able = [one for one in asked if not one.question.obstacle]
+    designs = (
+        design
+        for subset in _subsets(able)
+        for share in _shares(subset, costs, build_s, noise)
+        if (design := _fitted(asked, subset, share, costs, build_s, noise, budget_s))
+    )
+    return max(designs, key=lambda one: (one.value, -one.seconds), default=None)
+
+
+def _subsets(able: Sequence[Asked]) -> Iterator[tuple[Asked, ...]]:
+    if len(able) <= MAX_EXHAUSTIVE:
+        for size in range(1, len(able) + 1):
+            yield from combinations(able, size)
+        return
+    by_size = sorted(able, key=lambda one: len(one.cells))
+    yield from (tuple(by_size[:size]) for size in range(1, len(able) + 1))
+
+
+def _shares(
+    subset: Sequence[Asked], costs: Mapping[Cell, CellCost], build_s: float, noise: Noise
+) -> Iterator[float]:
+    """The optimum of nested sampling, and shares of what the study asks for: five builds must fit, too."""
+    cells = _cells(subset)
+    windows = [costs[cell].window_s for cell in cells if costs[cell].window_s]
+    if not windows:
+        yield 1.0
+        return
+    least = min(1.0, SHORTEST_S / min(windows))
+    around_s = repetition_s(cells, costs, build_s, 0.0) / len(windows)
+    best_s = optimal_units(around_s, 1.0, noise.between, noise.second)
+    found = (max(least, min(1.0, share)) for share in (best_s / max(windows), *SHARES))
+    yield from dict.fromkeys(round(share, 2) for share in found)
+
+
+def repetition_s(
+    cells: Iterable[Cell], costs: Mapping[Cell, CellCost], build_s: float, share: float
+) -> float:
+    """Seconds of one repetition of these cells, with this share of their windows."""
+    total, shared = 0.0, dict[tuple[str, Hashable], float]()
+    variants = set()
+    for case, variant in cells:
+        cost = costs[case, variant]
+        variants.add(variant)
+        total += cost.around_s + share * cost.window_s
+        for key, seconds in cost.shared:  # a trial that writes its data itself makes it free
+            at = variant, key
+            shared[at] = min(shared.get(at, seconds), seconds)
+    return total + sum(shared.values()) + build_s * len(variants)
+
+
+def _fitted(
+    asked: Sequence[Asked],
+    subset: Sequence[Asked],
+    share: float,
+    costs: Mapping[Cell, CellCost],
+    build_s: float,
+    noise: Noise,
+    budget_s: float,
+) -> Design | None:
+    """The subset with the fewest repetitions that have as much power as all that fit."""
+    cells = _cells(subset)
+    each_s = repetition_s(cells, costs, build_s, share)
+    most = min(MAX_UNITS, int(budget_s / each_s))
+    if most < MIN_UNITS:
+        return None
+    of = sum(len(one.question.comparisons) for one in subset)
+
+    def design(repetitions: int) -> Design:
+        powers = dict.fromkeys((one.question.name for one in asked), 0.0)
+        for one in subset:
+            alone = replace(one.question, of=of, sequential=False)
+            spread = _spread(one.question, costs, share, noise)
+            powers[one.question.name] = alone.power(repetitions, spread)
+        names = tuple(one.question.name for one in subset)
+        return Design(names, cells, share, repetitions, repetitions * each_s, powers)
+
+    low, high, goal = MIN_UNITS, most, design(most).value
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if design(middle).value >= goal else (middle + 1, high)
+    return design(low)
+
+
+def _spread(
+    question: PlannedQuestion, costs: Mapping[Cell, CellCost], share: float, noise: Noise
+) -> float:
+    windows = [share * costs[cell].window_s for cell in question.cells if costs[cell].window_s]
+    if not windows:
+        return noise.between
+    return spread_of_build(noise.between, noise.second, min(windows))
+
+
+def _cells(subset: Iterable[Asked]) -> frozenset[Cell]:
+    return frozenset[Cell]().union(*(one.cells for one in subset))

@@ -1,0 +1,76 @@
+"""Which comparisons of a report are tested: those of the study's questions, fixed before the data.
+
+A question is a kind of comparison by name: a claim of the talk (C5), a hypothesis of `expect`, the best
+density, or a factor and a measure (stack-rate). All of them share one error budget; whatever else the run
+can compare is measured, not tested.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+
+from density_study.analysis.findings import claims, effects
+from density_study.analysis.findings.arms import comparable, placed
+from density_study.analysis.findings.best_density import Candidate, candidates
+from density_study.analysis.findings.question import EXPECTED, Evidence, Question
+from density_study.workloads.study.factors import NAMED
+from density_study.workloads.study.hypotheses import Hypotheses
+
+BEST_DENSITY = "best-density"
+_RATE = "-rate"
+_BY_NAME = frozenset(f"{factor}{_RATE}" for factor in (*NAMED, "cluster"))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Every comparison of a run: `standard` ones and hypotheses, the pairs of `best` densities, the parts of
+    each claim. `every` has them in this order, marked."""
+
+    standard: tuple[Question, ...]
+    best: tuple[Candidate, ...]
+    claimed: Mapping[str, tuple[Question, ...]]
+    every: tuple[Question, ...]
+
+    @property
+    def main(self) -> tuple[Question, ...]:
+        return tuple(question for question in self.every if question.main)
+
+
+def asked(evidence: Evidence, hypotheses: Hypotheses) -> Asked:
+    """Settings of unknown density or medium are compared only where a study compares clusters by name."""
+    compared = replace(evidence, settings=comparable(evidence.settings))
+    standard = (*effects.questions(compared), *effects.expected(compared, hypotheses.expect))
+    known = replace(evidence, settings=placed(evidence.settings))
+    best = tuple(candidates(known, hypotheses.slo))
+    claimed = claims.questions(known)
+    every = tuple(chain(standard, *(one.pairs for one in best), *claimed.values()))
+    main = frozenset(names(every, hypotheses.questions))
+    marked = tuple(replace(question, main=question.name in main) for question in every)
+    return Asked(standard, best, claimed, marked)
+
+
+def names(asked: Iterable[Question], declared: Sequence[str] | None) -> tuple[str, ...]:
+    """The names of the study's questions. Where it declares none: its hypotheses, the best density if it has
+    an SLO, the throughput of the variants that it names, and the talk's claims of which it has all arms; and
+    if there are none of these, the throughput of its other factors."""
+    if declared is not None:
+        return tuple(declared)
+    kinds: dict[str, list[Question]] = {}
+    for question in asked:
+        kinds.setdefault(question.family, []).append(question)
+    own = [
+        kind
+        for kind in kinds
+        if kind.startswith(EXPECTED) or kind in (BEST_DENSITY, *_BY_NAME) or _is_whole(kind, kinds)
+    ]
+    rates = [kind for kind in kinds if kind.endswith(_RATE)]
+    return tuple(kind.removeprefix(EXPECTED) for kind in own or rates)
+
+
+def _is_whole(kind: str, kinds: Mapping[str, Sequence[Question]]) -> bool:
+    """Whether it is a claim of which every part can be decided."""
+    claim = next((one for one in claims.CLAIMS if one.id == kind), None)
+    free = {question.part for question in kinds[kind] if not question.obstacles}
+    return claim is not None and {name for name, *_ in claim.parts} <= free

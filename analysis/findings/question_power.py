@@ -1,0 +1,239 @@
+"""What each question of a plan can decide, for which it needs which test cases and how many hours.
+
+The comparisons are those of analysis/findings, on synthetic settings with one point per repetition, so that
+they are exactly those that will be tested.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from math import sqrt
+
+from density_study.analysis.findings.power_of_design import SPREADS, Noise, imagined
+from density_study.analysis.findings.primary import asked
+from density_study.analysis.findings.question import Question
+from density_study.analysis.statistics.power import (
+    ALPHA,
+    MAX_UNITS,
+    MIN_UNITS,
+    POWER,
+    fixed_errors,
+    power_of_rule,
+)
+from density_study.analysis.statistics.sequential import sequence_errors
+from density_study.cluster.model.errors import InputError
+from density_study.workloads.planning.plan import Plan, Step
+from density_study.workloads.study.study import Study
+
+Cell = tuple[str, str]
+"""A test case on a variant: (setting, topology)."""
+WANTED_RATIO = 1.2
+"""Ratio that power is computed for where neither the rule nor the study names one: the talk's gain per VM."""
+
+
+@dataclass(frozen=True)
+class PlannedQuestion:
+    """A question and its comparisons. `of`: comparisons of all questions, which share the error budget.
+    `sequential`: repetitions end when the answer is sharp."""
+
+    name: str
+    comparisons: tuple[Question, ...]
+    of: int
+    sequential: bool = False
+    wanted: float = WANTED_RATIO
+
+    @property
+    def cells(self) -> frozenset[Cell]:
+        return frozenset(cell for one in self.comparisons for cell in one.cells)
+
+    @property
+    def obstacle(self) -> str | None:
+        """Why it cannot be decided with any number of repetitions; None if nothing is known."""
+        if not self.comparisons:
+            return "the study has no test cases and variants for it"
+        return next(
+            (why for one in self.comparisons for why in (*one.refused, *one.obstacles)), None
+        )
+
+    def power(self, repetitions: int, spread: float) -> float:
+        """At least the chance that all of its comparisons get their right verdicts, if the true ratios are
+        those planned for."""
+        if self.obstacle:
+            return 0.0
+        chances = (self._power(one, repetitions, spread) for one in self.comparisons)
+        return max(0.0, 1 - sum(1 - chance for chance in chances))
+
+    def _power(self, one: Question, repetitions: int, spread: float) -> float:
+        ratio = one.rule.planned(self.wanted)
+        # of a paired difference; a level has one arm, a ratio of ratios four
+        error = spread * sqrt(max(1, len(one.cells)) / max(1, repetitions))
+        errors = fixed_errors(repetitions, self.of)
+        if self.sequential:
+            errors = partial(_sequence, repetitions, self.of)
+        return power_of_rule((one.rule.low, one.rule.high), ratio, repetitions, error, errors)
+
+    def needs(self, spread: float) -> int | None:
+        """The fewest repetitions with a power of 80 %; None beyond 1000, or if none is enough."""
+        if self.power(MAX_UNITS, spread) < POWER:
+            return None
+        low, high = MIN_UNITS, MAX_UNITS
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self.power(middle, spread) >= POWER else (middle + 1, high)
+        return low
+
+
+def _sequence(units: int, comparisons: int, _both: bool) -> float:
+    return sequence_errors(units, ALPHA / comparisons)
+
+
+def questions_of(
+    study: Study, plan: Plan, wanted: float = WANTED_RATIO
+) -> tuple[PlannedQuestion, ...]:
+    """The questions of the study, in its order, or those that it has by default."""
+    every = asked(imagined(study, plan), study.hypotheses)
+    able = sum(not one.obstacles and not one.refused and bool(one.later) for one in every.main)
+    names = (
+        study.questions
+        if study.questions is not None
+        else dict.fromkeys(one.name for one in every.main)
+    )
+    return tuple(
+        PlannedQuestion(
+            name,
+            tuple(one for one in every.main if one.name == name and one.later),
+            max(1, able),
+            plan.sharp is not None,
+            wanted,
+        )
+        for name in names
+    )
+
+
+def needed(plan: Plan, cells: Iterable[Cell]) -> frozenset[Cell]:
+    """The cells, and those on the same variants that write their data or measure the rate they target."""
+    found = set(cells)
+    settings = {step.setting.id: step.setting for step in plan.trials if step.setting}
+    waiting = list(found)
+    while waiting:
+        setting, topology = waiting.pop()
+        if setting not in settings:
+            continue
+        for other in settings.values():
+            before = other.writes_for(settings[setting]) or other.measures_for(settings[setting])
+            if before and (other.id, topology) not in found:
+                found.add((other.id, topology))
+                waiting.append((other.id, topology))
+    return frozenset(found)
+
+
+def seconds_of(plan: Plan, cells: frozenset[Cell]) -> float:
+    """Estimated time of these cells in the plan, bring-up and tear-down of their variants included."""
+    variants = {topology for _, topology in cells}
+    return sum(step.estimate_s for step in plan.steps if _is_for(plan, step, cells, variants))
+
+
+def _is_for(plan: Plan, step: Step, cells: frozenset[Cell], variants: set[str]) -> bool:
+    topology = plan.builds[step.build]
+    if step.setting is None:
+        return topology in variants
+    return (step.setting.id, topology) in cells
+
+
+def lines(
+    questions: Sequence[PlannedQuestion], plan: Plan, noise: Noise, declared: bool
+) -> Iterator[str]:
+    """What each question needs and can decide, and what the rest costs."""
+    if not declared:
+        yield _by_default(questions)
+    spent: set[Cell] = set()
+    for one in questions:
+        mine = needed(plan, one.cells)
+        spent |= mine
+        needs = f"{_size(one, mine)}, {_clock(seconds_of(plan, mine))}"
+        yield f"question {one.name}: {needs}; {_chances(one, plan, noise)}"
+    every = frozenset(
+        (step.setting.id, plan.builds[step.build]) for step in plan.trials if step.setting
+    )
+    if rest := every - spent:
+        rest_s = plan.estimate_s - seconds_of(plan, frozenset(spent))
+        yield (
+            f"measured, not tested: {len(rest)} of {len(every)} test cases by variant, {_clock(rest_s)}: "
+            "curves and numbers without a verdict; `leave_out` spares them"
+        )
+
+
+def _by_default(questions: Sequence[PlannedQuestion]) -> str:
+    names = ", ".join(one.name for one in questions)
+    if not names:
+        return "no question: nothing is compared, and nothing is tested"
+    return f"the study declares no `questions`; these are decided: {names}"
+
+
+def _size(one: PlannedQuestion, mine: frozenset[Cell]) -> str:
+    cases, variants = len({case for case, _ in mine}), len({variant for _, variant in mine})
+    counted = ((len(one.comparisons), "comparison"), (cases, "test case"), (variants, "variant"))
+    return ", ".join(f"{n} {noun}{'' if n == 1 else 's'}" for n, noun in counted)
+
+
+def _chances(one: PlannedQuestion, plan: Plan, noise: Noise) -> str:
+    if one.obstacle:
+        return f"cannot be decided: {one.obstacle}"
+    levels = dict.fromkeys((*SPREADS, *([noise.paired] if noise.seen else [])))
+    chances = ", ".join(f"{one.power(plan.repetitions, at):.0%} at {at:.1%}" for at in levels)
+    enough = ", ".join(str(one.needs(at) or f"over {MAX_UNITS}") for at in levels)
+    return f"power {chances} noise ({_effects(one)}); 80 % needs {enough} repetitions"
+
+
+def _effects(one: PlannedQuestion) -> str:
+    ratios = sorted({round(c.rule.planned(one.wanted), 2) for c in one.comparisons})
+    return (
+        f"for ratio{'s' if len(ratios) > 1 else ''} {', '.join(f'{ratio:g}' for ratio in ratios)}"
+    )
+
+
+def _clock(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    return f"{minutes // 60}:{minutes % 60:02d} h"
+
+
+def _check_names(study: Study, plan: Plan, where: str) -> None:
+    """InputError if a question names nothing that the study can compare."""
+    known = {one.name for one in asked(imagined(study, plan), study.hypotheses).every}
+    for at, name in enumerate(study.questions or ()):
+        if name not in known:
+            raise InputError(
+                f"nothing of this study is named {name!r}.",
+                f"{where}, key questions",
+                f"use some of {', '.join(sorted(known)) or 'no name: it compares nothing'}.",
+                ("questions", at),
+            )
+
+
+def check_can_decide(study: Study, plan: Plan, where: str, noise: Noise) -> None:
+    """InputError if the study declares questions and none of them can be decided: with a power of 80 %, at
+    the noise that earlier runs show, or else the lowest that is planned for."""
+    if not (study.questions or study.expect):
+        return
+    _check_names(study, plan, where)
+    questions = questions_of(study, plan)
+    at = noise.paired if noise.seen else SPREADS[0]
+    if not questions or any(one.power(plan.repetitions, at) >= POWER for one in questions):
+        return
+    needs = {one.name: one.needs(at) for one in questions}
+    why = "; ".join(
+        f"{one.name}: {one.obstacle or f'power {one.power(plan.repetitions, at):.0%}'}"
+        for one in questions
+    )
+    possible = [n for n in needs.values() if n]
+    remedy = (
+        f"repetitions={min(possible)} decides one of them" if possible else "ask other questions"
+    )
+    raise InputError(
+        f"no question of the study can be decided ({why}; {at:.1%} noise between builds).",
+        f"{where}, key questions",
+        f"{remedy}; or accept a run that decides nothing: --anyway, or `questions: []`.",
+        ("questions",) if study.questions else ("expect",),
+    )
