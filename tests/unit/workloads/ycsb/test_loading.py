@@ -34,8 +34,8 @@ factors: {{vms_per_host: [0]}}
 
 def test_a_load_of_days_is_given_days() -> None:
     load = planned("load, c", "1000000000").trials[0]
-    assert load.setting is not None and load.estimate_s > 46 * 3600
-    assert load.setting.load_limit_s > 4 * load.estimate_s
+    assert load.setting is not None and load.estimate_s > 11 * 3600
+    assert load.setting.load_limit_s > 4 * 46 * 3600  # of a cluster as slow as two cores
     small = planned("load, c", "1000").trials[0].setting
     assert small is not None and small.load_limit_s == LEAST_LOAD_LIMIT_S
 

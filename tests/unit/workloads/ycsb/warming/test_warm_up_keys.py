@@ -91,6 +91,8 @@ def test_the_daemons_warm_up_is_estimated_once_per_build(daemons: str, a_build_s
 
 def test_the_warm_up_of_a_steady_load_is_limited_by_its_duration() -> None:
     load = YcsbSetting(
-        mix="load", records=6000, threads=2, until_steady=True, warm_up_daemons_s=900
+        mix="load", records=6000, threads=8, until_steady=True, warm_up_daemons_s=900
     )
     assert load.warm_up_estimate_s("full") == 1.0
+    fewer = load.model_copy(update={"threads": 2})
+    assert fewer.warm_up_estimate_s("full") == 4.0
