@@ -85,8 +85,8 @@ def test_the_daemons_warm_up_is_estimated_once_per_build(daemons: str, a_build_s
     plan = make_plan(study, [host(memory_mib=8192)])
     trials = [step for step in plan.steps if step.setting is not None]
     plain_s = sum(step.setting.estimate_s for step in trials if step.setting is not None)
-    # and less than a second for compactions of these few rows
-    assert sum(step.estimate_s for step in trials) - plain_s == pytest.approx(4 * a_build_s, abs=1)
+    # and less than two seconds for loads and compactions of these few rows
+    assert sum(step.estimate_s for step in trials) - plain_s == pytest.approx(4 * a_build_s, abs=2)
 
 
 def test_the_warm_up_of_a_steady_load_is_limited_by_its_duration() -> None:
