@@ -15,8 +15,7 @@ class Estimates:
 
     def __init__(self, topology: Topology) -> None:
         self._topology = topology
-        store = topology.store
-        self._is_warmed_up = store.is_hbase or store.facts.compiled
+        self._is_warmed_up = topology.store.compiled
         self._earlier: list[Setting] = []
         self._warmed: set[Hashable] = set()
 
