@@ -89,7 +89,7 @@ def _given_cluster(run: AnalysedRun) -> Iterator[SummaryWarning]:
         f"hold, and whether {daemons} restarted. {others}",
         remedy=f"Measure when others are idle. {claims}",
     )
-    yield from _hbase_clients(seen)
+    yield from _other_clients(seen)
     quotas = sorted({one for facts in seen for one in facts.get("hbase_quotas") or ()})
     if quotas:
         yield SummaryWarning(
@@ -100,17 +100,23 @@ def _given_cluster(run: AnalysedRun) -> Iterator[SummaryWarning]:
         )
 
 
-def _hbase_clients(seen: Iterable[Mapping[str, Any]]) -> Iterator[SummaryWarning]:
-    """YCSB's client of HBase is of one version, whatever a given cluster has."""
-    pairs = {(facts.get("hbase"), facts.get("hbase_client")) for facts in seen}
-    differ = sorted((a, b) for a, b in pairs if a and b and numbers(a) != numbers(b))
-    if differ:
-        named = "; ".join(f"HBase {server}, client {client}" for server, client in differ)
-        yield SummaryWarning(
-            code="hbase-client-version",
-            message="YCSB's client of HBase has another version than the cluster, whose own may be faster or "
-            f"slower: {named}.",
-        )
+def _other_clients(seen: Iterable[Mapping[str, Any]]) -> Iterator[SummaryWarning]:
+    """Clients have a version that this project knows, whatever a given cluster has."""
+    facts = list(seen)
+    for name, whose in (
+        ("HBase", "YCSB's client of HBase"),
+        ("Hadoop", "TestDFSIO and its client"),
+    ):
+        key = name.lower()
+        pairs = {(one.get(key), one.get(f"{key}_client")) for one in facts}
+        differ = sorted((a, b) for a, b in pairs if a and b and numbers(a) != numbers(b))
+        if differ:
+            named = "; ".join(f"{name} {server}, client {client}" for server, client in differ)
+            yield SummaryWarning(
+                code=f"{key}-client-version",
+                message=f"{whose} has another version than the cluster, whose own may be faster or slower: "
+                f"{named}.",
+            )
 
 
 def trial_warnings(trials: Sequence[TrialSummary]) -> Iterator[SummaryWarning]:

@@ -356,6 +356,7 @@ WarningCode = Literal[
     "imported",
     "given-cluster",
     "given-quotas",
+    "hadoop-client-version",
     "hbase-client-version",
     "unknown-trials",
     "accepted-unknown",

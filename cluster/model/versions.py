@@ -43,10 +43,14 @@ def vendor_fault(version: str) -> str | None:
     if not _VENDORS.search(version):
         return None
     known = "CDH, CDP, HDP, EMR, MapR"
-    return f"{version} is a vendor's build; builds of vendors ({known}) are not supported yet"
+    return f"{version} is a vendor's build; those ({known}) are not on Maven Central"
 
 
 def check_vendor(version: str, where: str) -> None:
     """InputError for a vendor's build."""
     if fault := vendor_fault(version):
-        raise InputError(f"{fault}.", where, "use Apache Hadoop 3 and Apache HBase 2.")
+        raise InputError(
+            f"{fault}.",
+            where,
+            "use Apache Hadoop 3 and Apache HBase 2; `existing` measures a vendor's cluster that stands.",
+        )

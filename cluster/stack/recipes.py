@@ -13,7 +13,7 @@ from pathlib import Path
 
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.store import StoreStack, stores
-from density_study.cluster.model.versions import HBASE, VERSIONS, Versions
+from density_study.cluster.model.versions import HBASE, VERSIONS, Versions, numbers
 from density_study.cluster.stack.cache import cache_root
 from density_study.cluster.stack.lock import read_lock
 from density_study.cluster.stack.recipe import LOCKS, Recipe
@@ -78,9 +78,37 @@ def _ycsb(versions: Versions) -> Recipe:
     return replace(plain, lock_name=lock_name, properties={"hbase.version": versions.client})
 
 
+def hadoop_client_of(hadoop: str) -> str:
+    """The version of the client for a cluster whose HDFS says that it is `hadoop`: the same if its jars are
+    locked, else the nearest one of Hadoop 3. InputError for another major version: its protocols differ."""
+    theirs = numbers(hadoop)[:3]
+    if theirs[:1] != (3,):
+        raise InputError(
+            f"the cluster has Hadoop {hadoop}, and this client speaks to Hadoop 3.",
+            "version of hadoop",
+            "measure a cluster with Hadoop 3.",
+        )
+    known = [one.hadoop for one in locked_versions() if one.hbase == HBASE]
+    return (
+        hadoop if hadoop in known else min(known, key=lambda ours: _distance(theirs, numbers(ours)))
+    )
+
+
+def _distance(theirs: tuple[int, ...], ours: tuple[int, ...]) -> tuple[int, ...]:
+    """By the minor release, then by the patch release; of two as far, the newer one."""
+    apart = tuple(abs(one - other) for one, other in zip(theirs[1:], ours[1:3], strict=False))
+    return (*apart, *(-number for number in ours))
+
+
 def client_of(hbase: str) -> str:
     """The version of the client for a cluster whose HBase says that it is `hbase`: the same if its jars are
-    locked, else the default."""
+    locked, else the default. InputError for HBase 1, to which it does not speak."""
+    if numbers(hbase)[:1] < (2,):
+        raise InputError(
+            f"the cluster has HBase {hbase}, and this client speaks to HBase 2.",
+            "version of hbase",
+            "measure a cluster with HBase 2.",
+        )
     for client in (hbase, f"{hbase}-hadoop3"):
         if client == HBASE or _ycsb(Versions(client=client)).lock.exists():
             return client

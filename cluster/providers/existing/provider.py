@@ -56,7 +56,7 @@ from density_study.cluster.providers.provider import (
 from density_study.cluster.providers.ssh.build import SshBuild
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.render.conf_files import given_client_files
-from density_study.cluster.stack.recipes import client_of
+from density_study.cluster.stack.recipes import client_of, hadoop_client_of
 from density_study.cluster.state import atomic
 from density_study.cluster.state.events import Event, GivenRemoved, Intent
 from density_study.cluster.state.journal import Journal
@@ -97,7 +97,7 @@ class ExistingProvider(Provider, Given, Watched):
             words = ("servers", "--namespace", given.namespace)
             hbase = look(configuration.folder, access, *words)
             hadoop = ask(configuration, access).hadoop
-        return Versions(hadoop=hadoop, client=client_of(hbase["version"]))
+        return Versions(hadoop=hadoop_client_of(hadoop), client=client_of(hbase["version"]))
 
     def create(self, site: Site, topology: Topology, journal: Journal) -> None:
         given = given_of(topology)
@@ -109,7 +109,7 @@ class ExistingProvider(Provider, Given, Watched):
         copy_configuration(Path(given.configuration), conf)
         access = log_in(given, conf, site, journal)
         answers = ask(configuration, access)
-        homes = ensure_stacks(Versions(hadoop=answers.hadoop)).install_dirs()
+        homes = ensure_stacks(Versions(hadoop=hadoop_client_of(answers.hadoop))).install_dirs()
         for name, text in given_client_files(homes, conf, configuration.folder).items():
             atomic.write_text(conf / name, text, mode=0o600)
         folder = HdfsFolder(answers.namenode, given.folder, access)
@@ -147,6 +147,7 @@ class ExistingProvider(Provider, Given, Watched):
             "hbase": hbase["version"],
             "datanodes": answers.datanodes,
             "regionservers": [server["name"] for server in hbase["servers"]],
+            "hadoop_client": hadoop_client_of(answers.hadoop),
             "hbase_client": client_of(hbase["version"]),
             "hbase_quotas": held["quotas"],
             "unwatched": watched.unwatched(
@@ -154,7 +155,9 @@ class ExistingProvider(Provider, Given, Watched):
             ),
             **({"security": configuration.security} if configuration.is_secure else {}),
         }
-        versions = Versions(hadoop=answers.hadoop, client=client_of(hbase["version"]))
+        versions = Versions(
+            hadoop=hadoop_client_of(answers.hadoop), client=client_of(hbase["version"])
+        )
         return Joined(versions, endpoints, client_conf(site), seen)
 
     def transport(self, site: Site, journal: Journal) -> LocalTransport:

@@ -11,7 +11,7 @@ from density_study.cluster.model.versions import HBASE, Versions
 from density_study.cluster.providers.existing import watched
 from density_study.cluster.providers.existing.tables import check_quota
 from density_study.cluster.stack.lock import read_lock
-from density_study.cluster.stack.recipes import client_of, recipe_of
+from density_study.cluster.stack.recipes import client_of, hadoop_client_of, recipe_of
 
 
 def given(*hosts: tuple[str, str]) -> GivenCluster:
@@ -53,8 +53,54 @@ def test_a_quota_that_would_go_with_the_namespace_is_refused(said: str, refused:
 
 
 @pytest.mark.parametrize(
+    ("says", "client"),
+    [
+        ("3.4.2", "3.4.2"),
+        ("3.4.1", "3.4.1"),
+        ("3.1.1.7.1.9.0-387", "3.3.6"),  # CDP 7.1.9
+        ("3.1.1.7.2.18.0-641", "3.3.6"),  # CDP public cloud
+        ("3.1.1.7.3.1.0-197", "3.3.6"),
+        ("3.1.1.3.1.4.0-315", "3.3.6"),  # HDP 3.1.4
+        ("3.1.1.3.1.5.6091-7", "3.3.6"),
+        ("3.0.0-cdh6.3.2", "3.3.6"),  # CDH 6
+        ("3.2.1-amzn-8", "3.3.6"),  # EMR 6
+        ("3.3.3-amzn-3.1", "3.3.6"),
+        ("3.3.6-amzn-1", "3.3.6"),  # EMR 7
+        ("3.4.1-amzn-0", "3.4.1"),
+        ("3.3.4.5.1.2.0-1", "3.3.6"),  # HDInsight
+        ("3.3.3.200-eep-921", "3.3.6"),  # MapR, EEP
+        ("3.2.4-1.0.0", "3.3.6"),
+        ("3.3.5.0-ODP", "3.3.6"),
+        ("3.4.0", "3.4.1"),
+        ("3.4.3-SNAPSHOT", "3.4.2"),
+        ("3.6.0", "3.5.0"),
+        ("3.1.1-mrs-2.0", "3.3.6"),  # Huawei
+    ],
+)
+def test_a_vendors_hadoop_has_the_nearest_client(says: str, client: str) -> None:
+    assert hadoop_client_of(says) == client
+
+
+@pytest.mark.parametrize(
+    "says", ["2.10.1-amzn-4", "2.6.0-cdh5.16.2", "2.7.3.2.6.5.0-292", "", "4.0.0"]
+)
+def test_another_major_version_of_hadoop_is_refused(says: str) -> None:
+    with pytest.raises(InputError, match="speaks to Hadoop 3"):
+        hadoop_client_of(says)
+
+
+@pytest.mark.parametrize("says", ["1.1.2.2.6.5.0-292", "1.2.0-cdh5.16.2", "0.98.24", ""])
+def test_hbase_1_is_refused(says: str) -> None:
+    with pytest.raises(InputError, match="speaks to HBase 2"):
+        client_of(says)
+
+
+@pytest.mark.parametrize(
     ("asked", "client"),
     [
+        ("2.2.3.7.1.9.0-387", HBASE),  # CDP
+        ("2.4.17-amzn-5", HBASE),
+        ("3.0.0-beta-1", HBASE),
         ("2.5.13-hadoop3", "2.5.13-hadoop3"),
         ("2.5.13", "2.5.13-hadoop3"),
         (HBASE, HBASE),

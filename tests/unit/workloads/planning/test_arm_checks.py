@@ -84,12 +84,12 @@ def test_shipped_versions_are_known_and_others_are_named_with_their_command() ->
 )
 def test_a_vendors_build_is_refused_without_a_circle(version: str) -> None:
     """No remedy names a command that refuses it, too."""
-    with pytest.raises(InputError, match="not supported yet") as caught:
+    with pytest.raises(InputError, match="are not on Maven Central") as caught:
         check_versions([Versions(version)])
     assert "study stack add" not in caught.value.remedy
-    with pytest.raises(InputError, match="not supported yet"):
+    with pytest.raises(InputError, match="are not on Maven Central"):
         check_vendor(version, "version of hadoop")
-    with pytest.raises(ValueError, match="not supported yet"):
+    with pytest.raises(ValueError, match="are not on Maven Central"):
         StackLevel(hadoop=version)
 
 
