@@ -55,12 +55,15 @@ def decide(
 
 
 def _facts(checks: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    """The rows, with None for each null of pandas."""
+    """The rows, with None for each null of pandas, and lists for arrays."""
     for row in checks.to_dict("records"):
-        yield {
-            str(name): None if pd.api.types.is_scalar(value) and pd.isna(value) else value
-            for name, value in row.items()
-        }
+        yield {str(name): _fact(value) for name, value in row.items()}
+
+
+def _fact(value: Any) -> Any:
+    if not pd.api.types.is_scalar(value):
+        return list(value)
+    return None if pd.isna(value) else value
 
 
 def _typed(checks: pd.DataFrame) -> pd.DataFrame:

@@ -191,6 +191,15 @@ def test_an_accepted_unknown_is_a_flag() -> None:
         assert (verdict, reasons) == ("valid", [f"accepted: {rule.missing}"]), rule.check
 
 
+def test_accepted_checks_may_come_from_a_file(tmp_path: Path) -> None:
+    """Parquet gives arrays, and an empty array is neither true nor false."""
+    nobody, both = {**SOUND, **IMPORTED, "trial": "a", "clients_failed": None}, ["clients_failed"]
+    rows = [nobody, {**nobody, "trial": "b", "accepted": both}]
+    pd.DataFrame(rows).to_parquet(tmp_path / "checks.parquet")
+    verdicts = decide(pd.read_parquet(tmp_path / "checks.parquet"))["verdict"]
+    assert list(verdicts) == ["unknown", "valid"]
+
+
 def test_trials_of_others_count_if_only_facts_are_missing() -> None:
     verdicts = [verdict for verdict, _ in _decided("imported, several")]
     assert verdicts == ["unknown", "unknown", "invalid"]
