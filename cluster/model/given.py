@@ -51,7 +51,8 @@ class GivenCluster:
     `kerberos`: None for a cluster that believes every user. `ca_file`: PEM; empty: as the configuration says.
     `watched`: hosts of the cluster on which monitors run. `name`: its level, where a study compares given
     clusters. `endpoint`: of a store other than HBase, where the study has a namespace alone. What the study
-    declares about it, or None: `vms_per_host`, `regionservers_per_node`, `medium`.
+    declares about it, or None: `vms_per_host`, `regionservers_per_node`, `medium`. `variables`: values of
+    variables that the configuration leaves open, by name.
     """
 
     configuration: str
@@ -66,6 +67,7 @@ class GivenCluster:
     vms_per_host: int | None = None
     regionservers_per_node: int | None = None
     medium: Medium | None = None
+    variables: tuple[tuple[str, str], ...] = ()
 
     @property
     def benchmarks(self) -> str:

@@ -74,6 +74,13 @@ Folder = Annotated[
 Namespace = Annotated[
     str, like(r"[A-Za-z0-9][A-Za-z0-9_]{0,47}", "a name: letters, digits and underscores")
 ]
+VariableName = Annotated[
+    str,
+    like(
+        r"[A-Za-z][A-Za-z0-9]*(\.[A-Za-z0-9_-]+){1,5}", "the name of a variable, like hdp.version"
+    ),
+]
+VariableValue = Annotated[str, like(r"[A-Za-z0-9._/-]{1,200}", "a plain word")]
 Queue = Annotated[str, like(r"[A-Za-z0-9._-]{1,100}", "the name of a queue")]
 
 
@@ -176,6 +183,13 @@ class ExistingSpec(Frozen):
         "store that `ssl-client.xml` names, or else the authorities of this machine.",
     )
 
+    variables: dict[VariableName, VariableValue] = Field(
+        {},
+        max_length=20,
+        description="Values of variables that the client configuration uses and leaves open, for example "
+        "`{hdp.version: 3.1.4.0-315}`: the cluster's own hosts set them elsewhere.",
+    )
+
     @model_validator(mode="after")
     def _hadoop_or_endpoint(self) -> ExistingSpec:
         if self.endpoint is None and self.folder is None:
@@ -197,6 +211,7 @@ class ExistingSpec(Frozen):
             kerberos=self.kerberos.kerberos if self.kerberos else None,
             ca_file=_expanded(self.ca_file),
             endpoint=self.endpoint.endpoint if self.endpoint else None,
+            variables=tuple(sorted(self.variables.items())),
         )
 
 

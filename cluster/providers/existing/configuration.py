@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -33,6 +33,21 @@ _OTHER_FILE_SYSTEMS = {
     "file": "a local file system",
 }
 _VARIABLE = re.compile(r"\$\{([^${}\s]{1,200})\}")
+_SET_BY_JVMS = re.compile(r"(?:user|java|os|file|hadoop|yarn|mapreduce|dfs|fs|io)\..+")
+"""System properties, and properties of which Hadoop has a default."""
+_OF_JOBS = (
+    "mapreduce.application.framework.path",
+    "mapreduce.application.classpath",
+    "yarn.application.classpath",
+    "yarn.app.mapreduce.am.admin-command-opts",
+    "yarn.app.mapreduce.am.command-opts",
+    "mapreduce.admin.map.child.java.opts",
+    "mapreduce.admin.reduce.child.java.opts",
+    "mapreduce.admin.user.env",
+    "mapreduce.map.java.opts",
+    "mapreduce.reduce.java.opts",
+    "net.topology.script.file.name",
+)
 _EXPANSIONS = 20
 """Of one value, one variable at a time: as many as Hadoop's own Configuration makes."""
 _MAX_VALUE = 64 * 1024
@@ -64,6 +79,35 @@ class ClientConfiguration:
                 break
             value, at = value[: found.start()] + inner + value[found.end() :], 0
         return value
+
+    def with_variables(self, values: Sequence[tuple[str, str]]) -> ClientConfiguration:
+        """With values for variables that nothing defines. InputError for any other name: a study does not
+        change what the cluster's administrators set."""
+        used = {name for value in self.properties.values() for name in _VARIABLE.findall(value)}
+        for name, _ in values:
+            if name not in used or name in self.properties:
+                why = "defines it itself" if name in self.properties else "does not use it"
+                raise InputError(
+                    f"the client configuration {why}: {name}.",
+                    str(self.folder),
+                    f"remove {name} from existing.variables.",
+                    ("existing", "variables"),
+                )
+        return replace(self, properties={**self.properties, **dict(values)})
+
+    def check_jobs(self) -> None:
+        """InputError if a property that every job reads has a variable that nothing defines: jobs would fail
+        later, with a message about the property's form."""
+        for name in _OF_JOBS:
+            for variable in _VARIABLE.findall(self.get(name)):
+                if not _SET_BY_JVMS.fullmatch(variable):
+                    raise InputError(
+                        f"{name} uses ${{{variable}}}, which nothing defines.",
+                        str(self.folder),
+                        f"add existing.variables: {{{variable}: ...}} with the value of the cluster's hosts "
+                        "(of HDP: `hdp-select status hadoop-client`).",
+                        ("existing",),
+                    )
 
     def _value_of(self, variable: str) -> str | None:
         """Of `${variable}`. Clients run without the environment of the cluster's own hosts, so that a default
@@ -200,9 +244,9 @@ def read_configuration(folder: Path) -> ClientConfiguration:
     return found
 
 
-def copy_configuration(folder: Path, to: Path) -> None:
-    """Write what clients read of each file anew, for this user alone: properties without secrets, and nothing
-    else. Comments are left out, because people keep old passwords there."""
+def copy_configuration(folder: Path, to: Path, variables: Sequence[tuple[str, str]] = ()) -> None:
+    """Write what clients read of each file anew, for this user alone: properties without secrets,
+    `variables`, and nothing else. Comments are left out, because people keep old passwords there."""
     to.mkdir(parents=True, exist_ok=True, mode=0o700)
     to.chmod(0o700)
     for path in (folder / f"{site}.xml" for site in SITES):
@@ -210,6 +254,8 @@ def copy_configuration(folder: Path, to: Path) -> None:
             kept = {
                 name: value for name, value in properties_of(path) if not is_secret(name, value)
             }
+            if path.stem == NEEDED[0]:
+                kept |= dict(variables)
             atomic.write_text(to / path.name, configuration_xml(kept), mode=0o600)
 
 

@@ -49,7 +49,7 @@ _ADAPTER: TypeAdapter[_Login] = TypeAdapter(_Login)
 
 def configuration_of(given: GivenCluster) -> ClientConfiguration:
     """The client's configuration. InputError if it cannot be read, or if the study does not fit to it."""
-    found = read_configuration(Path(given.configuration))
+    found = read_configuration(Path(given.configuration)).with_variables(given.variables)
     key = ("existing", "kerberos")
     if found.is_secure and given.kerberos is None:
         raise InputError(

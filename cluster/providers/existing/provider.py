@@ -72,6 +72,7 @@ class ExistingProvider(Provider, Given, Watched):
     def check_given(self, topology: Topology, needed_mib: int, for_s: float) -> None:
         given = given_of(topology)
         with looking(given) as (configuration, access):
+            configuration.check_jobs()
             require_ticket_for(given, for_s)
             answers = ask(configuration, access)
             require_queue(answers.resourcemanager, given.queue, access)
@@ -106,7 +107,7 @@ class ExistingProvider(Provider, Given, Watched):
             directories.make(site, node, journal)
         watched.reach(site, given, journal)
         conf = client_conf(site)
-        copy_configuration(Path(given.configuration), conf)
+        copy_configuration(Path(given.configuration), conf, given.variables)
         access = log_in(given, conf, site, journal)
         answers = ask(configuration, access)
         homes = ensure_stacks(Versions(hadoop=hadoop_client_of(answers.hadoop))).install_dirs()

@@ -265,3 +265,32 @@ def test_a_resourcemanager_that_listens_everywhere_is_at_its_host(tmp_path: Path
     assert read_configuration(conf(tmp_path, yarn_site=yarn)).resourcemanagers_http() == [
         "rm.example:18088"
     ]
+
+
+FRAMEWORK = {
+    "mapreduce.application.framework.path": "/hdp/${hdp.version}/mapreduce.tar.gz#mr-framework",
+    "mapreduce.admin.map.child.java.opts": "-server -Dhdp.version=${hdp.version}",
+    "mapreduce.map.java.opts": "-Djava.io.tmpdir=${java.io.tmpdir}",
+}
+
+
+def test_a_variable_that_jobs_need_is_asked_for(tmp_path: Path) -> None:
+    """HDP and ODP: their own scripts set it."""
+    found = read_configuration(conf(tmp_path, mapred_site=FRAMEWORK))
+    with pytest.raises(
+        InputError, match=r"uses \$\{hdp.version\}, which nothing defines"
+    ) as caught:
+        found.check_jobs()
+    assert "existing.variables: {hdp.version: ...}" in caught.value.remedy
+    known = found.with_variables([("hdp.version", "3.1.4.0-315")])
+    known.check_jobs()
+    assert "/3.1.4.0-315/" in known.get("mapreduce.application.framework.path")
+    copy_configuration(tmp_path, tmp_path / "copy", [("hdp.version", "3.1.4.0-315")])
+    read_configuration(tmp_path / "copy").check_jobs()
+
+
+@pytest.mark.parametrize("name", ["fs.defaultFS", "dfs.permissions.enabled", "java.opts"])
+def test_variables_change_nothing_that_is_set(name: str, tmp_path: Path) -> None:
+    found = read_configuration(conf(tmp_path, mapred_site=FRAMEWORK))
+    with pytest.raises(InputError, match=r"defines it itself|does not use it"):
+        found.with_variables([(name, "x")])
