@@ -16,7 +16,6 @@ from density_study.cluster.stack.store_software import CLIENTS
 from density_study.cluster.stores.store import store_of
 
 STORE_TOOL = "org.densitystudy.stores.StoreTool"
-_ADDRESSES = ("redis.address", "cassandra.nodes", "aerospike.hosts")
 TIMEOUT_S = 600.0  # a large store is walked for the study's keys
 _FAILURE = re.compile(r"^(?:Caused by: )?(?:[\w$]+\.)+([\w$]+(?:Exception|Error).*)$", re.MULTILINE)
 
@@ -26,7 +25,7 @@ def endpoint_properties(topology: Topology) -> dict[str, str]:
     given = topology.given
     assert given is not None and given.endpoint is not None
     endpoint, store = given.endpoint, store_of(topology)
-    known = {"endpoint": "true", "store": store.name}
+    known = {"endpoint": ",".join(endpoint.addresses), "admin": store.endpoint_admin}
     if endpoint.password_file:
         known |= {"store.user": endpoint.user, "store.password.file": endpoint.password_file}
     if endpoint.ca_file:
@@ -48,7 +47,7 @@ def ask_store(properties: Mapping[str, str], *commands: str) -> list[dict[str, A
     if code != 0:
         raise StudyError(
             f"the store failed at {', '.join(commands)}: {said[-1] if said else 'no message'}.",
-            next((properties[name] for name in _ADDRESSES if name in properties), ""),
+            properties["endpoint"],
             "check that it runs, that this machine reaches it, login and rights, and its certificate.",
         )
     return results_of(done.stdout)

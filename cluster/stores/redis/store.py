@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -92,7 +92,10 @@ class Redis(ClusterStore):
 
     def client_properties(self, where: Where) -> Mapping[str, str]:
         """One address, or those of all shards."""
-        return {"redis.address": ",".join(where.cluster.endpoints.store.values())}
+        return self._at(where.cluster.endpoints.store.values())
+
+    def _at(self, addresses: Iterable[str]) -> dict[str, str]:
+        return {"redis.address": ",".join(addresses)}
 
     def check_rows(self, rows: Rows, topology: Topology) -> None:
         """Each shard has an equal part of the rows."""
@@ -116,8 +119,7 @@ class Redis(ClusterStore):
         return super().endpoint_fault(endpoint)
 
     def endpoint_properties(self, given: GivenCluster, endpoint: StoreEndpoint) -> dict[str, str]:
-        addresses = ",".join(endpoint.addresses)
-        return {"redis.address": addresses, "redis.prefix": f"{given.namespace}:"}
+        return {**self._at(endpoint.addresses), "redis.prefix": f"{given.namespace}:"}
 
     def promised(self, facts: Mapping[str, Any]) -> Durability | None:
         if facts["appendonly"] == "no":
@@ -142,6 +144,9 @@ class RedisCluster(Redis):
 
     def _sharded(self, blueprint: Blueprint, node: Node) -> dict[str, int | None]:
         return {"bus_port": blueprint.ports.port(node, "redis.bus")}
+
+    def _at(self, addresses: Iterable[str]) -> dict[str, str]:
+        return {**super()._at(addresses), "redis.cluster": "true"}
 
     def answer(self, address: str, network: str = "") -> Seen:
         """Answers CLUSTER INFO with the state ok. Every node is asked: one that has just started takes the

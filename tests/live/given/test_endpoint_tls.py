@@ -23,6 +23,7 @@ from density_study.cluster.model.transport import Command
 from density_study.cluster.providers.existing.endpoint_tool import ask_store
 from density_study.cluster.providers.provider import provider_of
 from density_study.cluster.providers.stacks import ensure_stacks
+from density_study.cluster.stores.store import cluster_store
 from tests.live.given.test_store_endpoints import OURS, check_measured
 from tests.live.support.builds import open_build, topology
 from tests.live.support.measured import measured
@@ -150,7 +151,8 @@ def test_a_store_with_tls(tmp_path: Path, name: str) -> None:
 
 def await_answer(name: str, address: str, ca: Path) -> None:
     properties = {
-        "endpoint": "true", "store": name, "store.ca.file": str(ca), "redis.address": address,
+        "endpoint": address, "admin": cluster_store(store_named(name)).endpoint_admin,
+        "store.ca.file": str(ca), "redis.address": address,
         "redis.prefix": "none:", "cassandra.nodes": address, "cassandra.keyspace": "none",
         "cassandra.replication": "1",
     }  # fmt: skip

@@ -14,9 +14,11 @@ from density_study.cluster.stores.store import Where, store_of
 
 @dataclass(frozen=True)
 class Binding:
-    """`db`: YCSB's DB. `stack`: whose jars it needs. `properties`: of the cluster's clients."""
+    """`db`: YCSB's DB. `admin`: StoreTool's class, if there is one. `stack`: whose jars they need.
+    `properties`: of the cluster's clients."""
 
     db: str
+    admin: str
     stack: str
     properties: Mapping[str, str]
 
@@ -33,4 +35,4 @@ def binding_of(cluster: Cluster) -> Binding:
             remote=partial(remote_path, topology),
         )
         properties = store.client_properties(where)
-    return Binding(store.db, store.client_stacks[-1], properties)
+    return Binding(store.db, store.admin, store.client_stacks[-1], properties)

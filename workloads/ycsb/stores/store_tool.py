@@ -36,7 +36,7 @@ def store_command(
 ) -> Command:
     """The command that runs StoreTool's `commands` in order. `shape`: of the table that `empty` makes."""
     binding = binding_of(cluster)
-    known = {"store": cluster.topology.store.name, "db": binding.db, "table": table}
+    known = {"admin": binding.admin, "db": binding.db, "table": table}
     known |= shape or {"fieldcount": "1"}
     pairs = (f"{key}={value}" for key, value in {**known, **binding.properties}.items())
     path = classpath(ensure(binding.stack))

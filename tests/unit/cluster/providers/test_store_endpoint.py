@@ -176,7 +176,7 @@ def test_the_cause_of_a_failure_is_told(
         subprocess, "run", lambda argv, **_: subprocess.CompletedProcess(argv, 1, "", stderr)
     )
     with pytest.raises(StudyError, match=said) as caught:
-        endpoint_tool.ask_store({"store": "x", "aerospike.hosts": "h:1"}, "facts")
+        endpoint_tool.ask_store({"admin": "x", "endpoint": "h:1"}, "facts")
     assert caught.value.where == "h:1"
 
 

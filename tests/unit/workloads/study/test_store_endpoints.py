@@ -77,8 +77,8 @@ def test_the_plan_has_the_client_alone_and_the_durability_in_the_name(tmp_path: 
         (
             REDIS,
             {
-                "endpoint": "true",
-                "store": "redis",
+                "endpoint": "10.0.0.5:6379",
+                "admin": "org.densitystudy.stores.redis.RedisEndpoint",
                 "store.user": "bench",
                 "store.password.file": "/home/me/password",
                 "redis.address": "10.0.0.5:6379",
@@ -88,8 +88,8 @@ def test_the_plan_has_the_client_alone_and_the_durability_in_the_name(tmp_path: 
         (
             CASSANDRA,
             {
-                "endpoint": "true",
-                "store": "cassandra",
+                "endpoint": "a.example:9042,b.example:9042",
+                "admin": "org.densitystudy.stores.cassandra.CassandraEndpoint",
                 "store.ca.file": str(Path("~/ca.pem").expanduser()),
                 "cassandra.nodes": "a.example:9042,b.example:9042",
                 "cassandra.keyspace": "bench",
@@ -100,8 +100,8 @@ def test_the_plan_has_the_client_alone_and_the_durability_in_the_name(tmp_path: 
         (
             AEROSPIKE,
             {
-                "endpoint": "true",
-                "store": "aerospike",
+                "endpoint": "a.example:3000,b.example:3000",
+                "admin": "org.densitystudy.stores.aerospike.AerospikeEndpoint",
                 "aerospike.hosts": "a.example:3000,b.example:3000",
                 "aerospike.namespace": "test",
                 "aerospike.set": "bench",

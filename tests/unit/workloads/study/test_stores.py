@@ -404,7 +404,10 @@ def test_memory_of_redis_is_what_was_measured(tmp_path: Path) -> None:
         (store_named("hbase", "synced"), {"durability": "FSYNC_WAL"}),
         (store_named("hbase", "memory"), {"durability": "SKIP_WAL"}),
         (store_named("redis"), {"redis.address": "127.0.0.1:21000"}),
-        (store_named("redis-cluster", "synced"), {"redis.address": "127.0.0.1:21000"}),
+        (
+            store_named("redis-cluster", "synced"),
+            {"redis.address": "127.0.0.1:21000", "redis.cluster": "true"},
+        ),
         (
             store_named("accumulo", "synced"),
             {

@@ -17,7 +17,6 @@ import java.util.Properties;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.Vector;
-import org.densitystudy.stores.Stores;
 import org.densitystudy.stores.StoreTool;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -45,7 +44,8 @@ class AerospikeTest {
   void open() throws Exception {
     server = new WireServer();
     properties = new Properties();
-    properties.setProperty("endpoint", "true");
+    properties.setProperty("admin", AerospikeEndpoint.class.getName());
+    properties.setProperty("endpoint", server.address());
     properties.setProperty("db", AerospikeRows.class.getName());
     properties.setProperty("aerospike.hosts", server.address());
     properties.setProperty("aerospike.namespace", WireServer.NAMESPACE);
@@ -62,7 +62,7 @@ class AerospikeTest {
   }
 
   private AerospikeEndpoint endpoint() throws Exception {
-    return (AerospikeEndpoint) Stores.of("aerospike", properties);
+    return (AerospikeEndpoint) StoreTool.admin(properties);
   }
 
   private static Map<String, ByteIterator> fields(String... pairs) {

@@ -11,8 +11,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Properties;
 import java.util.Vector;
-import org.densitystudy.stores.Stores;
 import org.densitystudy.stores.Rows;
+import org.densitystudy.stores.StoreTool;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import redis.clients.jedis.HostAndPort;
@@ -69,7 +69,8 @@ class RedisEndpointTest {
   @Test
   void anEndpointIsNeverTheAdminThatEmptiesServers() {
     Properties properties = new Properties();
-    properties.setProperty("endpoint", "true");
-    assertThrows(IllegalArgumentException.class, () -> Stores.of("rocksdb", properties));
+    properties.setProperty("admin", RedisAdmin.class.getName());
+    properties.setProperty("endpoint", "h:6379");
+    assertThrows(ClassCastException.class, () -> StoreTool.admin(properties));
   }
 }

@@ -13,7 +13,6 @@ import java.util.Set;
 import java.util.Vector;
 import java.util.stream.Collectors;
 import org.densitystudy.stores.Admin;
-import org.densitystudy.stores.Stores;
 import org.densitystudy.stores.StoreTool;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -124,7 +123,7 @@ class RocksDbClientTest {
       }
     }
     client.cleanup();
-    try (Admin admin = Stores.of("rocksdb", properties("page_cache"))) {
+    try (Admin admin = new RocksDbAdmin(properties("page_cache"))) {
       admin.settle(TABLE);
       Map<String, Object> state = admin.state(TABLE);
       assertEquals(1000L, state.get("rows"));

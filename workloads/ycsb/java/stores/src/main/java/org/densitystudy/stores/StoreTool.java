@@ -1,5 +1,6 @@
 package org.densitystudy.stores;
 
+import java.lang.reflect.InvocationTargetException;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Properties;
@@ -30,7 +31,7 @@ public final class StoreTool {
     }
     String table = properties.getProperty("table", "usertable");
     int code = 0;
-    try (Admin admin = Stores.of(properties.getProperty("store", ""), properties)) {
+    try (Admin admin = admin(properties)) {
       for (at++; at < arguments.length; at++) {
         Map<String, Object> result = new TreeMap<>();
         switch (arguments[at]) {
@@ -51,6 +52,22 @@ public final class StoreTool {
       code = 1;
     }
     System.exit(code);
+  }
+
+  /**
+   * The property {@code admin} names its class. On a store of others, which {@code endpoint} names, it must be an
+   * Endpoint: any other Admin empties whole servers.
+   */
+  public static Admin admin(Properties properties) throws Exception {
+    Class<? extends Admin> kind = properties.containsKey("endpoint") ? Endpoint.class : Admin.class;
+    try {
+      return Class.forName(Rows.needed(properties, "admin"))
+          .asSubclass(kind)
+          .getConstructor(Properties.class)
+          .newInstance(properties);
+    } catch (InvocationTargetException failure) {
+      throw failure.getCause() instanceof Exception cause ? cause : failure;
+    }
   }
 
   /** Writes a row by the binding itself, reads it back, and deletes it. */

@@ -21,16 +21,19 @@ public class RedisAdmin implements Admin {
   private final boolean isCluster;
   final List<Jedis> servers = new ArrayList<>();
 
-  public RedisAdmin(Properties properties, boolean isCluster) throws Exception {
-    this(RedisClient.addresses(Rows.needed(properties, "redis.address")), properties, isCluster);
+  public RedisAdmin(Properties properties) throws Exception {
+    this(RedisClient.addresses(Rows.needed(properties, "redis.address")), properties);
   }
 
-  RedisAdmin(List<HostAndPort> addresses, Properties properties, boolean isCluster)
-      throws Exception {
-    this.isCluster = isCluster;
+  RedisAdmin(List<HostAndPort> addresses, Properties properties) throws Exception {
+    isCluster = isCluster(properties);
     for (HostAndPort address : addresses) {
       servers.add(RedisClient.connected(address, properties));
     }
+  }
+
+  static boolean isCluster(Properties properties) {
+    return Boolean.parseBoolean(properties.getProperty("redis.cluster"));
   }
 
   @Override

@@ -32,11 +32,11 @@ public final class RedisEndpoint extends RedisAdmin implements Endpoint {
   private final String ownersKey;
   private final JedisCluster cluster; // null: one server
 
-  public RedisEndpoint(Properties properties, boolean isCluster) throws Exception {
-    super(isCluster ? masters(properties) : addresses(properties), properties, isCluster);
+  public RedisEndpoint(Properties properties) throws Exception {
+    super(isCluster(properties) ? masters(properties) : addresses(properties), properties);
     prefix = Rows.needed(properties, "redis.prefix");
     ownersKey = prefix + "owner";
-    cluster = isCluster ? RedisClusterClient.connected(properties) : null;
+    cluster = isCluster(properties) ? RedisClusterClient.connected(properties) : null;
   }
 
   private static List<HostAndPort> addresses(Properties properties) throws DBException {
