@@ -19,7 +19,6 @@ from threading import Thread
 from types import MappingProxyType
 from typing import Protocol
 
-import pyarrow as pa
 from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 from pyspark.sql import DataFrame, SparkSession
 
@@ -35,22 +34,11 @@ from density_study.cluster.state.events import AnalysisEnded, AnalysisStarted
 from density_study.cluster.state.file_fault import file_fault, full_disk
 from density_study.cluster.state.journal import Journal
 from density_study.jobs.analysis_lock import analysing
-from density_study.jobs.checks import trial_checks
+from density_study.jobs.facts.of_run import write_facts
 from density_study.jobs.ingest import ingest as ingesting
-from density_study.jobs.metrics import (
-    block_caches,
-    latency,
-    load_parts,
-    pipeline_stages,
-    price_performance,
-    recovery,
-    setting_metrics,
-    throughput,
-    utilization,
-)
 from density_study.jobs.run_folder import page_of, point_to_newest, require_inside
-from density_study.jobs.series import bring_up_times, rate_series, steadiness
-from density_study.jobs.spark.run_tables import Inputs, RunTables, conform, describe, write
+from density_study.jobs.settings import bring_up_times, price_performance, setting_metrics
+from density_study.jobs.spark.run_tables import Inputs, RunTables, conform, describe
 from density_study.jobs.spark.session import (
     cause_of,
     spark_session,
@@ -74,11 +62,10 @@ class Job(Protocol):
     def transform(self, inputs: Inputs) -> DataFrame: ...
 
 
-METRIC_JOBS: tuple[Job, ...] = (utilization, latency, throughput)
-# The second row reads the tables of the first.
-SERIES_JOBS: tuple[tuple[Job, ...], ...] = (
-    (rate_series, setting_metrics, bring_up_times),
-    (steadiness, price_performance),
+# The second reads the table of the first.
+SETTING_JOBS: tuple[tuple[Job, ...], ...] = (
+    (setting_metrics, bring_up_times),
+    (price_performance,),
 )
 # Concurrent jobs: Spark plans one table while it computes another. Tasks still run one per core.
 AT_ONCE = 2
@@ -156,22 +143,12 @@ def ingest(_: Path, data: Path) -> None:
 
 
 def metrics(_: Path, data: Path) -> None:
-    """Compute the metrics of every trial."""
-    trials = read_table(data, tables.TRIALS)
-    special = (
-        (recovery, "fault"),
-        (load_parts, "phase"),
-        (block_caches, "tier"),
-        (pipeline_stages, "bases"),
-    )
-    few = (job for job, column in special if trials[column].notna().any())
-    _write(_session(data), data, *METRIC_JOBS, *few)
+    """Compute the facts of every trial: its metrics, what rules check, and its rates by second."""
+    write_facts(partial(_session, data), data)
 
 
 def verdicts(run_root: Path, data: Path) -> None:
-    """Compute one row of checks per trial, from its metrics and its record, and let Great Expectations
-    decide on it."""
-    _write(_session(data), data, trial_checks)
+    """Judge every trial by its row of checks, and let Great Expectations confirm the verdicts."""
     from density_study.analysis.validity.verdicts import decide
 
     docs = run_root / "report" / "data_docs" if is_local(run_root) else None
@@ -181,10 +158,9 @@ def verdicts(run_root: Path, data: Path) -> None:
 
 
 def series(_: Path, data: Path) -> None:
-    """Compute time series within each trial, the metrics of every setting over its valid trials, and what
-    moved with slow seconds."""
+    """Compute the metrics of every setting over its valid trials, and what moved with slow seconds."""
     spark = _session(data)
-    for jobs in SERIES_JOBS:
+    for jobs in SETTING_JOBS:
         with ThreadPoolExecutor(AT_ONCE) as pool:
             list(pool.map(partial(_write, spark, data), jobs))
     for table, rows in explained(data).items():
@@ -219,22 +195,11 @@ STAGES: Mapping[str, Callable[[Path, Path], None]] = MappingProxyType(
 TABLE_STAGES = tuple(name for name in STAGES if name != "report")
 
 
-def _write(spark: SparkSession, run_root: Path, *jobs: Job) -> None:
-    """Write the union of the jobs' rows as their common table."""
-    inputs = RunTables(spark, run_root)
-
-    def frame(job: Job) -> DataFrame:
-        describe(spark, f"compute {job.__name__}")
-        return conform(job.transform(inputs), job.TABLE)
-
-    # a row per second: the only table here that can be large
-    if jobs[0].TABLE is tables.TRIAL_RATE_SERIES:
-        write(frame(jobs[0]), run_root, jobs[0].TABLE)
-        return
-    # To plan a union of a few rows per trial, and to write it, took Spark longer than computing its parts.
-    with ThreadPoolExecutor(len(jobs)) as pool:
-        parts = list(pool.map(lambda job: frame(job).toArrow(), jobs))
-    write_arrow(run_root, jobs[0].TABLE, pa.concat_tables(parts))
+def _write(spark: SparkSession, run_root: Path, job: Job) -> None:
+    """Write the rows of the job as its table: a few rows per setting."""
+    describe(spark, f"compute {job.__name__}")
+    rows = conform(job.transform(RunTables(spark, run_root)), job.TABLE)
+    write_arrow(run_root, job.TABLE, rows.toArrow())
 
 
 def _session(run_root: Path) -> SparkSession:

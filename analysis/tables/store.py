@@ -6,9 +6,8 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
@@ -17,6 +16,9 @@ from density_study.analysis.tables import Table
 from density_study.analysis.tables.arrow import arrow_schema
 from density_study.analysis.tables.storage import arrow_source, remove
 from density_study.cluster.model.errors import StudyError
+
+if TYPE_CHECKING:  # executors load this module, and have no pandas
+    import pandas as pd
 
 
 def table_path(run_root: Path, table: Table) -> Path:

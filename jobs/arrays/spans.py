@@ -1,4 +1,4 @@
-"""Cut spans of time into whole seconds of a trial, as arrays; `jobs.series.rate_series` does so in Spark."""
+"""Cut spans of time into whole seconds of a trial, as arrays."""
 
 from __future__ import annotations
 

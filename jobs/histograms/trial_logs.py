@@ -22,6 +22,7 @@ from density_study.jobs.arrays.arrow_tables import Array, table_of
 from density_study.jobs.arrays.exact_sums import exact_sums
 from density_study.jobs.arrays.spans import by_second, groups
 from density_study.jobs.raw.trial_context import TrialFacts
+from density_study.workloads.base.evidence import MIN_SLOWER
 
 PERCENTILES = (  # texts, for exact fractions; finer towards the tail, where charts are read
     *(str(five) for five in range(0, 95, 5)),
@@ -109,7 +110,9 @@ def _percentiles(value_us: Array, counts: Array) -> Iterator[dict[str, object]]:
     for percentile in PERCENTILES if total else ():
         share = Fraction(percentile) / 100  # 0.999 as a float can move the rank by one
         place = np.searchsorted(reached, max(1, math.ceil(total * share)))
-        enough = total * (1 - share) >= 10  # operations beyond it: fewer are chance (method 11)
+        enough = (
+            total * (1 - share) >= MIN_SLOWER
+        )  # fewer operations beyond it are chance (method 11)
         yield {
             "percentile": float(percentile),
             "value_us": int(value_us[place]) if enough else None,

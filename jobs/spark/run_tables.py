@@ -13,7 +13,7 @@ from pyspark.sql.types import StructType
 from density_study.analysis.tables import Table
 from density_study.analysis.tables.arrow import arrow_schema
 from density_study.analysis.tables.storage import file_sizes, is_local
-from density_study.analysis.tables.store import dataset, replace, require
+from density_study.analysis.tables.store import dataset, require
 
 Inputs = Mapping[Table, DataFrame]  # input of a transform: tables as frames
 
@@ -53,13 +53,6 @@ class RunTables(dict[Table, DataFrame]):
 def struct(table: Table) -> StructType:
     """`table` as a Spark schema. Every column is nullable, as in Parquet files that Spark reads."""
     return from_arrow_schema(arrow_schema(table))
-
-
-def write(frame: DataFrame, run_root: Path, table: Table) -> None:
-    """Write `frame` as `table`, with the declared columns in order. Rows are unordered: readers sort."""
-    describe(frame.sparkSession, f"write table {table.name}")
-    typed = conform(frame, table)
-    replace(run_root, table, lambda folder: typed.write.parquet(_uri(folder)))
 
 
 def _uri(path: Path) -> str:

@@ -15,18 +15,18 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from hdrh.histogram import HdrHistogram
 from pyspark.sql import SparkSession
 
+from density_study.jobs.facts.of_run import write_facts
 from density_study.jobs.ingest import ingest
 from density_study.jobs.ingest.file_tables import log_tables
-from density_study.jobs.metrics import latency, throughput, utilization
 from density_study.jobs.raw.manifest_rows import manifests_of
 from density_study.jobs.raw.raw_files import RawFile, raw_files_of
-from density_study.jobs.spark.run_tables import RunTables
 from density_study.jobs.spark.session import spark_session, tune
 from tests.bench.made_run import Size, make_run
 from tests.bench.measurement import Measurement, at_least, at_most, printed
@@ -131,17 +131,12 @@ def _duckdb(root: Path, repeats: int) -> list[Measurement]:
     tune(spark, root)
     ours, reference_s = [], []
     for _ in range(repeats):
-        ours.append(_timed(lambda: _metrics(spark, root)))
+        ours.append(_timed(lambda: write_facts(spark_session, root)))
         reference_s.append(_timed(lambda: [query(root, sql) for sql in (HOSTS, RATES, LATENCIES)]))
     return [
-        printed("metrics of 100 trials by Spark", "s", ours),
+        printed("facts of 100 trials, rates by second included", "s", ours),
         printed("host CPU and disks, rates, percentiles of them by DuckDB", "s", reference_s),
     ]
-
-
-def _metrics(spark: SparkSession, root: Path) -> None:
-    for job in (utilization, latency, throughput):
-        job.transform(RunTables(spark, root)).collect()
 
 
 def _hdr(root: Path, repeats: int) -> list[Measurement]:
@@ -193,7 +188,8 @@ def _growth(folder: Path, repeats: int) -> list[Measurement]:
         costs[samples] = []
         for _ in range(repeats if samples < 10 * MILLION else 1):
             shutil.rmtree(root / "tables", ignore_errors=True)
-            seconds = _timed(lambda: (ingest.ingest(spark_session, root), _metrics(spark, root)))  # noqa: B023
+            seconds = _timed(partial(ingest.ingest, spark_session, root))
+            seconds += _timed(partial(write_facts, spark_session, root))
             costs[samples].append(seconds / (samples / MILLION))
         shutil.rmtree(root)
     first = float(np.median(costs[GROWTH[0]]))

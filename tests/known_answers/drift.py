@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from density_study.analysis.validity.rules import RULES
-from density_study.jobs.checks.ycsb_facts import PARTS
+from density_study.workloads.ycsb.facts.intervals import PARTS
 from tests.known_answers.answer import Answer, KnownAnswer
 
 TRIALS = 20_000
@@ -28,7 +28,7 @@ def _answer(seconds: int, goal: float) -> Answer:
 
 
 def _flagged(seconds: int, memory: float) -> float:
-    """By `jobs.checks.ycsb_facts.drift`: the last third's rate over the first's."""
+    """By `workloads.ycsb.facts.intervals.drift`: the last third's rate over the first's."""
     rule = next(rule for rule in RULES if rule.check == "drift")
     rng = np.random.default_rng(1)
     noise = rng.standard_normal((TRIALS, seconds)) * np.sqrt(1 - memory**2)

@@ -33,9 +33,8 @@ from density_study.cluster.state import lease
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.owner import Owner
 from density_study.cluster.state.tags import tagged
+from density_study.jobs.facts.of_run import write_facts
 from density_study.jobs.ingest.ingest import ingest
-from density_study.jobs.metrics import utilization
-from density_study.jobs.spark.run_tables import RunTables, write
 from density_study.jobs.spark.session import spark_session
 from density_study.workloads.base.values import Window
 from density_study.workloads.base.workload import TrialContext
@@ -112,10 +111,8 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
         loads = {case: _undisturbed(root, cluster, attempts, case, deadline) for case in CASES}
     finally:
         lease.release(tag)
-    spark = spark_session()
-    ingest(spark, root)
-    inputs = RunTables(spark, root)
-    write(utilization.transform(inputs), root, METRICS)
+    ingest(spark_session, root)
+    write_facts(spark_session, root)
     yield Watched(loads, read_table(root, METRICS))
 
 

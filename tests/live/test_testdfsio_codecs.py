@@ -12,8 +12,9 @@ import pytest
 from density_study.cluster.render.jvm import ADD_OPENS
 from density_study.cluster.stack import classpath, ensure, find_java
 from density_study.workloads.testdfsio.job import job_arguments
+from density_study.workloads.testdfsio.modes import DfsioMode
 from density_study.workloads.testdfsio.output.io_parts import parse_io_part
-from density_study.workloads.testdfsio.setting import Compression, DfsioMode, DfsioSetting
+from density_study.workloads.testdfsio.setting import Compression, DfsioSetting
 from density_study.workloads.testdfsio.workload import MAIN
 
 pytestmark = pytest.mark.timeout(180)

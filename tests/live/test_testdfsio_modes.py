@@ -25,9 +25,8 @@ from density_study.cluster.model.cluster import Cluster, Site
 from density_study.cluster.providers.provider import provider_of
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.state.journal import Journal
+from density_study.jobs.facts.of_run import write_facts
 from density_study.jobs.ingest.ingest import ingest
-from density_study.jobs.metrics import throughput
-from density_study.jobs.spark.run_tables import RunTables, write
 from density_study.jobs.spark.session import spark_session
 from density_study.workloads.base.values import ClientRun, Window
 from density_study.workloads.base.workload import Collected, TrialContext
@@ -110,9 +109,8 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ran]:
         }
     finally:
         tear_down(site, journal)
-    spark = spark_session()
-    ingest(spark, root)
-    write(throughput.transform(RunTables(spark, root)), root, METRICS)
+    ingest(spark_session, root)
+    write_facts(spark_session, root)
     yield Ran(
         root,
         {name: collected for name, (collected, _) in outcomes.items()},

@@ -13,6 +13,7 @@ from density_study.jobs.spark.python_archive import PYTHON, ensure_python_archiv
 CODE = """
 import sys
 import fsspec.implementations.webhdfs, density_study.jobs.ingest.parse_task, pyarrow.dataset
+import density_study.jobs.facts.of_trials
 print(sys.prefix)
 print(*sys.path)
 """

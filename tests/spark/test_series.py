@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from density_study.analysis import tables
 from density_study.jobs.histograms.trial_logs import PERCENTILES
-from density_study.jobs.metrics import price_performance
+from density_study.jobs.settings import price_performance
 from density_study.jobs.spark.run_tables import struct
 from tests.spark.conftest import Analysed
 from tests.spark.support import oracle

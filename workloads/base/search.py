@@ -24,8 +24,6 @@ from pydantic import Field
 
 from density_study.workloads.base.values import Frozen
 
-SUSTAINED = 0.98
-"""Least share of its target rate that a probe achieves (method 4)."""
 _LONGER = 1.5
 _ONWARD = 1.25  # factor of the load once a rejection did not last: the scale is known by then
 _NEAR = 1.1

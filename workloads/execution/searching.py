@@ -10,7 +10,8 @@ from pathlib import Path
 
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.state.events import SearchEnded
-from density_study.workloads.base.search import SUSTAINED, Ended, Probe, Search, next_probe
+from density_study.workloads.base.evidence import SUSTAINED
+from density_study.workloads.base.search import Ended, Probe, Search, next_probe
 from density_study.workloads.execution.run import Run
 from density_study.workloads.execution.saturation import measured_ops_s, saturation, starts_s
 from density_study.workloads.monitors.dool import parse_dool

@@ -14,7 +14,7 @@ from density_study.workloads.base.local_time import zone_of
 from density_study.workloads.base.quantity import Seconds, SizeBytes, SizeMib, magnitude, written_in
 from density_study.workloads.base.values import Frozen
 from density_study.workloads.monitors.dool_header import YEARS_S
-from density_study.workloads.testdfsio.setting import DfsioMode
+from density_study.workloads.testdfsio.modes import DfsioMode
 
 MAX_OFFSET_S = 86400.0
 

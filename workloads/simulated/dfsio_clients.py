@@ -14,7 +14,8 @@ from density_study.workloads.simulated import texts
 from density_study.workloads.simulated.dfsio_model import MIB, seconds_of
 from density_study.workloads.simulated.trial import SimulatedTrial
 from density_study.workloads.testdfsio.job import distinct_bytes
-from density_study.workloads.testdfsio.setting import OWN_DATA, READS, WRITES, DfsioSetting
+from density_study.workloads.testdfsio.modes import OWN_DATA, READS, WRITES
+from density_study.workloads.testdfsio.setting import DfsioSetting
 from density_study.workloads.testdfsio.workload import NAME
 
 _STREAMS_VARY = 0.05

@@ -16,7 +16,8 @@ from density_study.cluster.providers.simulated.service_times import (
 )
 from density_study.workloads.simulated.outcome import Outcome, Use
 from density_study.workloads.testdfsio.hdfs_policies import maps_at_once
-from density_study.workloads.testdfsio.setting import POSITIONED, WRITES, DfsioSetting
+from density_study.workloads.testdfsio.modes import POSITIONED, WRITES
+from density_study.workloads.testdfsio.setting import DfsioSetting
 
 MIB = 2**20
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from density_study.cluster.clients.hdfs import Block, FileStatus, Hdfs
 from density_study.workloads.testdfsio.hdfs_policies import POLICIES
 from density_study.workloads.testdfsio.job import length_after_bytes
-from density_study.workloads.testdfsio.setting import OWN_DATA, DfsioSetting
+from density_study.workloads.testdfsio.modes import OWN_DATA
+from density_study.workloads.testdfsio.setting import DfsioSetting
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ from pydantic import Field
 
 from density_study.workloads.base.setting import Setting
 from density_study.workloads.base.values import ClientFiles
-from density_study.workloads.testdfsio.setting import LABELS, DfsioMode, DfsioSetting, output_files
+from density_study.workloads.testdfsio.modes import DfsioMode
+from density_study.workloads.testdfsio.setting import LABELS, DfsioSetting, output_files
 
 
 class GivenDfsio(Setting):

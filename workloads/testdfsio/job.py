@@ -8,7 +8,8 @@ without a unit as MB, and rejects `1M`: every size is passed in bytes, with its 
 from __future__ import annotations
 
 from density_study.cluster.model.given import JOB_TAG, GivenCluster
-from density_study.workloads.testdfsio.setting import READS, DfsioMode, DfsioSetting
+from density_study.workloads.testdfsio.modes import READS, DfsioMode
+from density_study.workloads.testdfsio.setting import DfsioSetting
 
 FLAGS: dict[DfsioMode, tuple[str, ...]] = {
     "write": ("-write",),

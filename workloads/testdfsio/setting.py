@@ -22,15 +22,8 @@ from density_study.workloads.testdfsio.hdfs_policies import (
     require_storage,
     units_of,
 )
+from density_study.workloads.testdfsio.modes import OWN_DATA, POSITIONED, READS, DfsioMode
 
-DfsioMode = Literal["write", "read", "append", "random", "backward", "skip", "truncate"]
-
-READS: tuple[DfsioMode, ...] = ("read", "random", "backward", "skip")
-WRITES: tuple[DfsioMode, ...] = ("write", "append")
-# Reads that seek within the file.
-POSITIONED: tuple[DfsioMode, ...] = ("random", "backward", "skip")
-# Modes that change their files: each has its own files, which are deleted after the trial.
-OWN_DATA: tuple[DfsioMode, ...] = ("append", "truncate")
 DEFAULT_READ_BYTES = 2**20
 
 JOB_START_ESTIMATE_S = 20.0

@@ -17,15 +17,8 @@ from density_study.workloads.testdfsio.hdfs_policies import (
     StoragePolicy,
     units_of,
 )
-from density_study.workloads.testdfsio.setting import (
-    DEFAULT_READ_BYTES,
-    OWN_DATA,
-    POSITIONED,
-    READS,
-    DfsioMode,
-    DfsioSetting,
-    size_words,
-)
+from density_study.workloads.testdfsio.modes import OWN_DATA, POSITIONED, READS, DfsioMode
+from density_study.workloads.testdfsio.setting import DEFAULT_READ_BYTES, DfsioSetting, size_words
 
 Count = Annotated[int, Field(strict=True, ge=1)]
 MAX_FILES = 100_000

@@ -26,13 +26,8 @@ from density_study.workloads.testdfsio.hdfs_cache import (
     read_datanodes,
 )
 from density_study.workloads.testdfsio.job import distinct_bytes, job_arguments
-from density_study.workloads.testdfsio.setting import (
-    DEFAULT_READ_BYTES,
-    POSITIONED,
-    READS,
-    WRITES,
-    DfsioSetting,
-)
+from density_study.workloads.testdfsio.modes import POSITIONED, READS, WRITES
+from density_study.workloads.testdfsio.setting import DEFAULT_READ_BYTES, DfsioSetting
 
 NAME = "testdfsio"
 PREPARE = "testdfsio-prepare"

@@ -26,7 +26,7 @@ from density_study.analysis.report.charts.palette import SERIES, Style
 from density_study.analysis.report.charts.quantity import quantity
 from density_study.analysis.summary.series import TrialSeries
 from density_study.analysis.summary.summary import Metric, SettingSummary, TrialSummary
-from density_study.workloads.base.search import SUSTAINED
+from density_study.workloads.base.evidence import SUSTAINED
 
 HEIGHT_PX = 168
 MOST_TRIALS = 8

@@ -18,8 +18,9 @@ from density_study.analysis import tables
 from density_study.analysis.validity.judge import judge
 from density_study.cluster.model.cluster import read_cluster
 from density_study.cluster.providers.provider import provider_of
-from density_study.jobs.first_look.look import facts
-from density_study.jobs.first_look.record_rows import RecordRows
+from density_study.jobs.facts.trial import trial_facts
+from density_study.jobs.facts.trial_rows import TrialRows
+from density_study.jobs.first_look.record_rows import record_rows
 from density_study.workloads.base.values import ClientRun
 from density_study.workloads.base.workload import RecordFolder, TrialContext
 from density_study.workloads.execution.opening import open_run
@@ -102,11 +103,11 @@ def _check_shared(run: Run, trial: str, manifest: Manifest, rows: int) -> None:
         assert rows == inserted == RECORDS
     else:  # every inserted key is a new one
         assert inserted > 0 and rows == RECORDS + inserted
-    read = RecordRows(manifest, run.records / trial)
+    read = record_rows(manifest, run.records / trial)
     assert sum(row["operations"] for row in _logged(read)) == sum(
         sum(one.values()) for one in counts
     )
-    known = facts(read)
+    known = trial_facts(read).checks
     assert known["started_together"] and known["client_late_s"] < 2.0
     verdict = judge(known)
     assert verdict.verdict == "valid", (verdict, known)
@@ -115,12 +116,12 @@ def _check_shared(run: Run, trial: str, manifest: Manifest, rows: int) -> None:
 def _check_killed(run: Run, trial: str, manifest: Manifest) -> None:
     assert manifest.state == "failed"
     assert any(reason.startswith("ycsb-2 exited with") for reason in manifest.reasons)
-    verdict = judge(facts(RecordRows(manifest, run.records / trial)))
+    verdict = judge(trial_facts(record_rows(manifest, run.records / trial)).checks)
     assert verdict.verdict == "invalid"
     assert any("ycsb-2 exited with" in reason for reason in verdict.reasons), verdict
 
 
-def _logged(read: RecordRows) -> list[dict[str, Any]]:
+def _logged(read: TrialRows) -> list[dict[str, Any]]:
     return [
         row
         for row in read.of(tables.YCSB_HISTOGRAMS, "kind", "counted", "operations")

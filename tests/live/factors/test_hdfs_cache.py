@@ -22,7 +22,8 @@ from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import Record, closed_records
 from density_study.workloads.testdfsio.data import DataSet
 from density_study.workloads.testdfsio.hdfs_cache import empty, fill, read_datanodes
-from density_study.workloads.testdfsio.setting import DfsioMode, DfsioSetting
+from density_study.workloads.testdfsio.modes import DfsioMode
+from density_study.workloads.testdfsio.setting import DfsioSetting
 from density_study.workloads.testdfsio.workload import DfsioWorkload
 from tests.live.factors.one_build import Build, arm, built
 from tests.live.support.command import left_of, study_run

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from density_study.jobs.first_look.look import FirstLook, facts, first_look
-from density_study.jobs.first_look.record_rows import RecordRows
+from density_study.jobs.facts.trial import trial_facts
+from density_study.jobs.first_look.look import FirstLook, first_look
+from density_study.jobs.first_look.record_rows import record_rows
 from density_study.workloads.record.record import read_manifest
 from tests.support.records.factory import RUN, RunFactory
 from tests.support.truth import MIB, Truth
@@ -97,5 +98,5 @@ def test_a_bad_line_of_a_device_is_a_missing_sample(factory: RunFactory, kind: s
     path.write_text(json.dumps(manifest))
     device = (record / dool["file"]).with_name(f"here.{kind}.csv")
     device.write_text("epoch_s,no,line\n1,2\n")
-    seen = facts(RecordRows(read_manifest(record), record))
+    seen = trial_facts(record_rows(read_manifest(record), record)).checks
     assert (seen["result_lines_quarantined"], seen["sample_lines_quarantined"]) == (0, 1)

@@ -6,7 +6,8 @@ from density_study.cluster.render.settable import SHORT_CIRCUIT
 from density_study.workloads.base.checked import FaultyKeyError
 from density_study.workloads.study.keys import StudyKeys
 from density_study.workloads.study.tier_spec import TierSpec
-from density_study.workloads.testdfsio.setting import READS, DfsioSetting
+from density_study.workloads.testdfsio.modes import READS
+from density_study.workloads.testdfsio.setting import DfsioSetting
 
 
 def check_tiers(study: StudyKeys) -> None:

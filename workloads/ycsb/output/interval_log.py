@@ -192,8 +192,8 @@ def _time(match: re.Match[str] | None) -> float:
 
 def client_rate(folder: Path, client: str, from_epoch_s: float) -> float:
     """Successful operations per second in the client's intervals that start at `from_epoch_s` (client's
-    clock) or later: what `jobs.metrics.throughput` computes. StudyError if the logs in `folder` do not
-    show it."""
+    clock) or later: what `workloads.ycsb.facts.intervals` computes of a closed record. StudyError if the
+    logs in `folder` do not show it."""
     rows = [row for row in _of_users(folder, client) if row.start_epoch_s >= from_epoch_s]
     if not rows:
         raise _unreadable(

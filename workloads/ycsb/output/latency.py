@@ -9,10 +9,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 
+from density_study.workloads.base.evidence import MIN_SLOWER
 from density_study.workloads.ycsb.output.interval_log import rows_of
-
-MIN_SLOWER = 10
-"""Operations slower than a percentile, below which it is not known (method 11)."""
 
 
 def percentile_ms(

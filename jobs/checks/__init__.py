@@ -1,1 +1,0 @@
-"""The facts that a trial's verdict rests on."""

@@ -1,0 +1,1 @@
+"""The facts of whole trials: their rows in `metrics`, `checks`, `trial_rate_series` and `steadiness`."""

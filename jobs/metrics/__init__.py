@@ -1,1 +1,0 @@
-"""Metrics of each trial and setting, one Spark job per file."""

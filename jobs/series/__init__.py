@@ -1,1 +1,0 @@
-"""Time series within each trial, and bring-up times."""

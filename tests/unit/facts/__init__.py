@@ -1,0 +1,1 @@
+"""Facts of one trial on made rows."""

@@ -1,0 +1,42 @@
+"""Facts of YCSB trials at their edges: what is unknown, and what a fault did."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from density_study.workloads.ycsb.facts.recovery import recovery_metrics
+from density_study.workloads.ycsb.facts.summary import whole_runs, work_checks
+from tests.unit.facts.made_rows import made_rows
+
+GO_S = 1_700_000_000.0
+RUN = {"duration_s": 60.0, "window_start_epoch_s": GO_S, "window_end_epoch_s": GO_S + 60.0}
+
+
+def summary(operations: int, run_s: float) -> list[dict[str, Any]]:
+    lines = (("OVERALL", "RunTime", 1000 * run_s), ("OVERALL", "Throughput", operations / run_s),
+             ("READ", "Return=OK", operations))  # fmt: skip
+    return [{"client": "ycsb-1", "operation": o, "measure": m, "value": v} for o, m, v in lines]
+
+
+def test_a_client_that_reported_nothing_leaves_its_work_unknown() -> None:
+    """Spark's `least` skips nulls: once, all of the work of such a client counted as done."""
+    clients = [{"client": "ycsb-1", "operations_asked": 6000}]
+    for printed, share in ((summary(3000, 30.0), 0.5), ([], None)):
+        rows = made_rows(RUN, {"clients": clients, "ycsb_summary": printed})
+        found = work_checks(rows, whole_runs(rows))
+        assert (found["work_share"], found["rate_error"]) == (share, 0.0 if share else None)
+
+
+def test_the_worst_latency_of_a_fault_comes_after_it() -> None:
+    """A pause in the ramp-up is none of its doing."""
+    histograms = [
+        {"client": "ycsb-1", "operation": "READ", "kind": "intended", "begun_s": GO_S + second,
+         "length_s": 1.0, "value_us": [2000, worst_us], "counts": [9, 1]}
+        for second, worst_us in ((0, 50_000), (29, 9_000), (30, 8_000), (31, 70_000))
+    ]  # fmt: skip
+    histograms[-1]["outcome"] = "FAILED"
+    rows = made_rows({**RUN, "fault_s": 29.5}, {"ycsb_histograms": histograms})
+    (worst,) = (one for one in recovery_metrics(rows, {}) if one["name"] == "worst_latency")
+    assert worst["value"] == pytest.approx(9.0)
