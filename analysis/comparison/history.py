@@ -14,6 +14,7 @@ import numpy as np
 from density_study.analysis.findings.arms import rate_points
 from density_study.analysis.summary.summary import FORMAT, SettingSummary, Summary
 from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.providers.simulated import SIMULATED, refused
 from density_study.cluster.state.journal import run_folders
 from density_study.cluster.state.plain_file import read_plain
 
@@ -22,12 +23,16 @@ MOST_BYTES = 2**28
 
 
 def read_summary(root: Path) -> Summary:
-    """The summary of an analysed run. InputError if it has none, or one of another version."""
-    return read_summary_file(root / SUMMARY, str(root))
+    """The summary of an analysed run. InputError if it has none, one of another version, or one of a
+    rehearsal."""
+    summary = read_summary_file(root / SUMMARY, str(root))
+    if summary.provider == SIMULATED:
+        raise refused(str(root))
+    return summary
 
 
 def read_summary_file(path: Path, run: str = "RUN") -> Summary:
-    """As `read_summary`, from the file. run: what the remedy names."""
+    """As `read_summary`, from the file, which may be of a rehearsal. run: what the remedy names."""
     remedy = f"analyse the records with this version: study report {run}"
     try:
         value = json.loads(read_plain(path, MOST_BYTES))

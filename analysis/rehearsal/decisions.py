@@ -4,77 +4,143 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from statistics import mean
+from typing import Any
 
 from density_study.analysis.findings import Evidence, findings
+from density_study.analysis.findings.claims import is_whole
+from density_study.analysis.findings.question import isolation_of
 from density_study.analysis.rehearsal.drawn import Drawing
-from density_study.analysis.summary.summary import Finding, SettingSummary
+from density_study.analysis.summary.summary import (
+    VERDICT_WORDS,
+    Finding,
+    FindingVerdict,
+    SettingSummary,
+)
 from density_study.workloads.planning.plan import Plan
 from density_study.workloads.study.hypotheses import Hypotheses
 
-OPEN = "no claim"
+_CLAIMED: tuple[FindingVerdict, ...] = ("reproduced", "contradicted")
+_NOTHING: FindingVerdict = "no claim"
 Decide = Callable[[tuple[SettingSummary, ...]], Sequence[Finding]]
 
 
 @dataclass
 class Decision:
-    """One comparison. `truth`: its verdict without noise; "no claim" where nothing differs, or where no
-    number of repetitions could decide it. `family`: the comparisons that it shares its correction with."""
+    """One comparison that a question of the study asks for. `truth`: its verdict without noise; "no claim"
+    where nothing differs, or where no number of repetitions could decide it."""
 
     statement: str
-    family: str | None
-    truth: str
+    question: str
+    truth: FindingVerdict
+    is_claim: bool
     verdicts: Counter[str] = field(default_factory=Counter)
 
     @property
     def right(self) -> float:
-        """Share of rehearsals with the true verdict. Where nothing is to be claimed: that claim nothing."""
-        return self.verdicts[self.truth] / self.verdicts.total()
+        """Share of rehearsals with the true verdict."""
+        return self.verdicts[self.truth] / max(self.verdicts.total(), 1)
 
-    @property
-    def wrong(self) -> float:
-        """Share of rehearsals with a claim that is not true."""
-        claims = sum(n for verdict, n in self.verdicts.items() if verdict not in (OPEN, self.truth))
-        return claims / self.verdicts.total()
+    def is_wrong(self, verdict: str) -> bool:
+        return verdict in _CLAIMED and verdict != self.truth
+
+
+@dataclass(frozen=True)
+class Row:
+    """A question. `truth`: what is true of the model, in words. `right`: mean share of rehearsals that decide
+    so, None where there is nothing to decide. `wrong`: share of rehearsals with a claim that is not true."""
+
+    question: str
+    truth: str
+    right: float | None
+    wrong: float
 
 
 @dataclass(frozen=True)
 class Decisions:
-    """`false_reports`: rehearsals with at least one claim that is not true."""
+    """`wrong_in`: rehearsals with a claim that is not true, by question. `wrong`: those with any."""
 
     times: int
     by_id: Mapping[str, Decision]
-    false_reports: int
+    wrong_in: Mapping[str, int]
+    wrong: int
 
     @property
-    def decidable(self) -> tuple[Decision, ...]:
-        return tuple(one for one in self.by_id.values() if one.truth != OPEN)
+    def rows(self) -> tuple[Row, ...]:
+        asked: dict[str, list[Decision]] = {}
+        for one in self.by_id.values():
+            asked.setdefault(one.question, []).append(one)
+        return tuple(self._row(question, members) for question, members in asked.items())
+
+    def _row(self, question: str, members: Sequence[Decision]) -> Row:
+        """A claim stands for its parts."""
+        claims = [one for one in members if one.is_claim]
+        among = claims or members
+        known = [one.right for one in among if one.truth in _CLAIMED]
+        words = claims[0].statement if claims else question
+        wrong = self.wrong_in.get(question, 0) / self.times
+        truth = f"{len(known)} of {len(among)} decidable"
+        if claims:
+            truth = VERDICT_WORDS[claims[0].truth] if known else "not decidable"
+        return Row(words, truth, mean(known) if known else None, wrong)
+
+    @property
+    def sentence(self) -> str:
+        share = self.wrong / self.times
+        many = "s" if self.times > 1 else ""
+        return f"{self.times:,} rehearsal{many}, {self.wrong:,} with a wrong claim ({share:.1%})"
+
+    def facts(self) -> dict[str, Any]:
+        """For other programs."""
+        return {
+            "times": self.times,
+            "wrong": self.wrong,
+            "questions": [asdict(row) for row in self.rows],
+            "comparisons": {
+                id_: {
+                    "statement": one.statement,
+                    "truth": one.truth,
+                    "verdicts": dict(one.verdicts),
+                }
+                for id_, one in self.by_id.items()
+            },
+        }
 
 
 def decisions(drawing: Drawing, decide: Decide, seeds: Sequence[int]) -> Decisions:
-    """Of a rehearsal with each seed."""
-    found = {
-        one.id: Decision(one.statement, one.family, one.verdict) for one in decide(drawing.truth())
-    }
-    false_reports = 0
+    """Of a rehearsal with each seed. What no question asks for is left out: it is measured, not tested."""
+    known = {one.id: _decision(one, one.verdict) for one in decide(drawing.truth()) if one.question}
+    wrong_in: Counter[str] = Counter()
+    wrong = 0
     for seed in seeds:
-        wrong = False
+        questions = set()
         for one in decide(drawing.settings(seed)):
-            known = found.setdefault(one.id, Decision(one.statement, one.family, OPEN))
-            known.verdicts[one.verdict] += 1
-            wrong |= one.verdict not in (OPEN, known.truth)
-        false_reports += wrong
-    return Decisions(len(seeds), found, false_reports)
+            if not one.question:
+                continue
+            decision = known.setdefault(one.id, _decision(one, _NOTHING))
+            decision.verdicts[one.verdict] += 1
+            if decision.is_wrong(one.verdict):
+                questions.add(decision.question)
+        wrong_in.update(questions)
+        wrong += bool(questions)
+    return Decisions(len(seeds), known, wrong_in, wrong)
+
+
+def _decision(one: Finding, truth: FindingVerdict) -> Decision:
+    return Decision(one.statement, one.question or "", truth, is_whole(one))
 
 
 def decider(plan: Plan, asked: Hypotheses) -> Decide:
-    """What the analysis of a run of this plan decides from its settings."""
-    isolation = next(iter(plan.topologies.values())).isolation
-    for topology in plan.topologies.values():
-        isolation = topology.isolation if topology.isolation != "host" else isolation
+    """What the analysis of a run of this plan decides from its settings, where every trial is valid."""
+    isolation = isolation_of(one.isolation for one in plan.topologies.values())
+    emulated = frozenset(
+        topology.medium
+        for topology in plan.topologies.values()
+        if any(disk.emulated for node in topology.workers for disk in node.disks)
+    )
 
     def decide(settings: tuple[SettingSummary, ...]) -> Sequence[Finding]:
-        evidence = Evidence(settings, plan.repetitions, isolation)
-        return findings(evidence, asked)
+        return findings(Evidence(settings, plan.repetitions, isolation, emulated), asked)
 
     return decide

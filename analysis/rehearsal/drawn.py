@@ -7,8 +7,9 @@ At a target rate that is an approximation, because waiting grows faster than tha
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,36 +72,24 @@ class Drawing:
 
 def _cells(plan: Plan, rehearsal: Rehearsal) -> Iterator[Cell]:
     trials: dict[tuple[str, str], list[Step]] = {}
+    of_build: dict[str, list[Step]] = {}
     for step in plan.trials:
         if step.setting is not None and step.overhead_pair is None:
             trials.setdefault((plan.builds[step.build], step.setting.id), []).append(step)
-    solved = {
-        key: _solved(plan, rehearsal, plan.topologies[key[0]], steps)
-        for key, steps in trials.items()
-    }
+            of_build.setdefault(step.build, []).append(step)
+    network = cache(partial(_outcome, rehearsal))
     for (name, _), steps in trials.items():
-        topology, (setting, outcome) = plan.topologies[name], solved[name, _]
-        yield Cell(topology, setting, tuple(steps), outcome)
-
-
-def _solved(
-    plan: Plan, rehearsal: Rehearsal, topology: Topology, steps: Sequence[Step]
-) -> tuple[Setting, Outcome]:
-    """A percentage of a saturation is resolved by the network's own."""
-    setting = steps[0].setting
-    assert setting is not None
-    if setting.target_share is not None:
-        measured = set(plan.measuring_for(setting, steps[0].build))
-        rates = [
-            _outcome(rehearsal, topology, one.setting).rate
-            for one in plan.trials
-            if one.trial in measured and one.setting is not None
-        ]
-        setting = setting.at_rate(max(rates) * setting.target_share / 100)
-    return setting, _outcome(rehearsal, topology, setting)
+        topology, setting = plan.topologies[name], steps[0].setting
+        assert setting is not None
+        if setting.target_share is not None:
+            measuring = (one.setting for one in of_build[steps[0].build] if one.setting)
+            rates = [network(topology, one).rate for one in measuring if one.measures_for(setting)]
+            setting = setting.at_rate(max(rates) * setting.target_share / 100)
+        yield Cell(topology, setting, tuple(steps), network(topology, setting))
 
 
 def _outcome(rehearsal: Rehearsal, topology: Topology, setting: Setting) -> Outcome:
+    """Without noise."""
     declared = rehearsal.effects.log_speed(topology, setting.mode_name)
     return model_of(setting).outcome(rehearsal, topology, setting, declared)
 
@@ -135,12 +124,8 @@ def _summary(cell: Cell, log_speeds: Speeds) -> SettingSummary:
             )  # fmt: skip
     metrics += _of_hosts(cell, 1 / speeds if paced else np.ones_like(speeds))
     empty = made_up(cell.topology, cell.setting, (1.0,) * len(speeds))
-    return empty.model_copy(update={"metrics": tuple(metrics), **_fields(cell)})
-
-
-def _fields(cell: Cell) -> dict[str, object]:
-    """What a summary says of the setting; a share of a saturation has no rate of its own in its name."""
-    return cell.setting.summary_fields()
+    fields = cell.setting.summary_fields()
+    return empty.model_copy(update={"metrics": tuple(metrics), **fields})
 
 
 def _rates(cell: Cell, speeds: Speeds) -> Speeds:

@@ -16,6 +16,7 @@ from density_study.analysis.report.charts.findings_table import findings_table, 
 from density_study.analysis.report.table import summary_table
 from density_study.analysis.report.trials import counts, reasons
 from density_study.analysis.summary.summary import Summary
+from density_study.cluster.providers.simulated import SIMULATED, refused
 
 _OF_SETTING = (
     "topology",
@@ -43,7 +44,10 @@ _MEANING = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&])")
 
 
 def as_csv(summary: Summary) -> str:
-    """A row for each number of each setting; `points` are the builds' values, separated by semicolons."""
+    """A row for each number of each setting; `points` are the builds' values, separated by semicolons.
+    InputError for a rehearsal: rows do not say that they are simulated."""
+    if summary.provider == SIMULATED:
+        raise refused(f"run {summary.run}, --format csv")
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")  # RFC 4180
     writer.writerow(CSV_COLUMNS)

@@ -11,6 +11,7 @@ from density_study.analysis.findings import MIN_BUILDS
 from density_study.analysis.findings.claims import is_whole
 from density_study.analysis.report.charts.observations import View
 from density_study.analysis.summary.summary import Summary
+from density_study.cluster.providers.simulated import SIMULATED
 
 
 @dataclass(frozen=True)
@@ -23,12 +24,14 @@ class Badge:
 
 
 def trust(view: View) -> tuple[Badge, ...]:
-    """Who made the records, trials by verdict, the interval method, how much was decided, and what only
-    stands in."""
+    """Who or what made the records, trials by verdict, the interval method, how much was decided, and what
+    only stands in."""
     summary = view.summary
     made = (Badge("doubt", "records made by others", "limits"),) if summary.imported else ()
+    simulated = summary.provider == SIMULATED
     return (
         *made,
+        *((Badge("bad", "simulated: nothing was measured", "limits"),) if simulated else ()),
         *_trials(summary),
         _intervals(summary),
         _decided(summary),

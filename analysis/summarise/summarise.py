@@ -24,12 +24,14 @@ from density_study.analysis.summarise.entries import (
 from density_study.analysis.summarise.headline import headline
 from density_study.analysis.summarise.imports import import_summary
 from density_study.analysis.summarise.monitoring_overhead import overheads
+from density_study.analysis.summarise.rehearsed import simulated_warnings, withheld
 from density_study.analysis.summarise.time_spent import time_spent
 from density_study.analysis.summarise.undecided import undecided
 from density_study.analysis.summarise.warnings import warnings
 from density_study.analysis.summary.disclosure import guests_are_emulated, merge
 from density_study.analysis.summary.summary import BuildSummary, FlameGraph, Sharpness, Summary
 from density_study.analysis.tables.store import read_table
+from density_study.cluster.providers.simulated import SIMULATED
 from density_study.cluster.state.atomic import write_text
 from density_study.cluster.state.events import Event, RepetitionsEnded
 from density_study.cluster.state.journal import JOURNAL, Journal
@@ -82,11 +84,16 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
     )
     earlier = earlier_attempts(run_root / "records")
     asked = read_hypotheses(run_root / "study.yaml")
-    found = findings(evidence, asked)
+    decided = findings(evidence, asked)
+    found = decided if divided.provider != SIMULATED else withheld(decided)
     topologies = run.topologies.values()
     is_given = any(topology.provider == "existing" for topology in topologies)
     answer = headline(evidence, len(trials), found, is_given)
-    limits = warnings(run, trials, _planned(plan, run_root), costs, earlier, imported)
+    simulated = simulated_warnings(divided.provider, run.disclosures.values())
+    limits = (
+        *simulated,
+        *warnings(run, trials, _planned(plan, run_root), costs, earlier, imported),
+    )
     spent = time_spent(
         Journal(run_root / JOURNAL).events(Event),
         sum(m.times_s.get("measure", 0.0) for m in chain(run.manifests, *earlier.values())),
@@ -101,7 +108,7 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         isolation=divided.isolation,
         repetitions=run.repetitions,
         seed=first.seed,
-        headline=answer.text,
+        headline=f"{SIMULATED.capitalize()}: {answer.text}" if simulated else answer.text,
         headline_setting=answer.setting,
         undecided=undecided(found, evidence, limits, spent.total_s),
         warnings=limits,

@@ -360,6 +360,7 @@ WarningCode = Literal[
     "hbase-client-version",
     "unknown-trials",
     "accepted-unknown",
+    "simulated",
 ]
 
 

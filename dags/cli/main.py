@@ -50,6 +50,7 @@ from density_study.dags.cli.console import (
     print_usage_error,
 )
 from density_study.dags.cli.hosts import doctor_command, sudo_rules_command
+from density_study.dags.cli.rehearse import command as rehearse_command
 from density_study.dags.cli.watch import command as watch_command
 
 app = typer.Typer(
@@ -77,6 +78,7 @@ app.add_typer(stack_command.app)
 app.command(epilog=airflow_commands.SETUP_EXAMPLES)(airflow_commands.setup)
 app.command(epilog=airflow_commands.AIRFLOW_EXAMPLES)(airflow_commands.airflow)
 app.command(epilog=run_command.EXAMPLES)(run_command.run)
+app.command(epilog=rehearse_command.EXAMPLES)(rehearse_command.rehearse)
 app.command(epilog=watch_command.EXAMPLES)(watch_command.watch)
 app.command("list", epilog=list_command.LIST_EXAMPLES)(list_command.list_runs)
 app.command("rm", epilog=list_command.REMOVE_EXAMPLES)(list_command.remove)

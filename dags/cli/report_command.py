@@ -115,11 +115,11 @@ def report(
     if form is Format.html:
         print_report(root)
     else:  # nothing else goes to standard output, so that it can be piped
-        from density_study.analysis.comparison.history import read_summary
+        from density_study.analysis.comparison.history import SUMMARY, read_summary_file
         from density_study.analysis.report.formats import FORMATS
 
         write = print_json_text if form is Format.json else print_text
-        write(FORMATS[form](read_summary(root)))
+        write(FORMATS[form](read_summary_file(root / SUMMARY, str(root))))
     if browse is YesNo.yes:
         typer.launch(str(root / "report" / "index.html"))
 
@@ -144,10 +144,10 @@ _INSIDE = "STUDY_INSIDE_NETWORK"
 
 def _is_analysed(root: Path) -> bool:
     """Whether this version can read the run's summary."""
-    from density_study.analysis.comparison.history import read_summary
+    from density_study.analysis.comparison.history import SUMMARY, read_summary_file
 
     try:
-        read_summary(root)
+        read_summary_file(root / SUMMARY)
     except InputError:
         return False
     return True

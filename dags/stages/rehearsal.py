@@ -9,14 +9,15 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import Host
+from density_study.cluster.providers.simulated import SIMULATED
 from density_study.cluster.providers.simulated.effects import Effects
 from density_study.cluster.providers.simulated.noise import Noise
-from density_study.cluster.providers.simulated.provider import SIMULATED
 from density_study.cluster.providers.simulated.rehearsal import Rehearsal, write_rehearsal
 from density_study.cluster.state import own_runs
 from density_study.cluster.state.atomic import write_text
@@ -31,13 +32,58 @@ from density_study.workloads.execution.run import Run, end_run, load_run
 from density_study.workloads.execution.steps import carry_out, close_run
 from density_study.workloads.planning.plan import Plan, Step, make_plan, plan_text, write_plan
 from density_study.workloads.planning.planned_study import new_runs
+from density_study.workloads.planning.preflight import disk_need_mib
 from density_study.workloads.planning.resolve import assumed_hosts, planned_hosts
 from density_study.workloads.simulated.models import model_of
+from density_study.workloads.study.hypotheses import Hypotheses
 from density_study.workloads.study.study import Study
 from density_study.workloads.study.study_file import StudyFile
 
-FOLDER = Path("rehearsals")
+if TYPE_CHECKING:
+    from density_study.analysis.rehearsal.decisions import Decisions
+
 Shown = Callable[[Step], None]
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """A study's plan on simulated clusters, and what is taken for true there. `disk_mib`: the most that the
+    study needs of real disks."""
+
+    file: StudyFile
+    plan: Plan
+    rehearsal: Rehearsal
+    disk_mib: int
+
+    def facts(self) -> dict[str, object]:
+        """For other programs."""
+        return {
+            "simulated": True,
+            "study": self.file.study.study,
+            "trials": len(self.plan.trials),
+            "estimate_s": self.plan.estimate_s,
+            "disk_mib": self.disk_mib,
+            "effects": self.rehearsal.effects.name,
+            "noise": asdict(self.rehearsal.noise),
+        }
+
+    def decided(self, times: int) -> Decisions:
+        """Of that many rehearsals without records; the first has the seed of the one with records."""
+        from density_study.analysis.rehearsal.decisions import decider, decisions
+        from density_study.analysis.rehearsal.drawn import Drawing
+
+        asked = Hypotheses.model_validate(self.file.document.value)
+        seeds = range(self.rehearsal.seed, self.rehearsal.seed + times)
+        return decisions(Drawing(self.plan, self.rehearsal), decider(self.plan, asked), seeds)
+
+
+def foreseen(
+    file: StudyFile, folder: Path, effects: Effects, noise: Noise, only: tuple[str, ...] = ()
+) -> Foreseen:
+    """Contacts no host, and starts nothing. InputError as of `rehearsed_plan`."""
+    plan = rehearsed_plan(file, folder, only)
+    rehearsal = rehearsal_of(plan, effects, noise, file.study.seed)
+    return Foreseen(file, plan, rehearsal, disk_need_mib(file.study))
 
 
 def rehearsed_plan(file: StudyFile, folder: Path, only: tuple[str, ...] = ()) -> Plan:

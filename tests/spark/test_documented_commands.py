@@ -83,7 +83,7 @@ MADE = (
 """Variables that several blocks read, and an earlier block of the same page defines."""
 NAMES = re.compile(
     r"(study capacity( [a-z-]+)?|spark-submit"
-    r"|study (report|compare|export|plan|init|doctor|rm|stack( [a-z]+)?|import|up|shell))"
+    r"|study (report|compare|export|plan|init|doctor|rm|stack( [a-z]+)?|import|up|shell|rehearse))"
 )
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from density_study.cluster.lifecycle.reap import clear
 from density_study.cluster.model.errors import HostBusyError, InputError
 from density_study.cluster.providers.provider import Leases, provider_of
+from density_study.cluster.providers.simulated.rehearsal import is_rehearsal
 from density_study.cluster.state import lease, own_runs, presence
 from density_study.cluster.state.atomic import naming, write_text
 from density_study.cluster.state.events import RunOpened, TrialsCleared
@@ -251,14 +252,14 @@ def _run_and_plan(runs: Path, study: Study, request: RunRequest) -> tuple[Run | 
 
 
 def _newest_own(roots: Sequence[Path]) -> Run | None:
-    """The newest run in these folders that was not imported and is this user's own. A warning names the
-    newest of those that are not."""
+    """The newest run in these folders that was not imported or rehearsed, and is this user's own. A warning
+    names the newest of those that are not."""
     foreign: list[str] = []
     found = None
     for root in reversed(roots):
         if why := own_runs.stranger(root) or own_runs.unregistered(root):
             foreign.append(f"{root} is left alone: {why}")
-        elif not import_of(root):
+        elif not import_of(root) and not is_rehearsal(root):
             found = load_run(root)
             break
     if foreign:

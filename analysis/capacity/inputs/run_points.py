@@ -20,6 +20,7 @@ from density_study.analysis.capacity.inputs.points import Point, Quantity
 from density_study.analysis.tables.store import read_table
 from density_study.analysis.validity.rules import TARGET_HELD
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.providers.simulated import SIMULATED, refused
 from density_study.workloads.study.registry import kinds
 
 TARGET = re.compile(r"-at[0-9.]+(pct|ps)$")
@@ -28,9 +29,11 @@ CLUSTER_CPU = ("host-less-client:", *ALL_CPU)  # without the client, if it was m
 
 
 def run_points(run_root: Path) -> tuple[Point, ...]:
-    """InputError if the run has no valid trial of known density and medium; StudyError if it was not
-    analysed."""
+    """InputError if the run has no valid trial of known density and medium, or is a rehearsal; StudyError if
+    it was not analysed."""
     trials = read_table(run_root, tables.TRIALS).set_index("trial")
+    if (trials["provider"] == SIMULATED).any():
+        raise refused(str(run_root))
     verdicts = read_table(run_root, tables.VERDICTS).set_index("trial")["verdict"]
     nodes = read_table(run_root, tables.NODES)
     metrics = read_table(run_root, tables.METRICS).dropna(subset=["value"])

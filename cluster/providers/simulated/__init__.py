@@ -1,1 +1,16 @@
 """Provider `simulated`: clusters that are a queueing model, for rehearsals. Nothing on them is measured."""
+
+from __future__ import annotations
+
+from density_study.cluster.model.errors import InputError
+
+SIMULATED = "simulated"
+
+
+def refused(where: str) -> InputError:
+    """For whoever wants numbers of a rehearsal as if they had been measured."""
+    return InputError(
+        "this is a rehearsal: nothing in it was measured.",
+        where,
+        "name a run of `study run`; `study report` shows a rehearsal by itself.",
+    )

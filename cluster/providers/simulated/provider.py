@@ -16,8 +16,6 @@ from density_study.cluster.providers.simulated.service_times import service_time
 from density_study.cluster.state.clock import SimulatedClock
 from density_study.cluster.state.journal import Journal
 
-SIMULATED = "simulated"
-
 
 class SimulatedProvider:
     def create(self, site: Site, topology: Topology, journal: Journal) -> None:

@@ -11,11 +11,14 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-Terms = NDArray[np.longdouble]
+Terms = NDArray[np.floating[Any]]
+_FEW = 500
+"""Customers whose weights, at most about e to their number, are within the range of double precision."""
 
 
 @dataclass(frozen=True)
@@ -30,10 +33,12 @@ class Station:
 
     def terms(self, customers: int, rate: float) -> Terms:
         """Relative weight of 0, 1, ... customers at one of the stations, in units of 1 / `rate`."""
-        number = np.arange(1, customers + 1, dtype=np.longdouble)
+        number: Terms = np.arange(1, customers + 1, dtype=np.float64)
+        if customers > _FEW:
+            number = number.astype(np.longdouble)
         at_once = number if self.servers is None else np.minimum(number, self.servers)
-        steps = np.longdouble(self.demand_s / self.alike * rate) / at_once
-        return np.concatenate((np.ones(1, np.longdouble), np.cumprod(steps)))
+        steps: Terms = np.asarray(self.demand_s / self.alike * rate / at_once)
+        return np.concatenate((np.ones(1, number.dtype), np.cumprod(steps)))
 
 
 @dataclass(frozen=True)
@@ -63,9 +68,9 @@ def solve(stations: Sequence[Station], customers: int) -> Solution:
     rate = float(bound * whole[customers - 1] / whole[customers])
     residence, utilization = {}, {}
     for place, one in enumerate(used):
-        others = [group for at, group in enumerate(groups) if at != place]
         alone = one.terms(customers, bound)
-        rest = reduce(_convolved, [*others, _power(alone, one.alike - 1)])
+        others = [group for at, group in enumerate(groups) if at != place]
+        rest = reduce(_convolved, others, _power(alone, one.alike - 1))
         weights = alone * rest[::-1] / whole[customers]
         there = float((weights * np.arange(customers + 1)).sum()) * one.alike
         residence[one.name] = there / rate
@@ -80,12 +85,16 @@ def at_rate(stations: Sequence[Station], customers: int, rate: float) -> Solutio
     fastest = solve(stations, customers)
     if fastest.rate <= rate:
         return fastest
+    groups = (_power(one.terms(customers, rate), one.alike) for one in stations if one.demand_s > 0)
+    rest = reduce(_convolved, groups)
     low, high = 0.0, customers / rate
-    for _ in range(40):
-        pause = (low + high) / 2
-        found = solve((*stations, Station("pause", pause, servers=None)), customers)
-        low, high = (pause, high) if found.rate > rate else (low, pause)
-    return found
+    for _ in range(50):
+        pause = Station("pause", (low + high) / 2, servers=None)
+        weights = pause.terms(customers, rate)[::-1]
+        # of customers - 1 and of all customers, by the convolution with the pauses alone
+        is_faster = rest[:-1] @ weights[1:] > rest @ weights
+        low, high = (pause.demand_s, high) if is_faster else (low, pause.demand_s)
+    return solve((*stations, pause), customers)
 
 
 def _most(stations: Sequence[Station], customers: int) -> float:

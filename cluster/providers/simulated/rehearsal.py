@@ -43,6 +43,11 @@ class Rehearsal:
 _ADAPTER: TypeAdapter[Rehearsal] = TypeAdapter(Rehearsal)
 
 
+def is_rehearsal(root: Path) -> bool:
+    """Whether the folder is that of a rehearsal."""
+    return (root / FILE).exists()
+
+
 def write_rehearsal(root: Path, rehearsal: Rehearsal) -> None:
     atomic.write_text(root / FILE, _ADAPTER.dump_json(rehearsal, indent=2).decode() + "\n")
 

@@ -11,6 +11,7 @@ import pytest
 
 from density_study.analysis import tables
 from density_study.analysis.capacity.inputs import run_points as module
+from density_study.cluster.model.errors import InputError
 
 SETTING = "ycsb-c-r1000-t8-at50pct"
 
@@ -23,7 +24,8 @@ def measured(
     """Points of trials at a target of 1,000 per second, from trial to its achieved rate. own:
     fields that differ for one trial."""
     trial: dict[str, Any] = {"workload": "ycsb", "setting": SETTING, "vms_per_host": 2,
-                             "medium": "flash", "repetition": 1, "target_ops_s": 1000.0}  # fmt: skip
+                             "medium": "flash", "repetition": 1, "target_ops_s": 1000.0,
+                             "provider": "physical"}  # fmt: skip
     metric = {"percentile": None, "operation": None, "latency_kind": None, "scope": None}
     names = list(rates)
     frames = {
@@ -68,6 +70,11 @@ def test_the_latency_of_a_queue_is_not_a_point_of_the_curve(
     points = measured(monkeypatch, rates)
     assert [p.trial for p in points if p.quantity == "latency"] == ["held"]
     assert [p.trial for p in points if p.quantity == "utilization"] == list(rates)
+
+
+def test_a_rehearsal_has_no_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InputError, match="a rehearsal: nothing in it was measured"):
+        measured(monkeypatch, {"drawn": 1000.0}, {"drawn": {"provider": "simulated"}})
 
 
 def test_a_load_is_a_share_of_its_own_builds_maximum(monkeypatch: pytest.MonkeyPatch) -> None:

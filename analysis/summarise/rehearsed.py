@@ -1,0 +1,42 @@
+"""What the report of a rehearsal says differently: that it is one, and that it claims nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from density_study.analysis.summary.summary import VERDICT_WORDS, Finding, SummaryWarning
+from density_study.cluster.providers.simulated import SIMULATED
+
+
+def withheld(found: Sequence[Finding]) -> tuple[Finding, ...]:
+    """No claim, and in its reason what a run with these numbers would say."""
+    return tuple(one if one.verdict == "no claim" else _withheld(one) for one in found)
+
+
+def _withheld(one: Finding) -> Finding:
+    would = VERDICT_WORDS[one.verdict]
+    why = f"{SIMULATED}: a run with these numbers would be {would}, {one.why}"
+    return one.model_copy(update={"verdict": "no claim", "why": why})
+
+
+def simulated_warnings(
+    provider: str, disclosures: Iterable[Mapping[str, Any]]
+) -> tuple[SummaryWarning, ...]:
+    """Empty for a run that was measured."""
+    if provider != SIMULATED:
+        return ()
+    effects, noise = next(
+        ((one.get("effects"), one.get("noise")) for one in disclosures if one.get("noise")),
+        (None, None),
+    )
+    words = ", ".join(f"{100 * spread:g} % of {part}" for part, spread in (noise or {}).items())
+    return (
+        SummaryWarning(
+            code="simulated",
+            message="Simulated: the cluster is a queueing model, and nothing on this page was measured. "
+            f"Effects: {effects}. Noise: {words}.",
+            remedy="Use it to judge the design of the study: how long it takes, and what it would decide. "
+            "`study run` measures.",
+        ),
+    )

@@ -1,0 +1,1 @@
+"""`study rehearse`: a study on a simulated cluster."""

@@ -1,0 +1,128 @@
+"""`study rehearse`: what a study takes and decides, before hosts are spent. Thin, like dags/cli/main.py."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from density_study.cluster.model.extras import need
+from density_study.dags.cli.arguments import Json, Only, Sets, Spec, examples, parse_overrides
+from density_study.dags.cli.console import err, out, print_json, print_report
+
+if TYPE_CHECKING:
+    from density_study.analysis.rehearsal.decisions import Decisions
+    from density_study.dags.stages.rehearsal import Foreseen
+
+EXAMPLES = examples(
+    "study rehearse quickstart --set repetitions=8",
+    "study rehearse talk-2013 --effects talk --noise builds=5% --times 200",
+    "study rehearse collectors --effects none --times 200 --drawn",
+    "study rehearse upgrade --effects effects.yaml --times 50 --json",
+)
+
+
+def rehearse(
+    spec: Spec,
+    folder: Annotated[
+        Path,
+        typer.Option("--rehearsals", metavar="DIR", help="Folder that holds all rehearsals."),
+    ] = Path("rehearsals"),
+    effects: Annotated[
+        str,
+        typer.Option(
+            "--effects",
+            metavar="NAME|YAML",
+            help="What the variants do to the speed: `model` (the queueing model alone), `none` (all alike), "
+            "`talk` (the effects of the talk), or a YAML file.",
+        ),
+    ] = "model",
+    noise: Annotated[
+        str,
+        typer.Option(
+            "--noise",
+            metavar="PARTS",
+            help="How much speeds vary: nights=5%,builds=2.5%,trials=1%,seconds=10%. Parts that are left out "
+            "keep these values.",
+        ),
+    ] = "",
+    times: Annotated[
+        int,
+        typer.Option(
+            "--times",
+            metavar="N",
+            min=1,
+            max=100_000,
+            help="Decide N rehearsals, each with other seeds.",
+        ),
+    ] = 1,
+    drawn: Annotated[
+        bool,
+        typer.Option("--drawn", help="Draw all of them from the model: no records and no report."),
+    ] = False,
+    sets: Sets = None,
+    only: Only = None,
+    as_json: Json = False,
+) -> None:
+    """Rehearse a study on a simulated cluster: how long it takes, and how often it decides rightly.
+
+    The first rehearsal has the study's own plan, records, analysis and report. The cluster is a queueing
+    model, and time is simulated. The other ones are drawn from the model and decided by the same statistics.
+    No host is contacted, and nothing is measured: a rehearsal supports no claim, and no other command
+    compares it with runs.
+    """
+    need("study rehearse", "spark", "report")
+    from density_study.cluster.providers.simulated.effects import Effects
+    from density_study.cluster.providers.simulated.noise import Noise
+    from density_study.dags.stages.rehearsal import foreseen, rehearse
+    from density_study.workloads.study.study_file import read_study
+
+    file = read_study(spec, parse_overrides(sets or []))
+    seen = foreseen(file, folder, Effects.named(effects), Noise.parse(noise), tuple(only or ()))
+    if not as_json:
+        _print_costs(seen)
+    root = None
+    if not drawn:
+        with err.status("Rehearsing the steps, and analysing their records"):
+            root = rehearse(file, seen.plan, seen.rehearsal, folder)
+    with err.status("Drawing rehearsals"):
+        found = seen.decided(times)
+    if as_json:
+        print_json({**seen.facts(), "folder": root, "decisions": found.facts()})
+        return
+    if root is not None:
+        print_report(root)
+    _print_decisions(found)
+
+
+def _print_costs(seen: Foreseen) -> None:
+    from density_study.dags.cli.layout import clock
+
+    out.print(
+        f"simulated: {len(seen.plan.trials):,} trials in about {clock(seen.plan.estimate_s)}, "
+        f"{seen.disk_mib / 1024:,.0f} GiB on the disks",
+        markup=False,
+    )
+
+
+def _print_decisions(found: Decisions) -> None:
+    from density_study.dags.cli.layout import rows_table
+
+    rows = [
+        (
+            one.question,
+            one.truth,
+            "none" if one.right is None else f"{one.right:.0%}",
+            f"{one.wrong:.1%}",
+        )
+        for one in found.rows
+    ]
+    header = (
+        "Simulated: question",
+        "True of the model",
+        "Decided rightly",
+        "Wrong claim",
+    )
+    out.print(rows_table(header, rows))
+    out.print(f"\nsimulated: {found.sentence}", markup=False, soft_wrap=True)

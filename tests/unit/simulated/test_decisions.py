@@ -1,0 +1,90 @@
+"""What rehearsals decide, compared with what is true of the model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from density_study.analysis.rehearsal.decisions import Decisions
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.providers.simulated.effects import Effects
+from density_study.cluster.providers.simulated.noise import Noise
+from density_study.dags.cli import main
+from density_study.dags.stages.rehearsal import foreseen, rehearsed_plan
+from density_study.workloads.study.study_file import parse_study
+
+STUDY = """\
+study: decided
+provider: physical
+ssh: {user: nobody}
+hosts:
+  - {name: m, address: 192.0.2.1, cores: 4, memory: 16 GiB, roles: [master, client]}
+  - {name: w1, address: 192.0.2.2, cores: 8, memory: 16 GiB, roles: [worker],
+     disks: [{path: /data/1, medium: hdd}, {path: /data/2, medium: flash}]}
+factors: {vms_per_host: [0], medium: [hdd, flash]}
+stack: {replication: 1}
+workloads:
+  - ycsb: {records: [200000], mixes: [b], threads: [16], latency_at: [50%], duration: 60 s, warm_up: 10 s}
+repetitions: 8
+questions: [medium-rate]
+"""
+FASTER = "effects: [{factor: medium, level: flash, workload: '*', speed: 1.2}]\nalike: ['*']\n"
+
+
+def decided(tmp_path: Path, effects: str, times: int, noise: str = "") -> Decisions:
+    path = tmp_path / "effects.yaml"
+    path.write_text(effects)
+    name = "none" if effects == "none" else str(path)
+    file = parse_study(STUDY, "decided.yaml", {})
+    return foreseen(file, tmp_path, Effects.named(name), Noise.parse(noise)).decided(times)
+
+
+def test_an_effect_is_true_and_found(tmp_path: Path) -> None:
+    found = decided(tmp_path, FASTER, 20)
+    (rate,) = found.by_id.values()
+    assert (rate.truth, rate.right) == ("reproduced", 1.0)
+    assert found.wrong == 0
+    (row,) = found.rows
+    assert (row.question, row.truth, row.right) == ("medium-rate", "1 of 1 decidable", 1.0)
+
+
+def test_more_noise_decides_less(tmp_path: Path) -> None:
+    small = FASTER.replace("1.2", "1.05")
+    calm, noisy = (decided(tmp_path, small, 40, f"builds={part}%") for part in (1, 15))
+    right = [found.rows[0].right for found in (calm, noisy)]
+    assert right[0] == 1.0 and right[1] is not None and right[1] < 0.5
+
+
+def test_without_effects_there_is_nothing_to_decide_and_claims_are_rare(tmp_path: Path) -> None:
+    found = decided(tmp_path, "none", 100)
+    assert [one.truth for one in found.by_id.values()] == ["no claim"]
+    assert [row.right for row in found.rows] == [None]
+    assert found.wrong <= 14  # 5 % and four standard errors
+    assert found.wrong == found.wrong_in.get("medium-rate", 0)
+
+
+def test_the_command_needs_no_host_and_prints_what_is_decided(tmp_path: Path) -> None:
+    spec, effects = tmp_path / "decided.yaml", tmp_path / "effects.yaml"
+    spec.write_text(STUDY)
+    effects.write_text(FASTER)
+    more = ("--effects", str(effects), "--times", "3", "--drawn", "--rehearsals", str(tmp_path))
+    answer = CliRunner().invoke(main.app, ["rehearse", str(spec), *more], catch_exceptions=False)
+    assert answer.exit_code == 0
+    assert "simulated: 32 trials in about" in answer.output
+    assert "3 rehearsals, 0 with a wrong claim (0.0%)" in answer.output
+    answer = CliRunner().invoke(main.app, ["rehearse", str(spec), *more, "--json"])
+    value = json.loads(answer.output)
+    assert value["simulated"] is True and value["decisions"]["times"] == 3
+    assert [path.name for path in tmp_path.iterdir()].count("decided") == 0, "nothing is written"
+
+
+def test_what_the_model_lacks_is_refused(tmp_path: Path) -> None:
+    text = STUDY.replace("mixes: [b]", "mixes: [b], fault: {kill: regionserver, at: 20 s}")
+    text = text.replace("vms_per_host: [0],", "vms_per_host: [0], regionservers_per_node: [2],")
+    file = parse_study(text, "decided.yaml", {})
+    with pytest.raises(InputError, match="a fault cannot be rehearsed") as refused:
+        rehearsed_plan(file, tmp_path)
+    assert "--only" in refused.value.remedy
