@@ -36,7 +36,7 @@ from density_study.cluster.machine.processes import stop_all
 from density_study.cluster.machine.sockets import check_free, is_taken, listener
 from density_study.cluster.model.transport import ProcessId
 from density_study.cluster.stack.java import check_home, find_java, refusal
-from density_study.cluster.stack.redis_server import find_redis
+from density_study.cluster.stack.machine_program import find_program
 from density_study.cluster.state.tags import tagged
 
 _SWEEPS = 5
@@ -125,7 +125,7 @@ HOST_COMMANDS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "describe-disk": describe_disk,
         "dirs-there": lambda paths: [path for path in paths if Path(path).exists()],
         "find-containers": containers.find,
-        "find-redis": find_redis,
+        "find-program": find_program,
         "files-changed": packet_cpus.changed,
         "flow-table": packet_cpus.flow_table,
         "free-mib": disk_free_mib,

@@ -47,6 +47,18 @@ class StoreStack:
 
 
 @dataclass(frozen=True)
+class MachineProgram:
+    """A server that no registry of jars has: the machines bring it. `names`: of programs, of which the first
+    that is installed is taken. `package`: Debian's. `says`: pattern of what it prints for --version, with
+    groups for its name and its version. `since`: the first major version that will do."""
+
+    names: tuple[str, ...]
+    package: str
+    says: str
+    since: int = 0
+
+
+@dataclass(frozen=True)
 class Store:
     """A store at one level of durability, with what placement, plans and reports need to know of it.
 
@@ -87,6 +99,8 @@ class Store:
     """Stacks that clients need. The last has the binding."""
     stack: ClassVar[StoreStack | None] = None
     """The stack that the store brings itself, if any."""
+    program: ClassVar[MachineProgram | None] = None
+    """The program that its nodes' machines must have, if any."""
     workers: ClassVar[int | None] = None
     """The most workers that it can use; None: any number."""
     drives: ClassVar[int | None] = None

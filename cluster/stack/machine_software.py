@@ -1,12 +1,14 @@
-"""`MachineSoftware`: what no stack brings and the nodes' machines must have: Java, and Redis's server."""
+"""`MachineSoftware`: what no stack brings and the nodes' machines must have: Java, and servers of stores."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Protocol
 
+from density_study.cluster.model.store import MachineProgram
 from density_study.cluster.stack.java import Java, find_java, refusal
-from density_study.cluster.stack.redis_server import find_redis
+from density_study.cluster.stack.machine_program import find_program
 
 
 class MachineSoftware(Protocol):
@@ -18,8 +20,8 @@ class MachineSoftware(Protocol):
     def refusal(self, flags: Sequence[str], feature: int | None = None) -> str:
         """Of JVM flags, as `java.refusal`."""
 
-    def redis(self, since: int) -> Mapping[str, str]:
-        """As `find_redis`."""
+    def program(self, wanted: MachineProgram) -> Mapping[str, str]:
+        """As `find_program`."""
 
 
 class ThisMachine:
@@ -31,8 +33,8 @@ class ThisMachine:
     def refusal(self, flags: Sequence[str], feature: int | None = None) -> str:
         return refusal(flags, feature)
 
-    def redis(self, since: int) -> Mapping[str, str]:
-        return find_redis(since)
+    def program(self, wanted: MachineProgram) -> Mapping[str, str]:
+        return find_program(**asdict(wanted))
 
 
 THIS_MACHINE = ThisMachine()

@@ -73,7 +73,7 @@ def sbom(
         str,
         typer.Argument(
             metavar="NAME",
-            help="A stack of the default versions (`hadoop`, `hbase`, `ycsb`, `kudu`, ...), or "
+            help="A stack of the default versions (`hadoop`, `hbase`, `ycsb`, or one of a store), or "
             "`package`: the Python packages of this project.",
         ),
     ],

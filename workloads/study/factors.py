@@ -117,7 +117,7 @@ class Factors(Frozen):
     store: tuple[StoreChoice, ...] | None = Field(
         None,
         min_length=1,
-        description="Stores to compare under the same mixes, for example `[hbase, redis]`. The first one is "
+        description="Stores to compare under the same mixes, by name or with a durability. The first one is "
         "the baseline.",
     )
     stack: tuple[StackLevel, ...] | None = Field(

@@ -38,7 +38,8 @@ def late(plan: dict[str, Any], root: Path) -> None:
     with ThreadPoolExecutor() as pool:  # archiving classes takes longer than all else in here
         list(pool.map(lambda tree: _add_tree(root, tree, plan["java_home"]), plan["trees"]))
     Path(plan["packages_to"]).write_text(_packages(root))
-    Path(plan["redis_to"]).write_text(json.dumps(_redis(root)))
+    servers = {package: _server(root, names) for package, names in plan["servers"].items()}
+    Path(plan["servers_to"]).write_text(json.dumps(servers))
     for name, pattern in (("vmlinuz", "vmlinuz-*"), ("initrd", "initrd.img-*")):
         (newest,) = (root / "boot").glob(pattern)
         shutil.copyfile(newest, Path(plan["to"]) / name)
@@ -82,9 +83,11 @@ def _packages(root: Path) -> str:
     ).stdout
 
 
-def _redis(root: Path) -> dict[str, str]:
-    """Its name, version, SHA-256 and program."""
-    program = "/usr/bin/redis-server"
+def _server(root: Path, names: list[str]) -> dict[str, str]:
+    """Name, version, SHA-256 and program of the first one that the package brought."""
+    program = next(
+        path for name in names if (root / (path := f"/usr/bin/{name}").lstrip("/")).exists()
+    )
     said = subprocess.run(
         ["chroot", str(root), program, "--version"], check=True, capture_output=True, text=True
     ).stdout.split()

@@ -24,6 +24,7 @@ import yaml
 
 from density_study.cluster.machine.as_root import INSTALLED, PROGRAMS, source
 from density_study.cluster.model.errors import StudyError
+from density_study.cluster.model.store import stores
 from density_study.cluster.providers.libvirt import customize
 from density_study.cluster.providers.libvirt.programs import CONTROLLER
 from density_study.cluster.providers.ssh import sudo_rules
@@ -47,8 +48,8 @@ FILES = {"root": "root.raw", "kernel": "vmlinuz", "initrd": "initrd"}
 """What a host needs of an image."""
 PACKAGES = "packages.txt"
 """Beside them: Debian's packages with their versions."""
-REDIS = "redis.json"
-"""Beside them: Debian's server, as `cluster.stack.redis_server` describes it."""
+SERVERS = "servers.json"
+"""Beside them: Debian's servers of stores by package, as `cluster.stack.machine_program` describes them."""
 
 
 def home_in_guest(stack: Stack) -> PurePosixPath:
@@ -64,7 +65,16 @@ def system() -> dict[str, Any]:
     found["files"][sudo_rules.FILE] = (0o440, sudo_rules.rules(USER, PROGRAMS))
     for program in PROGRAMS:
         found["files"][str(INSTALLED / program)] = (0o755, source(program))
+    found["servers"] = servers_of_stores()
+    found["packages"] += found["servers"]
+    found["masked"] += [f"{package}.service" for package in found["servers"]]
     return found
+
+
+def servers_of_stores() -> dict[str, list[str]]:
+    """Debian's package -> names of the program, of stores whose servers the guests' system has."""
+    programs = (store.program for store in stores().values())
+    return {one.package: list(one.names) for one in programs if one}
 
 
 def image_key(stacks: Sequence[Stack]) -> str:
@@ -127,7 +137,7 @@ def _plan(stacks: Sequence[Stack], aside: Path) -> dict[str, Any]:
     return {
         "to": str(aside),
         "packages_to": str(aside / PACKAGES),
-        "redis_to": str(aside / REDIS),
+        "servers_to": str(aside / SERVERS),
         "root_mib": ROOT_MIB,
         "label": ROOT_LABEL,
         "user": USER,

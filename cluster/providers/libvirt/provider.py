@@ -17,7 +17,7 @@ from density_study.cluster.model.dividing.virtio import virtio_of
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.host import Host, Target
 from density_study.cluster.model.memory import GUEST_OS_MIB
-from density_study.cluster.model.store import Store
+from density_study.cluster.model.store import MachineProgram, Store
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.model.transport import Transport
 from density_study.cluster.providers.libvirt import removal
@@ -26,7 +26,7 @@ from density_study.cluster.providers.libvirt.host_cpus import parse_cpus
 from density_study.cluster.providers.libvirt.image import (
     DATA,
     JAVA_HOME,
-    REDIS,
+    SERVERS,
     USER,
     ensure_image,
     java_version,
@@ -79,9 +79,9 @@ class ImageSoftware:
         """By this machine's Java: that of guests cannot be asked before there are guests."""
         return THIS_MACHINE.refusal(flags, feature)
 
-    def redis(self, since: int) -> Mapping[str, str]:
-        found: dict[str, str] = json.loads((_image(self.topology) / REDIS).read_text())
-        return found
+    def program(self, wanted: MachineProgram) -> Mapping[str, str]:
+        found: dict[str, dict[str, str]] = json.loads((_image(self.topology) / SERVERS).read_text())
+        return found[wanted.package]
 
 
 class LibvirtProvider(Provider, Paths, Preflight, Guests):

@@ -13,6 +13,7 @@ from density_study.cluster.machine import directories
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.host import Target
 from density_study.cluster.model.ports import Ports
+from density_study.cluster.model.store import MachineProgram
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.providers.provider import (
     Capacity,
@@ -25,7 +26,7 @@ from density_study.cluster.providers.provider import (
     WorkerChecks,
     folders_of,
 )
-from density_study.cluster.providers.ssh.build import SshBuild, same_java, same_redis
+from density_study.cluster.providers.ssh.build import SshBuild, same_java, same_program
 from density_study.cluster.providers.ssh.channel import channel, on_all
 from density_study.cluster.providers.ssh.host_leases import busy, lease_holder, release_leases
 from density_study.cluster.providers.ssh.stack_copies import StackCopy
@@ -53,11 +54,11 @@ class HostSoftware:
         target = next(iter(targets_of(self.topology).values()))
         return str(channel(target).act("jvm-refusal", list(flags), feature))
 
-    def redis(self, since: int) -> Mapping[str, str]:
+    def program(self, wanted: MachineProgram) -> Mapping[str, str]:
         """Of the workers' hosts."""
         workers = {worker.host for worker in self.topology.workers}
         targets = {host: one for host, one in targets_of(self.topology).items() if host in workers}
-        return same_redis(targets, since)
+        return same_program(targets, wanted)
 
 
 class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases, WorkerChecks):

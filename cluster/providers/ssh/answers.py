@@ -96,7 +96,7 @@ class JavaFound(TypedDict):
     version: Version
 
 
-class RedisFound(TypedDict):
+class ProgramFound(TypedDict):
     name: Name
     version: Version
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}\z")]
@@ -209,7 +209,7 @@ ACTS: Mapping[str, Any] = {
     "describe-disk": Annotated[dict[Text, Text], Field(max_length=100)],
     "dirs-there": Texts,
     "find-containers": Found,
-    "find-redis": RedisFound,
+    "find-program": ProgramFound,
     "files-changed": Texts,
     "flow-table": Annotated[dict[Text, Text], Field(max_length=100)],
     "free-mib": Count,

@@ -14,6 +14,7 @@ from typing import Any
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import HostLostError, InputError, StudyError
 from density_study.cluster.model.host import Target
+from density_study.cluster.model.store import MachineProgram
 from density_study.cluster.model.transport import ProcessId
 from density_study.cluster.providers.provider import GRACE_S, Leftovers
 from density_study.cluster.providers.ssh.channel import channel, on_all, try_all
@@ -252,14 +253,15 @@ def same_java(targets: Mapping[str, Target], feature: int | None = None) -> tupl
     return first["home"], first["version"]
 
 
-def same_redis(targets: Mapping[str, Target], since: int) -> Mapping[str, str]:
-    """The server that all hosts have, as `find_redis` describes it. InputError if they differ."""
-    found = on_all(targets, lambda _, target: channel(target).act("find-redis", since))
+def same_program(targets: Mapping[str, Target], wanted: MachineProgram) -> Mapping[str, str]:
+    """The server that all hosts have, as `find_program` describes it. InputError if they differ."""
+    asked = [list(wanted.names), wanted.package, wanted.says, wanted.since]
+    found = on_all(targets, lambda _, target: channel(target).act("find-program", *asked))
     first: Mapping[str, str] = next(iter(found.values()))
-    for host, redis in found.items():
-        if redis != first:
+    for host, own in found.items():
+        if own != first:
             raise InputError(
-                f"{redis['program']} is {redis['name']} {redis['version']}, SHA-256 {redis['sha256'][:12]}; "
+                f"{own['program']} is {own['name']} {own['version']}, SHA-256 {own['sha256'][:12]}; "
                 f"another host has {first['name']} {first['version']}, {first['sha256'][:12]}.",
                 f"host {host!r}",
                 "install the same package on all hosts.",

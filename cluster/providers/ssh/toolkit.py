@@ -34,7 +34,7 @@ _MODULES = (
     "cluster/providers/ssh/wire.py",
     "cluster/providers/ssh/work_folder.py",
     "cluster/stack/java.py",
-    "cluster/stack/redis_server.py",
+    "cluster/stack/machine_program.py",
     "cluster/state/__init__.py",
     "cluster/state/atomic.py",
     "cluster/state/plain_file.py",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.given import GivenCluster, StoreEndpoint
-from density_study.cluster.model.store import Durability
+from density_study.cluster.model.store import Durability, MachineProgram
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.render.blueprint import Blueprint
 from density_study.cluster.render.conf_files import text_file
@@ -23,6 +24,9 @@ OVERHEAD_MIB = 96
 # Measured with 10 fields of 100 bytes: 2.05 KiB a row, with its key in the index.
 ROW_BYTES = 250
 FIELD_BYTES = 95
+_PROGRAM = MachineProgram(
+    ("redis-server", "valkey-server"), "redis-server", r"(\w+) server v=(\S+)"
+)
 _CLUSTER_PORT_SINCE = 7
 """The first version of Redis, and of Valkey, with the option cluster-port."""
 _AOF: Mapping[Durability, tuple[str, str]] = {
@@ -54,13 +58,13 @@ class Redis(ClusterStore):
     db = "org.densitystudy.stores.redis.RedisClient"
     admin = "org.densitystudy.stores.redis.RedisAdmin"
     endpoint_admin = "org.densitystudy.stores.redis.RedisEndpoint"
-    since: ClassVar[int] = 0
-    """The first version that will do."""
+    program = _PROGRAM
     deciding = ("appendonly", "appendfsync")
     room = "maxmemory"
 
     def software(self, machine: MachineSoftware) -> StoreSoftware:
-        found = machine.redis(self.since)
+        assert self.program is not None
+        found = machine.program(self.program)
         name, version, sha256 = found["name"], found["version"], found["sha256"]
         return StoreSoftware(name, version, sha256, Path(found["program"]))
 
@@ -136,7 +140,7 @@ class RedisCluster(Redis):
     workers = None
     ordered = False
     db = "org.densitystudy.stores.redis.RedisClusterClient"
-    since = _CLUSTER_PORT_SINCE
+    program = replace(_PROGRAM, since=_CLUSTER_PORT_SINCE)
 
     def part_of(self, blueprint: Blueprint, node: Node) -> Part:
         files, daemons = super().part_of(blueprint, node)

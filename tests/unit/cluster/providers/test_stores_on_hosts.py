@@ -14,7 +14,13 @@ import pytest
 from density_study.cluster.machine.host_commands import HOST_COMMANDS
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import Target
-from density_study.cluster.model.store import Store, default_store, store_named, stores
+from density_study.cluster.model.store import (
+    MachineProgram,
+    Store,
+    default_store,
+    store_named,
+    stores,
+)
 from density_study.cluster.providers import stacks
 from density_study.cluster.providers.ssh import build
 from density_study.cluster.providers.ssh.stack_copies import StackCopy
@@ -68,12 +74,13 @@ def test_hosts_with_unequal_servers_are_refused(monkeypatch: pytest.MonkeyPatch)
         for host, version in (("h1", "7.0.15"), ("h2", "8.0.0"))
     }
     monkeypatch.setattr(build, "on_all", lambda targets, _: {host: found[host] for host in targets})
+    wanted = MachineProgram(("r",), "r", "")
     targets = {host: Target(host, "192.0.2.1", 22, "me", "known_hosts") for host in found}
-    assert build.same_redis({"h1": targets["h1"]}, 7) == found["h1"]
+    assert build.same_program({"h1": targets["h1"]}, wanted) == found["h1"]
     with pytest.raises(
         InputError, match=r"Redis 8\.0\.0.*another host has Redis 7\.0\.15"
     ) as caught:
-        build.same_redis(targets, 7)
+        build.same_program(targets, wanted)
     assert caught.value.where == "host 'h2'"
 
 
@@ -86,7 +93,7 @@ class Hosts:
     def refusal(self, flags: Sequence[str], feature: int | None = None) -> str:
         raise AssertionError("no flags are given")
 
-    def redis(self, since: int) -> Mapping[str, str]:
+    def program(self, wanted: MachineProgram) -> Mapping[str, str]:
         raise AssertionError("no Redis is wanted")
 
 
