@@ -8,8 +8,8 @@ from statistics import median
 
 import pytest
 
+from density_study.workloads.base.evidence import SUSTAINED
 from density_study.workloads.base.search import (
-    SUSTAINED,
     Ended,
     LatencyLimit,
     Next,
