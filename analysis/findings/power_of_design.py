@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from density_study.analysis.findings.question import Evidence, isolation_of
+from density_study.analysis.findings.question import Evidence
 from density_study.analysis.findings.sharpness import compared
 from density_study.analysis.statistics.power import ASSUMED_SPREAD
 from density_study.analysis.summary.summary import UNKNOWN_LEVEL, Metric, SettingSummary
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.topology import Topology
+from density_study.cluster.model.isolation import isolation_of
+from density_study.cluster.model.topology import AnyTopology
 from density_study.workloads.base.setting import Setting
 from density_study.workloads.planning.plan import Plan
 from density_study.workloads.record.given import recorded
@@ -71,7 +72,7 @@ def check_can_be_sharp(study: Study, plan: Plan, where: str) -> None:
     )
 
 
-def made_up(topology: Topology, setting: Setting, points: tuple[float, ...]) -> SettingSummary:
+def made_up(topology: AnyTopology, setting: Setting, points: tuple[float, ...]) -> SettingSummary:
     """A setting with these points of every measure, of which only the rate's may be meant."""
     kind = kind_of(setting.workload)
     fields = {"name": kind.rate, "value": 1.0, "unit": kind.rate_unit, "points": points}
@@ -83,7 +84,7 @@ def made_up(topology: Topology, setting: Setting, points: tuple[float, ...]) -> 
         for kind in ("used", "idle", "iowait")
     )
     recovery = Metric(name="time_to_recover", value=1.0, unit="s", points=points)
-    arm = recorded(topology)  # of a given cluster, what the study says
+    arm = recorded(topology).arm  # of a given cluster, what the study says
     return SettingSummary(
         topology=topology.name,
         vms_per_host=UNKNOWN_LEVEL if arm.vms_per_host is None else arm.vms_per_host,

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import Literal
@@ -13,7 +13,8 @@ from typing import Literal
 from density_study.analysis.findings.arms import Points
 from density_study.analysis.statistics.interval import Interval, mean_interval
 from density_study.analysis.statistics.sequential import sequence_mean
-from density_study.analysis.summary.summary import NODES, SettingSummary
+from density_study.analysis.summary.summary import SettingSummary
+from density_study.cluster.model.isolation import Isolation
 from density_study.workloads.study.tier_spec import is_emulated
 
 IntervalOf = Callable[[Sequence[float]], Interval]
@@ -73,12 +74,6 @@ FALLS = Rule(high=1.0)
 SIMILAR = Rule(0.8, 1.25)  # method 2's margins of equivalence
 
 
-def isolation_of(arms: Iterable[str]) -> str:
-    """What isolates the nodes of a run, by that of its arms: the bare host is the others' control."""
-    found = list(arms)
-    return next((one for one in found if one != "host"), found[0])
-
-
 @dataclass(frozen=True)
 class Evidence:
     """The input of all findings. `emulated`: the emulated media; `emulated_guests`: VMs ran without
@@ -93,7 +88,7 @@ class Evidence:
 
     settings: tuple[SettingSummary, ...]
     repetitions: int
-    isolation: str
+    isolation: Isolation
     emulated: frozenset[str] = frozenset()
     emulated_guests: bool = False
     differences: Differences = lambda _first, _later: ()
@@ -110,13 +105,14 @@ class Evidence:
 
     def about_vms(self, *arms: SettingSummary) -> tuple[str, ...]:
         """Why these arms support no claim about VMs (method 24)."""
-        if self.isolation == "container":
-            return ("containers support no claim about VMs",)
+        nodes = self.isolation.facts
+        if nodes.stand_in and not nodes.only_stands_in:
+            return (f"{nodes.noun}s support no claim about VMs",)
         return self.about_density(*arms)
 
     def about_density(self, *arms: SettingSummary) -> tuple[str, ...]:
         """Why these arms support no claim about what the nodes are: VMs or containers."""
-        if self.isolation == "process":
+        if self.isolation.facts.only_stands_in:
             return (PROCESS_GROUPS,)
         if self.emulated_guests:
             return (EMULATED_GUESTS,)
@@ -150,7 +146,7 @@ class Evidence:
         """'2 VMs per host', '1 worker per host', 'the bare host'."""
         if vms_per_host == 0:
             return "the bare host"
-        noun = NODES.get(self.isolation, "VM")
+        noun = self.isolation.facts.noun
         return f"{vms_per_host} {noun}{'s' if vms_per_host > 1 else ''} per host"
 
 

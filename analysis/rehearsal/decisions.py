@@ -10,7 +10,6 @@ from typing import Any
 
 from density_study.analysis.findings import Evidence, findings
 from density_study.analysis.findings.claims import is_whole
-from density_study.analysis.findings.question import isolation_of
 from density_study.analysis.rehearsal.drawn import Drawing
 from density_study.analysis.summary.summary import (
     VERDICT_WORDS,
@@ -18,6 +17,7 @@ from density_study.analysis.summary.summary import (
     FindingVerdict,
     SettingSummary,
 )
+from density_study.cluster.model.isolation import isolation_of
 from density_study.workloads.planning.plan import Plan
 from density_study.workloads.study.hypotheses import Hypotheses
 
@@ -135,8 +135,8 @@ def decider(plan: Plan, asked: Hypotheses) -> Decide:
     """What the analysis of a run of this plan decides from its settings, where every trial is valid."""
     isolation = isolation_of(one.isolation for one in plan.topologies.values())
     emulated = frozenset(
-        topology.medium
-        for topology in plan.topologies.values()
+        topology.arm.medium
+        for topology in plan.built
         if any(disk.emulated for node in topology.workers for disk in node.disks)
     )
 

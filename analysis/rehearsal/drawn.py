@@ -77,9 +77,10 @@ def _cells(plan: Plan, rehearsal: Rehearsal) -> Iterator[Cell]:
         if step.setting is not None and step.overhead_pair is None:
             trials.setdefault((plan.builds[step.build], step.setting.id), []).append(step)
             of_build.setdefault(step.build, []).append(step)
+    built = {topology.name: topology for topology in plan.built}
     network = cache(partial(_outcome, rehearsal))
     for (name, _), steps in trials.items():
-        topology, setting = plan.topologies[name], steps[0].setting
+        topology, setting = built[name], steps[0].setting
         assert setting is not None
         if setting.target_share is not None:
             measuring = (one.setting for one in of_build[steps[0].build] if one.setting)

@@ -23,7 +23,6 @@ from density_study.analysis.summary.disclosure import (
 )
 from density_study.analysis.summary.summary import SettingSummary
 from density_study.analysis.tables.store import read_table
-from density_study.cluster.model.arm import declared
 from density_study.cluster.model.topology import Topology
 from density_study.workloads.base.setting import Setting
 from density_study.workloads.record.given import GivenTopology
@@ -84,7 +83,9 @@ class AnalysedRun:
     @property
     def emulated(self) -> frozenset[str]:
         """Media that an I/O limit emulates, and PMEM where memory stands in for persistent memory."""
-        workers = [(t.medium, node.disks) for t in self.topologies.values() for node in t.workers]
+        workers = [
+            (t.arm.medium, node.disks) for t in self.topologies.values() for node in t.workers
+        ]
         found = {medium for medium, disks in workers if any(disk.emulated for disk in disks)}
         tiers = [topology.levels.get("tier", "") for topology in self.topologies.values()]
         return frozenset({*found, *(PMEM for tier in tiers if is_emulated(tier))})
@@ -119,10 +120,7 @@ class AnalysedRun:
     def arms(self) -> dict[str, dict[str, str]]:
         """By topology: all by which the study may make it differ. Of clusters of others, what it says of
         them."""
-        return {
-            name: declared(topology) if isinstance(topology, Topology) else topology.declared
-            for name, topology in sorted(self.topologies.items())
-        }
+        return {name: topology.declared for name, topology in sorted(self.topologies.items())}
 
     def incomparable_arms(self, first: SettingSummary, later: SettingSummary) -> tuple[str, ...]:
         unequal = unequal_durability(self.arms[first.topology], self.arms[later.topology])

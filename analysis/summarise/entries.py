@@ -66,9 +66,9 @@ def setting_summaries(run: AnalysedRun, sequential: bool = False) -> tuple[Setti
     entries = [
         SettingSummary(
             topology=topology.name,
-            vms_per_host=_level(topology.vms_per_host),
-            regionservers_per_node=_level(topology.regionservers_per_node),
-            medium=topology.medium,
+            vms_per_host=_level(topology.arm.vms_per_host),
+            regionservers_per_node=_level(topology.arm.regionservers_per_node),
+            medium=topology.arm.medium,
             levels=dict(topology.levels),
             setting=setting,
             workload=run.settings[setting].workload,

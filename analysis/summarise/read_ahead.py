@@ -19,7 +19,7 @@ def without_read_ahead(manifests: Iterable[Manifest]) -> frozenset[str]:
         one.topology.name
         for one in manifests
         if isinstance(one.topology, Topology)
-        and one.topology.medium == "hdd"
+        and one.topology.arm.medium == "hdd"
         and one.topology.store.hadoop
         and one.disclosure.get(NATIVE) is not True
     )

@@ -12,7 +12,6 @@ from pathlib import Path
 from density_study.analysis import tables
 from density_study.analysis.capacity.plan.plan import plan_beside
 from density_study.analysis.findings import Evidence, findings
-from density_study.analysis.findings.question import isolation_of
 from density_study.analysis.findings.sharpness import compared, path
 from density_study.analysis.summarise import read_series
 from density_study.analysis.summarise.analysed_run import AnalysedRun
@@ -31,12 +30,14 @@ from density_study.analysis.summarise.warnings import warnings
 from density_study.analysis.summary.disclosure import guests_are_emulated, merge
 from density_study.analysis.summary.summary import BuildSummary, FlameGraph, Sharpness, Summary
 from density_study.analysis.tables.store import read_table
+from density_study.cluster.model.isolation import isolation_of
 from density_study.cluster.providers.simulated import SIMULATED
 from density_study.cluster.state.atomic import write_text
 from density_study.cluster.state.events import Event, RepetitionsEnded
 from density_study.cluster.state.journal import JOURNAL, Journal
 from density_study.workloads.execution.run import spared_trials
 from density_study.workloads.planning.plan import Plan, read_plan
+from density_study.workloads.record.given import is_joined
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import earlier_attempts
 from density_study.workloads.study.hypotheses import Hypotheses, read_hypotheses
@@ -87,7 +88,7 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
     decided = findings(evidence, asked)
     found = decided if divided.provider != SIMULATED else withheld(decided)
     topologies = run.topologies.values()
-    is_given = any(topology.provider == "existing" for topology in topologies)
+    is_given = any(map(is_joined, topologies))
     answer = headline(evidence, len(trials), found, is_given)
     simulated = simulated_warnings(divided.provider, run.disclosures.values())
     limits = (

@@ -24,11 +24,11 @@ def unequal_hosts(
 
 
 def _hardware(first: Topology, later: Topology) -> Iterator[str]:
-    if first.medium == later.medium:
+    if first.arm.medium == later.arm.medium:
         drives = [_drives(topology) for topology in (first, later)]
         if drives[0] != drives[1]:
             yield f"{len(drives[0])} and {len(drives[1])} drive(s) of the hosts"
-    if first.isolation == later.isolation == "vm":
+    if first.isolation.facts.own_kernel and later.isolation.facts.own_kernel:
         for words, of in _PARALLEL.items():
             a, b = (_sum(topology, of) for topology in (first, later))
             if a != b:
@@ -65,5 +65,5 @@ def _sum(topology: Topology, of: Callable[[Virtio, int], int]) -> int:
 def _heap_mib(topology: Topology) -> int:
     """The largest heap of a RegionServer; 0 without one."""
     nodes = [node for node in topology.workers if node.regionservers]
-    heaps = [daemon_heaps(node, topology.configuration)["regionserver"] for node in nodes]
+    heaps = [daemon_heaps(node, topology.arm.configuration)["regionserver"] for node in nodes]
     return max(heaps, default=0)

@@ -8,7 +8,6 @@ from statistics import median
 from typing import Any
 
 from density_study.analysis.findings import MIN_BUILDS
-from density_study.analysis.findings.question import isolation_of
 from density_study.analysis.summarise.analysed_run import AnalysedRun
 from density_study.analysis.summarise.imports import import_warnings
 from density_study.analysis.summarise.monitoring_overhead import sentence
@@ -22,9 +21,10 @@ from density_study.analysis.summary.summary import (
     SummaryWarning,
     TrialSummary,
 )
+from density_study.cluster.model.isolation import Isolation, isolation_of
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.model.versions import numbers
-from density_study.workloads.record.given import GivenTopology
+from density_study.workloads.record.given import GivenTopology, is_joined
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.study.tier_spec import PMEM
 
@@ -63,7 +63,7 @@ def warnings(
 
 
 def _given_cluster(run: AnalysedRun) -> Iterator[SummaryWarning]:
-    given = [topology for topology in run.topologies.values() if topology.provider == "existing"]
+    given = [topology for topology in run.topologies.values() if is_joined(topology)]
     if not given:
         return
     seen = [one.disclosure.get("given", {}) for one in run.manifests]
@@ -166,22 +166,23 @@ def repetition_warnings(earlier: Mapping[str, Sequence[Manifest]]) -> Iterator[S
 
 
 def design_warnings(
-    isolation: str, emulated: Iterable[str], repetitions: int
+    isolation: Isolation, emulated: Iterable[str], repetitions: int
 ) -> Iterator[SummaryWarning]:
     """Limits that follow from the study's design, known before any trial ran."""
-    if isolation == "process":
+    nodes = isolation.facts
+    if nodes.only_stands_in:
         yield SummaryWarning(
             code="process-nodes",
             message="Nodes are process groups on one machine and only stand in "
             "for VMs, so this run supports no claim about VMs. It can compare versions, settings and stores.",
             remedy="Use provider libvirt to compare VMs.",
         )
-    if isolation == "container":
+    elif nodes.stand_in:
         yield SummaryWarning(
-            code="container-nodes",
+            code=f"{isolation}-nodes",
             level="info",
-            message="Nodes are containers, which share one kernel: findings are about "
-            "containers, and none about VMs.",
+            message=f"Nodes are {nodes.noun}s, which share one kernel: findings are about "
+            f"{nodes.noun}s, and none about VMs.",
             remedy="Use provider libvirt to compare VMs.",
         )
     for medium in sorted(emulated):

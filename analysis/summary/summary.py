@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema
 
 from density_study.analysis.capacity.plan.plan import PlanOrExcuse
 from density_study.analysis.summary.series import TrialSeries
+from density_study.cluster.model.isolation import Isolation
 from density_study.workloads.base.search import Probe
 from density_study.workloads.base.values import Frozen
 
@@ -433,10 +434,6 @@ class Sharpness(Frozen):
     looks: tuple[Look, ...] = Field(description="every comparison at each look, in time's order")
 
 
-NODES = {"process": "worker", "container": "container"}
-"""What a node is called, by what isolates it; otherwise a VM."""
-
-
 class Summary(Frozen):
     format: Literal[3] = FORMAT
     study: str
@@ -444,7 +441,7 @@ class Summary(Frozen):
     question: str | None
     created: str = Field(description="UTC, ISO 8601")
     provider: str
-    isolation: Literal["process", "host", "vm", "container", "unknown"]
+    isolation: Isolation
     repetitions: int
     seed: int
     headline: str = Field(description="one sentence: the main result, or why there is no claim")

@@ -30,7 +30,7 @@ def hadoop_command(
     """
     node = cluster.topology.client
     conf = node_paths(cluster.site, cluster.topology).client_conf
-    archive = archive_flag(cluster.hadoop_home, cluster.topology.versions.java)
+    archive = archive_flag(cluster.hadoop_home, cluster.topology.java)
     program = (archive, *jvm_flags, classpath_flag(conf, "hadoop"), main_class, *args)
     return _java(cluster, node, cluster.java_home, name, serial(CLIENT_HEAP_MIB), program)
 

@@ -11,7 +11,8 @@ from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.extras import need
 from density_study.cluster.model.memory import CONTAINER_MIB
-from density_study.cluster.model.topology import Topology
+from density_study.cluster.model.topology import Placed
+from density_study.cluster.providers.provider import provider_of
 
 LOOPBACK = "127.0.0.1"
 AM_HEAP_MIB = 256
@@ -49,7 +50,7 @@ def spark_options(cluster: Cluster, more: Mapping[str, str] | None = None) -> di
         "spark.authenticate": "true",  # YARN hands the secret to the executors
         **executors(cluster.topology),
     }
-    if cluster.topology.on_this_machine:
+    if provider_of(cluster.topology.provider).here:
         # The nodes find Spark's jars in this machine's Python environment.
         options["spark.yarn.jars"] = f"local:{spark_home()}/jars/*"
     options |= {f"spark.yarn.appMasterEnv.{name}": value for name, value in anywhere.items()}
@@ -57,7 +58,7 @@ def spark_options(cluster: Cluster, more: Mapping[str, str] | None = None) -> di
     return options
 
 
-def executors(topology: Topology) -> dict[str, str]:
+def executors(topology: Placed) -> dict[str, str]:
     """One executor per worker node, as large as the smallest node's container limit minus the
     ApplicationMaster, with the node's share of its host's cores."""
     workers = topology.workers
@@ -80,7 +81,7 @@ def executors(topology: Topology) -> dict[str, str]:
     }
 
 
-def driver_address(topology: Topology) -> str:
+def driver_address(topology: Placed) -> str:
     """Address of this machine that the cluster's nodes can reach: the source of the route to the master."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         probe.connect((topology.master.address, 9))  # sends nothing

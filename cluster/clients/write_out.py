@@ -13,7 +13,7 @@ from density_study.cluster.clients.page_caches import CacheWork
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.host import MIB
-from density_study.cluster.model.topology import Node, Topology
+from density_study.cluster.model.topology import AnyTopology, Node
 from density_study.cluster.model.transport import Transport
 
 SLOWEST_MIB_S = 5.0
@@ -58,7 +58,7 @@ def write_out(cluster: Cluster, transport: Transport, logs: Path, timeout_scale:
         )
 
 
-def one_per_kernel(topology: Topology) -> tuple[Node, ...]:
+def one_per_kernel(topology: AnyTopology) -> tuple[Node, ...]:
     """A worker of each machine with a page cache of its own: a guest, else the host."""
-    guests = topology.isolation == "vm"
+    guests = topology.isolation.facts.own_kernel
     return tuple({node.name if guests else node.host: node for node in topology.workers}.values())

@@ -29,8 +29,6 @@ from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.model.transport import Command, ProcessId, Transport
 from density_study.cluster.providers.emulation import emulated_of, pmem_of
 from density_study.cluster.providers.provider import (
-    Capacity,
-    PrivateNetwork,
     Provider,
     install_dirs,
     node_paths,
@@ -100,7 +98,7 @@ class _Build:
         self.timeout_scale = 1.0
         self.network: dict[str, Any] = {}
         self.initialising: ProcessId | None = None
-        self.provider: Provider = provider_of(topology.provider)
+        self.provider: Provider[Topology] = provider_of(topology.provider)
         self.transport: Transport = self.provider.transport(site, journal)
         self.nodes = {node.name: node for node in topology.nodes}
         with phases.timed("render"):
@@ -111,15 +109,13 @@ class _Build:
 
     def reserve_ports(self) -> AbstractContextManager[None]:
         """Hold the ports until the daemons listen, where another study could take them."""
-        if self.blueprint.ports.by_service and isinstance(self.provider, Capacity):
-            return self.provider.reserve_ports(self.topology, self.blueprint.ports)
-        return nullcontext()
+        if not self.blueprint.ports.by_service:
+            return nullcontext()
+        return self.provider.reserve_ports(self.topology, self.blueprint.ports)
 
     @cached_property
     def endpoints(self) -> Endpoints:
         """After `create`."""
-        if not isinstance(self.provider, PrivateNetwork):
-            return self.rendered.endpoints
         network = self.provider.network(self.site, self.journal)
         return dataclasses.replace(self.rendered.endpoints, network=network)
 
@@ -178,7 +174,7 @@ class _Build:
         if self.network:
             disclosure["network"] = self.network
         fetch = partial(fetch_json, timeout_s=limit_s, network=self.endpoints.network)
-        if shown := in_effect(self.rendered.daemons, self.topology.configuration, fetch):
+        if shown := in_effect(self.rendered.daemons, self.topology.arm.configuration, fetch):
             disclosure["in_effect"] = shown
         if self.topology.store.hadoop:
             disclosure["native_hadoop"] = not watch.has_logged("datanode", NO_NATIVE)

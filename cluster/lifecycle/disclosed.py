@@ -16,7 +16,7 @@ from density_study.cluster.stores.store import store_of
 
 
 def disclose(
-    blueprint: Blueprint, rendered: Rendered, stacks: Stacks, provider: Provider
+    blueprint: Blueprint, rendered: Rendered, stacks: Stacks, provider: Provider[Topology]
 ) -> dict[str, Any]:
     """What another person needs to reproduce the cluster: software, machine, every rendered file with its
     SHA-256, every daemon's command line."""

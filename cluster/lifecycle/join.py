@@ -8,8 +8,8 @@ from pathlib import Path
 
 from density_study.cluster.lifecycle.bring_up import FinalCheck, Phases
 from density_study.cluster.model.cluster import CLUSTER, Cluster, Site, cluster_json
-from density_study.cluster.model.topology import Topology
-from density_study.cluster.providers.provider import Given, Provider
+from density_study.cluster.model.topology import ExistingTopology
+from density_study.cluster.providers.existing.placing import existing_provider
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.state import atomic
 from density_study.cluster.state.events import BuildReady
@@ -17,7 +17,7 @@ from density_study.cluster.state.journal import Journal
 
 
 def join(
-    site: Site, topology: Topology, provider: Provider, journal: Journal, final_check: FinalCheck
+    site: Site, topology: ExistingTopology, journal: Journal, final_check: FinalCheck
 ) -> Cluster:
     """Make what the study may use of the cluster, and prove that it can be used. Saved as
     <site.root>/cluster.json.
@@ -25,7 +25,7 @@ def join(
     Phases in seconds: `create`, `check` and `total`. StudyError if the cluster does not answer or refuses.
     Call `tear_down` in every case.
     """
-    assert isinstance(provider, Given)
+    provider = existing_provider(topology)
     phases = Phases(site, journal)
     with phases.timed("total"):
         journal.intend(

@@ -62,7 +62,7 @@ def prove_network(
             found[what] = min(found.get(what, proof), proof, key=_goodness)
     changed = journal.intents("set-network", site.tag)
     return {
-        "declared": topology.network.declared(),
+        "declared": topology.arm.network.declared(),
         "interfaces": {intent.host: intent.former["device"] for intent in changed},
         "measured": [asdict(proof) for proof in found.values()],
     }
@@ -92,7 +92,7 @@ def _pair(
             reading, why = {}, f"{sender.name} to {receiver.name}: {error}"
         else:
             why = ""
-        for proof in proofs_of(topology.network, reading, why):
+        for proof in proofs_of(topology.arm.network, reading, why):
             best[proof.what] = max(best.get(proof.what, proof), proof, key=_goodness)
         if all(proof.holds for proof in best.values()) and best["rate"].error <= RATE_AIM:
             break
@@ -102,7 +102,7 @@ def _pair(
 def _measure(
     folder: Path, topology: Topology, transport: Transport, sender: Node, receiver: Node
 ) -> Reading:
-    network = topology.network
+    network = topology.arm.network
     place = (receiver.address, str(topology.base_port))
     avoided = ",".join(map(str, network.rps))
     datagrams = LOST_DATAGRAMS if network.loss_percent else 0

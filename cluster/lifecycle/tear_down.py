@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import TearDownError
-from density_study.cluster.providers.provider import Leases, Leftovers, provider_of
+from density_study.cluster.providers.provider import Leftovers, provider_of
 from density_study.cluster.state.events import BuildDestroyed
 from density_study.cluster.state.journal import Journal
 
@@ -40,8 +40,7 @@ def leftovers_of(site: Site, journal: Journal) -> Leftovers:
 def release_hosts(tag: str, journal: Journal) -> None:
     """Release the hosts that the run `tag` leased, with whichever provider it used."""
     for provider in map(provider_of, _providers("", journal)):
-        if isinstance(provider, Leases):
-            provider.release_leases(tag, journal)
+        provider.release_leases(tag, journal)
 
 
 def _providers(tag: str, journal: Journal) -> list[str]:

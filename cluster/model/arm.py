@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from density_study.cluster.model.configuration import PLAIN, Configuration
 from density_study.cluster.model.host import Medium
 from density_study.cluster.model.network import UNCHANGED, Network
 from density_study.cluster.model.store import Store, default_store
 from density_study.cluster.model.versions import VERSIONS, Versions
-
-if TYPE_CHECKING:
-    from density_study.cluster.model.topology import Topology
 
 
 @dataclass(frozen=True)
@@ -40,25 +36,21 @@ class Arm:
         medium = f"{self.medium}{'-emulated' if emulated else ''}"
         return "-".join((f"v{self.vms_per_host}{servers}", medium, *self.levels.values()))
 
-
-def declared(topology: Topology) -> dict[str, str]:
-    """Everything by which a study may make topologies differ: dotted key -> value.
-
-    A difference between two disclosures that these keys explain was declared; any other was not.
-    """
-    versions = topology.versions
-    store = topology.store
-    is_default = store == default_store()
-    kept = {} if is_default else {"store": store.name, "store.durability": store.durability}
-    java = {"stack.java": str(versions.java)} if versions.java else {}
-    return {
-        "vms_per_host": str(topology.vms_per_host),
-        "regionservers_per_node": str(topology.regionservers_per_node),
-        "medium": topology.medium,
-        "stack.hadoop": versions.hadoop,
-        "stack.hbase": versions.hbase,
-        **java,
-        **kept,
-        **{f"configuration.{key}": value for key, value in topology.configuration.declared()},
-        **{f"network.{key}": str(value) for key, value in topology.network.declared().items()},
-    }
+    @property
+    def declared(self) -> dict[str, str]:
+        """Everything by which a study may make arms differ: dotted key -> value."""
+        store = self.store
+        is_default = store == default_store()
+        kept = {} if is_default else {"store": store.name, "store.durability": store.durability}
+        java = {"stack.java": str(self.versions.java)} if self.versions.java else {}
+        return {
+            "vms_per_host": str(self.vms_per_host),
+            "regionservers_per_node": str(self.regionservers_per_node),
+            "medium": self.medium,
+            "stack.hadoop": self.versions.hadoop,
+            "stack.hbase": self.versions.hbase,
+            **java,
+            **kept,
+            **{f"configuration.{key}": value for key, value in self.configuration.declared()},
+            **{f"network.{key}": str(value) for key, value in self.network.declared().items()},
+        }

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from density_study.cluster.model.access import OPEN, Access
-from density_study.cluster.model.topology import Topology
+from density_study.cluster.model.topology import AnyTopology, Topology
 from density_study.cluster.model.transport import ProcessId
 from density_study.cluster.model.versions import VERSIONS, Versions
 
@@ -64,7 +64,7 @@ class Cluster:
     """
 
     site: Site
-    topology: Topology
+    topology: AnyTopology
     endpoints: Endpoints
     phases: tuple[Phase, ...]
     processes: tuple[ProcessId, ...]
@@ -74,6 +74,13 @@ class Cluster:
     client_conf: Path
     disclosure: dict[str, Any]
     client_versions: Versions = VERSIONS
+
+    @property
+    def built(self) -> Topology:
+        """The topology of a cluster that the study built. ValueError of one that others built."""
+        if not isinstance(self.topology, Topology):
+            raise ValueError(f"{self.topology.name} was not built by a study")
+        return self.topology
 
     @property
     def access(self) -> Access:

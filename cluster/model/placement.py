@@ -21,8 +21,8 @@ from math import ceil
 from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.dividing.drives import dealt_drives
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.given import GivenCluster
 from density_study.cluster.model.host import Disk, Host, Medium, MemoryFolder, Role
+from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.memory import client_reserve_mib
 from density_study.cluster.model.memory_shares import (
     host_container_mib,
@@ -31,18 +31,19 @@ from density_study.cluster.model.memory_shares import (
     system_mib,
     workers_mib,
 )
-from density_study.cluster.model.store import Store, default_store
-from density_study.cluster.model.topology import BARE, Isolation, Jit, Node, Topology
+from density_study.cluster.model.topology import Jit, Node, Topology
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The settings that all topologies of a study share; `isolation` applies to densities from 1 on."""
+    """The settings that all topologies of a study share. `provider` and `isolation` apply to densities from 1
+    on; `bare` is the provider at density 0, the bare host. Empty: the same."""
 
     provider: str
     isolation: Isolation
     replication: int
     base_port: int
+    bare: str = ""
     jit: Jit = "full"
     worker_stacks: tuple[str, ...] = ()
 
@@ -56,38 +57,11 @@ def place(hosts: Sequence[Host], arms: Sequence[Arm], layout: Layout) -> tuple[T
     return tuple(_topology(hosts, order, arms, layout) for order in range(len(arms)))
 
 
-def given_topology(
-    given: GivenCluster, client: Host, order: int = 0, store: Store | None = None
-) -> Topology:
-    """The topology of a cluster that stands already: the client alone, on this machine."""
-    store = store or default_store()
-    memory_mib = client_reserve_mib(client.memory_mib)
-    node = Node("c1", client.name, client.address, ("client",), memory_mib, client.cores)
-    levels = {"store": store.level} if given.endpoint else {}
-    if given.name:
-        levels = {"cluster": given.name}
-    return Topology(
-        name="-".join(("given", *levels.values())),
-        provider="endpoint" if given.endpoint else "existing",
-        isolation="host",
-        medium="flash",
-        vms_per_host=0,
-        regionservers_per_node=1,
-        replication=1,
-        hosts=(client,),
-        nodes=(node,),
-        levels=levels,
-        order=order,
-        given=given,
-        store=store,
-    )
-
-
 def _topology(hosts: Sequence[Host], order: int, arms: Sequence[Arm], layout: Layout) -> Topology:
     arm = arms[order]
     provider, isolation = layout.provider, layout.isolation
-    if provider in BARE and arm.vms_per_host == 0:
-        provider, isolation = BARE[provider], "host"  # 0 VMs: the bare host
+    if layout.bare and arm.vms_per_host == 0:
+        provider, isolation = layout.bare, Isolation.HOST
     addresses = {host.name: _addresses(host, isolation) for host in hosts}
     nodes = _singles(hosts, arms, isolation, addresses)
     workers: list[Node] = []
@@ -102,20 +76,13 @@ def _topology(hosts: Sequence[Host], order: int, arms: Sequence[Arm], layout: La
         name=arm.name(emulated),
         provider=provider,
         isolation=isolation,
-        medium=arm.medium,
-        vms_per_host=arm.vms_per_host,
-        regionservers_per_node=arm.regionservers_per_node,
+        arm=arm,
         replication=layout.replication,
         hosts=tuple(hosts),
         nodes=(*nodes, *workers),
         base_port=layout.base_port,
         jit=layout.jit,
-        versions=arm.versions,
-        configuration=arm.configuration,
-        levels=arm.levels,
         order=order,
-        store=arm.store,
-        network=arm.network,
         worker_stacks=layout.worker_stacks,
     )
 
@@ -152,7 +119,7 @@ def _addresses(host: Host, isolation: Isolation) -> Iterator[str]:
 
     InputError if there are too few for its guests or containers.
     """
-    if isolation in ("process", "host"):
+    if not isolation.facts.own_address:
         yield from repeat(host.address)
     addresses = host.divided.addresses if host.divided else ()
     yield from addresses
@@ -176,7 +143,7 @@ def _singles(
     singles: list[tuple[Host, str, tuple[Role, ...], int]] = [
         (master, "m1", ("master",), master_mib(arms))
     ]
-    if isolation == "vm" and master in clients:
+    if isolation.facts.own_kernel and master in clients:
         clients.remove(master)
         memory_mib = master_mib(arms) + client_reserve_mib(master.memory_mib)
         singles = [(master, "m1", ("master", "client"), memory_mib)]

@@ -1,26 +1,25 @@
-"""`Topology` and `Node`: the placed nodes of one density and medium. Frozen values without side effects."""
+"""`Topology` and `Node`: the placed nodes of one arm. `ExistingTopology`: the client of a cluster of others.
+
+Frozen values without side effects.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, Literal, get_type_hints
 
+from pydantic import GetCoreSchemaHandler
+from pydantic_core import CoreSchema, core_schema
+
+from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.configuration import PLAIN, Configuration
 from density_study.cluster.model.given import GivenCluster
-from density_study.cluster.model.host import Disk, Host, Medium, MemoryFolder, Role
-from density_study.cluster.model.network import UNCHANGED, Network
+from density_study.cluster.model.host import Disk, Host, MemoryFolder, Role
+from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.store import Store, default_store
-from density_study.cluster.model.versions import VERSIONS, Versions
 
-Isolation = Literal["process", "host", "vm", "container"]
 Jit = Literal["full", "c1"]
-BARE: Mapping[str, str] = {
-    "libvirt": "physical",
-    "container": "local",
-    "container-ssh": "physical",
-}
-"""The provider that divides hosts -> the provider of its control arm, the bare host, which is density 0."""
 
 
 @dataclass(frozen=True)
@@ -61,65 +60,62 @@ class Node:
         return tuple(f"regionserver-{index}" for index in range(1, self.regionservers + 1))
 
 
+class Flat:
+    """Base of a dataclass with a field `arm`, a dataclass whose fields stand beside the others in JSON."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        of_arm = {field.name for field in fields(get_type_hints(cls)["arm"])}
+        own = handler(source)
+
+        def nested(value: Any) -> Any:
+            if not isinstance(value, Mapping) or "arm" in value:
+                return value
+            rest = {name: value[name] for name in value.keys() - of_arm}
+            if rest.get("given", 1) is None:  # of plans that knew one kind of topology
+                del rest["given"]
+            return {**rest, "arm": {name: value[name] for name in of_arm & value.keys()}}
+
+        def flat(value: Any, serialize: core_schema.SerializerFunctionWrapHandler) -> Any:
+            found = serialize(value)
+            arm = found.pop("arm")
+            return {**found, **arm}
+
+        return core_schema.no_info_before_validator_function(
+            nested,
+            own,
+            serialization=core_schema.wrap_serializer_function_ser_schema(flat, schema=own),
+        )
+
+
+class Existing:
+    """Base of a dataclass with a field `given`. Of plans that knew one kind of topology, it leaves out fields
+    that mean nothing for a cluster of others."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        names = {field.name for field in fields(cls)}  # type: ignore[arg-type]
+
+        def known(value: Any) -> Any:
+            if not isinstance(value, Mapping) or not value.get("given"):
+                return value
+            return {name: value[name] for name in names & value.keys()}
+
+        return core_schema.no_info_before_validator_function(known, handler(source))
+
+
 @dataclass(frozen=True)
-class Topology:
-    """An arm placed on the hosts. Different names mean different topologies.
-
-    `order`: position among the study's topologies. The first level of a factor is its baseline.
-
-    `worker_stacks`: what programs of the workloads need on every worker, beyond the stacks of its daemons.
-
-    `jit`: the compilers of all JVMs: both, or the first alone.
-
-    `given`: a cluster that stands already. Then the one node is the client on this machine, and isolation,
-    medium, density and replication mean nothing: its records say that they are unknown.
-    """
+class Placed:
+    """Nodes on hosts. `provider`: the name of what makes them."""
 
     name: str
     provider: str
-    isolation: Isolation
-    medium: Medium
-    vms_per_host: int
-    regionservers_per_node: int
-    replication: int
     hosts: tuple[Host, ...]
     nodes: tuple[Node, ...]
-    base_port: int = 21000
-    jit: Jit = "full"
-    versions: Versions = VERSIONS
-    configuration: Configuration = PLAIN
-    levels: Mapping[str, str] = field(default_factory=dict, hash=False)
-    order: int = 0
-    given: GivenCluster | None = None
-    store: Store = field(default_factory=default_store)
-    network: Network = UNCHANGED
-    worker_stacks: tuple[str, ...] = ()
 
     def with_role(self, role: Role) -> tuple[Node, ...]:
         """Nodes that carry `role`, in the order they were placed."""
         return tuple(node for node in self.nodes if role in node.roles)
-
-    def in_memory_mib(self, host: Host) -> dict[str, int]:
-        """Folders in the host's memory that caches lie in, and the MiB that they take there."""
-        found: dict[str, int] = {}
-        cache = self.configuration.block_cache
-        for node in self.workers:
-            if node.host == host.name and isinstance(node.cache_disk, MemoryFolder):
-                path = node.cache_disk.path
-                size_mib = node.regionservers * cache.size_mib if cache else 0
-                size_mib += self.configuration.hdfs_cache_mib
-                found[path] = found.get(path, 0) + size_mib
-        return found
-
-    @property
-    def on_this_machine(self) -> bool:
-        """Its nodes see this machine's files under the same paths."""
-        return self.provider in ("local", "container")
-
-    @property
-    def workers_are_clients(self) -> bool:
-        """Clients of HBase run on workers, too."""
-        return "ycsb" in self.worker_stacks
 
     @property
     def master(self) -> Node:
@@ -137,3 +133,89 @@ class Topology:
     @property
     def workers(self) -> tuple[Node, ...]:
         return self.with_role("worker")
+
+
+@dataclass(frozen=True)
+class Topology(Flat, Placed):
+    """An arm placed on the hosts. Different names mean different topologies.
+
+    `order`: position among the study's topologies. The first level of a factor is its baseline.
+
+    `worker_stacks`: what programs of the workloads need on every worker, beyond the stacks of its daemons.
+
+    `jit`: the compilers of all JVMs: both, or the first alone.
+    """
+
+    isolation: Isolation
+    arm: Arm
+    replication: int
+    base_port: int = 21000
+    jit: Jit = "full"
+    order: int = 0
+    worker_stacks: tuple[str, ...] = ()
+    given: ClassVar[None] = None
+
+    @property
+    def store(self) -> Store:
+        return self.arm.store
+
+    @property
+    def levels(self) -> Mapping[str, str]:
+        """Name of the level of each factor that has named levels."""
+        return self.arm.levels
+
+    @property
+    def configuration(self) -> Configuration:
+        """What the study sets of daemons."""
+        return self.arm.configuration
+
+    @property
+    def java(self) -> int | None:
+        """The feature release of Java that the study chooses; None: any."""
+        return self.arm.versions.java
+
+    @property
+    def declared(self) -> dict[str, str]:
+        """Everything by which a study may make topologies differ: dotted key -> value.
+
+        A difference between two disclosures that these keys explain was declared; any other was not.
+        """
+        return self.arm.declared
+
+    def in_memory_mib(self, host: Host) -> dict[str, int]:
+        """Folders in the host's memory that caches lie in, and the MiB that they take there."""
+        found: dict[str, int] = {}
+        cache = self.configuration.block_cache
+        for node in self.workers:
+            if node.host == host.name and isinstance(node.cache_disk, MemoryFolder):
+                path = node.cache_disk.path
+                size_mib = node.regionservers * cache.size_mib if cache else 0
+                size_mib += self.configuration.hdfs_cache_mib
+                found[path] = found.get(path, 0) + size_mib
+        return found
+
+    @property
+    def workers_are_clients(self) -> bool:
+        """Clients of HBase run on workers, too."""
+        return "ycsb" in self.worker_stacks
+
+
+@dataclass(frozen=True)
+class ExistingTopology(Existing, Placed):
+    """The one client of a cluster that stands already, on this machine.
+
+    `levels`: the cluster's name, where a study compares several, or an endpoint's store. Density, disks and
+    replication of others' clusters are not here: nobody knows them but by what `given` declares.
+    """
+
+    given: GivenCluster
+    store: Store = field(default_factory=default_store)
+    levels: Mapping[str, str] = field(default_factory=dict, hash=False)
+    order: int = 0
+    isolation: ClassVar[Isolation] = Isolation.UNKNOWN
+    configuration: ClassVar[Configuration] = PLAIN
+    java: ClassVar[None] = None
+    jit: ClassVar[Jit] = "full"
+
+
+AnyTopology = Topology | ExistingTopology

@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from functools import partial
-from pathlib import Path, PurePath
+from functools import cache, partial
+from pathlib import PurePath
 from pkgutil import resolve_name
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Generic, TypeVar
 
 from density_study.cluster.machine.directories import cache_dir, data_dir, data_on
-from density_study.cluster.model.cluster import Endpoints, Site
+from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.host import Host
+from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.memory import GUEST_OS_MIB
 from density_study.cluster.model.ports import Ports
-from density_study.cluster.model.topology import Node, Topology
+from density_study.cluster.model.topology import (
+    AnyTopology,
+    ExistingTopology,
+    Node,
+    Placed,
+    Topology,
+)
 from density_study.cluster.model.transport import Transport
-from density_study.cluster.model.versions import Versions
 from density_study.cluster.providers.stacks import Stacks
 from density_study.cluster.render.blueprint import InstallDirs, NodePaths
 from density_study.cluster.stack.machine_software import THIS_MACHINE, MachineSoftware
 from density_study.cluster.state.journal import Journal
 
+PlacedT = TypeVar("PlacedT", Topology, ExistingTopology)
+NamedCheck = tuple[str, Callable[[], object]]
+"""A line of the checklist before a run, and the act that raises a StudyError."""
 GRACE_S = 2.0
 """Between TERM and KILL: enough for logs to be written; nothing of a throw-away cluster is saved."""
 Leftovers = tuple[str, ...]
@@ -62,149 +72,131 @@ class NodeTime:
     out_of_memory: int | None = None
 
 
-def machines_of_hosts(topology: Topology, transport: Transport) -> tuple[Machine, ...]:
+def machines_of_hosts(topology: Placed, transport: Transport) -> tuple[Machine, ...]:
     """The hosts, which are all machines where no node is a guest."""
     first = {node.host: node for node in reversed(topology.nodes)}
     return tuple(Machine(host.name, first[host.name], transport) for host in topology.hosts)
 
 
-class Provider(Protocol):
-    """Makes nodes out of hosts, and removes them.
+class Provider(ABC, Generic[PlacedT]):
+    """Makes nodes out of hosts, and removes them: its facts, four verbs, and two facts about the machines.
 
-    `destroy` and `leftovers` work from the journal alone: any process may undo what another one created.
-    A provider may have further capabilities, the protocols below. Callers test for them with `isinstance`.
+    Everything else has a default, which suits nodes that are hosts, or lie on this machine. `destroy`
+    and `leftovers` work from the journal alone: any process may undo what another one created.
     """
 
-    def create(self, site: Site, topology: Topology, journal: Journal) -> None:
+    isolation: ClassVar[Isolation]
+    """What keeps its nodes apart, from density 1 on."""
+    bare: ClassVar[str] = ""
+    """Name of the provider of its control arm: the bare host, density 0. Empty: it divides no host."""
+    here: ClassVar[bool] = False
+    """Nodes see this machine's files, under the same paths."""
+    shares_hosts: ClassVar[bool] = False
+    """Nodes share memory, disks and ports with the hosts' other programs."""
+    leases_hosts: ClassVar[bool] = False
+    """Runs on other controllers may use the same hosts, so that a run leases them."""
+    slowest: ClassVar[float] = 1.0
+    """How many times as long as estimated its builds may take."""
+    cuts_hosts: ClassVar[bool] = False
+    """A fault may cut a host off from the others."""
+    slows_disks: ClassVar[bool] = False
+    """A fault may slow down a node's disk."""
+
+    @abstractmethod
+    def create(self, site: Site, topology: PlacedT, journal: Journal) -> None:
         """Make the nodes and their directories. Each act is journalled before it is done."""
 
+    @abstractmethod
     def destroy(self, site: Site, journal: Journal) -> Leftovers:
         """Remove everything of this build; returns what could not be removed."""
 
+    @abstractmethod
     def leftovers(self, site: Site, journal: Journal) -> Leftovers:
         """What `destroy` would remove. Changes nothing."""
 
-    def transport(self, site: Site, journal: Journal) -> Transport: ...
+    @abstractmethod
+    def transport(self, site: Site, journal: Journal) -> Transport:
+        """How to put files on the nodes, and to run programs there."""
 
-    def disclose(self, topology: Topology) -> dict[str, Any]:
+    @abstractmethod
+    def disclose(self, topology: PlacedT) -> dict[str, Any]:
         """What a stranger must know of the machines: kernel, CPU, memory, disks."""
 
-    def memory_mib(self, topology: Topology) -> int:
+    @abstractmethod
+    def memory_mib(self, topology: PlacedT) -> int:
         """Memory of all machines together, which could cache the data set."""
 
+    # Where the nodes do not see the controller's files.
 
-@runtime_checkable
-class Paths(Protocol):
-    """The nodes do not see the controller's files. The functions with the same names have the defaults."""
-
-    def node_paths(self, site: Site, topology: Topology) -> NodePaths:
+    def node_paths(self, site: Site, topology: PlacedT) -> NodePaths:
         """Where the nodes' files will be. Pure."""
+        root = site.root.absolute()
+        data = {node.name: data_dir(site, node) for node in topology.nodes}
+        more = {
+            n.name: tuple(data_on(disk, site, n) for disk in n.more_disks) for n in topology.nodes
+        }
+        cache = {n.name: path for n in topology.nodes if (path := cache_dir(site, n))}
+        return NodePaths(root / "conf", root / "logs", data, more, cache)
 
-    def remote_path(self, topology: Topology, path: PurePath | str) -> str:
+    def remote_path(self, topology: PlacedT, path: PurePath | str) -> str:
         """The nodes' path of a file of the controller's stacks. Pure."""
+        return str(path)
 
-    def software(self, topology: Topology) -> MachineSoftware:
+    def software(self, topology: PlacedT) -> MachineSoftware:
         """Java and Redis of the nodes' machines."""
+        return THIS_MACHINE
 
+    # What hosts must have before anything starts. Checks start nothing and leave nothing.
 
-@runtime_checkable
-class Preflight(Protocol):
-    """Hosts need more than the controller itself."""
+    def checks(self, topology: PlacedT, tag: str) -> Iterator[NamedCheck]:
+        """What hosts need beyond the controller."""
+        yield from ()
 
-    def preflight(self, topology: Topology, tag: str) -> None:
-        """InputError if a host lacks what a build needs. Leaves nothing there."""
+    def worker_checks(self, topology: PlacedT, command: str) -> Iterator[NamedCheck]:
+        """Of a host command that must succeed on each worker's machine."""
+        yield from ()
 
+    def free_resources(self, topology: PlacedT) -> Mapping[str, FreeResources]:
+        """What each host (by name) has free; hosts that are not asked are left out."""
+        return {}
 
-@runtime_checkable
-class WorkerChecks(Protocol):
-    """Something may be done to the machines of workers during a trial."""
+    def check_ports(self, topology: PlacedT, ports: Ports) -> None:
+        """InputError if a port is taken."""
 
-    def check_workers(self, topology: Topology, command: str) -> None:
-        """Run a host command on each worker's machine; it raises InputError. Starts nothing."""
-
-
-@runtime_checkable
-class Capacity(Protocol):
-    """Nodes share memory, disks and ports with the hosts' other programs."""
-
-    def free_resources(self, topology: Topology) -> Mapping[str, FreeResources]:
-        """What each host (by name) has free. Starts nothing."""
-
-    def check_ports(self, topology: Topology, ports: Ports) -> None:
-        """InputError if a port is taken. Starts nothing."""
-
-    def reserve_ports(self, topology: Topology, ports: Ports) -> AbstractContextManager[None]:
+    def reserve_ports(self, topology: PlacedT, ports: Ports) -> AbstractContextManager[None]:
         """`check_ports`, and hold the ports against other studies while daemons take them."""
+        return nullcontext()
 
-
-EVERY_USER, THIS_USER = "every user of this machine", "this user of this machine"
-"""Who reaches the daemons, for the disclosure."""
-
-
-@runtime_checkable
-class PrivateNetwork(Protocol):
-    """Nodes are on this machine, which other users may share."""
+    # Other users and other runs.
 
     def reachable_because(self) -> str:
         """Why every user of this machine reaches the daemons; empty if they do not."""
+        return ""
 
     def network(self, site: Site, journal: Journal) -> str:
         """After `create`: the name of the build's own network, in which its addresses are; empty if they
         are this machine's."""
+        return ""
 
-
-@runtime_checkable
-class Leases(Protocol):
-    """Runs on other controllers may use the same hosts."""
-
-    def check_leases(self, topology: Topology, tag: str) -> None:
+    def check_leases(self, topology: PlacedT, tag: str) -> None:
         """HostBusyError if a live run other than `tag` holds a host."""
 
     def release_leases(self, tag: str, journal: Journal) -> None:
         """Release the hosts that the run `tag` holds, if any."""
 
+    # What is read around a trial.
 
-@runtime_checkable
-class Watched(Protocol):
-    """Monitors watch other machines than the nodes' hosts."""
-
-    def machines(self, site: Site, topology: Topology, journal: Journal) -> tuple[Machine, ...]:
+    def machines(self, site: Site, topology: PlacedT, journal: Journal) -> tuple[Machine, ...]:
         """What monitors watch: every host, and every guest with a kernel of its own."""
+        return machines_of_hosts(topology, self.transport(site, journal))
+
+    def guest_times(self, site: Site, topology: PlacedT) -> Mapping[str, NodeTime]:
+        """CPU time so far of each node that is a guest or a container, as its host counts it."""
+        return {}
 
 
-@runtime_checkable
-class Guests(Watched, Protocol):
-    """Nodes are guests or containers, whose CPU time their hosts count."""
-
-    def guest_times(self, site: Site, topology: Topology) -> Mapping[str, NodeTime]:
-        """Each node's CPU time so far."""
-
-
-@dataclass(frozen=True)
-class Joined:
-    """A given cluster as it answers now. `client_conf`: folder with its clients' configuration. `seen`: for
-    the disclosure."""
-
-    versions: Versions
-    endpoints: Endpoints
-    client_conf: Path
-    seen: Mapping[str, Any]
-
-
-@runtime_checkable
-class Given(Protocol):
-    """The cluster stands already: nothing is rendered and no daemon is started."""
-
-    def check_given(self, topology: Topology, needed_mib: int, for_s: float) -> None:
-        """StudyError if the cluster does not answer, has no room for the study's data, or does not let its
-        clients in for as long as the study takes. Changes nothing."""
-
-    def versions(self, topology: Topology) -> Versions:
-        """The cluster's own. StudyError if it does not answer."""
-
-    def join(self, site: Site, topology: Topology) -> Joined:
-        """How to reach it, after `create`. StudyError if it does not answer."""
-
+EVERY_USER, THIS_USER = "every user of this machine", "this user of this machine"
+"""Who reaches the daemons, for the disclosure."""
 
 _PROVIDERS = {
     "local": "density_study.cluster.providers.local.provider:LocalProvider",
@@ -218,26 +210,24 @@ _PROVIDERS = {
 }
 
 
-def provider_of(name: str) -> Provider:
-    """The provider of that name; InputError if there is none."""
+@cache
+def provider_of(name: str) -> Provider[Any]:
+    """The one provider of that name; InputError if there is none."""
     if name not in _PROVIDERS:
         raise InputError(
             f"provider {name!r} does not exist.",
             "provider",
             f"use one of: {', '.join(_PROVIDERS)}.",
         )
-    provider: Provider = resolve_name(_PROVIDERS[name])()
+    provider: Provider[Any] = resolve_name(_PROVIDERS[name])()
     return provider
 
 
-def out_of_memory(site: Site, topology: Topology) -> list[str]:
+def out_of_memory(site: Site, topology: AnyTopology) -> list[str]:
     """A sentence for each container of which the kernel killed processes at its memory limit, since it was
     made. A host that does not tell yields nothing: the fault that is to be explained says more."""
-    provider = provider_of(topology.provider)
-    if not isinstance(provider, Guests):
-        return []
     try:
-        times = provider.guest_times(site, topology)
+        times = provider_of(topology.provider).guest_times(site, topology)
     except (StudyError, OSError):
         return []
     return [
@@ -248,16 +238,9 @@ def out_of_memory(site: Site, topology: Topology) -> list[str]:
     ]
 
 
-def node_paths(site: Site, topology: Topology) -> NodePaths:
+def node_paths(site: Site, topology: AnyTopology) -> NodePaths:
     """Where the nodes' files will be."""
-    provider = provider_of(topology.provider)
-    if isinstance(provider, Paths):
-        return provider.node_paths(site, topology)
-    root = site.root.absolute()
-    data = {node.name: data_dir(site, node) for node in topology.nodes}
-    more = {n.name: tuple(data_on(disk, site, n) for disk in n.more_disks) for n in topology.nodes}
-    cache = {n.name: path for n in topology.nodes if (path := cache_dir(site, n))}
-    return NodePaths(root / "conf", root / "logs", data, more, cache)
+    return provider_of(topology.provider).node_paths(site, topology)
 
 
 def folders_of(topology: Topology, host: Host) -> list[str]:
@@ -270,13 +253,11 @@ def install_dirs(topology: Topology, stacks: Stacks) -> InstallDirs:
     return stacks.install_dirs(partial(remote_path, topology))
 
 
-def remote_path(topology: Topology, path: PurePath | str) -> str:
+def remote_path(topology: AnyTopology, path: PurePath | str) -> str:
     """The nodes' path of a file of the controller's stacks."""
-    provider = provider_of(topology.provider)
-    return provider.remote_path(topology, path) if isinstance(provider, Paths) else str(path)
+    return provider_of(topology.provider).remote_path(topology, path)
 
 
-def software_of(topology: Topology) -> MachineSoftware:
+def software_of(topology: AnyTopology) -> MachineSoftware:
     """What the machines of the topology's nodes have."""
-    provider = provider_of(topology.provider)
-    return provider.software(topology) if isinstance(provider, Paths) else THIS_MACHINE
+    return provider_of(topology.provider).software(topology)

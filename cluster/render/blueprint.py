@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 
 from density_study.cluster.model.ports import Ports
-from density_study.cluster.model.topology import Node, Topology
+from density_study.cluster.model.topology import Node, Placed, Topology
 from density_study.cluster.render.names import check_address, check_name, check_path, check_tag
 
 
@@ -67,7 +67,7 @@ class NodePaths:
         """That of the first client."""
         return self.conf / "client"
 
-    def client_conf_of(self, topology: Topology, node: Node) -> PurePath:
+    def client_conf_of(self, topology: Placed, node: Node) -> PurePath:
         """A node without daemons has one folder; elsewhere clients must not get the daemons' settings."""
         if node == topology.client:
             return self.client_conf

@@ -127,8 +127,8 @@ def log_flags(conf: str) -> tuple[str, ...]:
 
 def storage_of(topology: Topology) -> tuple[str, str]:
     """The storage type of the topology's DataNodes, and the policy that places blocks there."""
-    has_default = numbers(topology.versions.hadoop) >= numbers(DEFAULT_POLICY)
-    return STORAGE[topology.medium if has_default else "hdd"]
+    has_default = numbers(topology.arm.versions.hadoop) >= numbers(DEFAULT_POLICY)
+    return STORAGE[topology.arm.medium if has_default else "hdd"]
 
 
 def _values(blueprint: Blueprint, node: Node) -> dict[str, Any]:
@@ -152,7 +152,7 @@ def _values(blueprint: Blueprint, node: Node) -> dict[str, Any]:
         "data": places.data[node.name],
         "datanode_dirs": [f"[{storage_type}]file://{d}/datanode" for d in places.data_of(node)],
         "nodemanager_dirs": [f"{d}/nodemanager" for d in places.data_of(node)],
-        "hdfs_cache": places.cache_of(node) if topology.configuration.hdfs_cache_mib else None,
+        "hdfs_cache": places.cache_of(node) if topology.arm.configuration.hdfs_cache_mib else None,
         "storage_policy": storage_policy,
         "racks": sorted({f"{worker.address} /{worker.host}" for worker in topology.workers}),
         "beat_ms": blueprint.beat_ms,
@@ -173,7 +173,7 @@ def _text(template: str, values: Mapping[str, Any], folder: Path = _TEMPLATES) -
 
 def _site_files(blueprint: Blueprint, values: Mapping[str, Any]) -> dict[str, str]:
     """Our properties, and those that the study sets."""
-    given = blueprint.topology.configuration.properties
+    given = blueprint.topology.arm.configuration.properties
     return {
         f"{site}.xml": configuration_xml({**_ours(site, values), **given.get(site, {})})
         for site in blueprint.topology.store.sites

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from density_study.cluster.model.cluster import Cluster, Endpoints
 from density_study.cluster.model.given import GivenCluster, StoreEndpoint
 from density_study.cluster.model.store import Durability, Store
-from density_study.cluster.model.topology import Node, Topology
+from density_study.cluster.model.topology import AnyTopology, Node, Topology
 from density_study.cluster.model.transport import Command
 from density_study.cluster.render.blueprint import Blueprint
 from density_study.cluster.render.conf_files import store_client_files
@@ -141,7 +141,7 @@ class ClusterStore(Store):
         raise NotImplementedError(self.name)
 
 
-def store_of(topology: Topology) -> ClusterStore:
+def store_of(topology: AnyTopology) -> ClusterStore:
     """The topology's store, as builds and clients use it."""
     return cluster_store(topology.store)
 

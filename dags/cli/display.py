@@ -10,6 +10,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from density_study.cluster.model.isolation import isolation_of
 from density_study.cluster.model.store import cautions
 from density_study.cluster.state.events import Notified
 from density_study.dags.cli.layout import clock, rows_table
@@ -69,14 +70,6 @@ def _about(plan: Plan, analysis_s: float) -> str:
     return f"{most} {clock(plan.estimate_s + analysis_s)}"
 
 
-_NOUNS = {
-    "process": "worker(s)",
-    "host": "worker(s) on the bare host",
-    "vm": "worker VM(s)",
-    "container": "worker container(s)",
-}
-
-
 def warnings_of(plan: Plan) -> Iterator[str]:
     """What the plan cannot show, for the reader to know before spending hours on it."""
     if plan.repetitions < MIN_REPETITIONS:
@@ -85,10 +78,11 @@ def warnings_of(plan: Plan) -> Iterator[str]:
             f"{repetitions}: points only, no claims; a claim needs at least {MIN_REPETITIONS} builds "
             f"per arm (--set repetitions={MIN_REPETITIONS})"
         )
-    if any(topology.isolation == "process" for topology in plan.topologies.values()):
-        yield "nodes are groups of processes, not VMs; the results support no claim about VMs"
-    if any(topology.isolation == "container" for topology in plan.topologies.values()):
-        yield "nodes are containers, not VMs; the results may support claims about containers only"
+    nodes = isolation_of(topology.isolation for topology in plan.topologies.values()).facts
+    if nodes.stand_in:
+        limit = f"may support claims about {nodes.noun}s only"
+        limit = "support no claim about VMs" if nodes.only_stands_in else limit
+        yield f"nodes are {nodes.stand_in}; the results {limit}"
     if any(is_emulated(one.levels.get("tier", "")) for one in plan.topologies.values()):
         yield "persistent memory is emulated (tmpfs); its arms support no claim"
     stores = dict.fromkeys(topology.store for topology in plan.topologies.values())
@@ -102,7 +96,7 @@ def warnings_of(plan: Plan) -> Iterator[str]:
 
 def _shared_drives(plan: Plan) -> Iterator[str]:
     """Densities at which nodes share drives although neither number divides the other."""
-    for topology in plan.topologies.values():
+    for topology in plan.built:
         for host in dict.fromkeys(node.host for node in topology.workers):
             nodes = [node for node in topology.workers if node.host == host]
             drives = {disk for node in nodes for disk in node.disks}
@@ -110,7 +104,7 @@ def _shared_drives(plan: Plan) -> Iterator[str]:
                 each = sum(next(iter(drives)) in node.disks for node in nodes)
                 yield (
                     f"{topology.name}: {len(nodes)} nodes of {host} share its {len(drives)} "
-                    f"{topology.medium} drives evenly, {each} on each; with a density that divides the "
+                    f"{topology.arm.medium} drives evenly, {each} on each; with a density that divides the "
                     "drives, each node would have its own"
                 )
                 break
@@ -152,7 +146,7 @@ def _topologies_table(plan: Plan) -> Table:
                 f"{host.name} ({host.cores} cores, {host.memory_mib:,} MiB)",
                 "the client of a given cluster"
                 if topology.given
-                else f"{sum('worker' in node.roles for node in nodes)} {_NOUNS[topology.isolation]}",
+                else f"{sum('worker' in node.roles for node in nodes)} {topology.isolation.facts.workers}",
                 ", ".join(f"{node.name} {node.memory_mib:,} MiB" for node in nodes),
             ))  # fmt: skip
         watched = topology.given.watched if topology.given else ()

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from density_study.cluster.model.topology import AnyTopology
     from density_study.workloads.planning.plan import Plan, Step
     from density_study.workloads.study.study import Study
 
@@ -116,15 +117,21 @@ def _build(plan: Plan, build: str) -> BuildOutline:
     topology = plan.topology_of(build)
     mine = [step for step in plan.trials if step.build == build]
     repetition = build.partition("-")[0].removeprefix("b")
-    servers = topology.regionservers_per_node
-    noun = "container" if topology.isolation == "container" else "VM"
-    parts = (
-        f"repetition {repetition}: {topology.vms_per_host} {noun}(s) per host on {topology.medium}",
-        *((f"{servers} RegionServers per node",) if servers > 1 else ()),
-        *topology.levels.values(),
-    )
+    parts = (f"repetition {repetition}{_density(topology)}", *topology.levels.values())
     named = len(plan.trials) <= NAMED_TRIALS
     return BuildOutline(build, ", ".join(parts), tuple(_trial(step, named) for step in mine))
+
+
+def _density(topology: AnyTopology) -> str:
+    """Nobody knows that of a cluster of others."""
+    from density_study.cluster.model.topology import Topology
+
+    if not isinstance(topology, Topology):
+        return ""
+    arm, noun = topology.arm, topology.isolation.facts.noun
+    servers = f", {arm.regionservers_per_node} RegionServers per node"
+    more = servers if arm.regionservers_per_node > 1 else ""
+    return f": {arm.vms_per_host} {noun}(s) per host on {arm.medium}{more}"
 
 
 def _trial(step: Step, named: bool) -> TrialOutline:

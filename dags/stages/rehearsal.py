@@ -102,14 +102,12 @@ def rehearsed_plan(file: StudyFile, folder: Path, only: tuple[str, ...] = ()) ->
     for step in plan.trials:
         if step.setting is not None:
             model_of(step.setting).check(step.setting)
-    topologies = {
-        name: replace(topology, provider=SIMULATED) for name, topology in plan.topologies.items()
-    }
+    topologies = {topology.name: replace(topology, provider=SIMULATED) for topology in plan.built}
     return plan.model_copy(update={"topologies": topologies})
 
 
 def rehearsal_of(plan: Plan, effects: Effects, noise: Noise, seed: int) -> Rehearsal:
-    first = min(plan.topologies.values(), key=lambda topology: topology.order)
+    first = min(plan.built, key=lambda topology: topology.order)
     return Rehearsal(first, effects, noise, seed)
 
 

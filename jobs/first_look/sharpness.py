@@ -6,8 +6,9 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from density_study.analysis.findings.power_of_design import made_up
-from density_study.analysis.findings.question import Evidence, isolation_of
+from density_study.analysis.findings.question import Evidence
 from density_study.analysis.findings.sharpness import compared, looks
+from density_study.cluster.model.isolation import isolation_of
 from density_study.jobs.first_look.look import first_look
 from density_study.workloads.record.record import closed_records
 from density_study.workloads.record.searches import answers

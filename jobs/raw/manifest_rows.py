@@ -15,7 +15,7 @@ from density_study.cluster.model.errors import StudyError
 from density_study.jobs.raw.counter_rows import hdfs_row, request_row
 from density_study.jobs.raw.trial_context import clock_offsets, host_of_client, node_scopes
 from density_study.workloads.base.values import ClientRun, GuestCpu
-from density_study.workloads.record.given import GivenClient
+from density_study.workloads.record.given import GivenClient, is_joined
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import closed_records
 from density_study.workloads.ycsb.warming.warmth import WARMTH
@@ -23,7 +23,8 @@ from density_study.workloads.ycsb.warming.warmth import WARMTH
 Row = dict[str, Any]
 _OF_MANIFEST = ("trial", "study", "run", "repetition", "order", "build", "seed", "state", "isolation",
                 "overhead_pair", "monitored", "overhead_of", "data_set_mib", "total_ram_mib")  # fmt: skip
-_OF_TOPOLOGY = ("provider", "medium", "vms_per_host", "regionservers_per_node", "replication")
+_OF_TOPOLOGY = ("provider", "replication")
+_OF_ARM = ("medium", "vms_per_host", "regionservers_per_node")
 _OF_COLD = ("evicted_bytes", "distinct_bytes_asked", "physical_read_bytes", "physical_write_bytes")
 
 
@@ -76,6 +77,7 @@ def trial_row(manifest: Manifest, answers: Collection[str] = ()) -> Row:
         and (manifest.probe is None or manifest.trial in answers),
         "topology": topology.name,
         **_fields(topology, _OF_TOPOLOGY),
+        **_fields(topology.arm, _OF_ARM),
         "levels": list(topology.levels.values()),
         "medium_emulated": any(n.disk.emulated for n in topology.workers if n.disk is not None),
         "hosts": len(topology.hosts),
@@ -124,7 +126,7 @@ def _of_given(manifest: Manifest) -> Row:
     unwatched = manifest.disclosure.get("given", {}).get("unwatched")
     requests, vcore_s = (others.hbase_requests, others.yarn_vcore_s) if others else (None, None)
     return {
-        "given": manifest.topology.provider == "existing",
+        "given": is_joined(manifest.topology),
         "others_requests_s": None if requests is None else requests * per_s,
         "others_vcores": None if vcore_s is None else vcore_s * per_s,
         "regionservers_gone": None if gone is None else len(gone),
@@ -217,7 +219,7 @@ def node_rows(manifest: Manifest) -> Iterator[Row]:
             "memory_mib": node.memory_mib,
             "host_cpu_share_percent": _given_percent(guest, host_cores[node.host]),
             "throttled_percent": _throttled_percent(guest, host_cores[node.host])
-            if manifest.isolation == "container"
+            if manifest.isolation.facts.by_quota
             else None,
         }
 

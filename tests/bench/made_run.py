@@ -11,8 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
+from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.cluster import Phase
 from density_study.cluster.model.host import Disk, Host
+from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.owner import Owner
@@ -175,7 +177,13 @@ def _topology(hosts: int, density: int) -> Topology:
         Node("c1", machines[-1].name, machines[-1].address, ("client",), 4096, 4),
     )
     return Topology(
-        f"v{density}-flash", "physical", "host", "flash", density, 1, 2, machines, nodes
+        f"v{density}-flash",
+        "physical",
+        machines,
+        nodes,
+        Isolation.HOST,
+        Arm(density, 1, "flash"),
+        2,
     )
 
 

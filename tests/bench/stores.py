@@ -94,7 +94,7 @@ def _standing(store: str, folder: Path) -> Iterator[_Standing]:
     placed = topology(folder, workers=1, store=store_named(store, level))
     site, journal = open_build(folder, os.getpid())
     try:
-        cluster = bring_up(site, placed, ensure_stacks(placed.versions, placed.store), journal)
+        cluster = bring_up(site, placed, ensure_stacks(placed.arm.versions, placed.store), journal)
         standing = _Standing(cluster, provider_of("local").transport(site, journal), folder)
         table = table_of(_setting("load"))
         standing.output_of(store_command(cluster, "empty", table, "empty", shape=SHAPE))

@@ -11,10 +11,11 @@ import pytest
 from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.host import Disk, Host, IoLimits, VmHost
-from density_study.cluster.model.placement import Layout, place
+from density_study.cluster.model.placement import place
 from density_study.cluster.providers.libvirt.guests import guests
 from density_study.cluster.providers.libvirt.host_cpus import parse_cpus
 from tests.golden.conftest import Compare
+from tests.support.topologies import layout_of
 
 CAPABILITIES = Path(__file__).with_name("capabilities.xml").read_text()
 """Of a host with 2 NUMA nodes of 4 cores with 2 threads: siblings are n and n + 8."""
@@ -35,7 +36,7 @@ def domains(*densities: int) -> dict[str, str]:
     host = Host("h", "198.51.100.2", 16, 131072, disks, ("worker",), vms=vms)
     arms = [Arm(density, 1, "flash") for density in densities]
     found = {}
-    for topology in place((single, host), arms, Layout("libvirt", "vm", 1, 21000)):
+    for topology in place((single, host), arms, layout_of("libvirt")):
         for guest in guests(SITE, topology, {"h": parse_cpus(CAPABILITIES)}):
             if guest.node.name in ("m1", "w1", "w2"):
                 paths = PurePosixPath("/images/k"), PurePosixPath("/images/i")

@@ -14,6 +14,7 @@ from density_study.analysis.statistics.difference import difference
 from density_study.analysis.statistics.interval import mean_interval
 from density_study.analysis.summarise.headline import headline
 from density_study.analysis.summary.summary import Finding, SettingSummary
+from density_study.cluster.model.isolation import Isolation
 from density_study.workloads.planning.planned_study import plan_study
 from density_study.workloads.study.hypotheses import Hypotheses
 from density_study.workloads.study.shipped import shipped_studies
@@ -78,7 +79,7 @@ def equal_arms(reports: int = 100) -> list[Answer]:
                 for setting in planned.study.settings()
                 for topology in planned.plan.topologies.values()
             )
-            evidence = Evidence(settings, REPETITIONS, "vm")
+            evidence = Evidence(settings, REPETITIONS, Isolation.VM)
             found = findings(evidence, Hypotheses())
             wrong += any(map(_is_false, found))
             text = headline(evidence, len(settings), found).text

@@ -13,6 +13,7 @@ from density_study.analysis.findings.factors import factor_of
 from density_study.analysis.findings.question import Evidence
 from density_study.analysis.summarise.unequal_hosts import unequal_hosts
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.isolation import Isolation
 from tests.known_answers.answer import Answer, KnownAnswer
 from tests.known_answers.hardware import Machine, different, used
 from tests.support.arms import noisy, ycsb
@@ -74,7 +75,7 @@ def servers(studies: int = 100) -> list[Answer]:
             ycsb("scan", 0, ops_s=four, topology="v0-r4-flash", regionservers_per_node=4),
             ycsb("scan", 4, ops_s=vms),
         )
-        evidence = Evidence(arms, BUILDS, "vm")
+        evidence = Evidence(arms, BUILDS, Isolation.VM)
         asked = (*effects.by_factor(evidence, factor_of(DENSITY)), *effects.by_control(evidence))
         findings = decide(asked, BUILDS)
         claimed += any(one.verdict == "reproduced" for one in findings)

@@ -12,9 +12,10 @@ from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.dividing.cpus import Cpus, NumaNode
 from density_study.cluster.model.host import Disk, Host, VcpuPolicy, VmHost
-from density_study.cluster.model.placement import Layout, place
+from density_study.cluster.model.placement import place
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.providers.libvirt.guests import guests
+from tests.support.topologies import layout_of
 
 SITE = Site(Path("/runs/s/r/builds/b1"), "s/r/b1")
 HOST = "h"
@@ -70,7 +71,7 @@ class Machine:
 
     def topologies(self, densities: Sequence[int]) -> tuple[Topology, ...]:
         arms = [Arm(density, 1, "flash") for density in densities]
-        return place(self.hosts(max(densities)), arms, Layout("libvirt", "vm", 1, 21000))
+        return place(self.hosts(max(densities)), arms, layout_of("libvirt"))
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from density_study.analysis.findings.decide import decide
 from density_study.analysis.findings.factors import factor_of
 from density_study.analysis.findings.question import Evidence
 from density_study.analysis.summary.summary import Metric, SettingSummary
+from density_study.cluster.model.isolation import Isolation
 from tests.known_answers.answer import Answer, KnownAnswer
 from tests.support.arms import ycsb
 
@@ -33,7 +34,7 @@ def failing(studies: int = 300) -> list[Answer]:
         studied += 1
         seconds = [(60 * np.exp(0.1 * rng.standard_normal(BUILDS))).tolist(),
                    (30 * np.exp(0.1 * rng.standard_normal(recovers.sum()))).tolist()]  # fmt: skip
-        evidence = Evidence((_arm(1, seconds[0]), _arm(2, seconds[1])), BUILDS, "vm")
+        evidence = Evidence((_arm(1, seconds[0]), _arm(2, seconds[1])), BUILDS, Isolation.VM)
         asked = list(effects.by_factor(evidence, factor_of("vms_per_host")))
         found = next(one for one in decide(asked, BUILDS) if one.measure == RECOVERY)
         faster += found.effect is not None and found.effect < 1

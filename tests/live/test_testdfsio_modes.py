@@ -37,6 +37,7 @@ from density_study.workloads.testdfsio.workload import DfsioWorkload
 from tests.live.support.builds import open_build, topology
 from tests.support.dfsio_rates import slow_rates
 from tests.support.drafts import draft
+from tests.support.topologies import with_arm
 
 pytestmark = pytest.mark.timeout(400)
 
@@ -97,7 +98,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ran]:
     folder = tmp_path_factory.mktemp("modes")
     site, journal = open_build(folder, os.getpid())
     root = site.root.parents[1]
-    placed = replace(topology(folder, workers=3), name="v3-flash", vms_per_host=3)
+    placed = with_arm(replace(topology(folder, workers=3), name="v3-flash"), vms_per_host=3)
     for spec in SETTINGS.values():
         spec.check_topology(placed)
     try:

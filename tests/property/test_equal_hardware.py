@@ -15,6 +15,7 @@ from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.dividing.drives import MAX_DATA_DISKS, dealt_drives
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import Disk, Host
+from density_study.cluster.model.isolation import Isolation
 from tests.known_answers.hardware import Machine, different, used
 
 DENSITIES = st.lists(
@@ -56,7 +57,7 @@ def test_arms_use_equal_hardware_or_no_claim_is_made(
 
 @given(st.integers(1, 24), st.integers(1, 24), st.sampled_from(["vm", "container", "process"]))
 def test_drives_are_dealt_out_evenly_at_every_density(
-    drives: int, nodes: int, isolation: str
+    drives: int, nodes: int, isolation: Isolation
 ) -> None:
     """Each node has as many as any other and each drive carries as many; of its own, where they divide."""
     disks = [Disk(f"/data/{number}", "flash") for number in range(drives)]
@@ -65,7 +66,7 @@ def test_drives_are_dealt_out_evenly_at_every_density(
     try:
         dealt = dealt_drives(disks, arm, [arm], host, isolation)  # type: ignore[arg-type]
     except InputError:
-        assert isolation == "vm"
+        assert isolation is Isolation.VM
         return
     assert len({len(own) for own in dealt}) == 1
     carried = [sum(own.count(disk) for own in dealt) for disk in disks]

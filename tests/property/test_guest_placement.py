@@ -12,13 +12,15 @@ from hypothesis import strategies as st
 from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import Disk, Host, VcpuPolicy, VmHost
+from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.memory import GUEST_OS_MIB, worker_minimum_mib
 from density_study.cluster.model.memory_shares import workers_mib
-from density_study.cluster.model.placement import Layout, place
+from density_study.cluster.model.placement import place
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.providers.libvirt.guests import vcpus
+from tests.support.topologies import layout_of
 
-LAYOUT = Layout("libvirt", "vm", 2, 21000)
+LAYOUT = layout_of("libvirt", replication=2)
 ANY = [Arm(1, 1, "flash")]
 """Any arm of the project's own configuration reserves as much for the master."""
 DENSITIES = st.lists(st.integers(1, 6), min_size=1, max_size=3, unique=True)
@@ -62,7 +64,7 @@ def test_guests_and_the_reserve_fit_into_each_hosts_memory(
     owned: list[Host], vms: list[int]
 ) -> None:
     for topology in placed(owned, vms):
-        system_mib = GUEST_OS_MIB if topology.isolation == "vm" else 0
+        system_mib = GUEST_OS_MIB if topology.isolation is Isolation.VM else 0
         for host in owned:
             assert host.vms is not None
             guests = [node for node in topology.nodes if node.host == host.name]
@@ -84,7 +86,7 @@ def test_hardware_of_hosts_is_constant_from_the_bare_host_to_the_densest(
         for topology in topologies:
             guests = [node for node in topology.workers if node.host == host.name]
             containers.add(sum(node.container_mib for node in guests))
-            system_mib = GUEST_OS_MIB if topology.isolation == "vm" else 0
+            system_mib = GUEST_OS_MIB if topology.isolation is Isolation.VM else 0
             sum_mib = sum(node.memory_mib + system_mib for node in guests)
             memory.add(workers_mib(host, ANY) - len(guests) < sum_mib <= workers_mib(host, ANY))
         assert len(containers) == 1 and memory == {True}
@@ -95,7 +97,7 @@ def test_every_guest_has_its_own_address_and_the_cores_of_its_policy(
     owned: list[Host], vms: list[int]
 ) -> None:
     for topology in placed(owned, vms):
-        if topology.isolation == "host":
+        if topology.isolation is Isolation.HOST:
             assert topology.provider == "physical"
             assert {n.address for n in topology.workers} <= {host.address for host in owned}
             continue
@@ -129,7 +131,7 @@ def test_too_few_addresses_or_too_little_memory_are_refused_with_the_host() -> N
         roles = ("master", "worker", "client")
         return Host("h", "198.51.100.1", 8, memory_mib, (Disk("/d", "flash"),), roles, vms=vms)
 
-    layout, two = Layout("libvirt", "vm", 1, 21000), [Arm(2, 1, "flash")]
+    layout, two = layout_of("libvirt"), [Arm(2, 1, "flash")]
     assert len(place([host(16384, 3)], two, layout)[0].nodes) == 3
     with pytest.raises(InputError, match=r"need more than 2 address\(es\)"):
         place([host(16384, 2)], two, layout)

@@ -18,11 +18,12 @@ from density_study.cluster.model.memory import (
     worker_minimum_mib,
 )
 from density_study.cluster.model.memory_shares import workers_mib
-from density_study.cluster.model.placement import Layout, place
+from density_study.cluster.model.placement import place
 from density_study.cluster.model.topology import Topology
+from tests.support.topologies import layout_of
 
 JSON = TypeAdapter(Topology)
-LAYOUT = Layout("local", "process", 1, 21000)
+LAYOUT = layout_of("local")
 CONFIGURATIONS = {
     "plain": PLAIN,
     "off-heap": Configuration(block_cache=BlockCache("off-heap", 512)),
@@ -97,7 +98,7 @@ def test_every_node_has_room_for_its_daemons_and_whole_containers(
 ) -> None:
     for topology in placed(owned, arms):
         for node in topology.workers:
-            daemons = worker_minimum_mib(node.regionservers, topology.configuration)
+            daemons = worker_minimum_mib(node.regionservers, topology.arm.configuration)
             assert node.memory_mib >= daemons + node.container_mib
             assert node.container_mib % CONTAINER_MIB == 0
             assert node.disk is not None and node.disk.medium == "flash"
@@ -108,9 +109,9 @@ def test_heaps_and_what_lies_beside_them_fit_into_the_node(
     owned: list[Host], arms: list[Arm]
 ) -> None:
     for topology in placed(owned, arms):
-        beside_mib = OVERHEAD_MIB + topology.configuration.off_heap_mib
+        beside_mib = OVERHEAD_MIB + topology.arm.configuration.off_heap_mib
         for node in topology.workers:
-            heaps = daemon_heaps(node, topology.configuration)
+            heaps = daemon_heaps(node, topology.arm.configuration)
             servers_mib = node.regionservers * (heaps.pop("regionserver") + beside_mib)
             others_mib = sum(heaps.values()) + len(heaps) * OVERHEAD_MIB
             assert servers_mib + others_mib + node.container_mib <= node.memory_mib
@@ -124,7 +125,7 @@ def test_names_are_unique_and_roles_complete(owned: list[Host], arms: list[Arm])
         assert len({n.name for n in topology.nodes}) == len(topology.nodes)
         assert topology.master.roles == ("master",)
         assert topology.client.roles == ("client",)
-        density = max(topology.vms_per_host, 1)
+        density = max(topology.arm.vms_per_host, 1)
         assert len(topology.workers) == density * (len(owned) - 1)
 
 

@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 from density_study.cluster.model.host import Disk, Host
+from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.topology import Topology
 from density_study.workloads.planning.plan import Plan, make_plan
 from density_study.workloads.record.manifest import Manifest
@@ -31,7 +32,8 @@ def plan(**overrides: object) -> Plan:
 
 @cache
 def topology() -> Topology:
-    return plan().topologies["v1-flash"]
+    (one,) = (one for one in plan().built if one.name == "v1-flash")
+    return one
 
 
 def draft(trial: str) -> Manifest:
@@ -47,5 +49,5 @@ def draft(trial: str) -> Manifest:
         setting_id="testdfsio-write-n1",
         setting=DfsioSetting(mode="write", files=1, file_size_mib=1, read_size_bytes=1024),
         topology=topology(),
-        isolation="process",
+        isolation=Isolation.PROCESS,
     )

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from density_study.analysis.summary.summary import Metric
+from density_study.cluster.model.isolation import Isolation
 
 Workload = Literal["testdfsio", "ycsb"]
 USD_PER_HOUR = 0.61
@@ -56,7 +57,7 @@ SHAPES = (
 class Arm:
     density: int
     medium: str
-    isolation: str
+    isolation: Isolation
 
     @property
     def name(self) -> str:
@@ -80,7 +81,7 @@ def unit(arm: Arm, shape: Shape, rng: random.Random) -> list[Metric]:
 
 def _worth(arm: Arm, shape: Shape, rate: float, noise: float) -> Iterator[Metric]:
     yield _percent("throughput_cv", 14.0 * noise, None)
-    if arm.isolation == "vm":
+    if arm.isolation is Isolation.VM:
         unit = "ops/s per USD/h" if shape.workload == "ycsb" else "MiB/s per USD/h"
         yield Metric.model_validate(
             {"name": "price_performance", "value": rate / USD_PER_HOUR, "unit": unit}
@@ -114,7 +115,7 @@ def _latencies(shape: Shape, steps: int, medium: float, noise: float) -> Iterato
 
 def _cpu(arm: Arm, used: float, rng: random.Random) -> Iterator[Metric]:
     iowait = (7.0 if arm.medium == "hdd" else 1.2) * math.exp(rng.gauss(0.0, 0.2))
-    steal = 1.4 if arm.isolation == "vm" and arm.density else 0.0
+    steal = 1.4 if arm.isolation is Isolation.VM and arm.density else 0.0
     parts = {
         "used": used,
         "user": used * 0.68,
@@ -129,7 +130,7 @@ def _cpu(arm: Arm, used: float, rng: random.Random) -> Iterator[Metric]:
     yield _percent("cpu_used", used * 0.6, "cluster")
     yield _percent("cpu_used", used * 0.31, "client")
     yield _percent("cpu_user", used * 0.28, "client")
-    if arm.isolation == "process":
+    if arm.isolation is Isolation.PROCESS:
         yield _percent("cpu_used", used * 0.68, "host-less-client:here")
         yield _percent("cpu_used", 0.06, "monitor")
     yield Metric(name="disk_read", value=used * 3.1, unit="MiB/s", scope="host:here")

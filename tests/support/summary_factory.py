@@ -34,6 +34,7 @@ from density_study.analysis.summary.summary import (
     TrialSummary,
     VerdictName,
 )
+from density_study.cluster.model.isolation import Isolation
 from density_study.workloads.study.hypotheses import Hypotheses
 from tests.support.metric_factory import SHAPES, USD_PER_HOUR, Arm, Shape, unit
 from tests.support.series_factory import trial_series
@@ -56,7 +57,7 @@ PHASES_S = {
 def one_block(study: str = "quickstart") -> Summary:
     """The quickstart's: every interval null, every finding `no claim`, one trial of each kind of
     problem."""
-    arms = tuple(Arm(density, "flash", "process") for density in (1, 2))
+    arms = tuple(Arm(density, "flash", Isolation.PROCESS) for density in (1, 2))
     summary = _summary(study, arms, repetitions=1, provider="local")
     question = "Do two workers on this host use its CPUs better than one, at the same total memory?"
     limits = (
@@ -76,7 +77,7 @@ def one_block(study: str = "quickstart") -> Summary:
 def eight_repetitions(study: str = "density-flash-hdd", repetitions: int = 8) -> Summary:
     """3 densities x 2 media x 8 repetitions on VMs: intervals everywhere, 296 trials, 37 per repetition."""
     media = ("flash", "hdd")
-    arms = tuple(Arm(density, medium, "vm") for density in (0, 2, 4) for medium in media)
+    arms = tuple(Arm(density, medium, Isolation.VM) for density in (0, 2, 4) for medium in media)
     summary = _summary(study, arms, repetitions=repetitions, provider="libvirt")
     question = (
         "How many VMs per host, on which disks, if short scans must have a p99 of at most 60 ms?"
@@ -108,7 +109,9 @@ def talk(study: str = "talk-2013") -> Summary:
         for records in ((100_000, 300_000) if one is mixed else (100_000,))
         for threads, factor in ((8, 1.0), (32, 1.7))
     ]  # fmt: skip
-    arms = tuple(Arm(density, medium, "vm") for density in (0, 4) for medium in ("flash", "hdd"))
+    arms = tuple(
+        Arm(density, medium, Isolation.VM) for density in (0, 4) for medium in ("flash", "hdd")
+    )
     summary = _summary(study, arms, repetitions=5, provider="libvirt", shapes=(*reads, *runs))
     return _concluded(summary, Hypotheses())
 
@@ -192,7 +195,7 @@ def _setting(arm: Arm, shape: Shape, units: list[list[Metric]]) -> SettingSummar
         label=shape.label,
         n_builds=len(units),
         metrics=tuple(_pooled(list(same)) for same in zip(*units, strict=True)),
-        usd_per_hour=USD_PER_HOUR if arm.isolation == "vm" else None,
+        usd_per_hour=USD_PER_HOUR if arm.isolation is Isolation.VM else None,
         **shape.knobs,
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from density_study.analysis.findings import Evidence
 from density_study.analysis.summarise.headline import headline
 from density_study.analysis.summary.summary import Summary
+from density_study.cluster.model.isolation import Isolation
 from tests.support.summary_factory import one_block
 
 
@@ -14,7 +15,7 @@ def empty() -> Summary:
         ("settings", "findings", "trials", "builds", "series"), ()
     )
     answer = {
-        "headline": headline(Evidence((), 1, "process"), 0).text,
+        "headline": headline(Evidence((), 1, Isolation.PROCESS), 0).text,
         "headline_setting": None,
         "undecided": None,
     }
@@ -41,7 +42,7 @@ def all_invalid() -> Summary:
             "trials": trials,
             "settings": settings,
             "findings": findings,
-            "headline": headline(Evidence(settings, 1, "process"), len(trials)).text,
+            "headline": headline(Evidence(settings, 1, Isolation.PROCESS), len(trials)).text,
             "headline_setting": None,
         }
     )

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import PurePath
+from typing import Any
 
+from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.host import Disk, Host
+from density_study.cluster.model.placement import Layout
 from density_study.cluster.model.ports import allocate_ports
 from density_study.cluster.model.topology import Node, Topology
+from density_study.cluster.providers.provider import provider_of
 from density_study.cluster.render.blueprint import Blueprint, InstallDirs, NodePaths
 
 HOMES = InstallDirs(
@@ -52,6 +57,17 @@ def physical() -> Topology:
     return _topology("physical", hosts, nodes, 21000)
 
 
+def layout_of(provider: str, replication: int = 1, base_port: int = 21000) -> Layout:
+    """Of a study with this provider of `cluster.providers`."""
+    made_by = provider_of(provider)
+    return Layout(provider, made_by.isolation, replication, base_port, made_by.bare)
+
+
+def with_arm(topology: Topology, **changes: Any) -> Topology:
+    """The same nodes, of an arm with other levels."""
+    return replace(topology, arm=replace(topology.arm, **changes))
+
+
 def blueprint(topology: Topology) -> Blueprint:
     data = {n.name: PurePath(f"/data/density-study/s/r/b1/{n.name}") for n in topology.nodes}
     places = NodePaths(PurePath("/runs/b1/conf"), PurePath("/runs/b1/logs"), data)
@@ -64,10 +80,8 @@ def _topology(
     return Topology(
         name="v2-flash",
         provider=provider,
-        isolation="process" if provider == "local" else "host",
-        medium="flash",
-        vms_per_host=2,
-        regionservers_per_node=1,
+        isolation=provider_of(provider).isolation,
+        arm=Arm(2, 1, "flash"),
         replication=1,
         hosts=hosts,
         nodes=tuple(nodes),

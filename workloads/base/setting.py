@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.topology import Jit, Topology
+from density_study.cluster.model.topology import AnyTopology, Jit
 from density_study.workloads.base.search import Probe, Search
 from density_study.workloads.base.values import ClientFiles, Frozen
 
@@ -152,7 +152,7 @@ class Setting(Frozen):
         """The data that is brought into the state from which trials start, once per build; None: none is."""
         return None
 
-    def prepare_estimate_s(self, topology: Topology, is_written: bool) -> float:
+    def prepare_estimate_s(self, topology: AnyTopology, is_written: bool) -> float:
         """Estimated duration of that. `is_written`: whether an earlier trial of the build wrote the data."""
         return 0.0
 
@@ -168,10 +168,10 @@ class Setting(Frozen):
 
     # Requirements on the cluster
 
-    def check_topology(self, topology: Topology) -> None:
+    def check_topology(self, topology: AnyTopology) -> None:
         """InputError if the topology cannot run the setting as requested; the study is then rejected."""
 
-    def obstacle(self, topology: Topology) -> InputError | None:
+    def obstacle(self, topology: AnyTopology) -> InputError | None:
         """Why the setting is left out on this topology; None: it runs there.
 
         A setting that no topology can run is an error of the study.

@@ -16,7 +16,7 @@ from typing import Any
 from density_study.cluster.clients.daemon_pages import NO_ANSWER, fetch_page
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.host import MIB
-from density_study.cluster.model.topology import Topology
+from density_study.cluster.model.topology import AnyTopology
 from density_study.cluster.providers.existing.web import url_of
 from density_study.cluster.stores.answers import Fetch
 from density_study.workloads.base.values import CacheUse
@@ -50,7 +50,7 @@ class CachesReading:
     faults: tuple[str, ...] = ()
 
 
-def has_tier(topology: Topology) -> bool:
+def has_tier(topology: AnyTopology) -> bool:
     """Whether the arm declares where its RegionServers cache blocks."""
     return "tier" in topology.levels or topology.configuration.block_cache is not None
 

@@ -11,7 +11,7 @@ from density_study.cluster.model.errors import FaultsError, InputError
 from density_study.cluster.model.host import Host
 from density_study.cluster.providers.libvirt.accel import check_kvm
 from density_study.cluster.providers.libvirt.virsh import Virsh
-from density_study.cluster.providers.provider import Leases, provider_of
+from density_study.cluster.providers.provider import provider_of
 from density_study.cluster.providers.ssh.channel import channel
 from density_study.cluster.state import lease
 from density_study.cluster.state.owner import Owner
@@ -52,7 +52,7 @@ def _of_plan(study: Study, plan: Plan, runs: Path) -> Iterator[Check]:
         "this machine is free", lambda: lease.check_free(tag, Owner.of_process(os.getpid()))
     )
     provider = provider_of(study.node_provider)
-    if isinstance(provider, Leases):
+    if provider.leases_hosts:
         for name, topology in plan.topologies.items():
             yield tried(f"hosts of {name} are free", partial(provider.check_leases, topology, tag))
     yield from checks(study, plan, runs, tag)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.errors import StudyError
-from density_study.cluster.providers.provider import Capacity, Guests, NodeTime, provider_of
+from density_study.cluster.providers.provider import NodeTime, provider_of
 from density_study.workloads.base.values import GuestCpu
 
 FULL_MIB = 1024
@@ -27,8 +27,6 @@ class GuestReading:
 def read_guests(cluster: Cluster) -> GuestReading:
     """StudyError if a host does not report it."""
     provider = provider_of(cluster.topology.provider)
-    if not isinstance(provider, Guests):
-        return GuestReading(time.time(), {})
     return GuestReading(time.time(), provider.guest_times(cluster.site, cluster.topology))
 
 
@@ -72,8 +70,7 @@ def full_disks(cluster: Cluster) -> list[str]:
     """
     topology = cluster.topology
     try:
-        provider = provider_of(topology.provider)
-        free = provider.free_resources(topology) if isinstance(provider, Capacity) else {}
+        free = provider_of(topology.provider).free_resources(topology)
     except (StudyError, OSError):
         return []  # the trial's own fault already reports the lost host
     return [

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from density_study.cluster.lifecycle.reap import clear
 from density_study.cluster.model.errors import HostBusyError, InputError
-from density_study.cluster.providers.provider import Leases, provider_of
+from density_study.cluster.providers.provider import provider_of
 from density_study.cluster.providers.simulated.rehearsal import is_rehearsal
 from density_study.cluster.state import lease, own_runs, presence
 from density_study.cluster.state.atomic import naming, write_text
@@ -176,9 +176,8 @@ def _held(
         lease.acquire(tag, root, owner)
         undo.callback(lease.release, tag)
         provider = provider_of(study.node_provider)
-        if isinstance(provider, Leases):
-            for topology in plan.topologies.values():
-                provider.check_leases(topology, tag)
+        for topology in plan.topologies.values():
+            provider.check_leases(topology, tag)
         if earlier:
             opening.enter_context(_taken_over(earlier, owner))
         preflight(study, plan, root.parents[1], tag, report)

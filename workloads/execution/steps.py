@@ -15,8 +15,9 @@ from density_study.cluster.lifecycle.stand_up import stand_up
 from density_study.cluster.lifecycle.tear_down import release_hosts, tear_down
 from density_study.cluster.model.cluster import Cluster, read_cluster
 from density_study.cluster.model.errors import HostLostError, StudyError
+from density_study.cluster.model.topology import ExistingTopology
 from density_study.cluster.model.transport import Transport
-from density_study.cluster.providers.provider import Given, provider_of, software_of
+from density_study.cluster.providers.provider import provider_of, software_of
 from density_study.cluster.providers.simulated.provider import SimulatedProvider
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.state import lease
@@ -193,25 +194,19 @@ def _up(run: Run, acts: Acts, step: Step) -> StepOutcome:
     close_unfinished(run.records, KILLED)
     site = run.site(step.build)
     topology = run.plan.topology_of(step.build)
-    provider = provider_of(topology.provider)
 
     def check(cluster: Cluster) -> None:
         row_written_and_read(cluster, run.journal)
 
     try:
-        if isinstance(provider, Given):
-            join(site, topology, provider, run.journal, check)
-            return StepOutcome(step, "ok")
-        if isinstance(provider, SimulatedProvider):
+        if isinstance(topology, ExistingTopology):
+            join(site, topology, run.journal, check)
+        elif isinstance(provider := provider_of(topology.provider), SimulatedProvider):
             stand_up(site, topology, provider, run.journal)
-            return StepOutcome(step, "ok")
-        bring_up(
-            site,
-            topology,
-            ensure_stacks(topology.versions, topology.store, software_of(topology)),
-            run.journal,
-            final_check=check,
-        )
+        else:
+            machine = software_of(topology)
+            stacks = ensure_stacks(topology.arm.versions, topology.store, machine)
+            bring_up(site, topology, stacks, run.journal, final_check=check)
     except BaseException:
         tear_down(site, run.journal)  # an incomplete cluster never stays, whatever stopped it
         raise

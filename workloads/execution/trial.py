@@ -15,12 +15,7 @@ from typing import TYPE_CHECKING, Any
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.errors import HostLostError, StudyError
 from density_study.cluster.model.transport import Transport
-from density_study.cluster.providers.provider import (
-    Watched,
-    machines_of_hosts,
-    out_of_memory,
-    provider_of,
-)
+from density_study.cluster.providers.provider import out_of_memory, provider_of
 from density_study.cluster.providers.simulated.provider import SimulatedProvider
 from density_study.cluster.state.clock import Clock
 from density_study.cluster.state.events import TrialState
@@ -38,7 +33,7 @@ from density_study.workloads.execution.run import Run
 from density_study.workloads.execution.searching import judged
 from density_study.workloads.monitors import with_devices
 from density_study.workloads.planning.plan import Step
-from density_study.workloads.record.given import UNKNOWN, recorded
+from density_study.workloads.record.given import recorded
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import Record
 from density_study.workloads.study.registry import kind_of
@@ -94,7 +89,7 @@ def draft_manifest(run: Run, step: Step) -> Manifest:
         monitored=step.monitored,
         overhead_of=step.overhead_of,
         topology=recorded(topology),
-        isolation=UNKNOWN if topology.given else topology.isolation,
+        isolation=topology.isolation,
     )
 
 
@@ -157,11 +152,7 @@ def _means(
 
         simulated = SimulatedWorkload(context, setting)
         return simulated, SimulatedMonitors(context, period_s, step.monitored, simulated)
-    machines = (
-        provider.machines(context.cluster.site, topology, run.journal)
-        if isinstance(provider, Watched)
-        else machines_of_hosts(topology, context.transport)
-    )
+    machines = provider.machines(context.cluster.site, topology, run.journal)
     daemons = daemons_of(context.cluster, machines)
     devices = run.study.monitor.also if step.devices is None else step.devices
     profiled = step.monitored and "profile" in devices

@@ -5,13 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from density_study.cluster.model.topology import Isolation
+from density_study.cluster.model.isolation import Isolation
 from density_study.workloads.base.values import ClockOffset, MonitorRun, Window
 from density_study.workloads.imports.built_trial import RecordFile
 from density_study.workloads.imports.choose import Chosen, Knowledge
 from density_study.workloads.imports.map_model import ArmEntry, ImportMap
 from density_study.workloads.imports.piece import HOST_MONITORS, MONITORS
-from density_study.workloads.record.given import GivenHost, GivenNode, GivenTopology
+from density_study.workloads.record.given import (
+    IMPORTED,
+    UNKNOWN,
+    GivenArm,
+    GivenHost,
+    GivenNode,
+    GivenTopology,
+)
 
 ONLY_ARM = "imported"
 _HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,62}[A-Za-z0-9])?")
@@ -47,22 +54,20 @@ def topology(map_: ImportMap, arm_name: str | None, seen: Sequence[str]) -> Give
         GivenNode(host.name, host.name, host.roles, host.cores, host.memory_mib) for host in hosts
     )
     return GivenTopology(
-        provider="imported",
+        provider=IMPORTED,
         name=arm_name or ONLY_ARM,
-        isolation=_isolation(arm.vms_per_host) or "unknown",
-        medium=arm.medium or "unknown",
-        vms_per_host=arm.vms_per_host,
-        regionservers_per_node=arm.regionservers_per_node,
+        isolation=_isolation(arm.vms_per_host),
+        arm=GivenArm(arm.medium or UNKNOWN, arm.vms_per_host, arm.regionservers_per_node),
         replication=arm.replication,
         hosts=hosts,
         nodes=nodes,
     )
 
 
-def _isolation(vms_per_host: int | None) -> Isolation | None:
+def _isolation(vms_per_host: int | None) -> Isolation:
     if vms_per_host is None:
-        return None
-    return "vm" if vms_per_host else "host"
+        return Isolation.UNKNOWN
+    return Isolation.VM if vms_per_host else Isolation.HOST
 
 
 def monitors(

@@ -9,7 +9,8 @@ from pydantic import Field
 
 from density_study.cluster.clients.spark_on_yarn import executors
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.topology import Node, Topology
+from density_study.cluster.model.topology import AnyTopology, ExistingTopology, Node, Placed
+from density_study.cluster.providers.provider import provider_of
 from density_study.workloads.base.setting import Setting
 from density_study.workloads.base.values import ClientFiles, Frozen
 from density_study.workloads.pipeline.machine.files import CALL, SORT
@@ -135,15 +136,15 @@ class PipelineSetting(Setting):
         """At least: the nodes divide the work."""
         return self.read_bases * COHORT * RUN_CORE_US / 1e6
 
-    def numbers(self, topology: Topology) -> list[tuple[Node, tuple[int, ...]]]:
+    def numbers(self, topology: Placed) -> list[tuple[Node, tuple[int, ...]]]:
         """Each worker node with its genomes."""
         workers = topology.workers
         numbers = range(1, self.genomes + 1)
         return [(node, tuple(numbers[at :: len(workers)])) for at, node in enumerate(workers)]
 
-    def check_topology(self, topology: Topology) -> None:
+    def check_topology(self, topology: AnyTopology) -> None:
         where = "workloads, key pipeline"
-        if topology.given is not None:
+        if isinstance(topology, ExistingTopology):
             raise InputError(
                 "pipeline cannot be used with provider existing: its programs run on nodes that the study "
                 "builds.",
@@ -169,7 +170,7 @@ class PipelineSetting(Setting):
                 ("workloads",),
             )
         if self.importance:
-            if not topology.on_this_machine:
+            if not provider_of(topology.provider).here:
                 raise InputError(
                     "the driver of variant_importance needs the Spark of this machine, and nodes of "
                     f"{topology.name} are on others.",

@@ -43,20 +43,20 @@ def check_properties(topology: Topology) -> None:
 
     Nobody knows, and nothing is checked, as long as a stack is not in the cache.
     """
-    if not topology.configuration.properties:
+    if not topology.arm.configuration.properties:
         return
-    homes = {name: stack_home(name, topology.versions) for name in ("hadoop", "hbase")}
+    homes = {name: stack_home(name, topology.arm.versions) for name in ("hadoop", "hbase")}
     if not all((home / PROPERTIES).is_file() for home in homes.values()):
         return
     hadoop = read_names(homes["hadoop"])
     hbase = hadoop | read_names(homes["hbase"])
-    for site, properties in topology.configuration.properties.items():
+    for site, properties in topology.arm.configuration.properties.items():
         known = hbase if site == "hbase-site" else hadoop
         for name in properties:
             if name not in known:
                 near = get_close_matches(name, known, n=1, cutoff=0.8)
                 raise InputError(
-                    f"{name} is unknown to {topology.versions}.",
+                    f"{name} is unknown to {topology.arm.versions}.",
                     f"configuration {topology.levels['configuration']}, {site}",
                     f"did you mean {near[0]}?"
                     if near
@@ -68,8 +68,8 @@ def check_properties(topology: Topology) -> None:
 def check_jvm_flags(topology: Topology) -> None:
     """InputError for flags that the arm's Java refuses."""
     machine = software_of(topology)
-    for kind, argv in _flags(topology.configuration):
-        if refused := machine.refusal(argv, topology.versions.java):
+    for kind, argv in _flags(topology.arm.configuration):
+        if refused := machine.refusal(argv, topology.arm.versions.java):
             raise InputError(
                 refused,
                 f"configuration {topology.levels['configuration']}, jvm.{kind}",

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase as fnmatch
 
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.topology import Topology
+from density_study.cluster.model.topology import AnyTopology
 from density_study.workloads.base.setting import Setting
 
 
 def built(
-    topologies: Sequence[Topology], settings: Sequence[Setting], leave_out: Sequence[str]
-) -> tuple[Topology, ...]:
+    topologies: Sequence[AnyTopology], settings: Sequence[Setting], leave_out: Sequence[str]
+) -> tuple[AnyTopology, ...]:
     """Those on which anything runs. InputError if nothing does, or if a glob leaves nothing out."""
     cells = [f"{topology.name}/{setting.id}" for topology in topologies for setting in settings]
     for at, glob in enumerate(leave_out):
@@ -33,5 +33,5 @@ def built(
     raise InputError("nothing is left to run.", "leave_out", "leave out less.", ("leave_out",))
 
 
-def is_left_out(setting: Setting, topology: Topology, leave_out: Sequence[str]) -> bool:
+def is_left_out(setting: Setting, topology: AnyTopology, leave_out: Sequence[str]) -> bool:
     return any(fnmatch(f"{topology.name}/{setting.id}", glob) for glob in leave_out)

@@ -15,8 +15,10 @@ from pydantic import Field, model_validator
 from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.host import Host
-from density_study.cluster.model.placement import Layout, given_topology, place
-from density_study.cluster.model.topology import Isolation, Topology
+from density_study.cluster.model.placement import Layout, place
+from density_study.cluster.model.topology import AnyTopology, Topology
+from density_study.cluster.providers.existing.placing import existing_topology
+from density_study.cluster.providers.provider import provider_of
 from density_study.cluster.state.atomic import write_text
 from density_study.cluster.state.own_runs import MAX_PLAN_BYTES
 from density_study.cluster.state.plain_file import read_plain
@@ -44,12 +46,6 @@ MAX_TRIALS = 10_000  # maximum of a run: more than a week, at one or two minutes
 UP_ESTIMATE_S = 35.0
 STORE_UP_ESTIMATE_S = 15.0  # without Hadoop
 DOWN_ESTIMATE_S = 5.0
-_ISOLATION: dict[str, Isolation] = {
-    "local": "process",
-    "physical": "host",
-    "libvirt": "vm",
-    "container": "container",
-}
 
 
 class Step(Frozen):
@@ -94,7 +90,7 @@ class Plan(Frozen):
     study: str
     seed: int
     repetitions: int
-    topologies: dict[str, Topology]
+    topologies: dict[str, AnyTopology]
     builds: dict[str, str]
     steps: tuple[Step, ...]
     only: tuple[str, ...] = Field((), description="globs of setting ids that the run started with")
@@ -114,7 +110,12 @@ class Plan(Frozen):
                 raise ValueError(f"step {index} is out of order, or has no build")
         return self
 
-    def topology_of(self, build: str) -> Topology:
+    @property
+    def built(self) -> tuple[Topology, ...]:
+        """The topologies that the study builds itself."""
+        return tuple(one for one in self.topologies.values() if isinstance(one, Topology))
+
+    def topology_of(self, build: str) -> AnyTopology:
         return self.topologies[self.builds[build]]
 
     def measuring_for(self, setting: Setting, build: str) -> tuple[str, ...]:
@@ -194,7 +195,7 @@ def chosen(settings: Sequence[Setting], only: Sequence[str]) -> tuple[Setting, .
 
 
 def _check_topologies(
-    settings: Sequence[Setting], topologies: Sequence[Topology], leave_out: Sequence[str]
+    settings: Sequence[Setting], topologies: Sequence[AnyTopology], leave_out: Sequence[str]
 ) -> None:
     for topology in topologies:
         for setting in settings:
@@ -248,12 +249,14 @@ def _with_repetitions(
     )
 
 
-def _topologies(study: Study, hosts: Sequence[Host]) -> tuple[Topology, ...]:
+def _topologies(study: Study, hosts: Sequence[Host]) -> tuple[AnyTopology, ...]:
     if study.existing is not None:
         *watched, client = hosts
         given = given_clusters(study.existing, study.factors.cluster, watched)
         store = study.store.store
-        return tuple(given_topology(one, client, order, store) for order, one in enumerate(given))
+        return tuple(
+            existing_topology(one, client, order, store) for order, one in enumerate(given)
+        )
     media = tuple(dict.fromkeys(disk.medium for host in hosts for disk in host.disks))
     # nobody asked for the control arm: it is one of stores with RegionServers
     is_asked = "regionservers_per_node" in study.factors.model_fields_set
@@ -266,9 +269,11 @@ def _topologies(study: Study, hosts: Sequence[Host]) -> tuple[Topology, ...]:
         )
         if "regionservers_per_node" in store.offers or servers == 1 or is_asked
     ]
+    provider = provider_of(study.node_provider)
     layout = Layout(
         provider=study.node_provider,
-        isolation=_ISOLATION[study.provider],
+        isolation=provider.isolation,
+        bare=provider.bare,
         replication=study.stack.replication,
         jit=study.stack.jit,
         base_port=study.stack.base_port,
@@ -282,7 +287,7 @@ def _append_build(
     repetition: int,
     build: str,
     trials: Sequence[PlannedTrial],
-    topology: Topology,
+    topology: AnyTopology,
 ) -> None:
     store = topology.store
 

@@ -43,8 +43,8 @@ def plan_study(
     with file.placing_faults():
         check_new_runs(runs)
         plan = make_plan(file.study, planned_hosts(file.study, runs), only)
-        check_versions(topology.versions for topology in plan.topologies.values())
-        for topology in plan.topologies.values():
+        check_versions(topology.arm.versions for topology in plan.built)
+        for topology in plan.built:
             check_properties(topology)
         return PlannedStudy(file, plan)
 

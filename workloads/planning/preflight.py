@@ -15,16 +15,13 @@ from density_study.cluster.model.configuration import PLAIN
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.host import Host
 from density_study.cluster.model.ports import allocate_ports
-from density_study.cluster.model.topology import Topology
+from density_study.cluster.model.topology import ExistingTopology, Topology
 from density_study.cluster.model.versions import Versions
+from density_study.cluster.providers.existing.placing import existing_provider
 from density_study.cluster.providers.provider import (
-    Capacity,
     FreeResources,
-    Given,
-    Paths,
-    Preflight,
-    PrivateNetwork,
-    WorkerChecks,
+    NamedCheck,
+    Provider,
     provider_of,
     software_of,
 )
@@ -93,10 +90,11 @@ def _cache_files_mib(study: Study) -> int:
 
 def disks_too_small(study: Study, plan: Plan, runs: Path) -> Iterator[str]:
     """Warnings about disks that `preflight` would reject now, on this machine: others are not contacted."""
-    if study.ssh is not None or study.provider not in ("local", "container"):
+    provider = provider_of(study.node_provider)
+    if not (provider.here and provider.shares_hosts):
         return
     found = {}
-    for topology in plan.topologies.values():
+    for topology in plan.built:
         for host in topology.hosts:
             folders = {disk.path: disk_free_mib(disk.path) for disk in host.disks}
             for folder, free_mib in (folders | _runs_disk(runs.absolute())).items():
@@ -147,9 +145,8 @@ def tried(name: str, act: Callable[[], object]) -> Check:
 def exposed(plan: Plan) -> str:
     """Who else on this machine could run programs as this user while the study runs, by its daemons, which
     ask for no password; empty if nobody could."""
-    names = {topology.provider for topology in plan.topologies.values()}
-    here = [one for one in map(provider_of, names) if isinstance(one, PrivateNetwork)]
-    why = [obstacle for one in here if (obstacle := one.reachable_because())]
+    names = sorted({topology.provider for topology in plan.topologies.values()})
+    why = [found for name in names if (found := provider_of(name).reachable_because())]
     if not why or not (people := other_people()):
         return ""
     return (
@@ -158,66 +155,71 @@ def exposed(plan: Plan) -> str:
     )
 
 
-def _acts(
-    study: Study, plan: Plan, runs: Path, tag: str
-) -> Iterator[tuple[str, Callable[[], object]]]:
+def _acts(study: Study, plan: Plan, runs: Path, tag: str) -> Iterator[NamedCheck]:
     provider = provider_of(study.node_provider)
+    topologies = tuple(plan.topologies.values())
     yield "limits of this shell", check_limits
-    for topology in plan.topologies.values():
-        if isinstance(provider, Capacity):
-            yield (
-                f"memory and disks of {topology.name}",
-                partial(_check_room, provider, study, plan, topology, runs),
-            )
-            yield (
-                f"ports of {topology.name}",
-                partial(provider.check_ports, topology, allocate_ports(topology)),
-            )
+    for topology in plan.built if provider.shares_hosts else ():
+        yield (
+            f"memory and disks of {topology.name}",
+            partial(_check_room, provider, study, plan, topology, runs),
+        )
+        yield (
+            f"ports of {topology.name}",
+            partial(provider.check_ports, topology, allocate_ports(topology)),
+        )
     yield "dool", dool_path
     if "profile" in study.monitor.also:
         yield "async-profiler", partial(ensure, "profiler")
     if "pressure" in study.monitor.also:
-        hosts = {
-            host.name: host for topology in plan.topologies.values() for host in topology.hosts
-        }
+        hosts = {host.name: host for topology in topologies for host in topology.hosts}
         for host in hosts.values():
             yield f"pressure stall information of {host.name}", partial(_check_pressure, host)
-    if isinstance(provider, Given):
-        for topology in plan.topologies.values():
-            which = ", ".join(topology.levels.values()) or "the cluster"
-            known = "version of Hadoop" if topology.store.hadoop else "durability"
+    for existing in topologies:
+        if isinstance(existing, ExistingTopology):
+            which = ", ".join(existing.levels.values()) or "the cluster"
+            known = "version of Hadoop" if existing.store.hadoop else "durability"
             yield (
                 f"{which} answers, and its {known} is known",
-                partial(_check_given, topology, disk_need_mib(study), plan.estimate_s),
+                partial(_check_given, existing, disk_need_mib(study), plan.estimate_s),
             )
-        return
-    topologies = plan.topologies.values()
+    if plan.built:
+        yield from _to_build(study, plan.built, provider)
+        yield from _of_hosts(study, plan.built, provider, tag)
+
+
+def _to_build(
+    study: Study, topologies: Sequence[Topology], provider: Provider[Topology]
+) -> Iterator[NamedCheck]:
+    """Software, and configurations that it understands."""
     for topology in {topology.store: topology for topology in topologies}.values():
         if topology.store.own_software:
             yield topology.store.title, partial(_ensure_store, topology)
-    for versions in dict.fromkeys(topology.versions for topology in topologies):
+    for versions in dict.fromkeys(topology.arm.versions for topology in topologies):
         name = "Java, Hadoop, HBase and YCSB" if versions == study.stack.versions else str(versions)
-        yield name, partial(ensure_software, versions, here=not isinstance(provider, Paths))
+        yield name, partial(ensure_software, versions, here=provider.here)
     for stack in dict.fromkeys(one for topology in topologies for one in topology.worker_stacks):
         if stack in further_recipes():  # the others are already there
             yield stack, partial(ensure, stack)
-    for name, topology in plan.topologies.items():
-        if topology.configuration != PLAIN:
-            yield f"configuration of {name}", partial(check_configuration, topology)
+    for topology in topologies:
+        if topology.arm.configuration != PLAIN:
+            yield f"configuration of {topology.name}", partial(check_configuration, topology)
     by_provider = {topology.provider: topology for topology in topologies}
     if len(by_provider) > 1:
         check = partial(check_one_java, tuple(by_provider.values()))
         yield "one release of Java, divided or not", check
-    if isinstance(provider, WorkerChecks):
-        settings = study.settings()
-        for name, topology in plan.topologies.items():
-            able = (setting for setting in settings if not setting.obstacle(topology))
-            for command in dict.fromkeys(one for s in able for one in s.needs_of_workers):
-                check = partial(provider.check_workers, topology, command)
-                yield f"{command} on workers of {name}", check
-    if isinstance(provider, Preflight):
-        for topology in plan.topologies.values():
-            yield f"hosts of {topology.name}", partial(provider.preflight, topology, tag)
+
+
+def _of_hosts(
+    study: Study, topologies: Sequence[Topology], provider: Provider[Topology], tag: str
+) -> Iterator[NamedCheck]:
+    settings = study.settings()
+    for topology in topologies:
+        able = (setting for setting in settings if not setting.obstacle(topology))
+        for command in dict.fromkeys(one for s in able for one in s.needs_of_workers):
+            yield from provider.worker_checks(topology, command)
+    for topology in topologies:
+        yield from provider.checks(topology, tag)
 
 
 def _ensure_store(topology: Topology) -> None:
@@ -239,15 +241,14 @@ def _check_pressure(host: Host) -> None:
         )
 
 
-def _check_given(topology: Topology, needed_mib: int, for_s: float) -> None:
-    provider = provider_of(topology.provider)
-    assert isinstance(provider, Given)
+def _check_given(topology: ExistingTopology, needed_mib: int, for_s: float) -> None:
+    provider = existing_provider(topology)
     provider.check_given(topology, needed_mib, for_s)
     ensure_software(provider.versions(topology))
 
 
 def _check_room(
-    provider: Capacity, study: Study, plan: Plan, topology: Topology, runs: Path
+    provider: Provider[Topology], study: Study, plan: Plan, topology: Topology, runs: Path
 ) -> None:
     free = provider.free_resources(topology)
     for host in topology.hosts:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from density_study.cluster.model.topology import Topology
+from density_study.cluster.model.topology import AnyTopology
 from density_study.workloads.base.search import stretch_after
 from density_study.workloads.base.setting import Setting
 from density_study.workloads.planning.trial_order import PlannedTrial
@@ -13,7 +13,7 @@ from density_study.workloads.planning.trial_order import PlannedTrial
 class Estimates:
     """Of one build, asked in the order of its trials: what one wrote or warmed up costs others nothing."""
 
-    def __init__(self, topology: Topology) -> None:
+    def __init__(self, topology: AnyTopology) -> None:
         self._topology = topology
         self._is_warmed_up = topology.store.compiled
         self._earlier: list[Setting] = []

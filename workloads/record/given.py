@@ -9,10 +9,13 @@ from typing import Literal
 from pydantic import Field
 
 from density_study.cluster.model.host import Disk, Medium, Role
-from density_study.cluster.model.topology import Isolation, Topology
+from density_study.cluster.model.isolation import Isolation
+from density_study.cluster.model.topology import AnyTopology, Flat, Topology
 from density_study.workloads.base.values import Frozen
 
 UNKNOWN: Literal["unknown"] = "unknown"
+IMPORTED: Literal["imported"] = "imported"
+_DENSITY = ("vms_per_host", "regionservers_per_node")
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,17 @@ class GivenNode:
 
 
 @dataclass(frozen=True)
-class GivenTopology:
+class GivenArm:
+    """What is known of how its hosts are divided. The attributes are those of `cluster.model.arm.Arm`."""
+
+    medium: Medium | Literal["unknown"] = UNKNOWN
+    vms_per_host: int | None = None
+    regionservers_per_node: int | None = None
+    levels: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True)
+class GivenTopology(Flat):
     """A cluster that others built. The attributes are those of `cluster.model.topology.Topology`.
 
     `imported`: others also measured on it. `existing`: this program did.
@@ -51,15 +64,16 @@ class GivenTopology:
 
     provider: Literal["imported", "existing"]
     name: str
-    isolation: Isolation | Literal["unknown"] = UNKNOWN
-    medium: Medium | Literal["unknown"] = UNKNOWN
-    vms_per_host: int | None = None
-    regionservers_per_node: int | None = None
+    isolation: Isolation = Isolation.UNKNOWN
+    arm: GivenArm = GivenArm()
     replication: int | None = None
     hosts: tuple[GivenHost, ...] = ()
     nodes: tuple[GivenNode, ...] = ()
-    levels: Mapping[str, str] = field(default_factory=dict, hash=False)
     order: int = 0
+
+    @property
+    def levels(self) -> Mapping[str, str]:
+        return self.arm.levels
 
     @property
     def client(self) -> GivenNode | None:
@@ -71,25 +85,28 @@ class GivenTopology:
 
     @property
     def declared(self) -> dict[str, str]:
-        """What a study that compares given clusters says of this one: by the keys of `arm.declared`."""
+        """What a study that compares given clusters says of this one: by the keys of `Topology.declared`."""
         if "cluster" not in self.levels:
             return {}
-        facts = {name: getattr(self, name) for name in ("vms_per_host", "regionservers_per_node")}
-        said = {"cluster": self.levels["cluster"], "medium": self.medium, **facts}
+        facts = {name: getattr(self.arm, name) for name in _DENSITY}
+        said = {"cluster": self.levels["cluster"], "medium": self.arm.medium, **facts}
         return {name: str(value) for name, value in said.items() if value not in (None, UNKNOWN)}
 
 
-def recorded(topology: Topology) -> GivenTopology | Topology:
+def recorded(topology: AnyTopology) -> GivenTopology | Topology:
     """The topology as a record has it: of a cluster of others, only what is known."""
-    if topology.given is None:
+    if isinstance(topology, Topology):
         return topology
     given, hosts = topology.given, {host.name: host for host in topology.hosts}
     return GivenTopology(
         provider="existing",
         name=topology.name,
-        medium=given.medium or UNKNOWN,
-        vms_per_host=given.vms_per_host,
-        regionservers_per_node=given.regionservers_per_node,
+        arm=GivenArm(
+            given.medium or UNKNOWN,
+            given.vms_per_host,
+            given.regionservers_per_node,
+            topology.levels,
+        ),
         hosts=(
             *(
                 GivenHost(host.name, host.cores, host.memory_mib, host.usd_per_hour, host.roles)
@@ -104,9 +121,13 @@ def recorded(topology: Topology) -> GivenTopology | Topology:
             ),
             *(GivenNode(host.name, host.name, host.roles, host.cores) for host in given.watched),
         ),
-        levels=topology.levels,
         order=topology.order,
     )
+
+
+def is_joined(topology: GivenTopology | Topology) -> bool:
+    """Whether this program measured on a cluster that others built."""
+    return isinstance(topology, GivenTopology) and topology.provider != IMPORTED
 
 
 class GivenClient(Frozen):

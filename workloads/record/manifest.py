@@ -7,7 +7,8 @@ from typing import Any, Literal
 from pydantic import Field
 
 from density_study.cluster.model.cluster import Phase
-from density_study.cluster.model.topology import Isolation, Topology
+from density_study.cluster.model.isolation import Isolation
+from density_study.cluster.model.topology import Topology
 from density_study.workloads.base.fault import InjectedFault
 from density_study.workloads.base.search import Probe
 from density_study.workloads.base.values import (
@@ -58,7 +59,7 @@ class Manifest(Frozen):
         description="the probe of a search that the trial is, with its result; null: no search",
     )
     topology: GivenTopology | Topology
-    isolation: Isolation | Literal["unknown"]
+    isolation: Isolation
     imported: Imported | None = Field(
         None, description="how a record that others made was read; null: a record of this program"
     )

@@ -64,7 +64,7 @@ class DfsioClients:
     def collect(self, trial: SimulatedTrial, prepared: Prepared) -> Collected:
         setting = _of(trial)
         asked = distinct_bytes(setting) if setting.mode in READS else None
-        copies = setting.copies(trial.context.cluster.topology.replication)
+        copies = setting.copies(trial.context.cluster.built.replication)
         proof = ColdProof(
             method=EVICTION,
             evicted_bytes=round(setting.data_mib * MIB),

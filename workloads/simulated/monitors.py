@@ -43,7 +43,7 @@ class SimulatedMonitors:
         clock_of(self._context.journal).advance(_AROUND)
 
     def stop(self, window_end_s: float | None) -> tuple[MonitorRun, ...]:
-        topology = self._context.cluster.topology
+        topology = self._context.cluster.built
         self.clock = tuple(ClockOffset(host=host.name, before_s=0.0, after_s=0.0, method="simulated")
                            for host in topology.hosts)  # fmt: skip
         window = self._workload.window_s

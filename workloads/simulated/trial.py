@@ -44,7 +44,7 @@ class SimulatedTrial:
 
     def outcome_of(self, setting: Any) -> Outcome:
         """The same trial with another setting, as for loading its data."""
-        draft, topology = self.draft, self.context.cluster.topology
+        draft, topology = self.draft, self.context.cluster.built
         log_speed = self.rehearsal.log_speed(
             topology, setting.mode_name, draft.repetition, draft.build, draft.trial
         )

@@ -29,8 +29,9 @@ _PARTS = ("read", "update")
 """Of a read-modify-write, which YCSB logs too."""
 _BETWEEN = 0.1
 """Share of a client's core time that it spends between two operations."""
-_BESIDE = {"process": 1.0, "host": 1.0, "container": 0.3, "vm": 0.3}
-"""Assumed: how much of a neighbour's busy threads a victim meets on its host's cores."""
+_BESIDE, _BESIDE_DIVIDED = 1.0, 0.3
+"""Assumed: how much of a neighbour's busy threads a victim meets on its host's cores; where guests or
+containers divide them."""
 
 
 class YcsbModel:
@@ -103,7 +104,8 @@ def _beside(
     """Demands of the servers beside a neighbour that keeps cores of their host busy."""
     workers = {node.host for node in topology.workers}
     cores = min(host.cores for host in topology.hosts if host.name in workers)
-    slower = 1 + _BESIDE[topology.isolation] * threads / cores
+    met = _BESIDE_DIVIDED if topology.isolation.facts.own_address else _BESIDE
+    slower = 1 + met * threads / cores
     more = [
         Demands({n: s * (slower if n == SERVERS else 1.0) for n, s in one.seconds.items()})
         for one in (mean, *kinds.values())
@@ -145,7 +147,7 @@ def _use(
 ) -> Use:
     row_mib = setting.data_mib / setting.records
     written = shares.get("insert", 0.0) + shares.get("update", 0.0)
-    disk = service_times()["disks"][topology.medium]
+    disk = service_times()["disks"][topology.arm.medium]
     busy = net.busy(found.rate, DISK)
     write_mib_s = found.rate * written * 2 * row_mib * topology.replication
     reading = max(0.0, busy * net.cores[DISK] - write_mib_s / disk["mib_s"])

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from density_study.cluster.clients.daemon_pages import datanode_counters
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.errors import StudyError
-from density_study.cluster.model.topology import Node, Topology
+from density_study.cluster.model.topology import Node, Placed
 from density_study.cluster.stores.answers import Fetch
 
 _COUNTERS = {"read": "BytesRead", "to_others": "RemoteBytesRead"}
@@ -31,7 +31,7 @@ def read_sent(cluster: Cluster, fetch: Fetch | None = None) -> Sent | None:
 
 
 def bytes_by_distance(
-    topology: Topology, before: Sent | None, after: Sent | None, asked_bytes: int
+    topology: Placed, before: Sent | None, after: Sent | None, asked_bytes: int
 ) -> dict[str, int | None]:
     """Bytes that DataNodes sent between two readings, in which `asked_bytes` were asked for; and of these to
     readers on the same node (local), on another node of the same host (rack), and on another host (remote).
@@ -62,7 +62,7 @@ def bytes_by_distance(
     return {"sent": read, "local": local, "rack": rack, "remote": remote}
 
 
-def _whereabouts(node: Node, topology: Topology) -> str:
+def _whereabouts(node: Node, topology: Placed) -> str:
     """Where all other workers are, seen from the node; empty if they differ in it."""
     others = {other.host == node.host for other in topology.workers if other != node}
     return "" if len(others) > 1 else "rack" if others == {True} else "remote"

@@ -71,8 +71,8 @@ def fitting(files: Sequence[Sequence[Block]], size_mib: int) -> Fitting:
 def fill(context: TrialContext, data: DataSet, whole: bool) -> Reading:
     """Have the files cached, all of them where `whole`; what the DataNodes say then. StudyError if they
     cannot be."""
-    topology, files = context.cluster.topology, data.blocks()
-    size_mib = topology.configuration.hdfs_cache_mib
+    topology, files = context.cluster.built, data.blocks()
+    size_mib = topology.arm.configuration.hdfs_cache_mib
     for name, one in read_datanodes(context.cluster).items():
         if one["capacity_bytes"] < size_mib * MIB:
             raise StudyError(
@@ -118,7 +118,7 @@ def cache_use(
     `read_bytes`. DataNodes do not count hits: what they served and no disk read is from the cache."""
     served = _total(after, "served_bytes") - _total(before, "served_bytes")
     hits = max(0, asked_bytes - read_bytes) if served >= _MOST_OF_IT * asked_bytes else 0
-    size_mib = topology.configuration.hdfs_cache_mib
+    size_mib = topology.arm.configuration.hdfs_cache_mib
     return CacheUse(
         declared=HDFS_PMEM,
         engines={name: _engine(before[name], now, size_mib) for name, now in after.items()},

@@ -93,7 +93,7 @@ def require_cacheable(
     mode: str, whole_mib: float, coding: ErasureCoding | None, topology: Topology
 ) -> None:
     """InputError if HDFS's cache, where the topology has one, cannot hold what it must hold as a whole."""
-    cache_mib = topology.configuration.hdfs_cache_mib
+    cache_mib = topology.arm.configuration.hdfs_cache_mib
     room_mib = cache_mib * len(topology.workers) // topology.replication
     if cache_mib and coding is not None:
         raise InputError(

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.topology import Topology
+from density_study.cluster.model.topology import AnyTopology, ExistingTopology
 from density_study.workloads.base.setting import Setting
 from density_study.workloads.base.values import ClientFiles
 from density_study.workloads.testdfsio.hdfs_policies import (
@@ -191,7 +191,7 @@ class DfsioSetting(Setting):
     def prepared(self) -> Hashable | None:
         return self.data_set if self.mode in READS else None
 
-    def prepare_estimate_s(self, topology: Topology, is_written: bool) -> float:
+    def prepare_estimate_s(self, topology: AnyTopology, is_written: bool) -> float:
         return 0.0 if is_written else JOB_START_ESTIMATE_S + self.data_mib / STREAM_ESTIMATE_MIB_S
 
     @property
@@ -204,8 +204,8 @@ class DfsioSetting(Setting):
             return False
         return other.mode in READS and self.data_set == other.data_set
 
-    def check_topology(self, topology: Topology) -> None:
-        if topology.given is not None:
+    def check_topology(self, topology: AnyTopology) -> None:
+        if isinstance(topology, ExistingTopology):
             require_nothing_of_given(self.storage_policy, self.erasure_coding)
             return
         if self.readers is not None:
@@ -221,7 +221,7 @@ class DfsioSetting(Setting):
                 self.mode, 0 if self.compression else whole_mib, self.erasure_coding, topology
             )
 
-    def obstacle(self, topology: Topology) -> InputError | None:
+    def obstacle(self, topology: AnyTopology) -> InputError | None:
         if topology.store.hadoop:
             return None
         return InputError(

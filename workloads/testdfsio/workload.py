@@ -102,7 +102,7 @@ class DfsioWorkload:
             state[SENT] = bytes_by_distance(context.cluster.topology, at_start, sent, asked)
         caches, before = None, (prepared.state or {}).get(CACHED)
         if before and asked is not None:
-            topology = context.cluster.topology
+            topology = context.cluster.built
             state[CACHED] = now = read_datanodes(context.cluster)
             caches = cache_use(topology, before, now, asked, spent["read_bytes"])
             asked = round(asked * (1 - cached_share(before, stored.bytes, topology.replication)))

@@ -8,7 +8,7 @@ from pydantic import Field, field_serializer
 
 from density_study.cluster.model.configuration import Collector
 from density_study.cluster.model.memory import OVERHEAD_MIB, client_heap_mib
-from density_study.cluster.model.topology import Node, Topology
+from density_study.cluster.model.topology import Node, Placed
 from density_study.workloads.base.quantity import SizeMib
 from density_study.workloads.base.values import Frozen
 
@@ -33,7 +33,7 @@ class Client(Frozen):
         """As it is read: a plan or a record is a file, too."""
         return None if heap is None else f"{heap} MiB"
 
-    def heap_mib(self, topology: Topology, node: Node, clients: int) -> int:
+    def heap_mib(self, topology: Placed, node: Node, clients: int) -> int:
         """Heap of one of the trial's `clients`, which are dealt out to the client nodes in turn."""
         if self.heap is not None:
             return self.heap
@@ -42,7 +42,7 @@ class Client(Frozen):
         all_mib = client_heap_mib(host.memory_mib) - (on_node - 1) * OVERHEAD_MIB
         return max(LEAST_HEAP_MIB, all_mib // on_node)
 
-    def memory_flags(self, topology: Topology, node: Node, clients: int) -> tuple[str, ...]:
+    def memory_flags(self, topology: Placed, node: Node, clients: int) -> tuple[str, ...]:
         """A heap of fixed size: one that grows would be collected more often at the start of a trial."""
         mib = self.heap_mib(topology, node, clients)
         name = self.collector if self.collector == "ZGC" else f"{self.collector}GC"

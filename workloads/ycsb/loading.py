@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from density_study.cluster.model.topology import Jit, Topology
+from density_study.cluster.model.topology import AnyTopology, Jit
 from density_study.workloads.ycsb.knobs import STEADY_ESTIMATE_S
 from density_study.workloads.ycsb.parameters import YcsbParameters
 from density_study.workloads.ycsb.row import Row
@@ -67,14 +67,14 @@ class Loading(YcsbParameters):
     def prepared(self) -> Hashable | None:
         return None if self.is_load else self._table
 
-    def prepare_estimate_s(self, topology: Topology, is_written: bool) -> float:
+    def prepare_estimate_s(self, topology: AnyTopology, is_written: bool) -> float:
         return (0.0 if is_written else self._load_s) + self.compaction_s(topology, COMPACTION_MIB_S)
 
-    def compaction_s(self, topology: Topology, mib_s: float) -> float:
+    def compaction_s(self, topology: AnyTopology, mib_s: float) -> float:
         """To major-compact the loaded table at this rate of each RegionServer; 0 for other stores."""
         if not topology.store.restores:
             return 0.0
-        servers = max(1, len(topology.workers) * topology.regionservers_per_node)
+        servers = max(1, sum(node.regionservers for node in topology.workers))
         return self.records * self._stored_row_mib / servers / mib_s
 
     @property

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.topology import Topology
+from density_study.cluster.model.topology import AnyTopology
 from density_study.workloads.base.search import Probe, Search
 from density_study.workloads.base.setting import Setting
 from density_study.workloads.base.values import ClientFiles
@@ -177,7 +177,7 @@ class YcsbSetting(Loading):
     def on_client_hosts(self, hosts: int) -> Self:
         return self.model_copy(update={"clients": self.clients * hosts}) if hosts > 1 else self
 
-    def check_topology(self, topology: Topology) -> None:
+    def check_topology(self, topology: AnyTopology) -> None:
         for key, whole, of in (
             ("threads", self.threads, "thread"),
             ("records", self.records, "record"),
@@ -194,7 +194,7 @@ class YcsbSetting(Loading):
 
         check_store(self, topology)
 
-    def obstacle(self, topology: Topology) -> InputError | None:
+    def obstacle(self, topology: AnyTopology) -> InputError | None:
         if fault := super().obstacle(topology) or store_obstacle(self, topology):
             return fault
         if self.fault is not None:

@@ -135,5 +135,5 @@ def _stand_ins(pair: tuple[HostCourse, HostCourse], view: View) -> Iterator[str]
         )
     if view.process and highest:
         yield "Workers are process groups here and only stand in for VMs."
-    if view.noun == "container" and highest:
-        yield "Nodes are containers here, not VMs."
+    elif view.summary.isolation.facts.stand_in and highest:
+        yield f"Nodes are {view.noun}s here, not VMs."

@@ -13,7 +13,6 @@ from typing import Any
 
 from density_study.analysis.report.charts.palette import Style, styles
 from density_study.analysis.summary.summary import (
-    NODES,
     UNKNOWN_LEVEL,
     UNKNOWN_MEDIUM,
     Metric,
@@ -21,7 +20,6 @@ from density_study.analysis.summary.summary import (
     Summary,
 )
 
-STAND_INS = {"process": "process groups, not VMs", "container": "containers, not VMs"}
 Row = dict[str, Any]  # one datum of a chart: plain JSON values
 # Setting, vms_per_host and medium: the attributes that the page's filters use.
 Of = tuple[str, str, str]
@@ -109,7 +107,7 @@ class View:
     @property
     def process(self) -> bool:
         """Whether groups of processes stand in for VMs."""
-        return self.summary.isolation == "process"
+        return self.summary.isolation.facts.only_stands_in
 
     @property
     def density_header(self) -> str:
@@ -118,7 +116,7 @@ class View:
     @property
     def noun(self) -> str:
         """What a node is called."""
-        return NODES.get(self.summary.isolation, "VM")
+        return self.summary.isolation.facts.noun
 
     def density(self, vms_per_host: int) -> str:
         """The tick on a chart's axis."""
@@ -148,7 +146,7 @@ class View:
     @property
     def badges(self) -> tuple[str, ...]:
         """Marks on every figure, so that a figure cut out of the page still shows its limits."""
-        stand_in = STAND_INS.get(self.summary.isolation)
+        stand_in = self.summary.isolation.facts.stand_in
         return (*filter(None, (stand_in,)), *(f"{medium}: emulated" for medium in self.emulated))
 
     def medium(self, medium: str) -> str:

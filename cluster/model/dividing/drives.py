@@ -17,7 +17,7 @@ from math import gcd, lcm
 from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import Disk, Host
-from density_study.cluster.model.topology import Isolation
+from density_study.cluster.model.isolation import Isolation
 
 MAX_DATA_DISKS = 48
 """Of a guest. Each is a PCI device with interrupts: of 68, a guest with one CPU found 64."""
@@ -33,7 +33,7 @@ def dealt_drives(
     each = len(disks) // gcd(len(disks), arm.nodes)
     groups = len(disks) // each
     repeat = 1
-    if isolation == "vm":
+    if isolation.facts.own_kernel:
         repeat = _pieces(disks, arms, host) // (each * arm.nodes)
     dealt = []
     for index in range(arm.nodes):

@@ -16,6 +16,7 @@ from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.dividing.cpus import Cpus, cpus_from
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.host import Host, Target
+from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.ports import Ports
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.providers.container import removal
@@ -38,7 +39,6 @@ from density_study.cluster.providers.container.shared import (
 from density_study.cluster.providers.container.transport import ContainerSshTransport
 from density_study.cluster.providers.physical.provider import PhysicalProvider, targets_of
 from density_study.cluster.providers.provider import (
-    Guests,
     Leftovers,
     Machine,
     NodeTime,
@@ -50,25 +50,29 @@ from density_study.cluster.providers.ssh.programs import Requirements, check_pro
 from density_study.cluster.state.journal import Journal
 
 
-class ContainerOverSshProvider(PhysicalProvider, Guests):
+class ContainerOverSshProvider(PhysicalProvider):
     """Has the hosts in common with provider `physical`, which builds the control arm, density 0."""
 
+    isolation = Isolation.CONTAINER
+    bare = "physical"
+    cuts_hosts = False
+
     def preflight(self, topology: Topology, tag: str) -> None:
-        if topology.isolation == "container":
+        if topology.isolation is self.isolation:
             _check_hosts(topology)
             check_shares(topology, _cpus(_facts(topology)))
         super().preflight(topology, tag)
 
     def _check_network(self, topology: Topology) -> None:
-        if topology.isolation != "container":
+        if topology.isolation is not self.isolation:
             super()._check_network(topology)
             return
-        settings = topology.network.declared()
+        settings = topology.arm.network.declared()
         on_all(targets_of(topology), lambda _, host: _on(host)("check-network-kernel", settings))
 
     def check_ports(self, topology: Topology, ports: Ports) -> None:
         """Containers have networks of their own."""
-        if topology.isolation != "container":
+        if topology.isolation is not self.isolation:
             super().check_ports(topology, ports)
 
     @contextmanager
@@ -87,7 +91,7 @@ class ContainerOverSshProvider(PhysicalProvider, Guests):
         by_name = {host.name: host for host in topology.hosts}
         for host, target in build.hosts.items():
             maker = Maker(
-                site, journal, _on(target), facts[host], python, topology.network, host=host
+                site, journal, _on(target), facts[host], python, topology.arm.network, host=host
             )
             here = [one for one in made if one.node.host == host]
             routes = _routes(topology, besides=host)

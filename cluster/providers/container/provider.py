@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import Any
 
 from density_study.cluster.machine import directories
@@ -12,6 +13,7 @@ from density_study.cluster.machine.other_users import bridge_guard
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.dividing.cpus import Cpus, cpus_from
 from density_study.cluster.model.host import Host
+from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.ports import Ports
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.providers.container import removal
@@ -31,33 +33,39 @@ from density_study.cluster.providers.local.provider import LocalProvider
 from density_study.cluster.providers.local.transport import LocalTransport
 from density_study.cluster.providers.provider import (
     GRACE_S,
-    Guests,
     Leftovers,
     Machine,
+    NamedCheck,
     NodeTime,
-    Preflight,
 )
 from density_study.cluster.providers.ssh.programs import HERE, Requirements, check_programs
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.tags import tagged
 
 
-class ContainerProvider(LocalProvider, Preflight, Guests):
+class ContainerProvider(LocalProvider):
     """Has this machine in common with provider `local`, which builds the control arm, density 0."""
 
+    isolation = Isolation.CONTAINER
+    bare = "local"
+    slows_disks = False
+
+    def checks(self, topology: Topology, tag: str) -> Iterator[NamedCheck]:
+        yield f"hosts of {topology.name}", partial(self.preflight, topology, tag)
+
     def preflight(self, topology: Topology, tag: str) -> None:
-        if topology.isolation == "container":
+        if topology.isolation is self.isolation:
             _check_machine(topology)
             check_shares(topology, _cpus(topology.hosts[0], _facts(topology)))
-            act("check-network-kernel", topology.network.declared())
+            act("check-network-kernel", topology.arm.network.declared())
 
     def check_ports(self, topology: Topology, ports: Ports) -> None:
         """Containers have networks of their own."""
-        if topology.isolation != "container":
+        if topology.isolation is not self.isolation:
             super().check_ports(topology, ports)
 
     def reserve_ports(self, topology: Topology, ports: Ports) -> AbstractContextManager[None]:
-        if topology.isolation != "container":
+        if topology.isolation is not self.isolation:
             return super().reserve_ports(topology, ports)
         return nullcontext()
 
@@ -79,7 +87,7 @@ class ContainerProvider(LocalProvider, Preflight, Guests):
         if not self.reachable_because():  # before there is a bridge
             journal.intend("close-bridge", site.tag)
             bridge_guard.close(site.tag, bridge_name(site.tag))
-        maker = Maker(site, journal, act, facts, python, topology.network)
+        maker = Maker(site, journal, act, facts, python, topology.arm.network)
         maker.make(made, network_of(host), {node.address: node.name for node in topology.nodes})
         prove_limits(site, transport, made, {host.name: facts["cgroup_version"]})
 

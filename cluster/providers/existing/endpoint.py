@@ -12,18 +12,17 @@ from typing import Any
 from density_study.cluster.machine import directories
 from density_study.cluster.model.cluster import Endpoints, Site
 from density_study.cluster.model.errors import InputError, StudyError
-from density_study.cluster.model.topology import Topology
-from density_study.cluster.model.versions import Versions
+from density_study.cluster.model.topology import ExistingTopology
+from density_study.cluster.model.versions import VERSIONS, Versions
 from density_study.cluster.providers.existing import watched
 from density_study.cluster.providers.existing.endpoint_tool import ask_store, endpoint_properties
+from density_study.cluster.providers.existing.joined import Joined
 from density_study.cluster.providers.existing.provider import (
     OWNED,
     ExistingProvider,
     client_conf,
-    given_of,
 )
 from density_study.cluster.providers.local.transport import LocalTransport
-from density_study.cluster.providers.provider import Joined
 from density_study.cluster.render.conf_files import store_client_files
 from density_study.cluster.state import atomic
 from density_study.cluster.state.events import Intent
@@ -35,16 +34,16 @@ ENDPOINT = "endpoint.json"
 
 
 class EndpointProvider(ExistingProvider):
-    def check_given(self, topology: Topology, needed_mib: int, for_s: float) -> None:
+    def check_given(self, topology: ExistingTopology, needed_mib: int, for_s: float) -> None:
         facts, owner = ask_store(endpoint_properties(topology), "facts", "owner")
         _check_free(topology, owner)
         _check_facts(topology, facts, needed_mib)
 
-    def versions(self, topology: Topology) -> Versions:
-        return topology.versions  # of the client's own tools: the store is neither Hadoop nor HBase
+    def versions(self, topology: ExistingTopology) -> Versions:
+        return VERSIONS  # of the client's own tools: the store is neither Hadoop nor HBase
 
-    def create(self, site: Site, topology: Topology, journal: Journal) -> None:
-        given, conf = given_of(topology), client_conf(site)
+    def create(self, site: Site, topology: ExistingTopology, journal: Journal) -> None:
+        given, conf = topology.given, client_conf(site)
         properties = endpoint_properties(topology)
         for node in topology.nodes:
             directories.make(site, node, journal)
@@ -58,8 +57,8 @@ class EndpointProvider(ExistingProvider):
         journal.intend(OWNED, site.tag, path=given.namespace)
         ask_store({**properties, "tag": site.tag}, "claim")
 
-    def join(self, site: Site, topology: Topology) -> Joined:
-        given, store = given_of(topology), store_of(topology)
+    def join(self, site: Site, topology: ExistingTopology) -> Joined:
+        given, store = topology.given, store_of(topology)
         assert given.endpoint is not None
         (facts,) = ask_store(endpoint_properties(topology), "facts")
         level = store.promised(facts)
@@ -73,7 +72,7 @@ class EndpointProvider(ExistingProvider):
             **({"caution": store.caution} if store.caution else {}),
         }
         endpoints = Endpoints(store={address: address for address in given.endpoint.addresses})
-        return Joined(topology.versions, endpoints, client_conf(site), seen)
+        return Joined(VERSIONS, endpoints, client_conf(site), seen)
 
     def transport(self, site: Site, journal: Journal) -> LocalTransport:
         return LocalTransport(site.tag, journal)
@@ -94,8 +93,8 @@ def _saved(site: Site) -> dict[str, str]:
     return properties
 
 
-def _check_free(topology: Topology, owner: Mapping[str, Any]) -> None:
-    namespace = given_of(topology).namespace
+def _check_free(topology: ExistingTopology, owner: Mapping[str, Any]) -> None:
+    namespace = topology.given.namespace
     if "tag" in owner:
         raise InputError(
             f"{topology.store.title} has keys, a keyspace or sets {namespace} already "
@@ -105,11 +104,11 @@ def _check_free(topology: Topology, owner: Mapping[str, Any]) -> None:
         )
 
 
-def _check_facts(topology: Topology, facts: Mapping[str, Any], needed_mib: int) -> None:
+def _check_facts(topology: ExistingTopology, facts: Mapping[str, Any], needed_mib: int) -> None:
     """InputError if the servers do not keep what the study declares, or have no room for its rows."""
     store = store_of(topology)
     level = store.promised(facts)
-    endpoint = given_of(topology).endpoint
+    endpoint = topology.given.endpoint
     assert endpoint is not None
     words = ", ".join(f"{name} {facts[name]}" for name in store.deciding)
     if level is None and "unknown" not in words:

@@ -9,7 +9,7 @@ from typing import Any
 
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.java_tools import TOOL_HEAP_MIB, results_of
-from density_study.cluster.model.topology import Topology
+from density_study.cluster.model.topology import ExistingTopology
 from density_study.cluster.render.jvm import FAST_START, heap_flags
 from density_study.cluster.stack import classpath, ensure, find_java
 from density_study.cluster.stack.store_software import CLIENTS
@@ -20,7 +20,7 @@ TIMEOUT_S = 600.0  # a large store is walked for the study's keys
 _FAILURE = re.compile(r"^(?:Caused by: )?(?:[\w$]+\.)+([\w$]+(?:Exception|Error).*)$", re.MULTILINE)
 
 
-def endpoint_properties(topology: Topology) -> dict[str, str]:
+def endpoint_properties(topology: ExistingTopology) -> dict[str, str]:
     """What clients of the store are told. The password stays in its file."""
     given = topology.given
     assert given is not None and given.endpoint is not None

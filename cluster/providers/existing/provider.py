@@ -19,7 +19,8 @@ from density_study.cluster.model.access import Access
 from density_study.cluster.model.cluster import Endpoints, Site
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.given import GivenCluster
-from density_study.cluster.model.topology import Node, Topology
+from density_study.cluster.model.isolation import Isolation
+from density_study.cluster.model.topology import ExistingTopology, Node
 from density_study.cluster.model.transport import Command, ProcessId
 from density_study.cluster.model.versions import Versions
 from density_study.cluster.providers.existing import watched
@@ -29,6 +30,7 @@ from density_study.cluster.providers.existing.configuration import (
     read_configuration,
 )
 from density_study.cluster.providers.existing.hdfs_folder import HdfsFolder
+from density_study.cluster.providers.existing.joined import Joined
 from density_study.cluster.providers.existing.login import (
     configuration_of,
     log_in,
@@ -46,12 +48,9 @@ from density_study.cluster.providers.existing.tables import (
 from density_study.cluster.providers.local.transport import LocalTransport
 from density_study.cluster.providers.provider import (
     GRACE_S,
-    Given,
-    Joined,
     Leftovers,
     Machine,
     Provider,
-    Watched,
 )
 from density_study.cluster.providers.ssh.build import SshBuild
 from density_study.cluster.providers.stacks import ensure_stacks
@@ -68,9 +67,14 @@ RENEW_EVERY_S = 300.0
 """Period of renewing the clients' ticket during a trial: KDCs seldom give shorter ones."""
 
 
-class ExistingProvider(Provider, Given, Watched):
-    def check_given(self, topology: Topology, needed_mib: int, for_s: float) -> None:
-        given = given_of(topology)
+class ExistingProvider(Provider[ExistingTopology]):
+    isolation = Isolation.UNKNOWN
+    here = True  # the client
+
+    def check_given(self, topology: ExistingTopology, needed_mib: int, for_s: float) -> None:
+        """StudyError if the cluster does not answer, has no room for the study's data, or does not let its
+        clients in for as long as the study takes. Changes nothing."""
+        given = topology.given
         with looking(given) as (configuration, access):
             configuration.check_jobs()
             require_ticket_for(given, for_s)
@@ -91,17 +95,17 @@ class ExistingProvider(Provider, Given, Watched):
                 "reduce files, file_size or records.",
             )
 
-    def versions(self, topology: Topology) -> Versions:
-        """The cluster's Hadoop, and the client of its HBase."""
-        given = given_of(topology)
+    def versions(self, topology: ExistingTopology) -> Versions:
+        """The cluster's Hadoop, and the client of its HBase. StudyError if it does not answer."""
+        given = topology.given
         with looking(given) as (configuration, access):
             words = ("servers", "--namespace", given.namespace)
             hbase = look(configuration.folder, access, *words)
             hadoop = ask(configuration, access).hadoop
         return Versions(hadoop=hadoop_client_of(hadoop), client=client_of(hbase["version"]))
 
-    def create(self, site: Site, topology: Topology, journal: Journal) -> None:
-        given = given_of(topology)
+    def create(self, site: Site, topology: ExistingTopology, journal: Journal) -> None:
+        given = topology.given
         configuration = configuration_of(given)
         for node in topology.nodes:
             directories.make(site, node, journal)
@@ -122,8 +126,9 @@ class ExistingProvider(Provider, Given, Watched):
         journal.intend(NAMESPACE, site.tag, path=given.namespace)
         table_tool(conf, access, "namespace", "create", given.namespace, "--tag", site.tag)
 
-    def join(self, site: Site, topology: Topology) -> Joined:
-        given = given_of(topology)
+    def join(self, site: Site, topology: ExistingTopology) -> Joined:
+        """How to reach it, after `create`. StudyError if it does not answer."""
+        given = topology.given
         configuration, access = configuration_of(given), logged_in(client_conf(site))
         answers = ask(configuration, access)
         conf, namespace = client_conf(site), given.namespace
@@ -164,15 +169,17 @@ class ExistingProvider(Provider, Given, Watched):
     def transport(self, site: Site, journal: Journal) -> LocalTransport:
         return _Transport(client_conf(site), site.tag, journal)
 
-    def machines(self, site: Site, topology: Topology, journal: Journal) -> tuple[Machine, ...]:
+    def machines(
+        self, site: Site, topology: ExistingTopology, journal: Journal
+    ) -> tuple[Machine, ...]:
         client = Machine(topology.client.host, topology.client, self.transport(site, journal))
-        return (client, *watched.machines(site, given_of(topology), journal))
+        return (client, *watched.machines(site, topology.given, journal))
 
-    def disclose(self, topology: Topology) -> dict[str, Any]:
-        machines = watched.describe(given_of(topology))
+    def disclose(self, topology: ExistingTopology) -> dict[str, Any]:
+        machines = watched.describe(topology.given)
         return {"machine": describe_machine(), **({"machines": machines} if machines else {})}
 
-    def memory_mib(self, topology: Topology) -> int:
+    def memory_mib(self, topology: ExistingTopology) -> int:
         memory: int = describe_machine()["memory_mib"]
         return memory
 
@@ -263,12 +270,6 @@ def _check_free(given: GivenCluster, held: Any) -> None:
             f"HBase of {given.configuration}",
             "name another one in existing.namespace; `study reap` removes what killed runs left.",
         )
-
-
-def given_of(topology: Topology) -> GivenCluster:
-    if topology.given is None:
-        raise ValueError(f"{topology.name} is not a given cluster")
-    return topology.given
 
 
 def client_conf(site: Site) -> Path:

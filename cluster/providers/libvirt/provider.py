@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path, PurePath, PurePosixPath
 from typing import Any
 
@@ -16,6 +17,7 @@ from density_study.cluster.model.dividing.cpus import Cpus, pinning
 from density_study.cluster.model.dividing.virtio import virtio_of
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.host import Host, Target
+from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.memory import GUEST_OS_MIB
 from density_study.cluster.model.store import MachineProgram, Store
 from density_study.cluster.model.topology import Node, Topology
@@ -41,12 +43,10 @@ from density_study.cluster.providers.libvirt.waiting import await_guests
 from density_study.cluster.providers.local.transport import LocalTransport
 from density_study.cluster.providers.provider import (
     GRACE_S,
-    Guests,
     Leftovers,
     Machine,
+    NamedCheck,
     NodeTime,
-    Paths,
-    Preflight,
     Provider,
 )
 from density_study.cluster.providers.ssh.build import SshBuild
@@ -59,7 +59,7 @@ from density_study.cluster.stack.machine_software import THIS_MACHINE
 from density_study.cluster.state.events import Accel, GuestsUp, HostReach, NodeReach
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.tags import tagged
-from density_study.cluster.state.timeout_scale import timeout_scale
+from density_study.cluster.state.timeout_scale import EMULATED, timeout_scale
 
 WORK = PurePosixPath(DATA)
 """The program's folder in each guest: its data disk."""
@@ -84,9 +84,16 @@ class ImageSoftware:
         return found[wanted.package]
 
 
-class LibvirtProvider(Provider, Paths, Preflight, Guests):
-    """Without `Leases`: guests carry their build's tag, so several studies may use one host. Without
-    `Capacity`: a build's guests have ports, memory and disks of their own, once they exist."""
+class LibvirtProvider(Provider[Topology]):
+    """No leases: guests carry their build's tag, so several studies may use one host. Nothing is checked or
+    reserved on hosts: a build's guests have ports, memory and disks of their own, once they exist."""
+
+    isolation = Isolation.VM
+    bare = "physical"
+    slowest = EMULATED
+
+    def checks(self, topology: Topology, tag: str) -> Iterator[NamedCheck]:
+        yield f"hosts of {topology.name}", partial(self.preflight, topology, tag)
 
     def node_paths(self, site: Site, topology: Topology) -> NodePaths:
         data = {node.name: WORK / node.name for node in topology.nodes}
@@ -102,7 +109,7 @@ class LibvirtProvider(Provider, Paths, Preflight, Guests):
 
     def remote_path(self, topology: Topology, path: PurePath | str) -> str:
         """A stack of the controller is in the golden image, by the name of its folder."""
-        homes = [stack_home(name, topology.versions) for name in _stacks_of(topology)]
+        homes = [stack_home(name, topology.arm.versions) for name in _stacks_of(topology)]
         return moved(path, {home: STACKS_IN_GUEST / home.name for home in homes})
 
     def software(self, topology: Topology) -> ImageSoftware:
@@ -111,11 +118,11 @@ class LibvirtProvider(Provider, Paths, Preflight, Guests):
     def preflight(self, topology: Topology, tag: str) -> None:
         """Every libvirt answers, else StudyError; and guests have the CPUs of their network, else
         InputError. The same where CPUs cannot be divided as the study says."""
-        check_cpus(topology.network, min(node.cores for node in topology.nodes))
+        check_cpus(topology.arm.network, min(node.cores for node in topology.nodes))
         for host in topology.hosts:
             if host.vms is not None:
                 Virsh(host.vms.uri).run("version")
-        if topology.isolation == "vm":
+        if topology.isolation is self.isolation:
             guests(Site(Path(), tag), topology, _cpus(topology))
 
     def create(self, site: Site, topology: Topology, journal: Journal) -> None:
@@ -220,7 +227,7 @@ def _stacks_of(topology: Topology) -> tuple[str, ...]:
 
 
 def _image(topology: Topology) -> Path:
-    return ensure_image(ensure_all(_stacks_of(topology), topology.versions))
+    return ensure_image(ensure_all(_stacks_of(topology), topology.arm.versions))
 
 
 def _cpus(topology: Topology) -> dict[str, Cpus]:
@@ -254,7 +261,7 @@ def _in_guests(site: Site, journal: Journal) -> SshBuild:
 def _set_networks(guests: SshBuild, topology: Topology) -> None:
     """InputError for what they cannot have, as no preflight could ask them. Nothing is put back: they go with
     the build."""
-    if settings := topology.network.declared():
+    if settings := topology.arm.network.declared():
         for target in guests.hosts.values():
             ask = channel(target).act
             ask("check-network", target.address, settings)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from density_study.cluster.machine.medium import check_disk
 from density_study.cluster.machine.other_users import private_network
 from density_study.cluster.machine.sockets import check_free, reserved
 from density_study.cluster.model.cluster import Site
+from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.ports import Ports
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.providers.emulation import prove
@@ -30,12 +31,10 @@ from density_study.cluster.providers.provider import (
     EVERY_USER,
     GRACE_S,
     THIS_USER,
-    Capacity,
     FreeResources,
     Leftovers,
-    PrivateNetwork,
+    NamedCheck,
     Provider,
-    WorkerChecks,
     folders_of,
 )
 from density_study.cluster.state.events import DiskEmulated
@@ -43,9 +42,14 @@ from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.tags import tagged
 
 
-class LocalProvider(Provider, Capacity, WorkerChecks, PrivateNetwork):
-    def check_workers(self, topology: Topology, command: str) -> None:
-        HOST_COMMANDS[command]()
+class LocalProvider(Provider[Topology]):
+    isolation = Isolation.PROCESS
+    here = True
+    shares_hosts = True
+    slows_disks = True
+
+    def worker_checks(self, topology: Topology, command: str) -> Iterator[NamedCheck]:
+        yield f"{command} on workers of {topology.name}", HOST_COMMANDS[command]
 
     def check_ports(self, topology: Topology, ports: Ports) -> None:
         if self.reachable_because():

@@ -5,25 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path, PurePath
 from typing import Any
 
 from density_study.cluster.machine import directories
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.host import Target
+from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.ports import Ports
 from density_study.cluster.model.store import MachineProgram
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.providers.provider import (
-    Capacity,
     FreeResources,
-    Leases,
     Leftovers,
-    Paths,
-    Preflight,
+    NamedCheck,
     Provider,
-    WorkerChecks,
     folders_of,
 )
 from density_study.cluster.providers.ssh.build import SshBuild, same_java, same_program
@@ -61,8 +58,20 @@ class HostSoftware:
         return same_program(targets, wanted)
 
 
-class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases, WorkerChecks):
-    def check_workers(self, topology: Topology, command: str) -> None:
+class PhysicalProvider(Provider[Topology]):
+    isolation = Isolation.HOST
+    shares_hosts = True
+    leases_hosts = True
+    cuts_hosts = True
+
+    def checks(self, topology: Topology, tag: str) -> Iterator[NamedCheck]:
+        yield f"hosts of {topology.name}", partial(self.preflight, topology, tag)
+
+    def worker_checks(self, topology: Topology, command: str) -> Iterator[NamedCheck]:
+        check = partial(self._check_workers, topology, command)
+        yield f"{command} on workers of {topology.name}", check
+
+    def _check_workers(self, topology: Topology, command: str) -> None:
         workers = {worker.host for worker in topology.workers}
         targets = {host: target for host, target in targets_of(topology).items() if host in workers}
         on_all(targets, lambda _, target: channel(target).act(command))
@@ -123,7 +132,7 @@ class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases, WorkerCheck
     def _check_network(self, topology: Topology) -> None:
         """InputError for what a host's interface cannot have."""
         targets = targets_of(topology)
-        if settings := topology.network.declared():
+        if settings := topology.arm.network.declared():
             on_all(
                 targets,
                 lambda _, target: channel(target).act("check-network", target.address, settings),
@@ -150,7 +159,7 @@ class PhysicalProvider(Provider, Paths, Preflight, Capacity, Leases, WorkerCheck
 
     def create(self, site: Site, topology: Topology, journal: Journal) -> None:
         build = self._provisioned(site, topology, journal)
-        if settings := topology.network.declared():
+        if settings := topology.arm.network.declared():
             build.set_network(settings)
 
     def _provisioned(self, site: Site, topology: Topology, journal: Journal) -> SshBuild:
@@ -229,7 +238,7 @@ def _of_host(topology: Topology, host: str) -> tuple[StackCopy, ...]:
 
 
 def _copies(topology: Topology, names: tuple[str, ...], client: bool) -> tuple[StackCopy, ...]:
-    stacks = ensure_all(names, topology.versions)
+    stacks = ensure_all(names, topology.arm.versions)
     return tuple(_copy(topology, stack, client) for stack in stacks)
 
 
@@ -237,7 +246,7 @@ def _copy(topology: Topology, stack: Stack, client: bool) -> StackCopy:
     """`client`: with the clients' Java, not with that of the arm."""
     java, version = _java(topology, None if client else _feature(topology))
     name = f"{stack.home.name}-java{version}"
-    known = archive_name(None if client else topology.versions.java)
+    known = archive_name(None if client else topology.arm.versions.java)
     archive = known if has_archive(stack) else ""
     return StackCopy(stack, topology.hosts[0].target.work / "stacks" / name, java, archive)
 
@@ -254,7 +263,7 @@ def _java(topology: Topology, feature: int | None) -> tuple[str, str]:
 
 def _feature(topology: Topology) -> int | None:
     """The release of Java that daemons need; None if the hosts' own will do."""
-    return topology.store.java or topology.versions.java
+    return topology.store.java or topology.arm.versions.java
 
 
 def targets_of(topology: Topology) -> dict[str, Target]:

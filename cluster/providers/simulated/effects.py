@@ -119,5 +119,5 @@ def _effect(entry: Any, where: str) -> Effect:
 
 def _level(topology: Topology, factor: str) -> str:
     if factor in _OF_ARM:
-        return str(getattr(topology, factor))
+        return str(getattr(topology.arm, factor))
     return str(topology.levels.get(factor, ""))

@@ -8,16 +8,19 @@ from typing import Any, NoReturn
 
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import StudyError
+from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.model.transport import Command, ProcessId
-from density_study.cluster.providers.provider import Leftovers
+from density_study.cluster.providers.provider import Leftovers, Provider
 from density_study.cluster.providers.simulated.rehearsal import Rehearsal, read_rehearsal
 from density_study.cluster.providers.simulated.service_times import service_times
 from density_study.cluster.state.clock import SimulatedClock
 from density_study.cluster.state.journal import Journal
 
 
-class SimulatedProvider:
+class SimulatedProvider(Provider[Topology]):
+    isolation = Isolation.UNKNOWN
+
     def create(self, site: Site, topology: Topology, journal: Journal) -> None:
         clock_of(journal)
 

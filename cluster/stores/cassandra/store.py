@@ -99,7 +99,7 @@ class Cassandra(ClusterStore):
         return answered(address, network, b"\x04\0\0\0\x05\0\0\0\0", rb"\x84\0\0\0\x06")
 
     def listens_on_all(self, blueprint: Blueprint) -> dict[str, list[str]]:
-        if blueprint.topology.isolation == "process":
+        if blueprint.topology.isolation.facts.on_loopback:
             return {}
         port, workers = blueprint.ports.port, blueprint.topology.workers
         at = [f"{one.name}: port {port(one, 'cassandra.jmx')}" for one in workers]
@@ -107,7 +107,7 @@ class Cassandra(ClusterStore):
 
     def client_properties(self, where: Where) -> Mapping[str, str]:
         """Clients of the data use the nodes' addresses of CQL; the tool that settles tables needs JMX."""
-        topology = where.cluster.topology
+        topology = where.cluster.built
         ports, nodes = allocate_ports(topology), topology.workers
         jmx = (f"{jmx_host(topology, one)}:{ports.port(one, 'cassandra.jmx')}" for one in nodes)
         return {
@@ -147,14 +147,14 @@ def tokens(nodes: int) -> list[int]:
 def jmx_host(topology: Topology, node: Node) -> str:
     """Loopback, where everything is on this machine; else the node's address, because the tool that settles
     tables is on another one."""
-    return "127.0.0.1" if topology.isolation == "process" else node.address
+    return "127.0.0.1" if topology.isolation.facts.on_loopback else node.address
 
 
 def _jmx_flags(blueprint: Blueprint, node: Node) -> tuple[str, ...]:
     """Without authentication: on loopback, or on all addresses, as the JVM offers no choice."""
     port = blueprint.ports.port(node, "cassandra.jmx")
     fixed = f"-Dcom.sun.management.jmxremote.rmi.port={port}"
-    if blueprint.topology.isolation == "process":
+    if blueprint.topology.isolation.facts.on_loopback:
         return f"-Dcassandra.jmx.local.port={port}", fixed
     return (
         f"-Dcassandra.jmx.remote.port={port}",

@@ -74,7 +74,7 @@ class Kudu(ClusterStore):
     def client_properties(self, where: Where) -> Mapping[str, str]:
         """Clients of the data need the master alone, which names the tablet servers. The tool that settles
         tables asks their pages, and has `kudu` set a flag."""
-        topology = where.cluster.topology
+        topology = where.cluster.built
         ports, workers = allocate_ports(topology), topology.workers
         return {
             "kudu.masters": ports.address(topology.master, "kudu-master.rpc"),

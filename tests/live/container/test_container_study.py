@@ -72,7 +72,7 @@ def test_writes_are_written_out_and_reads_have_a_distance(finished: Finished) ->
             continue
         read = manifest.state_after["hdfs_read"]
         assert read["local"] + read["rack"] == read["sent"] > 0 and read["remote"] == 0
-        if manifest.topology.vms_per_host == 1:
+        if manifest.topology.arm.vms_per_host == 1:
             assert read["rack"] == 0
         assert finished.metrics(name, "hdfs_read_remote") == {None: 0.0}
 

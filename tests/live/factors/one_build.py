@@ -22,6 +22,7 @@ from density_study.cluster.state.journal import Journal
 from density_study.cluster.stores.answers import fetch_json
 from density_study.workloads.execution.store_ready import row_written_and_read
 from tests.live.support.builds import open_build, topology
+from tests.support.topologies import with_arm
 
 NODE_MIB = 4096
 DATA = "/benchmarks/TestDFSIO"
@@ -66,7 +67,7 @@ def arm(
         replace(node, memory_mib=NODE_MIB) if "worker" in node.roles else node
         for node in plain.nodes
     )
-    return replace(plain, nodes=nodes, versions=versions, configuration=configuration)
+    return with_arm(replace(plain, nodes=nodes), versions=versions, configuration=configuration)
 
 
 @contextmanager
@@ -77,7 +78,7 @@ def built(folder: Path, placed: Topology) -> Iterator[Build]:
         cluster = bring_up(
             site,
             placed,
-            ensure_stacks(placed.versions),
+            ensure_stacks(placed.arm.versions),
             journal,
             final_check=lambda cluster: row_written_and_read(cluster, journal),
             deadline_s=400,

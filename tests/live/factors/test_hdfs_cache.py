@@ -28,6 +28,7 @@ from density_study.workloads.testdfsio.workload import DfsioWorkload
 from tests.live.factors.one_build import Build, arm, built
 from tests.live.support.command import left_of, study_run
 from tests.support.drafts import draft
+from tests.support.topologies import with_arm
 
 pytestmark = pytest.mark.timeout(900)
 MIB = 2**20
@@ -146,7 +147,7 @@ def test_every_mode_reads_from_the_cache_and_a_wrong_tier_shows(tmp_path: Path) 
 def _too_small(build: Build) -> None:
     """An arm that declares less than one file needs."""
     small = Configuration(hdfs_cache_mib=16)
-    declared = replace(build.cluster.topology, configuration=small)
+    declared = with_arm(build.cluster.topology, configuration=small)
     bench = context(replace(build, cluster=replace(build.cluster, topology=declared)), "small")
     with pytest.raises(StudyError, match="0 of 2 files fit into 16 MiB"):
         fill(bench, DataSet(Hdfs(build.cluster), setting("read")), whole=False)

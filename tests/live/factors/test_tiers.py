@@ -24,6 +24,7 @@ from density_study.workloads.ycsb.setting import YcsbSetting
 from tests.live.factors.one_build import arm, built
 from tests.live.support.command import left_of, study_run, wait_for
 from tests.support.repeating import repeating
+from tests.support.topologies import with_arm
 
 pytestmark = pytest.mark.timeout(900)
 SHM = Path("/dev/shm/density-study")
@@ -58,7 +59,7 @@ def with_cache(folder: Path, cache: BlockCache) -> Topology:
 def declaring(cluster: Cluster, cache: BlockCache | None) -> Cluster:
     """The same daemons, of which the arm says something else."""
     configuration = Configuration(block_cache=cache)
-    return replace(cluster, topology=replace(cluster.topology, configuration=configuration))
+    return replace(cluster, topology=with_arm(cluster.topology, configuration=configuration))
 
 
 def verdict(caches: CacheUse) -> Judgement:

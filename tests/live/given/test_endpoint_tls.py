@@ -95,7 +95,7 @@ def cassandra_by_tls(folder: Path) -> Iterator[str]:
     placed = topology(folder, workers=1, store=store_named("cassandra", "synced"))
     site, journal = open_build(folder, os.getpid())
     try:
-        stacks = ensure_stacks(placed.versions, placed.store)
+        stacks = ensure_stacks(placed.arm.versions, placed.store)
         cluster = bring_up(site, placed, stacks, journal)
         (process,) = cluster.processes
         os.kill(process.pid, signal.SIGKILL)

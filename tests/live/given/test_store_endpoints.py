@@ -7,7 +7,6 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,6 +25,7 @@ from tests.live.stores.loading import loading, rows_left, tool
 from tests.live.support.builds import open_build, topology
 from tests.live.support.command import study, study_run, wait_for
 from tests.live.support.measured import Measured, measured, operations_of
+from tests.support.topologies import with_arm
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(400)]
 PORT = 23900
@@ -148,7 +148,7 @@ def test_a_cluster(tmp_path: Path, name: str) -> None:
     site, journal = open_build(tmp_path, os.getpid())
     try:
         cluster = bring_up(
-            site, replace(topology(tmp_path), store=store), ensure_stacks(store=store), journal
+            site, with_arm(topology(tmp_path), store=store), ensure_stacks(store=store), journal
         )
         transport = provider_of("local").transport(site, journal)
         tool(cluster, transport, tmp_path, "empty")

@@ -9,7 +9,6 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.network import Network
 from density_study.cluster.providers.container.provider import ContainerProvider
 from tests.live.support.containers import Built, built, on_this_machine, topology
+from tests.support.topologies import with_arm
 
 _ABLE = os.geteuid() == 0 and shutil.which("runc", path="/usr/sbin:/usr/bin") is not None
 pytestmark = [
@@ -35,7 +35,7 @@ TWO_CORES = pytest.mark.skipif(
 @contextmanager
 def made(folder: Path, network: Network) -> Iterator[Built]:
     before = on_this_machine()
-    layout = replace(topology(folder, cores=2), network=network, levels={"network": "a"})
+    layout = with_arm(topology(folder, cores=2), network=network, levels={"network": "a"})
     with built(folder, layout) as found:
         yield found
     assert on_this_machine() == before
@@ -43,7 +43,7 @@ def made(folder: Path, network: Network) -> Iterator[Built]:
 
 def measured(up: Built, declared: Network | None = None) -> dict[str, dict[str, Any]]:
     """By what was measured. `declared`: as if the arm declared it."""
-    arm = up.topology if declared is None else replace(up.topology, network=declared)
+    arm = up.topology if declared is None else with_arm(up.topology, network=declared)
     transport = ContainerProvider().transport(up.site, up.journal)
     # a build is measured once; a second output would be appended to the first
     shutil.rmtree(up.site.root / "logs" / "network", ignore_errors=True)

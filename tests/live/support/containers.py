@@ -16,12 +16,14 @@ from density_study.cluster.machine.privileged.cut_network import NFT
 from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.host import ContainerHost, CpuPolicy, Disk, Host, IoLimits
-from density_study.cluster.model.placement import Layout, place
+from density_study.cluster.model.isolation import Isolation
+from density_study.cluster.model.placement import place
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.model.transport import Command
 from density_study.cluster.providers.container.provider import ContainerProvider
 from density_study.cluster.state.journal import Journal
 from tests.live.support.builds import open_build
+from tests.support.topologies import layout_of
 
 NETWORK = "198.18.43.0/24"
 HOST_ADDRESS = "198.18.43.1"
@@ -40,7 +42,9 @@ def topology(
         Node(f"w{number}", "here", address, ("worker",), MEMORY_MIB, cores, disk)
         for number, address in enumerate(addresses, 1)
     )
-    return Topology("v2-flash", "container", "container", "flash", 2, 1, 1, (host,), nodes)
+    return Topology(
+        "v2-flash", "container", (host,), nodes, Isolation.CONTAINER, Arm(2, 1, "flash"), 1
+    )
 
 
 @dataclass(frozen=True)
@@ -109,5 +113,5 @@ def cluster_topology(folder: Path, workers: int = 1) -> Topology:
         roles=("master", "worker", "client"),
         containers=ContainerHost(addresses, NETWORK, HOST_ADDRESS),
     )
-    layout = Layout("container", "container", replication=1, base_port=26000)
+    layout = layout_of("container", base_port=26000)
     return place((host,), (Arm(workers, 1, "flash"),), layout)[0]

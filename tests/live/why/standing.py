@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +38,7 @@ from density_study.workloads.ycsb.setting import YcsbSetting
 from tests.live.support.builds import open_build, topology
 from tests.live.support.java_client import compiled
 from tests.support.drafts import draft, plan, study
+from tests.support.topologies import with_arm
 
 # Far below saturation: only a disturbance makes a second slow.
 SETTING = YcsbSetting(mix="read45-insert55", records=60_000, threads=8, duration_s=32,
@@ -151,7 +151,7 @@ def _no_session() -> Any:
 @contextmanager
 def standing(folder: Path, owner_pid: int) -> Iterator[Standing]:
     site, journal = open_build(folder, owner_pid)
-    arm = replace(topology(folder), configuration=DURABLE)
+    arm = with_arm(topology(folder), configuration=DURABLE)
     try:
         yield Standing(folder, bring_up(site, arm, ensure_stacks(), journal), journal)
     finally:

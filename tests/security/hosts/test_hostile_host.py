@@ -14,7 +14,7 @@ from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import HostLostError, StudyError
 from density_study.cluster.model.host import Disk, Host, Login
-from density_study.cluster.model.placement import Layout, place
+from density_study.cluster.model.placement import place
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.providers.physical.provider import PhysicalProvider
 from density_study.cluster.providers.ssh import channel as channel_module
@@ -27,6 +27,7 @@ from density_study.cluster.providers.ssh.transport import Place, SshTransport
 from density_study.cluster.state.events import NodeReach
 from density_study.cluster.state.journal import Journal
 from tests.security.hosts.conftest import TARGET
+from tests.support.topologies import layout_of
 
 Tell = Callable[[dict[str, Any]], None]
 MIB = 2**20
@@ -290,7 +291,7 @@ def topology() -> Topology:
     login = Login("study", 22, "/known_hosts")
     roles = ("master", "worker", "client")
     host = Host("h1", TARGET.address, 2, 4096, (Disk("/mnt", "flash"),), roles, None, login)
-    return place((host,), [Arm(0, 1, "flash")], Layout("physical", "host", 1, 21000))[0]
+    return place((host,), [Arm(0, 1, "flash")], layout_of("physical"))[0]
 
 
 @contextmanager

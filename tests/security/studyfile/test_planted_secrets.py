@@ -12,12 +12,12 @@ from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.given import GivenCluster
 from density_study.cluster.model.host import Host
-from density_study.cluster.model.placement import given_topology
 from density_study.cluster.model.secrets import HADOOPS, is_secret, without_logins
 from density_study.cluster.providers.existing.configuration import (
     copy_configuration,
     read_configuration,
 )
+from density_study.cluster.providers.existing.placing import existing_topology
 from density_study.cluster.providers.existing.provider import ExistingProvider, client_conf
 from density_study.cluster.providers.existing.site_file import properties_of
 from density_study.cluster.render.conf_files import configuration_xml
@@ -168,7 +168,7 @@ def test_a_build_on_a_given_cluster_leaves_no_secret_anywhere(
     monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
     given = GivenCluster(str(configuration(tmp_path / "given")), "/user/me/x", "x", "default")
     host = Host("here", "127.0.0.1", 2, 1024, (), ("client",))
-    topology = given_topology(given, host)
+    topology = existing_topology(given, host)
     run = tmp_path / "runs" / "s" / "r"
     run.mkdir(parents=True)
     site = Site(run / "builds" / "b1", "s/r/b1")

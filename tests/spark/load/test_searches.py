@@ -13,6 +13,7 @@ from density_study.analysis.report.page import render
 from density_study.analysis.summarise.headline import headline
 from density_study.analysis.summarise.summarise import summarise
 from density_study.analysis.tables.store import read_table
+from density_study.cluster.model.isolation import Isolation
 from density_study.jobs.pipeline import STAGES, run_stage
 from density_study.workloads.execution.searching import judged
 from density_study.workloads.record.record import read_manifest
@@ -62,10 +63,10 @@ def test_the_report_answers_with_the_search(run: Path) -> None:
         "total memory: 440 operations per second with 1 worker per host, 480 with 2 workers per host."
     )
     cut = frozenset({(summary.searches[0].setting, "v1-flash")})
-    cut_short = headline(Evidence(summary.settings, 1, "process", bounds=cut), 8).text
+    cut_short = headline(Evidence(summary.settings, 1, Isolation.PROCESS, bounds=cut), 8).text
     assert "at least 440 operations per second with 1 worker per host, 480 with 2" in cut_short
     of_one = tuple(one for one in summary.settings if one.topology == "v1-flash" and one.sought)
-    alone = headline(Evidence(of_one, 1, "process", bounds=cut), 8).text
+    alone = headline(Evidence(of_one, 1, Isolation.PROCESS, bounds=cut), 8).text
     assert "ran at 440 or more operations per second on v1-flash." in alone
     rates = [
         one

@@ -35,9 +35,9 @@ def own_map(manifests: Iterable[Manifest]) -> str:
 
 def _arm(topology: Topology) -> dict[str, Any]:
     return {
-        "medium": topology.medium,
-        "vms_per_host": topology.vms_per_host,
-        "regionservers_per_node": topology.regionservers_per_node,
+        "medium": topology.arm.medium,
+        "vms_per_host": topology.arm.vms_per_host,
+        "regionservers_per_node": topology.arm.regionservers_per_node,
         "replication": topology.replication,
         "nodes": [
             {"name": node.name, "host": node.host, "roles": list(node.roles), "cores": node.cores,

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +35,7 @@ from density_study.workloads.testdfsio.setting import DfsioSetting
 from density_study.workloads.ycsb.properties import threads_share
 from density_study.workloads.ycsb.setting import YcsbSetting
 from tests.support.drafts import plan
+from tests.support.topologies import with_arm
 from tests.support.truth import MIB, PERIOD_S, StageTruth, Truth
 from tests.support.truth_files import monitor_files, raw_files
 
@@ -56,7 +56,8 @@ class RunFactory:
         self._builds: dict[str, str] = {}
 
     def topology(self, build: str) -> Topology:
-        return self.plan.topology_of(build)
+        (one,) = (one for one in self.plan.built if one.name == self.plan.builds[build])
+        return one
 
     def dfsio(self, build: str, mode: str = "read", window_s: float = 20.3, **knobs: Any) -> Truth:
         """A TestDFSIO trial: 6 maps, of which 4 run at once."""
@@ -184,7 +185,7 @@ class RunFactory:
         build = self._builds[truth.trial]
         topology = self.topology(build)
         if truth.network:
-            topology = replace(topology, levels={"network": "rate-100mbit"})
+            topology = with_arm(topology, levels={"network": "rate-100mbit"})
         begun = truth.state == "incomplete"  # a crash: only the planned values are known
         window = Window(start_epoch_s=truth.start_s, end_epoch_s=truth.end_s)
         clock = ClockOffset(host="here", before_s=truth.measured_clock_s or 0.0,
@@ -204,7 +205,7 @@ class RunFactory:
             times_s={"prepare": 3.0, "measure": truth.window_s, "settle": 1.0},
             bring_up=(Phase(name="hdfs", seconds=9.0), Phase(name="hbase", seconds=11.5)),
             disclosure={"versions": {"hadoop": "3.4.2"},
-                        "files": {"workers": {"text": str(topology.vms_per_host)}},
+                        "files": {"workers": {"text": str(topology.arm.vms_per_host)}},
                         **({"network": {"measured": truth.network}} if truth.network else {})},
         )  # fmt: skip
 

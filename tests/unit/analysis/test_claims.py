@@ -11,6 +11,7 @@ import pytest
 from density_study.analysis.findings import Evidence, findings
 from density_study.analysis.findings.claims import CLAIMS
 from density_study.analysis.summary.summary import Finding, SettingSummary
+from density_study.cluster.model.isolation import Isolation
 from density_study.workloads.study.hypotheses import Hypotheses
 from tests.support.arms import dfsio, noisy, ycsb
 
@@ -61,7 +62,9 @@ def _world(
     return tuple(entries)
 
 
-def _verdicts(world: World, isolation: str = "vm", **fields: object) -> dict[str, Finding]:
+def _verdicts(
+    world: World, isolation: Isolation = Isolation.VM, **fields: object
+) -> dict[str, Finding]:
     builds = world[0].n_builds
     evidence = Evidence(world, builds, isolation, **fields)  # type: ignore[arg-type]
     verdicts = findings(evidence, Hypotheses(questions=IDS))
@@ -98,7 +101,7 @@ def test_each_false_claim_is_contradicted(claim: str, changed: dict[str, float])
 
 
 def test_processes_decide_no_vm_claim_and_emulated_disks_no_disk_claim() -> None:
-    process = _verdicts(_world(), "process")
+    process = _verdicts(_world(), Isolation.PROCESS)
     assert {name: process[name].verdict for name in ("C5", "C6", "C7", "C9")} == dict.fromkeys(
         ("C5", "C6", "C7", "C9"), "no claim"
     )
@@ -108,7 +111,7 @@ def test_processes_decide_no_vm_claim_and_emulated_disks_no_disk_claim() -> None
 
 
 def test_containers_decide_no_claim_about_vms() -> None:
-    container = _verdicts(_world(), "container")
+    container = _verdicts(_world(), Isolation.CONTAINER)
     expected = {id_: "no claim" if id_ in ("C5", "C6", "C7", "C9") else "reproduced" for id_ in IDS}
     assert {name: container[name].verdict for name in IDS} == expected
     assert "containers support no claim about VMs" in container["C5"].why

@@ -7,13 +7,14 @@ from density_study.analysis.findings.claim_questions import c5
 from density_study.analysis.findings.decide import decide
 from density_study.analysis.findings.question import Evidence
 from density_study.analysis.summary.summary import Finding, SettingSummary
+from density_study.cluster.model.isolation import Isolation
 from tests.support.arms import dfsio, noisy, ycsb
 
 MORE = "RegionServers per host: 1 -> 4, each with its own handlers"
 
 
 def density(*arms: SettingSummary) -> list[Finding]:
-    questions = effects.questions(Evidence(arms, 8, "vm"))
+    questions = effects.questions(Evidence(arms, 8, Isolation.VM))
     rates = ("density-rate", "density-control-rate")
     return [one for one in decide(list(questions), 8) if one.family in rates]
 
@@ -49,5 +50,5 @@ def test_without_control_arm_the_finding_says_what_still_differs() -> None:
 
 def test_claims_about_vms_and_the_best_density_say_it_too() -> None:
     scans = [ycsb("scan95-insert5", vms, ops_s=noisy(100.0 * vms)) for vms in (1, 4)]
-    (question,) = c5(Evidence(tuple(scans), 8, "vm"))
+    (question,) = c5(Evidence(tuple(scans), 8, Isolation.VM))
     assert any(words.startswith(MORE) for words in question.declared)

@@ -12,6 +12,7 @@ from density_study.analysis.findings.decide import ARMS_TEST, BLOCK_TEST, decide
 from density_study.analysis.findings.factors import factor_of
 from density_study.analysis.findings.question import RISES, SIMILAR, Question, Rule
 from density_study.analysis.summary.summary import Finding
+from density_study.cluster.model.isolation import Isolation
 from density_study.workloads.study.hypotheses import Expectation, Hypotheses
 from tests.support.arms import dfsio, noisy, ycsb
 
@@ -133,7 +134,8 @@ def test_without_effect_a_family_claims_in_at_most_one_of_twenty_runs() -> None:
             for vms in (0, 2)
         )
         family = decide(
-            list(effects.by_factor(Evidence(settings, 6, "vm"), factor_of("vms_per_host"))), 6
+            list(effects.by_factor(Evidence(settings, 6, Isolation.VM), factor_of("vms_per_host"))),
+            6,
         )
         claimed += any(
             finding.verdict != "no claim" for finding in family if finding.family == "density-rate"
@@ -148,7 +150,7 @@ def test_medium_and_control_compare_all_else_equal() -> None:
         ycsb("load", medium="flash", ops_s=noisy(10.0, seed=3)),
         ycsb("load", medium="flash", ops_s=noisy(20.0, seed=4), regionservers_per_node=4, topology="r4"),
     )  # fmt: skip
-    evidence = Evidence(settings, 8, "host")
+    evidence = Evidence(settings, 8, Isolation.HOST)
     (rate, *_) = decide(list(effects.by_factor(evidence, factor_of("medium"))), 8)
     assert (rate.verdict, rate.arms) == ("reproduced", "flash over hdd")
     assert rate.effect == pytest.approx(3.0, rel=0.05)
@@ -157,7 +159,7 @@ def test_medium_and_control_compare_all_else_equal() -> None:
     )
     assert control.arms == "4 RegionServers per node over 1 RegionServer per node"
     assert control.effect == pytest.approx(2.0, rel=0.05)
-    emulated = Evidence(settings, 8, "host", frozenset({"hdd"}))
+    emulated = Evidence(settings, 8, Isolation.HOST, frozenset({"hdd"}))
     assert (
         decide(list(effects.by_factor(emulated, factor_of("medium"))), 8)[0].verdict == "no claim"
     )
@@ -172,7 +174,7 @@ def test_a_victim_is_compared_only_with_itself() -> None:
         ycsb("c", ops_s=noisy(60.0, seed=4), latencies=beside, setting="beside",
              neighbour="2 busy threads"),
     )  # fmt: skip
-    rate, tail = decide(list(effects.isolation(Evidence(settings, 8, "vm"))), 8)
+    rate, tail = decide(list(effects.isolation(Evidence(settings, 8, Isolation.VM))), 8)
     assert (rate.effect, tail.effect) == pytest.approx((0.6, 3.0), rel=0.05)
     assert (rate.verdict, tail.verdict) == ("reproduced", "reproduced")
     assert rate.arms == "beside 2 busy threads over alone"
@@ -189,20 +191,23 @@ def test_the_studys_own_hypotheses_are_decided() -> None:
         for medium, ops_s in (("hdd", 100.0), ("flash", 200.0))
         for threads in (8, 16)
     )
-    all_findings = findings(Evidence(settings, 8, "host"), Hypotheses(expect=(_expect(),)))
+    all_findings = findings(Evidence(settings, 8, Isolation.HOST), Hypotheses(expect=(_expect(),)))
     own = [finding for finding in all_findings if finding.family == "expect-flash-helps"]
     assert [finding.verdict for finding in own] == ["reproduced", "reproduced"]
     assert own[0].rule == "above 1.5"
 
 
 def test_a_hypothesis_without_data_is_reported() -> None:
-    all_findings = findings(Evidence((), 1, "host"), Hypotheses(expect=(_expect(),)))
+    all_findings = findings(Evidence((), 1, Isolation.HOST), Hypotheses(expect=(_expect(),)))
     own = next(finding for finding in all_findings if finding.family == "expect-flash-helps")
     assert (own.verdict, own.why) == ("no claim", "an arm has no valid trial")
 
 
 def _under_slo(
-    p99_ms: dict[int, float], ops_s: dict[int, float], builds: int = 8, isolation: str = "vm"
+    p99_ms: dict[int, float],
+    ops_s: dict[int, float],
+    builds: int = 8,
+    isolation: Isolation = Isolation.VM,
 ) -> Finding:
     settings = tuple(
         ycsb("c", vms, ops_s=noisy(ops_s[vms], builds, seed=vms),
@@ -229,7 +234,7 @@ def test_a_doubtful_best_density_is_no_claim() -> None:
     assert _under_slo({0: 10.0, 2: 12.0, 4: 20.0}, OPS_S).verdict == "no claim"  # spans the limit
     assert _under_slo({0: 10.0, 2: 10.0}, {0: 100.0, 2: 100.5}).verdict == "no claim"
     assert _under_slo({0: 10.0, 2: 12.0}, OPS_S, builds=4).verdict == "no claim"
-    assert _under_slo({0: 10.0, 2: 12.0}, OPS_S, isolation="process").verdict == "no claim"
+    assert _under_slo({0: 10.0, 2: 12.0}, OPS_S, isolation=Isolation.PROCESS).verdict == "no claim"
     none = _under_slo({0: 90.0, 2: 90.0}, OPS_S)
     assert (none.verdict, none.why) == ("no claim", "every density violates the SLO")
 

@@ -16,6 +16,7 @@ from density_study.analysis.summarise.headline import headline
 from density_study.analysis.summarise.undecided import undecided
 from density_study.analysis.summarise.warnings import design_warnings
 from density_study.analysis.summary.summary import Finding, Metric, SettingSummary
+from density_study.cluster.model.isolation import Isolation
 from density_study.workloads.study.factors import FACTORS as NAMES
 from density_study.workloads.study.hypotheses import Expectation, Hypotheses
 from tests.support.summary_factory import one_block
@@ -84,7 +85,9 @@ def test_arms_that_differ_in_a_second_factor_are_not_compared(other: SettingSumm
 
 
 def test_the_arms_and_what_was_declared_are_in_the_question() -> None:
-    evidence = Evidence((OLD, NEW), 1, "process", declared=lambda *_: ("stack.hadoop: a -> b",))
+    evidence = Evidence(
+        (OLD, NEW), 1, Isolation.PROCESS, declared=lambda *_: ("stack.hadoop: a -> b",)
+    )
     rate, cpu = questions(evidence)
     assert rate.statement == "YCSB c, flash: throughput, hadoop-3.4.2 over hadoop-3.4.1"
     assert (rate.family, cpu.family) == ("stack-rate", "stack-cpu")
@@ -97,7 +100,7 @@ def decided(first: float, later: float) -> Finding:
         version("hadoop-3.4.1", *(first + step for step in range(6))),
         version("hadoop-3.4.2", *(later + 5 - step for step in range(6))),
     )
-    evidence = Evidence(arms, 6, "process")
+    evidence = Evidence(arms, 6, Isolation.PROCESS)
     return next(f for f in findings(evidence, Hypotheses()) if f.family == "stack-rate")
 
 
@@ -118,7 +121,7 @@ def test_the_rate_of_a_search_that_used_up_its_probes_supports_no_claim() -> Non
          "hadoop-3.4.2_over_hadoop-3.4.1": "> 1.5"}
     )  # fmt: skip
     asked = Hypotheses(expect=(expect,))
-    exact = Evidence(arms, 6, "process")
+    exact = Evidence(arms, 6, Isolation.PROCESS)
     bound = replace(exact, bounds=frozenset({(arms[0].setting, arms[0].topology)}))
     for evidence, verdict in ((exact, "reproduced"), (bound, "no claim")):
         found = [one for one in findings(evidence, asked) if one.measure == "throughput"]
@@ -133,7 +136,9 @@ def test_the_rate_of_a_search_that_used_up_its_probes_supports_no_claim() -> Non
 
 
 def test_an_undeclared_difference_between_versions_refuses_the_comparison() -> None:
-    evidence = Evidence((OLD, NEW), 6, "vm", differences=lambda *_: ("machine.kernel: a, b",))
+    evidence = Evidence(
+        (OLD, NEW), 6, Isolation.VM, differences=lambda *_: ("machine.kernel: a, b",)
+    )
     finding = next(f for f in findings(evidence, Hypotheses()) if f.family == "stack-rate")
     assert finding.effect is None
     assert "the arms' disclosures differ in machine.kernel" in finding.why
@@ -148,7 +153,7 @@ def test_a_hypothesis_about_versions_is_decided_on_its_arms() -> None:
             "hadoop-3.4.2_over_hadoop-3.4.1": "> 0.9",
         }
     )
-    found = findings(Evidence((OLD, NEW, NEWEST), 1, "vm"), Hypotheses(expect=(expect,)))
+    found = findings(Evidence((OLD, NEW, NEWEST), 1, Isolation.VM), Hypotheses(expect=(expect,)))
     (finding,) = (one for one in found if one.family == "expect-h")
     assert finding.effect == pytest.approx(1.0)
     assert "stack hadoop-3.4.2 over hadoop-3.4.1" in finding.statement
@@ -156,7 +161,7 @@ def test_a_hypothesis_about_versions_is_decided_on_its_arms() -> None:
 
 def test_with_one_density_the_headline_tells_about_the_next_factor() -> None:
     faster = version("hadoop-3.4.2", 150.0)
-    sentence = headline(Evidence((OLD, faster), 1, "process"), 2).text
+    sentence = headline(Evidence((OLD, faster), 1, Isolation.PROCESS), 2).text
     assert "with hadoop-3.4.2 instead of hadoop-3.4.1, YCSB" in sentence
     assert "×1.50 (150 against 100 ops/s)" in sentence
 
@@ -171,7 +176,8 @@ def test_best_densities_compete_within_one_version() -> None:
                      latency_kind="closed-loop")  # fmt: skip
     arms = [arm.model_copy(update={"metrics": (*arm.metrics, latency)}) for arm in arms]
     found = findings(
-        Evidence(tuple(arms), 1, "vm"), Hypotheses.model_validate({"slo": {"read_p99": "5 ms"}})
+        Evidence(tuple(arms), 1, Isolation.VM),
+        Hypotheses.model_validate({"slo": {"read_p99": "5 ms"}}),
     )
     best = [one for one in found if one.family == "best-density"]
     assert [one.among for one in best] == ["flash, hadoop-3.4.1", "flash, hadoop-3.4.2"]
@@ -185,7 +191,7 @@ def test_the_report_distinguishes_arms_by_all_levels() -> None:
 
 
 def test_the_findings_table_shows_what_was_declared_where_arms_have_names() -> None:
-    declared = Evidence((OLD, NEW), 1, "vm", declared=lambda *_: ("stack.hadoop: a -> b",))
+    declared = Evidence((OLD, NEW), 1, Isolation.VM, declared=lambda *_: ("stack.hadoop: a -> b",))
     summary = one_block().model_copy(
         update={"settings": (OLD, NEW), "findings": findings(declared, Hypotheses())}
     )
@@ -202,7 +208,7 @@ def test_emulated_persistent_memory_supports_no_claim_of_any_factor() -> None:
         for base, name in ((100.0, "heap"), (200.0, "offheap-512m"), (300.0, "pmem-emulated-512m"))
     )
     denser = setting(tuple(900.0 + n for n in range(6)), vms_per_host=2, levels=dict(pmem.levels))
-    evidence = Evidence((heap, off, pmem, denser), 6, "vm")
+    evidence = Evidence((heap, off, pmem, denser), 6, Isolation.VM)
     asked = [one for one in questions(evidence) if one.measure == "throughput"]
     obstacles = {one.arms: one.obstacles for one in asked}
     emulated = ("persistent memory is emulated (tmpfs), which supports no claim",)
@@ -212,7 +218,7 @@ def test_emulated_persistent_memory_supports_no_claim_of_any_factor() -> None:
 
 
 def test_emulated_persistent_memory_is_a_warning_and_a_badge() -> None:
-    (warning,) = [one for one in design_warnings("vm", {"pmem"}, 9) if one.subject]
+    (warning,) = [one for one in design_warnings(Isolation.VM, {"pmem"}, 9) if one.subject]
     assert warning.message == (
         "The medium pmem is emulated by memory of the host (tmpfs) and supports no claim."
     )

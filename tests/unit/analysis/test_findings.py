@@ -10,9 +10,9 @@ import pytest
 from density_study.analysis.findings import Evidence, effects
 from density_study.analysis.findings.decide import decide
 from density_study.analysis.findings.factors import factor_of, pairs
-from density_study.analysis.findings.question import isolation_of
 from density_study.analysis.summarise.headline import headline
 from density_study.analysis.summary.summary import Finding, Metric, SettingSummary
+from density_study.cluster.model.isolation import Isolation, isolation_of
 from tests.support.arms import noisy, ycsb
 
 DENSITY = factor_of("vms_per_host")
@@ -37,7 +37,7 @@ def _setting(
 def _density(
     settings: tuple[SettingSummary, ...],
     repetitions: int,
-    isolation: str,
+    isolation: Isolation,
     emulated: tuple[str, ...] = (),
 ) -> tuple[Finding, ...]:
     evidence = Evidence(settings, repetitions, isolation, frozenset(emulated))
@@ -48,7 +48,7 @@ ONE, TWO, FOUR = _setting(1, 100.0, 61.0), _setting(2, 112.0, 74.0), _setting(4,
 
 
 def test_the_last_density_is_compared_with_the_first() -> None:
-    rate, cpu = _density((FOUR, ONE, TWO), repetitions=1, isolation="vm")
+    rate, cpu = _density((FOUR, ONE, TWO), repetitions=1, isolation=Isolation.VM)
     assert (rate.effect, cpu.effect) == pytest.approx((1.5, 80 / 61))
     assert (
         rate.statement
@@ -58,29 +58,33 @@ def test_the_last_density_is_compared_with_the_first() -> None:
 
 
 def test_one_block_gives_points_and_no_claim() -> None:
-    result = _density((ONE, TWO), repetitions=1, isolation="vm")
+    result = _density((ONE, TWO), repetitions=1, isolation=Isolation.VM)
     assert len(result) == 2
     for finding in result:
         assert (finding.verdict, finding.low, finding.high) == ("no claim", None, None)
         assert finding.why == "1 repetition: points only; a claim needs 5 builds per arm"
 
 
-@pytest.mark.parametrize(("isolation", "emulated"), (("process", ()), ("vm", ("flash",))))
+@pytest.mark.parametrize(
+    ("isolation", "emulated"), ((Isolation.PROCESS, ()), (Isolation.VM, ("flash",)))
+)
 def test_process_isolation_and_emulated_media_decide_no_claim(
-    isolation: str, emulated: tuple[str, ...]
+    isolation: Isolation, emulated: tuple[str, ...]
 ) -> None:
     arms = tuple(_setting(v, 100.0 * v) for v in (1, 2))
     result = _density(arms, 8, isolation, emulated)
     assert len(result) == 2
     for finding in result:
         assert finding.verdict == "no claim"
-        assert ("no claim about VMs" if isolation == "process" else "emulated") in finding.why
+        assert (
+            "no claim about VMs" if isolation is Isolation.PROCESS else "emulated"
+        ) in finding.why
         assert finding.effect is not None
 
 
 def test_guests_without_acceleration_decide_no_claim() -> None:
     arms = tuple(_setting(v, 100.0 * v) for v in (1, 2))
-    evidence = Evidence(arms, 8, "vm", emulated_guests=True)
+    evidence = Evidence(arms, 8, Isolation.VM, emulated_guests=True)
     result = decide(list(effects.by_factor(evidence, DENSITY)), 8)
     assert len(result) == 2
     for finding in result:
@@ -95,15 +99,16 @@ def test_containers_decide_about_containers() -> None:
         )
         for density in (1, 2)
     )
-    rate = _density(arms, 8, "container")[0]
+    rate = _density(arms, 8, Isolation.CONTAINER)[0]
     assert rate.verdict == "reproduced", rate.why
     assert rate.statement.endswith("2 containers per host over 1 container per host")
 
 
 def test_the_bare_host_is_the_control_of_what_isolates_the_other_arms() -> None:
-    assert isolation_of(["host", "container", "container"]) == "container"
-    assert isolation_of(["host"]) == "host"
-    assert isolation_of(["vm", "host"]) == "vm"
+    bare, vm, container = Isolation.HOST, Isolation.VM, Isolation.CONTAINER
+    assert isolation_of([bare, container, container]) is container
+    assert isolation_of([bare]) is bare
+    assert isolation_of([vm, bare]) is vm
 
 
 def test_arms_that_differ_in_more_than_density_are_not_compared() -> None:
@@ -113,12 +118,12 @@ def test_arms_that_differ_in_more_than_density_are_not_compared() -> None:
 
 def test_an_arm_without_a_valid_trial_is_reported() -> None:
     empty = _setting(2, None, n_builds=0, metrics=())
-    rate, _ = _density((ONE, empty), repetitions=1, isolation="vm")
+    rate, _ = _density((ONE, empty), repetitions=1, isolation=Isolation.VM)
     assert (rate.effect, rate.why) == (None, "an arm has no valid trial")
 
 
 def test_the_headline_is_one_sentence_with_the_numbers() -> None:
-    assert headline(Evidence((ONE, TWO), 1, "process"), 2).text == (
+    assert headline(Evidence((ONE, TWO), 1, Isolation.PROCESS), 2).text == (
         "Inconclusive (1 repetition): with 2 workers per host instead of 1 at equal total memory, YCSB 95/5 "
         "short scan ran at ×1.12 (112 against 100 ops/s); the host's CPU was 74 % busy instead of 61 %."
     )
@@ -132,7 +137,7 @@ def test_the_headline_has_no_ratio_of_arms_that_are_not_comparable() -> None:
             ("machine.kernel: a, b", "native_hadoop: c, d") if first.setting == ONE.setting else ()
         )
 
-    some = Evidence((*reads, ONE, TWO), 1, "process", differences=differences)
+    some = Evidence((*reads, ONE, TWO), 1, Isolation.PROCESS, differences=differences)
     assert headline(some, 4).setting == reads[0].setting
     none = headline(replace(some, settings=(ONE, TWO)), 2)
     assert none.setting == ONE.setting
@@ -144,14 +149,14 @@ def test_the_headline_has_no_ratio_of_arms_that_are_not_comparable() -> None:
 
 def test_the_headline_names_the_setting_it_is_about() -> None:
     load = [_setting(d, 100.0, setting="ycsb-load-r1-t8", label="YCSB data load") for d in (1, 2)]
-    assert headline(Evidence((*load, ONE, TWO), 1, "process"), 4).setting == ONE.setting
+    assert headline(Evidence((*load, ONE, TWO), 1, Isolation.PROCESS), 4).setting == ONE.setting
     assert (
-        headline(Evidence((*load, ONE), 1, "process"), 3).setting == load[0].setting
+        headline(Evidence((*load, ONE), 1, Isolation.PROCESS), 3).setting == load[0].setting
     )  # it has two densities
     reads = [_setting(d, 90.0 * d, setting="ycsb-c-r1-t8", label="YCSB c") for d in (1, 2)]
-    assert headline(Evidence((*load, *reads), 1, "process"), 4).setting == reads[0].setting
-    assert headline(Evidence((ONE,), 1, "process"), 1).setting == ONE.setting
-    assert headline(Evidence((), 1, "process"), 7).setting is None
+    assert headline(Evidence((*load, *reads), 1, Isolation.PROCESS), 4).setting == reads[0].setting
+    assert headline(Evidence((ONE,), 1, Isolation.PROCESS), 1).setting == ONE.setting
+    assert headline(Evidence((), 1, Isolation.PROCESS), 7).setting is None
 
 
 def test_the_best_density_is_shown_by_its_fastest_setting() -> None:
@@ -162,25 +167,26 @@ def test_the_best_density_is_shown_by_its_fastest_setting() -> None:
         id="best", family="best-density", statement="best density: 2 VMs per host", verdict="reproduced",
         why="the others violate it", subject="YCSB 95/5 short scan", among="flash",
     )  # fmt: skip
-    found = headline(Evidence((slow, ONE, TWO), 5, "vm"), 30, (best,))
+    found = headline(Evidence((slow, ONE, TWO), 5, Isolation.VM), 30, (best,))
     assert (found.text, found.setting) == (
         "best density: 2 VMs per host: the others violate it.",
         TWO.setting,
     )
     tested = best.model_copy(update={"p_adjusted": 0.0104})
-    text = headline(Evidence((slow, ONE, TWO), 5, "vm"), 30, (tested,)).text
+    text = headline(Evidence((slow, ONE, TWO), 5, Isolation.VM), 30, (tested,)).text
     assert text == "best density: 2 VMs per host: p = 0.01 against every other density."
 
 
 def test_the_headline_reports_a_missing_comparison() -> None:
     assert (
-        headline(Evidence((), 1, "process"), 7).text == "No result: none of the 7 trials is valid."
+        headline(Evidence((), 1, Isolation.PROCESS), 7).text
+        == "No result: none of the 7 trials is valid."
     )
-    assert headline(Evidence((ONE,), 1, "process"), 1).text.startswith(
+    assert headline(Evidence((ONE,), 1, Isolation.PROCESS), 1).text.startswith(
         "No comparison: no setting has valid trials"
     )
     bare = _setting(0, 100.0)
-    text = headline(Evidence((bare, TWO), 2, "vm"), 2).text
+    text = headline(Evidence((bare, TWO), 2, Isolation.VM), 2).text
     assert "with 2 VMs per host instead of the bare host" in text
 
 
@@ -189,12 +195,15 @@ def test_any_workload_gives_a_headline() -> None:
         entry.model_copy(update={"setting": "genomics-region-scan-s40x2500-t8"})
         for entry in (ONE, TWO)
     )
-    text = headline(Evidence(scans, 1, "process"), 2).text
+    text = headline(Evidence(scans, 1, Isolation.PROCESS), 2).text
     assert "YCSB 95/5 short scan ran at ×1.12" in text
     unknown = tuple(
         entry.model_copy(update={"setting": "another-workload"}) for entry in (ONE, TWO)
     )
-    assert "YCSB 95/5 short scan ran at ×1.12" in headline(Evidence(unknown, 1, "process"), 2).text
+    assert (
+        "YCSB 95/5 short scan ran at ×1.12"
+        in headline(Evidence(unknown, 1, Isolation.PROCESS), 2).text
+    )
 
 
 def _recovery(topology: int, seconds: tuple[float, ...], builds: int = 8) -> SettingSummary:
@@ -203,7 +212,7 @@ def _recovery(topology: int, seconds: tuple[float, ...], builds: int = 8) -> Set
 
 
 def _recovered(*arms: SettingSummary) -> Finding:
-    found = _density(arms, repetitions=8, isolation="vm")
+    found = _density(arms, repetitions=8, isolation=Isolation.VM)
     return next(one for one in found if one.measure == "time to recover from a fault")
 
 

@@ -9,6 +9,7 @@ from density_study.analysis.findings.effects import questions
 from density_study.analysis.findings.question import Question
 from density_study.analysis.summarise.headline import headline
 from density_study.analysis.summary.summary import UNKNOWN_LEVEL, SettingSummary
+from density_study.cluster.model.isolation import Isolation
 from density_study.workloads.study.hypotheses import Expectation, Hypotheses
 from tests.unit.analysis.test_factors import setting
 
@@ -23,7 +24,7 @@ def cluster(name: str, rates: tuple[float, ...], **facts: object) -> SettingSumm
 
 
 def rates_of(*settings: SettingSummary) -> list[Question]:
-    asked = questions(Evidence(settings, 5, "unknown"))
+    asked = questions(Evidence(settings, 5, Isolation.UNKNOWN))
     return [one for one in asked if one.measure == "throughput"]
 
 
@@ -32,7 +33,7 @@ def test_undeclared_clusters_are_compared_by_name_alone() -> None:
     (asked,) = rates_of(old, new)
     assert (asked.family, asked.arms, asked.obstacles) == ("cluster-rate", "new over old", ())
     assert "VM" not in asked.statement and "-1" not in asked.statement
-    found = findings(Evidence((old, new), 5, "unknown"), Hypotheses())
+    found = findings(Evidence((old, new), 5, Isolation.UNKNOWN), Hypotheses())
     assert {one.family for one in found if one.verdict == "reproduced"} == {"cluster-rate"}
     assert not {"density-rate", "medium-rate", "best-density"} & {one.family for one in found}
 
@@ -49,7 +50,7 @@ def test_declared_density_is_compared_at_equal_medium() -> None:
 def test_other_versions_forbid_a_claim_about_density_and_none_about_the_clusters() -> None:
     old = cluster("old", SLOW, vms_per_host=1, medium="flash")
     new = cluster("new", FAST, vms_per_host=4, medium="flash")
-    evidence = Evidence((old, new), 5, "unknown", confounds=lambda *_: ("hadoop 3 and 4",))
+    evidence = Evidence((old, new), 5, Isolation.UNKNOWN, confounds=lambda *_: ("hadoop 3 and 4",))
     asked = Hypotheses(questions=("density-rate", "cluster-rate"))
     verdicts = {one.family: one for one in findings(evidence, asked)}
     assert verdicts["density-rate"].verdict == "no claim"
@@ -64,18 +65,18 @@ def test_a_hypothesis_may_compare_clusters_that_differ_in_declared_facts() -> No
         {"name": "new", "compare": "cluster", "workload": "c", "new_over_old": "> 1.2"}
     )  # fmt: skip
     old, new = cluster("old", SLOW, vms_per_host=1), cluster("new", FAST, vms_per_host=4)
-    found = findings(Evidence((old, new), 5, "unknown"), Hypotheses(expect=(expect,)))
+    found = findings(Evidence((old, new), 5, Isolation.UNKNOWN), Hypotheses(expect=(expect,)))
     assert {one.verdict for one in found if one.family == "expect-new"} == {"reproduced"}
 
 
 def test_the_headline_of_clusters_claims_no_equal_memory() -> None:
-    evidence = Evidence((cluster("old", SLOW), cluster("new", FAST)), 5, "unknown")
+    evidence = Evidence((cluster("old", SLOW), cluster("new", FAST)), 5, Isolation.UNKNOWN)
     text = headline(evidence, 10, findings(evidence, Hypotheses())).text
     assert text.startswith("With new instead of old, YCSB c ran at ×1.49 (")
 
 
 def test_the_headline_of_one_given_cluster_has_its_rates() -> None:
-    alone = Evidence((setting(SLOW, **UNKNOWN),), 5, "unknown")
+    alone = Evidence((setting(SLOW, **UNKNOWN),), 5, Isolation.UNKNOWN)
     assert headline(alone, 5, is_given=True).text == (
         "The given cluster, in 5 repetitions: YCSB c at 100 operations per second."
     )

@@ -18,6 +18,7 @@ from density_study.analysis.findings.question_power import (
     seconds_of,
 )
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.isolation import Isolation
 from tests.support.drafts import plan, study
 
 EXPECT = [{"name": "denser-scans", "workload": "scan95-insert5", "compare": "vms_per_host",
@@ -31,7 +32,7 @@ QUIETEST = Noise()
 def _asked(**overrides: object) -> dict[str, PlannedQuestion]:
     """Of the draft study on VMs: on process groups no question about density can be decided."""
     as_vms = {
-        name: replace(topology, isolation="vm")
+        name: replace(topology, isolation=Isolation.VM)
         for name, topology in plan(**overrides).topologies.items()
     }
     planned = plan(**overrides).model_copy(update={"topologies": as_vms})

@@ -14,7 +14,6 @@ import pytest
 from density_study.analysis.summarise.warnings import comparability_warnings
 from density_study.analysis.summary.disclosure import guests_are_emulated, unexpected_differences
 from density_study.cluster.lifecycle.disclosed import disclose
-from density_study.cluster.model.arm import declared
 from density_study.cluster.model.store import store_named
 from density_study.cluster.providers.provider import provider_of
 from density_study.cluster.providers.stacks import Stacks
@@ -22,7 +21,7 @@ from density_study.cluster.render.conf_files import configuration_xml
 from density_study.cluster.stack import Java, Stack
 from density_study.cluster.stack.store_software import StoreSoftware
 from density_study.cluster.stores.store import render
-from tests.support.topologies import blueprint, local
+from tests.support.topologies import blueprint, local, with_arm
 
 TOPOLOGIES = {"b1-v1-flash": "v1-flash", "b1-v2-flash": "v2-flash", "b2-v1-flash": "v1-flash"}
 DECLARED = {
@@ -86,12 +85,11 @@ def test_real_disclosures_of_two_densities_can_be_compared() -> None:
 def test_real_disclosures_of_two_stores_on_hadoop_can_be_compared() -> None:
     java, stack = Java(Path("/opt/java"), "17"), Stack("any", "1", Path("/opt/any"), "0" * 64)
     software = StoreSoftware("Accumulo", "2.1.4", "1" * 64, java=java)
-    hbase = replace(local(), levels={"store": "hbase-page-cache"})
-    accumulo = replace(
-        local(servers=0),
+    hbase = with_arm(local(), levels={"store": "hbase-page-cache"})
+    accumulo = with_arm(
+        replace(local(servers=0), name="other"),
         levels={"store": "accumulo-page-cache"},
         store=store_named("accumulo"),
-        name="other",
     )
     arms = {"b1": (hbase, None), "b2": (accumulo, software)}
     disclosed = {
@@ -103,7 +101,7 @@ def test_real_disclosures_of_two_stores_on_hadoop_can_be_compared() -> None:
         )
         for build, (placed, known) in arms.items()
     }
-    told = {build: {**declared(one), "topology": one.name} for build, (one, _) in arms.items()}
+    told = {build: {**one.declared, "topology": one.name} for build, (one, _) in arms.items()}
     assert unexpected_differences(disclosed, told) == ()
     assert disclosed["b1"]["stacks"] == disclosed["b2"]["stacks"]
 

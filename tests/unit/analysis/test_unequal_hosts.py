@@ -10,6 +10,7 @@ from density_study.cluster.model.topology import Topology
 from density_study.workloads.planning.plan import make_plan
 from density_study.workloads.study.study_file import read_study
 from tests.support.drafts import QUICKSTART, host
+from tests.support.topologies import with_arm
 
 PLAN = make_plan(read_study(QUICKSTART).study, [host()])
 ONE, TWO = (PLAN.topologies[f"v{n}-flash"] for n in (1, 2))
@@ -38,7 +39,7 @@ def test_more_drives_are_an_obstacle() -> None:
 
     assert unequal_hosts(ONE, second(TWO)) == ("1 and 2 drive(s) of the hosts",)
     assert unequal_hosts(second(ONE), second(TWO)) == ()
-    other = replace(second(TWO), medium="hdd")  # disks are what these arms are compared for
+    other = with_arm(second(TWO), medium="hdd")  # disks are what these arms are compared for
     assert unequal_hosts(ONE, other) == ()
 
 
@@ -49,7 +50,7 @@ def test_a_store_that_writes_to_one_folder_uses_more_drives_with_more_nodes() ->
         for index, node in enumerate(topology.workers):
             own, other = disks[index % 2], disks[1 - index % 2]
             nodes.append(replace(node, disk=own, more_disks=(other,), regionservers=0))
-        return replace(topology, nodes=tuple(nodes), store=store)
+        return with_arm(replace(topology, nodes=tuple(nodes)), store=store)
 
     redis, cassandra = store_named("redis-cluster"), store_named("cassandra")
     both = [on_two_drives(topology, redis) for topology in (ONE, TWO)]

@@ -14,8 +14,10 @@ from density_study.cluster.machine import as_root, packet_cpus
 from density_study.cluster.machine.network_link import disciplines
 from density_study.cluster.machine.packet_cpus import flows_of_queue, mask, transmit_masks
 from density_study.cluster.machine.softnet import by_cpu
+from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.network import UNCHANGED, Network, network_of
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.model.transport import Command, ProcessId
@@ -329,7 +331,9 @@ def proved(folder: Path, **rates: list[float | None]) -> tuple[dict[str, Any], S
     names = {"m1": "192.0.2.1", "c1": "192.0.2.1", "w1": "192.0.2.2", "w2": "192.0.2.3"}
     nodes = tuple(Node(name, name, address, (), 0, 1) for name, address in names.items())
     limited = Network(100.0)
-    topology = Topology("t", "physical", "host", "flash", 0, 1, 1, (), nodes, network=limited)
+    topology = Topology(
+        "t", "physical", (), nodes, Isolation.HOST, Arm(0, 1, "flash", network=limited), 1
+    )
     transport = Scripted(**rates)
     journal = Journal(folder / "journal.jsonl")
     site = Site(folder, "s/r/b1")

@@ -12,7 +12,7 @@ from density_study.cluster.model.topology import Topology
 from density_study.cluster.model.versions import Versions
 from density_study.cluster.render.rendered import Rendered
 from density_study.cluster.stores.store import render
-from tests.support.topologies import blueprint, local
+from tests.support.topologies import blueprint, local, with_arm
 
 MINE = Configuration(
     properties={
@@ -32,7 +32,7 @@ def topology(configuration: Configuration, servers: int = 1) -> Topology:
         replace(node, memory_mib=node.memory_mib + 4096) if "worker" in node.roles else node
         for node in plain.nodes
     )
-    return replace(plain, nodes=nodes, configuration=configuration)
+    return with_arm(replace(plain, nodes=nodes), configuration=configuration)
 
 
 def rendered(configuration: Configuration, servers: int = 1) -> Rendered:
@@ -157,7 +157,7 @@ def test_a_cache_of_hdfs_lies_in_its_folder_and_reports_every_second() -> None:
 
 
 def test_a_java_that_a_study_names_has_a_class_archive_of_its_own() -> None:
-    arm = replace(local(1), versions=Versions(java=17))
+    arm = with_arm(local(1), versions=Versions(java=17))
     (archive,) = {
         word.rpartition("/")[2]
         for daemon in render(blueprint(arm)).daemons

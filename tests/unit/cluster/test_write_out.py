@@ -17,12 +17,13 @@ from density_study.cluster.clients.write_out import begin_write_out, one_per_ker
 from density_study.cluster.machine import page_cache
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.host import MIB
+from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.model.transport import Command, ProcessId
 from tests.support.topologies import local
 
 
-def on_hosts(*hosts: str, isolation: Any = "host") -> Topology:
+def on_hosts(*hosts: str, isolation: Isolation = Isolation.HOST) -> Topology:
     base = local(len(hosts))
     names = iter(hosts)
     nodes = (replace(n, host=next(names)) if "worker" in n.roles else n for n in base.nodes)
@@ -120,9 +121,10 @@ def test_before_a_trial_pages_that_stay_in_memory_are_an_error(
 
 
 @pytest.mark.parametrize(
-    ("isolation", "machines"), [("vm", 3), ("container", 2), ("process", 2), ("host", 2)]
+    ("isolation", "machines"),
+    [(Isolation.VM, 3), (Isolation.CONTAINER, 2), (Isolation.PROCESS, 2), (Isolation.HOST, 2)],
 )
-def test_pages_are_counted_once_for_each_kernel(isolation: str, machines: int) -> None:
+def test_pages_are_counted_once_for_each_kernel(isolation: Isolation, machines: int) -> None:
     assert len(one_per_kernel(on_hosts("a", "a", "b", isolation=isolation))) == machines
 
 

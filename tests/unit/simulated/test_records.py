@@ -116,7 +116,7 @@ def test_littles_law_holds_in_the_records(root: Path, records: dict[str, Manifes
 
 def test_random_reads_are_faster_from_flash(root: Path, records: dict[str, Manifest]) -> None:
     rates = {
-        manifest.topology.medium: parse_io_part(
+        manifest.topology.arm.medium: parse_io_part(
             (root / "records" / trial / "raw/io/part-00000").read_bytes(), "part-00000"
         )
         .rows[0]

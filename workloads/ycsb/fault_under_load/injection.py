@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from density_study.cluster.model.errors import StudyError
-from density_study.cluster.model.topology import Topology
+from density_study.cluster.model.topology import AnyTopology
 from density_study.cluster.model.transport import ProcessId
 from density_study.workloads.base.client_run import Deed
 from density_study.workloads.base.fault import Fault, InjectedFault
@@ -59,10 +59,10 @@ def _kill(context: TrialContext, fault: Fault, victims: Sequence[ProcessId]) -> 
         )
 
 
-def _machines(topology: Topology, victims: Sequence[ProcessId]) -> Iterator[list[ProcessId]]:
+def _machines(topology: AnyTopology, victims: Sequence[ProcessId]) -> Iterator[list[ProcessId]]:
     """The victims by the kernel that they run on: one call kills all of them."""
     hosts = {node.name: node.host for node in topology.nodes}
-    guests = topology.isolation == "vm"
+    guests = topology.isolation.facts.own_kernel
     groups: dict[str, list[ProcessId]] = {}
     for victim in victims:
         groups.setdefault(victim.node if guests else hosts[victim.node], []).append(victim)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.topology import Topology
+from density_study.cluster.model.topology import AnyTopology, ExistingTopology, Placed, Topology
+from density_study.cluster.providers.provider import provider_of
 from density_study.workloads.base.fault import Fault, Killed
 
 
-def victims_nodes(topology: Topology, kill: Killed) -> frozenset[str] | None:
+def victims_nodes(topology: Placed, kill: Killed) -> frozenset[str] | None:
     """Names of the nodes that a fault of a node or host takes; empty if none can be; None: it kills a daemon.
     Nodes and hosts with a master or a client stay: without them there is no cluster, and no trial."""
     if kill not in ("node", "host"):
@@ -21,9 +22,9 @@ def victims_nodes(topology: Topology, kill: Killed) -> frozenset[str] | None:
     return frozenset(node.name for node in topology.nodes if hosts and node.host == hosts[-1])
 
 
-def cannot_recover(setting_id: str, fault: Fault, topology: Topology) -> InputError | None:
+def cannot_recover(setting_id: str, fault: Fault, topology: AnyTopology) -> InputError | None:
     """Why the cluster could not work without what is killed; None if it can."""
-    if topology.given:
+    if isinstance(topology, ExistingTopology):
         return InputError(
             f"{setting_id}: nothing is done to a given cluster.",
             "fault",
@@ -44,14 +45,15 @@ def cannot_recover(setting_id: str, fault: Fault, topology: Topology) -> InputEr
 
 def _impossible(fault: Fault, topology: Topology) -> tuple[str, str] | None:
     """(why this provider cannot do it, remedy)."""
-    if fault.cut is not None and topology.provider != "physical":
+    provider = provider_of(topology.provider)
+    if fault.cut is not None and not provider.cuts_hosts:
         why = (
             "its nodes share this machine's loopback, and nothing between them can be cut"
-            if topology.provider == "local"
+            if topology.isolation.facts.on_loopback
             else f"the provider {topology.provider} cuts off no guests"
         )
         return why, "use provider physical"
-    if fault.slow_disk is not None and topology.provider != "local":
+    if fault.slow_disk is not None and not provider.slows_disks:
         return (
             "only processes of this machine have a group whose disk can be slowed down",
             "use provider local",

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from density_study.cluster.model.errors import StudyError
-from density_study.cluster.model.topology import Node, Topology
+from density_study.cluster.model.topology import Node, Placed
 from density_study.cluster.model.transport import Command
 from density_study.workloads.base.workload import TrialContext
 
@@ -24,7 +24,7 @@ _SETTLE_S = 1.0
 _SOURCE = Path(__file__).with_name("neighbour_load.py")
 
 
-def pair(topology: Topology) -> tuple[Node, Node] | None:
+def pair(topology: Placed) -> tuple[Node, Node] | None:
     """(victim's node, neighbour's node): the first two workers that share a host. None if no host has two."""
     for host in topology.hosts:
         workers = [node for node in topology.workers if node.host == host.name]
@@ -33,7 +33,7 @@ def pair(topology: Topology) -> tuple[Node, Node] | None:
     return None
 
 
-def required_pair(topology: Topology) -> tuple[Node, Node]:
+def required_pair(topology: Placed) -> tuple[Node, Node]:
     """As `pair`; StudyError if there is none."""
     nodes = pair(topology)
     if nodes is None:

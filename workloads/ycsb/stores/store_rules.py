@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.topology import Topology
+from density_study.cluster.model.topology import AnyTopology
 from density_study.cluster.stores.store import Rows, store_of
 from density_study.workloads.ycsb.parameters import YcsbParameters
 
 
-def check_store(setting: YcsbParameters, topology: Topology) -> None:
+def check_store(setting: YcsbParameters, topology: AnyTopology) -> None:
     """InputError if the store cannot do the setting honestly."""
     store = store_of(topology)
     title = store.title
@@ -23,7 +23,7 @@ def check_store(setting: YcsbParameters, topology: Topology) -> None:
         store.check_rows(Rows(setting.id, setting.records, row.fields, row.field_length), topology)
 
 
-def store_obstacle(setting: YcsbParameters, topology: Topology) -> InputError | None:
+def store_obstacle(setting: YcsbParameters, topology: AnyTopology) -> InputError | None:
     """Why the setting is left out on this topology: it moves regions, or kills daemons of Hadoop, or scans a
     store that has no order."""
     store = topology.store

@@ -18,6 +18,7 @@ from density_study.analysis.report.trials import reasons as reasons_of
 from density_study.analysis.summarise.warnings import design_warnings, trial_warnings
 from density_study.analysis.summary.summary import Summary, SummaryWarning
 from density_study.analysis.validity.rules import remedy_of
+from density_study.cluster.model.isolation import Isolation
 from tests.support.report_pages import PAGES, Elements, embedded, html
 from tests.support.summary_factory import FACTORIES, eight_repetitions, one_block
 
@@ -170,7 +171,7 @@ def test_flags_of_valid_trials_are_counted_by_trial() -> None:
 @WORDS_ONLY
 def test_substitute_arms_are_marked_at_every_figure() -> None:
     summary = one_block().model_copy(
-        update={"warnings": tuple(design_warnings("process", ("flash",), 1))}
+        update={"warnings": tuple(design_warnings(Isolation.PROCESS, ("flash",), 1))}
     )
     text = render(summary)
     badges = Elements(text).of("span", **{"class": "badge"})

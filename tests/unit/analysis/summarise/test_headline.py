@@ -12,6 +12,7 @@ from density_study.analysis.findings import Evidence, findings
 from density_study.analysis.summarise.headline import headline
 from density_study.analysis.summary.numbers import against, digits, probability, ratio
 from density_study.analysis.summary.summary import SettingSummary
+from density_study.cluster.model.isolation import Isolation
 from density_study.workloads.study.hypotheses import Expectation, Hypotheses
 from tests.support.arms import dfsio, noisy, ycsb
 
@@ -23,7 +24,7 @@ SCAN99 = ("SCAN", 99.0)
 def _told(
     settings: Sequence[SettingSummary],
     repetitions: int = 1,
-    isolation: str = "process",
+    isolation: Isolation = Isolation.PROCESS,
     asked: Hypotheses | None = None,
     is_given: bool = False,
     **more: object,
@@ -179,14 +180,14 @@ TWENTY = {
         "repetitions).",
     ),
     "density against its control arm": (
-        lambda: _told(_containers(), 1, "container"),
+        lambda: _told(_containers(), 1, Isolation.CONTAINER),
         "Inconclusive (1 repetition): with 2 containers per host instead of 2 RegionServers on the bare "
         "host at equal total memory, YCSB scan ran at ×1.12 (848 against 760 ops/s); over one "
         "RegionServer on the bare host: throughput ×0.54 (inconclusive). With 2 RegionServers per node "
         "instead of 1: throughput ×0.48 (inconclusive).",
     ),
     "a decided density against its control arm": (
-        lambda: _told(_containers(8), 8, "container"),
+        lambda: _told(_containers(8), 8, Isolation.CONTAINER),
         "With 2 containers per host instead of 2 RegionServers on the bare host at equal total memory, YCSB "
         "scan ran at ×1.13 (means 856 against 760 ops/s, interval 1.07 to 1.19), 8 repetitions; over one "
         "RegionServer on the bare host: throughput ×0.54 (inconclusive). With 2 RegionServers per node "
@@ -310,7 +311,7 @@ def test_questions_share_one_error_budget() -> None:
     beside = levels(latencies={P99: (10.0,) * 8})
     both = Hypotheses(questions=("stack-rate", "stack-latency"))
     assert _told(beside, 8, asked=both).startswith("Inconclusive (8 repetitions): with new instead")
-    (rate, *_) = findings(Evidence(beside, 8, "process"), both)
+    (rate, *_) = findings(Evidence(beside, 8, Isolation.PROCESS), both)
     assert rate.verdict == "no claim" and rate.p is not None and 0.02 < rate.p < 0.05
 
 
@@ -319,7 +320,7 @@ def test_what_no_question_asks_for_is_measured_and_not_tested() -> None:
     shows = Hypotheses(questions=())
     text = _told(settings, 8, asked=shows)
     assert text.startswith("Measured, not tested (8 repetitions): with new instead of old")
-    found = findings(Evidence(settings, 8, "process"), shows)
+    found = findings(Evidence(settings, 8, Isolation.PROCESS), shows)
     rate = next(one for one in found if one.family == "stack-rate")
     assert (rate.verdict, rate.p, rate.p_adjusted, rate.question) == ("measured", None, None, None)
     assert rate.low is not None and rate.why.startswith("measured, not tested")

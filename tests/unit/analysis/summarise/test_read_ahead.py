@@ -13,15 +13,17 @@ from density_study.analysis.findings.factors import factor_of
 from density_study.analysis.findings.question import NO_READ_AHEAD
 from density_study.analysis.summarise.read_ahead import read_ahead_warnings, without_read_ahead
 from density_study.analysis.summary.summary import SettingSummary
+from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.store import store_named
-from density_study.workloads.record.given import GivenTopology
+from density_study.workloads.record.given import GivenArm, GivenTopology
 from density_study.workloads.record.manifest import Manifest
 from tests.support.arms import dfsio, noisy
 from tests.support.drafts import draft, topology
+from tests.support.topologies import with_arm
 
 
 def record(medium: Any, native: object, **changes: Any) -> Manifest:
-    built = replace(topology(), name=f"v1-{medium}", medium=medium, **changes)
+    built = with_arm(replace(topology(), name=f"v1-{medium}"), medium=medium, **changes)
     disclosure = {} if native is None else {"native_hadoop": native}
     return draft("t").model_copy(update={"topology": built, "disclosure": disclosure})
 
@@ -44,7 +46,7 @@ def test_only_datanodes_on_hdds_that_disclose_libhadoop_read_ahead(
 
 
 def test_of_clusters_of_others_nobody_knows_it() -> None:
-    given = GivenTopology("existing", "theirs", medium="hdd")
+    given = GivenTopology("existing", "theirs", arm=GivenArm("hdd"))
     assert without_read_ahead([draft("t").model_copy(update={"topology": given})]) == frozenset()
 
 
@@ -55,7 +57,7 @@ def media(*names: str) -> tuple[SettingSummary, ...]:
 
 def test_hdd_against_flash_is_no_claim_until_datanodes_read_ahead() -> None:
     arms = media("hdd", "flash")
-    evidence = Evidence(arms, 8, "vm", without_read_ahead=frozenset({arms[0].topology}))
+    evidence = Evidence(arms, 8, Isolation.VM, without_read_ahead=frozenset({arms[0].topology}))
     rate, *_ = decide(list(effects.by_factor(evidence, factor_of("medium"))), 8)
     assert (rate.verdict, rate.effect is None) == ("no claim", False)
     assert NO_READ_AHEAD in rate.why
@@ -65,7 +67,7 @@ def test_hdd_against_flash_is_no_claim_until_datanodes_read_ahead() -> None:
 
 
 def test_densities_of_hdds_are_no_claim_either_and_those_of_flash_are() -> None:
-    evidence = Evidence(media("hdd"), 8, "vm", without_read_ahead=frozenset({"v1-hdd"}))
+    evidence = Evidence(media("hdd"), 8, Isolation.VM, without_read_ahead=frozenset({"v1-hdd"}))
     (slow,) = media("hdd")
     assert evidence.about_vms(slow) == (NO_READ_AHEAD,)
     (fast,) = media("flash")

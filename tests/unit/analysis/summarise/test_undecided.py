@@ -9,6 +9,7 @@ from density_study.analysis.findings.decide import decide
 from density_study.analysis.summarise.undecided import undecided
 from density_study.analysis.summarise.warnings import design_warnings, short_trials
 from density_study.analysis.summary.summary import Finding, SettingSummary, SummaryWarning
+from density_study.cluster.model.isolation import Isolation
 from tests.support.arms import noisy, ycsb
 from tests.support.summary_factory import one_block
 
@@ -21,7 +22,7 @@ def _settings(builds: int, growth: float = 1.0) -> tuple[SettingSummary, ...]:
 def _line(
     settings: tuple[SettingSummary, ...],
     repetitions: int,
-    isolation: str = "vm",
+    isolation: Isolation = Isolation.VM,
     total_s: float | None = 300.0,
     emulated: frozenset[str] = frozenset(),
 ) -> str | None:
@@ -34,7 +35,7 @@ def _line(
 
 def test_nothing_is_open_where_all_is_decided_or_nothing_was_compared() -> None:
     assert _line(_settings(8, growth=2.0), 8) is None
-    assert undecided((), Evidence((), 1, "vm"), (), 60.0) is None
+    assert undecided((), Evidence((), 1, Isolation.VM), (), 60.0) is None
 
 
 def test_a_single_build_takes_four_more_and_their_time() -> None:
@@ -46,7 +47,7 @@ def test_a_single_build_takes_four_more_and_their_time() -> None:
 
 
 def test_several_needs_are_numbered_because_all_of_them_are_needed() -> None:
-    line = str(_line(_settings(1), 1, isolation="process"))
+    line = str(_line(_settings(1), 1, isolation=Isolation.PROCESS))
     assert (
         "Still needed: (1) provider libvirt, because process groups only stand in for VMs; (2) 4"
         in line
@@ -55,7 +56,7 @@ def test_several_needs_are_numbered_because_all_of_them_are_needed() -> None:
 
 def test_imported_records_lack_facts_and_cannot_be_repeated_here() -> None:
     settings = tuple(one.model_copy(update={"n_unknown": 1}) for one in _settings(1))
-    evidence = Evidence(settings, 1, "unknown")
+    evidence = Evidence(settings, 1, Isolation.UNKNOWN)
     found = decide(list(effects.questions(evidence)), 1)
     imported = SummaryWarning(code="imported", message="Others made these records.")
     line = str(undecided(found, evidence, (imported,), 300.0))
@@ -64,7 +65,7 @@ def test_imported_records_lack_facts_and_cannot_be_repeated_here() -> None:
 
 
 def test_process_groups_take_another_provider_even_with_enough_repetitions() -> None:
-    line = str(_line(_settings(8, growth=2.0), 8, isolation="process"))
+    line = str(_line(_settings(8, growth=2.0), 8, isolation=Isolation.PROCESS))
     assert "provider libvirt" in line
     assert "repetitions" not in line
 
@@ -91,13 +92,13 @@ def test_arms_without_a_valid_trial_and_unequal_builds_are_named() -> None:
         id="a", statement="a", verdict="no claim", why="differ", n=(5, 5), question="stack-rate"
     )
     unequal = SummaryWarning(code="incomparable-builds", message="differ")
-    line = undecided((open_one,), Evidence((), 5, "vm"), (unequal,), None)
+    line = undecided((open_one,), Evidence((), 5, Isolation.VM), (unequal,), None)
     assert line == (
         "Not decided: the only comparison of the study's questions. Still needed: hosts and settings that "
         "are equal in all builds."
     )
     measured = open_one.model_copy(update={"verdict": "measured", "question": None})
-    assert undecided((measured,), Evidence((), 5, "vm"), (unequal,), None) is None
+    assert undecided((measured,), Evidence((), 5, Isolation.VM), (unequal,), None) is None
 
 
 def test_short_trials_are_a_limit_only_where_most_are_short() -> None:
@@ -115,12 +116,12 @@ def test_only_claims_about_vms_take_another_provider() -> None:
         ycsb("a", ops_s=noisy(100.0, 2, seed=name), topology=name, levels={"store": name})
         for name in ("hbase-wal", "rocksdb-wal")
     )
-    evidence = Evidence(stores, 2, "process")
-    warnings = tuple(design_warnings("process", frozenset(), 2))
+    evidence = Evidence(stores, 2, Isolation.PROCESS)
+    warnings = tuple(design_warnings(Isolation.PROCESS, frozenset(), 2))
     found = decide(list(effects.questions(evidence)), 2)
     line = undecided(found, evidence, warnings, None)
     assert line is not None and "libvirt" not in line
-    both = Evidence((*stores, *_settings(2)), 2, "process")
+    both = Evidence((*stores, *_settings(2)), 2, Isolation.PROCESS)
     found = decide(list(effects.questions(both)), 2)
     of_density = sum(str(one.family).startswith("density") for one in found)
     assert 0 < of_density < len(found)

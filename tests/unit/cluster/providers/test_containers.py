@@ -15,16 +15,17 @@ from density_study.cluster.model.dividing.cpus import Cpus, NumaNode
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import MIB, ContainerHost, CpuPolicy, Disk, Host, IoLimits
 from density_study.cluster.model.memory import GUEST_OS_MIB
-from density_study.cluster.model.placement import Layout, place
+from density_study.cluster.model.placement import place
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.providers.container.bundle import config
 from density_study.cluster.providers.container.container import Container
 from density_study.cluster.providers.container.container import containers as planned
 from density_study.cluster.providers.container.names import bridge_name, link_name
 from density_study.cluster.providers.provider import NodeTime
+from tests.support.topologies import layout_of
 
 SITE = Site(Path("/runs/s/r/builds/b1"), "s/r/b1")
-LAYOUT = Layout("container", "container", replication=1, base_port=21000)
+LAYOUT = layout_of("container")
 RESERVE_MIB = 512
 DEVICE = os.makedev(254, 1)
 

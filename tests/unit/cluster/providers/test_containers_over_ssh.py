@@ -13,7 +13,7 @@ from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.host import ContainerHost, Disk, Host, Login, Role
 from density_study.cluster.model.network import Network
-from density_study.cluster.model.placement import Layout, place
+from density_study.cluster.model.placement import place
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.providers.container import removal
 from density_study.cluster.providers.container.container import containers, network_of
@@ -22,6 +22,7 @@ from density_study.cluster.providers.container.names import bridge_name, contain
 from density_study.cluster.providers.container.over_ssh import ContainerOverSshProvider
 from density_study.cluster.providers.provider import provider_of
 from density_study.cluster.state.journal import Journal
+from tests.support.topologies import layout_of
 
 TAG = "s/r/b1"
 SITE = Site(Path("/runs/s/r/builds/b1"), TAG)
@@ -38,7 +39,7 @@ def topology() -> Topology:
         disk, login = Disk("/mnt", "flash"), Login("root", 22, "/known_hosts")
         at = f"192.0.2.{number + 1}"
         hosts.append(Host(name, at, 2, 6144, (disk,), roles, None, login, containers=carries))
-    layout = Layout("container-ssh", "container", replication=1, base_port=21000)
+    layout = layout_of("container-ssh")
     return place(tuple(hosts), [Arm(2, 1, "flash", network=Network(mtu=9000))], layout)[0]
 
 
@@ -67,7 +68,7 @@ def asked(journal: Journal) -> Asked:
     """Of h2, which carries w3 and w4."""
     there, act = topology(), Asked(journal)
     made = containers(SITE, there, {"h1": (), "h2": ()}, WORK, WORK)
-    maker = Maker(SITE, journal, act, FACTS, ("python3",), there.network, "h2")
+    maker = Maker(SITE, journal, act, FACTS, ("python3",), there.arm.network, "h2")
     here = [one for one in made if one.node.host == "h2"]
     names = {node.address: node.name for node in there.nodes}
     maker.make(here, network_of(there.hosts[1]), names, {"198.18.41.0/26": "192.0.2.1"})
@@ -166,7 +167,7 @@ def test_an_address_that_refuses_answers() -> None:
 
 def test_the_bare_hosts_of_containers_over_ssh_are_physical() -> None:
     assert isinstance(provider_of("container-ssh"), ContainerOverSshProvider)
-    layout = Layout("container-ssh", "container", replication=1, base_port=21000)
+    layout = layout_of("container-ssh")
     bare = place(topology().hosts, [Arm(0, 1, "flash"), Arm(2, 1, "flash")], layout)[0]
     assert (bare.provider, bare.isolation) == ("physical", "host")
     assert {node.address for node in bare.nodes} == {"192.0.2.1", "192.0.2.65"}

@@ -38,6 +38,7 @@ from density_study.cluster.providers.provider import software_of
 from density_study.cluster.providers.ssh.build import SshBuild
 from density_study.cluster.state.journal import Journal
 from tests.live.support.guests import topology, vm_host
+from tests.support.topologies import with_arm
 
 CAPABILITIES = Path("tests/golden/capabilities.xml")
 SITE = Site(Path("/runs/s/r/builds/b1"), "s/r/b1")
@@ -278,7 +279,7 @@ def test_the_network_of_guests_is_checked_and_set_in_each_of_them(
     build = SshBuild(SITE, Journal(SITE.root / "none"), reach, PurePosixPath("/study"))
     provider._set_networks(build, layout)
     assert there == {}
-    provider._set_networks(build, dataclasses.replace(layout, network=Network(mtu=1400)))
+    provider._set_networks(build, with_arm(layout, network=Network(mtu=1400)))
     assert sorted(there) == [node.name for node in layout.nodes]
     settings = {"mtu": 1400}
     assert there["w1"].asked == [
@@ -300,6 +301,6 @@ def test_the_java_of_guests_is_that_of_their_image(
 
 
 def test_a_cpu_that_guests_do_not_have_is_refused_before_they_are_made(layout: Topology) -> None:
-    few = dataclasses.replace(layout, network=Network(rps=(2,)))
+    few = with_arm(layout, network=Network(rps=(2,)))
     with pytest.raises(InputError, match="no CPU 2, only 0 to 1"):
         provider.LibvirtProvider().preflight(few, "s/r/b1")

@@ -14,11 +14,11 @@ from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.given import GivenCluster, StoreEndpoint
 from density_study.cluster.model.host import Host
-from density_study.cluster.model.placement import given_topology
 from density_study.cluster.model.store import Durability, Store, store_named
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.providers.existing import endpoint, endpoint_tool
 from density_study.cluster.providers.existing.endpoint import EndpointProvider
+from density_study.cluster.providers.existing.placing import existing_topology
 from density_study.cluster.state.journal import Journal
 
 CLIENT = Host("here", "127.0.0.1", 2, 4096, (), ("client",))
@@ -27,7 +27,7 @@ AOF = {"appendonly": "yes", "appendfsync": "always", "version": "7"}
 
 def topology(store: Store, replication: int = 1) -> Topology:
     where = StoreEndpoint(("10.0.0.5:6379",), replication=replication)
-    return given_topology(GivenCluster("", "", "bench", "", endpoint=where), CLIENT, store=store)
+    return existing_topology(GivenCluster("", "", "bench", "", endpoint=where), CLIENT, store=store)
 
 
 class FakeStore:

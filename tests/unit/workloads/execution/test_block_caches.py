@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,7 +17,7 @@ from density_study.workloads.execution.block_caches import (
     has_tier,
     read_caches,
 )
-from tests.support.topologies import local
+from tests.support.topologies import local, with_arm
 
 MIB = 2**20
 SERVERS = {"w1/regionserver-1": "a:1", "w2/regionserver-1": "b:2"}
@@ -26,7 +25,7 @@ OFF_HEAP = Configuration(block_cache=BlockCache("off-heap", 512))
 
 
 def cluster(configuration: Configuration = OFF_HEAP, **levels: str) -> Cluster:
-    topology = replace(local(2), configuration=configuration, levels=levels)
+    topology = with_arm(local(2), configuration=configuration, levels=levels)
     endpoints = SimpleNamespace(regionserver_http=SERVERS)
     return SimpleNamespace(topology=topology, endpoints=endpoints)  # type: ignore[return-value]
 
@@ -160,7 +159,7 @@ def test_the_engine_is_what_the_server_runs_with(server: Server, engine: str) ->
 def test_only_arms_that_say_where_blocks_are_have_a_tier(
     levels: Mapping[str, str], configuration: Configuration, expected: bool
 ) -> None:
-    assert has_tier(replace(local(1), levels=levels, configuration=configuration)) is expected
+    assert has_tier(with_arm(local(1), levels=levels, configuration=configuration)) is expected
 
 
 def test_readings_of_nothing_are_unknown() -> None:

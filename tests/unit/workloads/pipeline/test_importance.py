@@ -13,6 +13,7 @@ import pytest
 from pydantic import ValidationError
 
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.isolation import Isolation
 from density_study.workloads.pipeline.faults import importance_faults
 from density_study.workloads.pipeline.importance import agent
 from density_study.workloads.pipeline.importance.containers import (
@@ -177,4 +178,4 @@ def test_it_needs_this_machines_spark_and_room_in_yarn() -> None:
     with pytest.raises(InputError, match="YARN has 512 MiB per node; Spark needs 1536 MiB"):
         setting().check_topology(room)
     with pytest.raises(InputError, match="needs the Spark of this machine"):
-        setting().check_topology(replace(physical(), isolation="host"))
+        setting().check_topology(replace(physical(), isolation=Isolation.HOST))

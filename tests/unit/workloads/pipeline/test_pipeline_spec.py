@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.topology import Isolation
+from density_study.cluster.model.isolation import Isolation
 from density_study.workloads.pipeline.spec import PipelineSpec
 from density_study.workloads.study.study_file import parse_study
 from tests.support.drafts import plan
@@ -96,7 +96,7 @@ def test_gatk_is_in_a_settings_names_and_fetched_for_it_alone() -> None:
     assert both.summary_fields()["unnamed_knobs"]["gatk_call"] == 1.0
 
 
-@pytest.mark.parametrize("isolation", ["process", "host", "vm", "container"])
+@pytest.mark.parametrize("isolation", list(Isolation))
 def test_gatk_runs_on_every_kind_of_node(isolation: Isolation) -> None:
     (called,) = spec(caller="gatk").settings()
     called.check_topology(replace(physical(), isolation=isolation))

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.store import store_named
 from density_study.workloads.pipeline.faults import answer_faults, stage_faults
 from density_study.workloads.pipeline.machine import agent, stored
@@ -19,7 +20,7 @@ from density_study.workloads.pipeline.output.stages import parse_stages
 from density_study.workloads.pipeline.setting import PipelineSetting
 from density_study.workloads.pipeline.spec import PipelineSpec
 from tests.support.records.factory import RUN, RunFactory
-from tests.support.topologies import local, physical
+from tests.support.topologies import local, physical, with_arm
 from tests.support.truth import Truth
 
 BUILD, CLIENTS = "b1-v2-flash", ("pipeline-w1", "pipeline-w2")
@@ -43,8 +44,8 @@ def test_it_is_in_a_settings_names_and_off_by_default() -> None:
 
 def test_it_needs_hbase() -> None:
     setting(True).check_topology(local())
-    setting(True).check_topology(replace(physical(), isolation="host"))
-    accumulo = replace(local(), store=store_named("accumulo"))
+    setting(True).check_topology(replace(physical(), isolation=Isolation.HOST))
+    accumulo = with_arm(local(), store=store_named("accumulo"))
     with pytest.raises(InputError, match=r"writes to HBase, and .* has Accumulo"):
         setting(True).check_topology(accumulo)
     setting(False).check_topology(accumulo)

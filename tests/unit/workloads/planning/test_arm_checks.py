@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,13 +19,13 @@ from density_study.workloads.planning.arm_checks import (
     check_versions,
 )
 from density_study.workloads.study.factors import StackLevel
-from tests.support.topologies import local
+from tests.support.topologies import local, with_arm
 
 KNOWN: Mapping[str, str] = {"hadoop": "dfs.known\ndfs.client.known\n", "hbase": "hbase.known\n"}
 
 
 def arm(configuration: Configuration) -> Topology:
-    return replace(local(1), configuration=configuration, levels={"configuration": "mine"})
+    return with_arm(local(1), configuration=configuration, levels={"configuration": "mine"})
 
 
 @pytest.fixture

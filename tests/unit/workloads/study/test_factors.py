@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from density_study.cluster.model.arm import declared
 from density_study.cluster.model.configuration import PLAIN, BlockCache, Jvm
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.versions import VERSIONS, Versions
@@ -192,8 +191,8 @@ def test_every_combination_is_a_topology_named_by_its_levels(tmp_path: Path) -> 
     ]  # fmt: skip
     last = plan.topologies["v1-flash-hadoop-3.4.2-zgc"]
     assert last.levels == {"stack": "hadoop-3.4.2", "configuration": "zgc"}
-    assert (last.versions, last.order) == (VERSIONS, 3)
-    assert declared(last) == {
+    assert (last.arm.versions, last.order) == (VERSIONS, 3)
+    assert last.declared == {
         "vms_per_host": "1", "regionservers_per_node": "1", "medium": "flash",
         "stack.hadoop": "3.4.2", "stack.hbase": "2.6.4-hadoop3",
         "configuration.jvm.regionserver.collector": "ZGC",
@@ -204,7 +203,7 @@ def test_every_combination_is_a_topology_named_by_its_levels(tmp_path: Path) -> 
 def test_a_study_without_these_factors_is_planned_as_before(tmp_path: Path) -> None:
     (topology,) = planned(tmp_path, "").topologies.values()
     assert (topology.name, topology.levels) == ("v1-flash", {})
-    assert (topology.versions, topology.configuration) == (VERSIONS, PLAIN)
+    assert (topology.arm.versions, topology.arm.configuration) == (VERSIONS, PLAIN)
 
 
 def test_the_plan_names_the_command_that_adds_an_unknown_version(tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ def test_hosts_are_watched_and_are_no_nodes_of_the_study(tmp_path: Path) -> None
     assert [host.name for host in topology.given.watched] == ["d1"]
     record = recorded(topology)
     assert [node.name for node in record.workers] == ["d1"]
-    assert (record.medium, record.vms_per_host) == ("unknown", None)
+    assert (record.arm.medium, record.arm.vms_per_host) == ("unknown", None)
 
 
 ARMS = """\
@@ -88,7 +88,7 @@ def test_each_given_cluster_is_a_topology_and_each_repetition_joins_all_in_rando
     ]
     assert recorded(old).declared == {"cluster": "old", "vms_per_host": "1", "medium": "hdd"}
     assert recorded(new).declared == {"cluster": "new"}
-    assert (recorded(new).medium, recorded(new).vms_per_host) == ("unknown", None)
+    assert (recorded(new).arm.medium, recorded(new).arm.vms_per_host) == ("unknown", None)
     firsts = {build for build in plan.builds if list(plan.builds).index(build) % 2 == 0}
     assert len(plan.builds) == 12 and {build.split("-", 1)[1] for build in firsts} == {
         "given-old", "given-new"

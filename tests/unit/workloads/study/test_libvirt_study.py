@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.memory import GUEST_OS_MIB
 from density_study.cluster.model.ports import allocate_ports
 from density_study.cluster.render.blueprint import Blueprint, NodePaths
@@ -149,9 +150,9 @@ def test_the_study_of_the_talk_can_be_planned(tmp_path: Path) -> None:
     assert len(plan.trials) == 5 * (10 * everywhere + 6 * pairs) == 4110
     assert Counter(t.isolation for t in plan.topologies.values()) == {"vm": 6, "host": 4}
     for topology in plan.topologies.values():
-        workers = max(topology.vms_per_host, 1) * 3
+        workers = max(topology.arm.vms_per_host, 1) * 3
         assert len(topology.workers) == workers
-        if topology.isolation == "vm":
+        if topology.isolation is Isolation.VM:
             addresses = [node.address for node in topology.nodes]
             assert len(set(addresses)) == len(addresses) == workers + 1
             for host in topology.hosts:
@@ -160,7 +161,7 @@ def test_the_study_of_the_talk_can_be_planned(tmp_path: Path) -> None:
                 assert used_mib <= host.memory_mib - 2048
         for host in ("slave1", "slave2", "slave3"):
             own = [disk.path for n in topology.workers if n.host == host for disk in n.disks]
-            assert {path[:-1] for path in own} == {f"/data/{topology.medium}"}
+            assert {path[:-1] for path in own} == {f"/data/{topology.arm.medium}"}
             assert len(set(own)) == 4
     assert any(
         "v3-hdd: 3 nodes of slave1 share its 4 hdd drives evenly, 3 on each" in line

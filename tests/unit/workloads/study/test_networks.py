@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from density_study.cluster.model.arm import declared
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.network import UNCHANGED, Network
 from density_study.workloads.planning.plan import make_plan
@@ -77,10 +76,12 @@ def test_levels_are_named_by_what_they_set() -> None:
 def test_each_level_is_an_arm_that_declares_what_it_sets(tmp_path: Path) -> None:
     plan = make_plan(study(ALL), planned_hosts(study(ALL), tmp_path))
     arms = plan.topologies
-    assert [one.network for one in arms.values()] == list(study(ALL).factors.networks().values())
+    assert [one.arm.network for one in arms.values()] == list(
+        study(ALL).factors.networks().values()
+    )
     assert [one.levels["network"] for one in arms.values()] == list(study(ALL).factors.networks())
     said = [
-        {key: value for key, value in declared(arm).items() if key.startswith("network.")}
+        {key: value for key, value in arm.declared.items() if key.startswith("network.")}
         for arm in arms.values()
     ]
     assert said[:4] == [

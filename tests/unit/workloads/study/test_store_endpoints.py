@@ -67,7 +67,11 @@ def test_the_plan_has_the_client_alone_and_the_durability_in_the_name(tmp_path: 
         ("10.0.0.5:6379",), "bench", "/home/me/password", "datacenter1", 1
     )
     record = recorded(topology)
-    assert (record.provider, record.medium, record.vms_per_host) == ("existing", "unknown", None)
+    assert (record.provider, record.arm.medium, record.arm.vms_per_host) == (
+        "existing",
+        "unknown",
+        None,
+    )
     assert record.levels == {"store": "redis-page-cache"}
 
 

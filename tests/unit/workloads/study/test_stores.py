@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,7 +13,6 @@ from density_study.analysis.summary.disclosure import (
     unequal_durability,
     unexpected_differences,
 )
-from density_study.cluster.model.arm import declared
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.memory import OVERHEAD_MIB as OVERHEAD_OF_JVM_MIB
@@ -37,7 +35,7 @@ from density_study.workloads.ycsb.properties import client_arguments
 from density_study.workloads.ycsb.setting import YcsbSetting
 from density_study.workloads.ycsb.stores.bindings import binding_of
 from density_study.workloads.ycsb.stores.store_tool import _shape, uneven
-from tests.support.topologies import local
+from tests.support.topologies import local, with_arm
 
 BASE = """
 study: s
@@ -93,7 +91,7 @@ def test_a_store_is_hbase_unless_the_study_says_otherwise(tmp_path: Path) -> Non
     plain = planned(tmp_path, "factors: {vms_per_host: [1]}\n")
     (topology,) = plain.topologies.values()
     assert (topology.name, topology.store, topology.levels) == ("v1-flash", default_store(), {})
-    assert "store" not in declared(topology)
+    assert "store" not in topology.declared
 
 
 def test_the_durability_is_in_the_name_of_every_arm(tmp_path: Path) -> None:
@@ -370,7 +368,7 @@ def test_rows_that_are_not_in_equal_parts_are_found(state: dict[str, int], said:
 def test_unequal_durability_is_not_compared(tmp_path: Path) -> None:
     stores = "[hbase, redis, {name: redis, durability: synced}]"
     plan = planned(tmp_path, f"factors: {{vms_per_host: [1], store: {stores}}}\n")
-    hbase, redis, synced = (declared(topology) for topology in plan.topologies.values())
+    hbase, redis, synced = (topology.declared for topology in plan.topologies.values())
     assert unequal_durability(hbase, redis) == ()
     assert unequal_durability(redis, synced) == ("store.durability: page_cache and synced",)
     assert unequal_durability(hbase, synced)
@@ -434,8 +432,10 @@ def test_clients_are_told_the_durability_that_no_server_sets(
     store: Store, told: dict[str, str]
 ) -> None:
     endpoints = SimpleNamespace(store={"w1/redis": "127.0.0.1:21000"}, zookeeper="127.0.0.1:21007")
-    topology, site = replace(local(2), store=store), Site(Path("/b"), "s/r/b")
-    cluster: Any = SimpleNamespace(site=site, topology=topology, endpoints=endpoints)
+    topology, site = with_arm(local(2), store=store), Site(Path("/b"), "s/r/b")
+    cluster: Any = SimpleNamespace(
+        site=site, topology=topology, built=topology, endpoints=endpoints
+    )
     assert binding_of(cluster).properties == told
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from density_study.cluster.model.arm import declared
 from density_study.cluster.model.configuration import BlockCache, Configuration
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import MemoryFolder
@@ -19,7 +17,7 @@ from density_study.workloads.study.study import Study
 from density_study.workloads.study.study_file import parse_study
 from density_study.workloads.study.tier_spec import is_emulated
 from density_study.workloads.testdfsio.hdfs_policies import require_cacheable
-from tests.support.topologies import local
+from tests.support.topologies import local, with_arm
 
 BASE = """
 study: s
@@ -59,16 +57,16 @@ def test_tiers_are_named_by_their_kind_place_and_size() -> None:
 def test_each_tier_is_an_arm_whose_memory_is_checked(tmp_path: Path) -> None:
     arms = planned(tmp_path, ALL).topologies
     assert [one.levels["tier"] for one in arms.values()] == list(study(ALL).factors.levels("tier"))
-    engines = {one.configuration.engine: one for one in arms.values()}
+    engines = {one.arm.configuration.engine: one for one in arms.values()}
     assert set(engines) == {"heap", "offheap", "file", "mmap", "pmem"}
-    off_heap = {name: one.configuration.off_heap_mib for name, one in engines.items()}
+    off_heap = {name: one.arm.configuration.off_heap_mib for name, one in engines.items()}
     assert off_heap == {"heap": 0, "offheap": 512, "file": 0, "mmap": 0, "pmem": 256}
     (worker,) = engines["pmem"].workers
     assert worker.cache_disk == MemoryFolder()
     assert engines["pmem"].in_memory_mib(engines["pmem"].hosts[0]) == {"/dev/shm": 256}
     assert engines["offheap"].in_memory_mib(engines["offheap"].hosts[0]) == {}
-    assert declared(engines["pmem"])["configuration.block_cache"] == "pmem (emulated), 256 MiB"
-    assert declared(engines["mmap"])["configuration.block_cache"] == "flash (mapped), 1024 MiB"
+    assert engines["pmem"].declared["configuration.block_cache"] == "pmem (emulated), 256 MiB"
+    assert engines["mmap"].declared["configuration.block_cache"] == "flash (mapped), 1024 MiB"
 
 
 @pytest.mark.parametrize("tier", ["{offheap: 4 GiB}", "{pmem: emulated, size: 4 GiB}"])
@@ -108,13 +106,16 @@ def test_a_cache_of_hdfs_is_memory_of_the_node(tmp_path: Path) -> None:
     plan = with_dfsio(tmp_path)
     heap, cached = plan.topologies.values()
     assert cached.name == "v1-flash-hdfs-pmem-emulated-512m" and is_emulated(cached.levels["tier"])
-    assert (heap.configuration.hdfs_cache_mib, cached.configuration.hdfs_cache_mib) == (0, 512)
+    assert (heap.arm.configuration.hdfs_cache_mib, cached.arm.configuration.hdfs_cache_mib) == (
+        0,
+        512,
+    )
     assert [node.memory_mib for node in cached.nodes] == [node.memory_mib for node in heap.nodes]
-    plain, less = (daemon_heaps(arm.workers[0], arm.configuration) for arm in (heap, cached))
+    plain, less = (daemon_heaps(arm.workers[0], arm.arm.configuration) for arm in (heap, cached))
     assert plain["regionserver"] - less["regionserver"] == 512
     assert cached.workers[0].cache_disk == MemoryFolder()
     assert cached.in_memory_mib(cached.hosts[0]) == {"/dev/shm": 512}
-    assert declared(cached)["configuration.hdfs_cache"] == "pmem (emulated), 512 MiB"
+    assert cached.declared["configuration.hdfs_cache"] == "pmem (emulated), 512 MiB"
 
 
 def test_beside_the_cache_of_hdfs_testdfsio_runs_alone(tmp_path: Path) -> None:
@@ -154,7 +155,7 @@ def test_files_that_hdfs_cannot_cache_are_refused(
 
 
 def test_erasure_coded_files_are_not_cached() -> None:
-    plain, cached = local(), replace(local(), configuration=Configuration(hdfs_cache_mib=512))
+    plain, cached = local(), with_arm(local(), configuration=Configuration(hdfs_cache_mib=512))
     require_cacheable("read", 1, "XOR-2-1-1024k", plain)
     with pytest.raises(InputError, match="does not hold erasure-coded files"):
         require_cacheable("read", 1, "XOR-2-1-1024k", cached)

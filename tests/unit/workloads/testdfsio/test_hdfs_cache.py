@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -21,7 +20,7 @@ from density_study.workloads.testdfsio.hdfs_cache import (
     fitting,
     read_datanodes,
 )
-from tests.support.topologies import local
+from tests.support.topologies import local, with_arm
 
 MIB = 2**20
 
@@ -49,7 +48,7 @@ def test_whole_files_as_long_as_no_datanode_holds_more_than_its_share(
 
 
 def arm() -> Topology:
-    return replace(local(2), configuration=Configuration(hdfs_cache_mib=64))
+    return with_arm(local(2), configuration=Configuration(hdfs_cache_mib=64))
 
 
 def says(cached_mib: int = 32, served_mib: int = 0, **other: int) -> dict[str, int]:

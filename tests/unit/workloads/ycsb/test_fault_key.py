@@ -134,7 +134,7 @@ def test_density_is_a_factor_of_losing_a_node_or_a_host(place: str, dead: int | 
     for topology in found.topologies.values():
         victims = victims_nodes(topology, place)  # type: ignore[arg-type]
         assert victims is not None
-        assert len(victims) == (dead or topology.vms_per_host)
+        assert len(victims) == (dead or topology.arm.vms_per_host)
         nodes = [node for node in topology.nodes if node.name in victims]
         assert {node.host for node in nodes} == {"h3"}
         assert all(node.roles == ("worker",) for node in nodes)

@@ -12,7 +12,7 @@ import pytest
 
 from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.errors import InputError, StudyError
-from density_study.cluster.model.placement import Layout, place
+from density_study.cluster.model.placement import place
 from density_study.cluster.model.topology import Node
 from density_study.cluster.model.transport import ProcessId
 from density_study.cluster.render.rendered import owner
@@ -24,7 +24,7 @@ from density_study.workloads.study.study_file import parse_study
 from density_study.workloads.ycsb.properties import client_arguments
 from density_study.workloads.ycsb.setting import YcsbSetting
 from tests.support.drafts import QUICKSTART
-from tests.support.topologies import blueprint, physical
+from tests.support.topologies import blueprint, layout_of, physical
 
 AHEAD_S = {"h1": 3600.0, "h2": -2.5}
 NODES = [Node(f"c{n}", f"h{n}", f"192.0.2.{n}", ("client",), 600, 2) for n in (1, 2)]
@@ -153,7 +153,7 @@ def test_every_client_host_has_a_node_with_a_configuration_of_its_own() -> None:
         replace(big, roles=("master", "client"), memory_mib=8192),
         *(replace(host, roles=("worker", "client")) for host in workers),
     )
-    layout = Layout("physical", "host", replication=1, base_port=21000)
+    layout = layout_of("physical")
     (placed,) = place(hosts, [Arm(0, 1, "flash")], layout)
     assert [(node.name, node.host) for node in placed.clients] == [
         ("c1", "big"), ("c2", "h1"), ("c3", "h2"),

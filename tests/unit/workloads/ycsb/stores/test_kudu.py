@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,7 +21,7 @@ from density_study.workloads.planning.preflight import disk_need_mib
 from density_study.workloads.study.study import Study
 from density_study.workloads.study.study_file import parse_study
 from density_study.workloads.ycsb.stores.bindings import binding_of
-from tests.support.topologies import local
+from tests.support.topologies import local, with_arm
 
 BASE = """
 study: s
@@ -91,7 +90,7 @@ def test_servers_take_disk_for_tablets_and_columns() -> None:
 
 
 def test_clients_need_the_master_alone_and_the_tool_every_server() -> None:
-    cluster: Any = SimpleNamespace(topology=replace(local(2), store=store_named("kudu")))
+    cluster: Any = SimpleNamespace(topology=with_arm(local(2), store=store_named("kudu")))
     assert binding_of(cluster).properties == {
         "kudu.masters": "127.0.0.1:21000",
         "kudu.servers": "127.0.0.1:21002,127.0.0.1:21004",

@@ -1,0 +1,37 @@
+"""The topology of a cluster that stands already, and the provider that joins it."""
+
+from __future__ import annotations
+
+from density_study.cluster.model.given import GivenCluster
+from density_study.cluster.model.host import Host
+from density_study.cluster.model.memory import client_reserve_mib
+from density_study.cluster.model.store import Store, default_store
+from density_study.cluster.model.topology import ExistingTopology, Node
+from density_study.cluster.providers.existing.endpoint import EndpointProvider
+from density_study.cluster.providers.existing.provider import ExistingProvider
+
+
+def existing_topology(
+    given: GivenCluster, client: Host, order: int = 0, store: Store | None = None
+) -> ExistingTopology:
+    """The client alone, on this machine."""
+    store = store or default_store()
+    memory_mib = client_reserve_mib(client.memory_mib)
+    node = Node("c1", client.name, client.address, ("client",), memory_mib, client.cores)
+    levels = {"store": store.level} if given.endpoint else {}
+    if given.name:
+        levels = {"cluster": given.name}
+    return ExistingTopology(
+        name="-".join(("given", *levels.values())),
+        provider="endpoint" if given.endpoint else "existing",
+        hosts=(client,),
+        nodes=(node,),
+        given=given,
+        store=store,
+        levels=levels,
+        order=order,
+    )
+
+
+def existing_provider(topology: ExistingTopology) -> ExistingProvider:
+    return EndpointProvider() if topology.given.endpoint else ExistingProvider()
