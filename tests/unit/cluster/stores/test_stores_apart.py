@@ -13,7 +13,7 @@ import pytest
 
 from density_study.cluster.model.store import DEFAULT, stores
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[4]
 ROOMS = ("cluster", "workloads", "analysis", "jobs", "dags")
 OWN = ROOT / "cluster" / "stores"
 NAMES = sorted(name for name in stores() if name != DEFAULT)
