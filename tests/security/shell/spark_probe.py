@@ -11,8 +11,9 @@ import psutil
 from pyspark.sql import functions as F  # noqa: N812
 
 from density_study.analysis import tables
+from density_study.analysis.tables.store import table_path
 from density_study.jobs.spark import run_tables
-from density_study.jobs.spark.run_tables import RunTables, struct, write
+from density_study.jobs.spark.run_tables import RunTables, struct
 from density_study.jobs.spark.session import spark_session
 
 run = Path(sys.argv[1])
@@ -22,7 +23,7 @@ spark = spark_session()
 frame = spark.range(1000)
 for field in struct(table):
     frame = frame.withColumn(field.name, F.col("id").cast(field.dataType))
-write(frame, run, table)
+frame.write.parquet(table_path(run.absolute(), table).as_uri())
 with patch.object(run_tables, "LOCAL_BYTES", -1):  # by Spark's own reader
     rows = RunTables(spark, run)[table].count()
 family = [
