@@ -18,6 +18,7 @@ from density_study.analysis.capacity.inputs.ranged import FiniteModel, Uncertain
 from density_study.cluster.model.errors import InputError
 
 DAYS = 36 * 30.4  # of the 3 years over which hosts are paid
+LIFE_YEARS = 3
 EXAMPLE = Path(__file__).parent / "examples" / "catalog.yaml"
 
 
@@ -57,6 +58,16 @@ class HostType(FiniteModel):
         None
     )
     operations_usd_per_day: Annotated[float, between(0, 5000, "USD", "per year")] = 0.0
+    commit_years: Annotated[int, between(0, 10, "years", "in months")] = Field(
+        0, description="rented: a term that is paid in any case; 0: on demand"
+    )
+    rack_units: Annotated[float, between(0, 50, "rack units", "in mm")] | None = None
+    count: Annotated[int, between(1, 100_000, "hosts", "something else")] | None = Field(
+        None, description="hosts of this type that stand, for `study capacity carry`"
+    )
+    vms_per_host: Annotated[int, between(0, 1000, "VMs per host", "of the cluster")] | None = Field(
+        None, description="density of the hosts that stand; without it the best one is looked for"
+    )
 
     @model_validator(mode="after")
     def _plausible(self) -> Self:
@@ -70,6 +81,8 @@ class HostType(FiniteModel):
                 f"{self.name} is rented (usd_per_hour): maintenance and kw belong to bought hosts; "
                 "delete them"
             )
+        if self.commit_years and self.usd_per_hour is None:
+            raise ValueError(f"{self.name} has commit_years, but is not rented (usd_per_hour)")
         if not 0.02 <= self.cpu_speed.value <= 50:
             raise ValueError(
                 f"cpu_speed {self.cpu_speed.value:g} of {self.name} is not plausible: it is a ratio, 1 for "
@@ -88,14 +101,32 @@ class HostType(FiniteModel):
     def usd_per_day(self, site: Site) -> float:
         """Rent, or straight-line depreciation over 36 months plus power, and operations. ValueError without
         a price."""
-        # bought: capex * (1 + maintenance) / (36 * 30.4) + kW * 24 * PUE * tariff + operations
-        # PUE: power usage effectiveness (The Green Grid 2007)
+        return self.fixed_usd_per_day() + self.running_usd_per_day(site)
+
+    def fixed_usd_per_day(self) -> float:
+        """Rent or depreciation: capex * (1 + maintenance) / (36 * 30.4). ValueError without a price."""
         if self.usd_per_hour is not None:
-            return self.usd_per_hour * 24 + self.operations_usd_per_day
+            return self.usd_per_hour * 24
         if self.capex_usd is None:
             raise ValueError(f"host {self.name} has no price")
-        capital = self.capex_usd * (1 + self.maintenance) / DAYS
-        return capital + self.kw * 24 * site.pue * site.usd_per_kwh + self.operations_usd_per_day
+        return self.capex_usd * (1 + self.maintenance) / DAYS
+
+    def running_usd_per_day(self, site: Site) -> float:
+        """Power of a bought host, kW * 24 * PUE * tariff, and operations."""
+        # PUE: power usage effectiveness (The Green Grid 2007)
+        return self.kw * 24 * site.pue * site.usd_per_kwh + self.operations_usd_per_day
+
+    @property
+    def term_years(self) -> int:
+        """Years that are paid at once: the life of a bought host, a commitment, or 0 on demand."""
+        return LIFE_YEARS if self.capex_usd is not None else self.commit_years
+
+    @property
+    def price_kind(self) -> str:
+        """In words, how the host is paid."""
+        if self.capex_usd is not None:
+            return "bought"
+        return f"reserved, {self.commit_years} y" if self.commit_years else "on demand"
 
     def size_gib(self, medium: str) -> float:
         return sum(disk.size_gib * disk.count for disk in self.disks if disk.medium == medium)
@@ -150,6 +181,19 @@ class Catalogue(FiniteModel):
         if len(set(names)) < len(names):
             raise ValueError("two host types have the same name")
         return self
+
+
+def read_standing(path: Path) -> Catalogue:
+    """Read a catalogue of the hosts that stand. InputError unless one host type has a count."""
+    catalogue = Catalogue.read(path)
+    standing = [host.name for host in catalogue.hosts if host.count is not None]
+    if len(standing) != 1:
+        raise InputError(
+            f"{len(standing)} host types have a count: {', '.join(standing) or 'none'}.",
+            str(path),
+            "give `count` to the one type of the cluster; a second cluster is a file of its own.",
+        )
+    return catalogue
 
 
 def read_catalogue(path: Path) -> Catalogue:

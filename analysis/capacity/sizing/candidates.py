@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import product
@@ -64,13 +64,21 @@ class Search:
                 reason = f"{host.name}: its price is missing; set capex_usd or usd_per_hour"
                 self.refused[reason] += 1
                 continue
-            # a stream per purpose and host type: another type in the catalogue changes no draw of this one
-            rng = np.random.default_rng(
-                [self.demand.question.seed, 2, zlib.crc32(host.name.encode())]
-            )
-            speed = host.cpu_speed.draws(rng, self.demand.question.draws)
-            for vms_per_host in self.densities:
-                yield from self._of_density(Slots(self.demand, host, vms_per_host, speed))
+            yield from self.of_host(host, self.densities)
+
+    def of_host(self, host: HostType, densities: Sequence[int]) -> Iterator[Candidate]:
+        """Of one host type, which may have no price: its cost is then nan."""
+        # a stream per purpose and host type: another type in the catalogue changes no draw of this one
+        rng = np.random.default_rng([self.demand.question.seed, 2, zlib.crc32(host.name.encode())])
+        speed = host.cpu_speed.draws(rng, self.demand.question.draws)
+        for vms_per_host in densities:
+            yield from self._of_density(Slots(self.demand, host, vms_per_host, speed))
+
+    def at(self, genomes_per_day: float) -> Search:
+        """The same search for another load: same draws, same supplies."""
+        question = replace(self.demand.question, genomes_per_day=genomes_per_day)
+        demand = replace(self.demand, question=question)
+        return Search(self.market, demand, self.catalogue, self.densities)
 
     def _of_density(self, slots: Slots) -> Iterator[Candidate]:
         forbidden = slots.forbidden()
@@ -109,7 +117,9 @@ class Search:
                 for medium in (first, second)
             },
             query=query,
-            host_day_usd=slots.host.usd_per_day(self.catalogue.site),
+            host_day_usd=slots.host.usd_per_day(self.catalogue.site)
+            if slots.host.is_priced
+            else float("nan"),
         )
 
     def _limited(self, one: ResourceSupply, query: QueryCurve | None) -> ResourceSupply:

@@ -41,8 +41,8 @@ def make_plan(best: Sized, others: Sequence[Sized], search: Search) -> Plan:
     alternatives = tuple(_alternatives(others[:SHOWN_ALTERNATIVES]))
     cost = chosen.usd_per_genome(hosts)
     hour = hosts * chosen.host_day_usd / 24
-    pressure = _pressure(chosen, hosts)
-    bottleneck, share = _bottleneck(pressure)
+    pressed = pressure(chosen, hosts)
+    bound, share = bottleneck(pressed)
     return Plan(
         created=utc_now(),
         genomes_per_day=question.genomes_per_day,
@@ -63,14 +63,14 @@ def make_plan(best: Sized, others: Sequence[Sized], search: Search) -> Plan:
             one.resource: float(np.median(one.rate(hosts))) / hour for one in chosen.provided
         },
         # the load may grow until the first resource reaches its limit
-        headroom=quantiles(1.0 / np.max(list(pressure.values()), axis=0) - 1.0),
-        bottleneck=bottleneck,
+        headroom=quantiles(1.0 / np.max(list(pressed.values()), axis=0) - 1.0),
+        bottleneck=bound,
         bottleneck_share=share,
-        loads=tuple(_loads(chosen, hosts)),
+        loads=tuple(loads(chosen, hosts)),
         stages=tuple(_stages(chosen, hosts)),
-        turnaround_p95_h=_hours(turnaround(chosen, hosts) if best.one_lost else None),
-        query_p95_s=_query(chosen, hosts),
-        survival=Survival(all_slos=best.holds, turnaround_p95_h=_hours(best.one_lost)),
+        turnaround_p95_h=hours(turnaround(chosen, hosts) if best.one_lost else None),
+        query_p95_s=query(chosen, hosts),
+        survival=Survival(all_slos=best.holds, turnaround_p95_h=hours(best.one_lost)),
         storage_tib={m: quantiles(gib / 1024) for m, gib in chosen.stored_gib.items()},
         sensitivity=sensitivity(chosen, hosts, alternatives, cost),
         evidence=tuple(
@@ -79,11 +79,11 @@ def make_plan(best: Sized, others: Sequence[Sized], search: Search) -> Plan:
         ),
         alternatives=alternatives,
         left_out=tuple(text for text, _ in search.refused.most_common(SHOWN_LEFT_OUT)),
-        warnings=(*_other_seeds(best, others), *_warnings(chosen, hosts, search)),
+        warnings=(*_other_seeds(best, others), *warnings(chosen, hosts, search)),
         example=examples(search),
         price_basis=catalogue.price_basis,
         price_date=catalogue.date.isoformat(),
-        hold_out=_left_out(search),
+        hold_out=hold_out(search),
         draws=question.draws,
         seed=question.seed,
     )
@@ -98,11 +98,11 @@ def _alternatives(others: Sequence[Sized]) -> Iterator[Alternative]:
             media=(one.medium_sequential, one.medium_random),
             hosts=other.hosts,
             usd_per_genome=other.usd_per_genome,
-            bottleneck=_bottleneck(_pressure(one, other.hosts))[0],
+            bottleneck=bottleneck(pressure(one, other.hosts))[0],
         )
 
 
-def _pressure(one: Candidate, hosts: int) -> dict[str, Floats]:
+def pressure(one: Candidate, hosts: int) -> dict[str, Floats]:
     """Utilization over its limit, by resource; infinite at a limit of 0."""
     return {
         name: np.where(limit > 0, rho / np.maximum(limit, 1e-9), np.inf)
@@ -110,11 +110,11 @@ def _pressure(one: Candidate, hosts: int) -> dict[str, Floats]:
     }
 
 
-def _bottleneck(pressure: dict[str, Floats]) -> tuple[str, float]:
+def bottleneck(pressed: dict[str, Floats]) -> tuple[str, float]:
     """The resource that is the most pressed in the most draws, and the share of those draws."""
     # by draw, not by medians: two uncertain resources may each be the bottleneck in half of the cases
-    counts = np.bincount(np.stack(list(pressure.values())).argmax(axis=0))
-    return list(pressure)[int(counts.argmax())], float(counts.max() / counts.sum())
+    counts = np.bincount(np.stack(list(pressed.values())).argmax(axis=0))
+    return list(pressed)[int(counts.argmax())], float(counts.max() / counts.sum())
 
 
 def _costs(one: Candidate, search: Search) -> Floats:
@@ -126,7 +126,8 @@ def _costs(one: Candidate, search: Search) -> Floats:
     return one.need * one.host_day_usd / one.demand.question.genomes_per_day * prices
 
 
-def _loads(one: Candidate, hosts: int) -> Iterator[Load]:
+def loads(one: Candidate, hosts: int) -> Iterator[Load]:
+    """Utilization of each resource with `hosts`."""
     whole, lost = one.rhos(hosts), one.rhos(hosts - 1)
     for name, (rho, limit) in whole.items():
         yield Load(
@@ -149,11 +150,13 @@ def _stages(one: Candidate, hosts: int) -> Iterator[StageRow]:
         )
 
 
-def _hours(found: Turnaround | None) -> Quantiles | None:
+def hours(found: Turnaround | None) -> Quantiles | None:
+    """The percentile of turnaround."""
     return None if found is None else quantiles(found.percentile_s / HOUR_S)
 
 
-def _query(one: Candidate, hosts: int) -> Quantiles | None:
+def query(one: Candidate, hosts: int) -> Quantiles | None:
+    """Seconds of a query with `hosts`; None without an SLO for queries."""
     rho = one.rhos(hosts).get("hbase_scan")
     return None if one.query is None or rho is None else quantiles(one.query.seconds(rho[0]))
 
@@ -216,7 +219,8 @@ def _other_seeds(best: Sized, others: Sequence[Sized]) -> Iterator[str]:
         )
 
 
-def _warnings(one: Candidate, hosts: int, search: Search) -> Iterator[str]:
+def warnings(one: Candidate, hosts: int, search: Search) -> Iterator[str]:
+    """What a plan assumes, and what nobody measured, in words."""
     yield from one.demand.profile.left_out()
     yield from one.demand.profile.notes
     yield from search.warnings
@@ -279,7 +283,7 @@ def _edge_of_load(one: Candidate) -> Iterator[str]:
         )
 
 
-def _left_out(search: Search) -> str:
+def hold_out(search: Search) -> str:
     """Median and p90 of the leave-one-out errors of interior cells, over all curves."""
     model = search.market.model
     # the first and last would be extrapolated, which a plan does only above, with a warning

@@ -48,7 +48,7 @@ class WhatIf(Frozen):
 
 def size(question: Question, model: Model, profile: Profile, catalogue: Catalogue) -> Plan | Excuse:
     """InputError if an SLO concerns something that the profile lacks."""
-    _check(question, profile)
+    check(question, profile)
     search = Search.of(question, model, profile, catalogue)
     ranked = ranking(search)
 
@@ -113,7 +113,8 @@ def _cost_and_pressure(ranked: tuple[Candidate, int | None]) -> tuple[float, flo
     return round(one.usd_per_genome(hosts), 6), pressed
 
 
-def _check(question: Question, profile: Profile) -> None:
+def check(question: Question, profile: Profile) -> None:
+    """InputError if an SLO concerns something that the profile lacks."""
     if question.turnaround is not None and not profile.stages:
         raise InputError(
             f"profile {profile.profile} has no stages, so it has no turnaround.",

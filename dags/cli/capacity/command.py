@@ -23,7 +23,8 @@ from density_study.dags.cli.arguments import (
     Source,
     examples,
 )
-from density_study.dags.cli.capacity.inputs import analysed_run, plan_inputs
+from density_study.dags.cli.capacity import imported, standing
+from density_study.dags.cli.capacity.inputs import SEED, analysed_run, plan_inputs
 from density_study.dags.cli.console import out, print_json
 
 if TYPE_CHECKING:
@@ -47,8 +48,6 @@ class HoldOut(StrEnum):
     largest = "largest"
 
 
-SEED = 20130226
-
 app = typer.Typer(
     name="capacity",
     no_args_is_help=True,
@@ -60,6 +59,7 @@ app = typer.Typer(
         "study capacity explain model.json --group hdfs-read --medium flash --hosts 6",
         SIZE_EXAMPLE,
         WHATIF_EXAMPLE,
+        standing.CARRY_EXAMPLE,
     ),
 )
 
@@ -271,33 +271,8 @@ def _print_differences(name: str, profile: Profile) -> None:
         out.print(differences_page(differences(profile)))
 
 
-@app.command("import-trace", epilog=examples("study capacity import-trace trace.txt -o mine.yaml"))
-def import_trace(
-    traces: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="TRACE...",
-            help="Records of one run, or folders of them: trace.txt of Nextflow, metadata of Cromwell, "
-            "benchmarks of Snakemake, a manifest of HealthOmics, sacct -P, an event log of Spark, job "
-            "metrics of Galaxy.",
-        ),
-    ],
-    genomes: Annotated[int, typer.Option("--genomes", help="Number of genomes in the trace.")] = 1,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="YAML", help="Output file of the profile.")
-    ] = Path("profile.yaml"),
-) -> None:
-    """Convert the record of a workflow run into a profile: measured stages, core-hours, memory and I/O."""
-    from density_study.analysis.capacity.traces.profiled import write_profile
-
-    profile = write_profile(traces, genomes, output)
-    out.print(f"profile  {output}: {_stages(profile)}", markup=False, soft_wrap=True)
-    for line in profile.left_out():
-        out.print(f"unknown  {line}", markup=False, soft_wrap=True)
-    for line in profile.notes:
-        out.print(f"note     {line}", markup=False, soft_wrap=True)
-
-
-def _stages(profile: Profile) -> str:
-    count = len(profile.stages)
-    return f"{count} stage{'s' * (count != 1)}"
+app.command("import-trace", epilog=examples("study capacity import-trace trace.txt -o mine.yaml"))(
+    imported.import_trace
+)
+app.command(epilog=examples(standing.CARRY_EXAMPLE))(standing.carry)
+app.command("years", epilog=examples(standing.YEARS_EXAMPLE))(standing.years_of_growth)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from density_study.cluster.model.errors import InputError
 from density_study.dags.cli.arguments import RUNS
 
 if TYPE_CHECKING:
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
     from density_study.analysis.capacity.inputs.catalogue import Catalogue
     from density_study.analysis.capacity.inputs.profile import Profile
     from density_study.analysis.capacity.inputs.question import Question
+    from density_study.analysis.capacity.sizing.growth import Growth
+
+SEED = 20130226
 
 
 def plan_inputs(
@@ -31,6 +35,31 @@ def plan_inputs(
 
     wanted = question(genomes_per_day, parse_promises(slo or []), mapped or [], draws, seed)
     return wanted, read_model(model), _profile(profile), read_catalogue(hosts)
+
+
+def grown_inputs(
+    today: float | None,
+    growth: str,
+    years: int,
+    model: Path,
+    profile: str,
+    slo: list[str] | None,
+    mapped: list[str] | None,
+    draws: int,
+    seed: int,
+) -> tuple[tuple[Question, Model, Profile], Growth | None]:
+    """What `carry` and `years` are given but the hosts. Without the load of today there is no growth."""
+    from density_study.analysis.capacity.curves.model import read_model
+    from density_study.analysis.capacity.inputs.question import parse_promises, question
+    from density_study.analysis.capacity.sizing.growth import growth as growth_of
+
+    grows = growth_of(1.0 if today is None else today, growth, years)
+    if today is None and grows.per_year:
+        raise InputError(
+            "growth of an unknown load.", "--growth", "give the load of today, --today N."
+        )
+    wanted = question(today or 1.0, parse_promises(slo or []), mapped or [], draws, seed)
+    return (wanted, read_model(model), _profile(profile)), None if today is None else grows
 
 
 def _profile(name: str) -> Profile:

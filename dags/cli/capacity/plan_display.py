@@ -36,29 +36,30 @@ def plan_page(plan: Plan) -> Iterator[RenderableType]:
         (stage.stage, stage.medium, spread(stage.hours, ".2f"), spread(stage.share, ".0%"))
         for stage in plan.stages
     ))  # fmt: skip
-    yield from _lines("what would change the plan", plan.sensitivity)
+    yield from lines("what would change the plan", plan.sensitivity)
     yield titled("next cheapest", ("host type", "VMs/host", "media", "hosts", "USD/genome", "bottleneck"), (
         (one.host_type, str(one.vms_per_host), " + ".join(dict.fromkeys(one.media)), str(one.hosts),
          f"{one.usd_per_genome:.2f}", one.bottleneck)
         for one in plan.alternatives
     ))  # fmt: skip
-    yield from _lines("warnings", plan.warnings)
-    yield from _lines("not considered", plan.left_out)
+    yield from lines("warnings", plan.warnings)
+    yield from lines("not considered", plan.left_out)
     yield Text(f"evidence: {len(plan.evidence)} entries in the plan's JSON; {plan.hold_out}")
 
 
-def _lines(title: str, lines: Sequence[str]) -> Iterator[RenderableType]:
-    if lines:
+def lines(title: str, texts: Sequence[str]) -> Iterator[RenderableType]:
+    """A titled list; nothing if it is empty."""
+    if texts:
         yield Text(f"{title}:")
-        yield from (Text(f"  {line}") for line in lines)
+        yield from (Text(f"  {text}") for text in texts)
 
 
 def excuse_page(excuse: Excuse) -> RenderableType:
     """Why no plan fits, and what to do next."""
     return Group(
         Text(f"no plan for {excuse.genomes_per_day:g} genomes per day", style="bold yellow"),
-        *_lines("what does not fit", excuse.reasons),
-        *_lines("what to do next", excuse.next_steps),
+        *lines("what does not fit", excuse.reasons),
+        *lines("what to do next", excuse.next_steps),
     )
 
 
@@ -71,7 +72,7 @@ def whatif_page(rows: Sequence[WhatIf], rejected: Sequence[str]) -> RenderableTy
     return Group(
         titled(None, header, map(_whatif_row, rows[:SHOWN_ROWS])),
         *tail,
-        *_lines("not considered", rejected[:SHOWN_ROWS]),
+        *lines("not considered", rejected[:SHOWN_ROWS]),
     )
 
 
@@ -97,7 +98,7 @@ def differences_page(found: Sequence[Difference]) -> RenderableType:
     notes = [f"{one.stage}: {one.note}" for one in found if one.note]
     return Group(
         titled("one genome, measured and shipped", header, map(_difference_row, found)),
-        *_lines("notes", notes),
+        *lines("notes", notes),
     )
 
 

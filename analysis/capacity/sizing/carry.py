@@ -1,0 +1,137 @@
+"""`carry`: what the hosts that stand carry, what one more part changes, and when they are full.
+
+The inverse of `size`: for the load that is found, `size` buys as many hosts of this type as stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from math import floor, log10
+
+import numpy as np
+
+from density_study.analysis.capacity.curves.model import Model
+from density_study.analysis.capacity.inputs.catalogue import Catalogue
+from density_study.analysis.capacity.inputs.profile import Profile
+from density_study.analysis.capacity.inputs.question import Question
+from density_study.analysis.capacity.plan.carried import Carried, Change
+from density_study.analysis.capacity.plan.plan import Excuse, utc_now
+from density_study.analysis.capacity.sizing.candidates import Search
+from density_study.analysis.capacity.sizing.growth import Growth, full, years
+from density_study.analysis.capacity.sizing.plan_maker import (
+    bottleneck,
+    examples,
+    hours,
+    loads,
+    pressure,
+    warnings,
+)
+from density_study.analysis.capacity.sizing.size import check
+from density_study.analysis.capacity.sizing.sized import Sized
+from density_study.analysis.capacity.sizing.standing import Standing, more_disks, neighbours
+
+FIGURES = 3  # of the answer, rounded down
+SHOWN_REASONS = 8
+
+
+def carry(
+    question: Question,
+    model: Model,
+    profile: Profile,
+    catalogue: Catalogue,
+    growth: Growth | None = None,
+) -> Carried | Excuse:
+    """`question.genomes_per_day` is not used. catalogue: one host type has a count. InputError if an SLO
+    concerns something that the profile lacks."""
+    check(question, profile)
+    search = Search.of(question, model, profile, catalogue)
+    host = next(one for one in catalogue.hosts if one.count is not None)
+    given = host.vms_per_host
+    densities = search.densities if given is None else (given,)
+    standing = Standing(search, host, host.count or 0, densities)
+    found = standing.carried()
+    if found is None:
+        return _excuse(standing)
+    load, sized = rounded_down(found[0]), found[1]
+    one = sized.candidate
+    bound, share = bottleneck(pressure(one, sized.hosts))
+    key = (one.vms_per_host, one.medium_sequential, one.medium_random)
+    return Carried(
+        created=utc_now(),
+        profile=profile.profile,
+        slos=question.slos,
+        host_type=host.name,
+        hosts=sized.hosts,
+        vms_per_host=one.vms_per_host,
+        medium_sequential=one.medium_sequential,
+        medium_random=one.medium_random,
+        genomes_per_day=load,
+        holds=sized.holds,
+        bottleneck=bound,
+        bottleneck_share=share,
+        loads=tuple(loads(one, sized.hosts)),
+        turnaround_p95_h=hours(sized.one_lost),
+        changes=tuple(_changes(standing, sized, found[0])),
+        today=growth and growth.today,
+        growth=growth and growth.per_year,
+        full=full(standing, key, growth) if growth else (),
+        years=tuple(years(standing, key, growth)) if growth else (),
+        warnings=tuple(warnings(one, sized.hosts, search)),
+        example=examples(search),
+    )
+
+
+def rounded_down(load: float) -> float:
+    """To three figures, so that the answer is no more than what was found."""
+    unit = 10.0 ** (floor(log10(load)) - FIGURES + 1)
+    return round(floor(load / unit * (1 + 1e-12)) * unit, 12)
+
+
+def _changes(standing: Standing, sized: Sized, load: float) -> Iterator[Change]:
+    """One more host, one more disk of each medium in every host, and the neighbouring densities."""
+    one, host = sized.candidate, standing.host
+    fixed = replace(standing, densities=(one.vms_per_host,))
+    tried = [("one more host", replace(fixed, count=fixed.count + 1))]
+    for medium in dict.fromkeys((one.medium_sequential, one.medium_random)):
+        name = f"one more {medium} disk in each host"
+        tried.append((name, replace(fixed, host=more_disks(host, medium))))
+    for density in neighbours(standing.search.densities, one.vms_per_host):
+        tried.append((f"{density} VMs per host", replace(standing, densities=(density,))))
+    for name, other in tried:
+        found = other.carried()
+        after = None if found is None else rounded_down(found[0])
+        yield Change(
+            change=name,
+            genomes_per_day=after,
+            relative=None if found is None else found[0] / load - 1,
+        )
+
+
+def _excuse(standing: Standing) -> Excuse:
+    question = standing.search.demand.question
+    search = standing.search
+    every = list(search.of_host(standing.host, standing.densities))
+    reasons = []
+    for one in every[:SHOWN_REASONS]:
+        name, need = max(
+            one.needs.items(),
+            key=lambda item: float(np.median(np.nan_to_num(item[1], posinf=1e12))),
+        )
+        least = float(np.median(need))
+        wanted = (
+            f"{least:.0f} hosts at the least" if np.isfinite(least) else "more than was measured"
+        )
+        reasons.append(
+            f"{standing.count} hosts with {one.vms_per_host} VMs per host carry no load with one host "
+            f"failed: {name} needs {wanted}, and the path of one genome must be within the SLO"
+        )
+    others = [text for text, _ in search.refused.most_common(SHOWN_REASONS)]
+    return Excuse(
+        created=utc_now(),
+        genomes_per_day=0.0,
+        profile=search.demand.profile.profile,
+        slos=question.slos,
+        reasons=(*dict.fromkeys(reasons), *others) or ("no density and medium remains",),
+        next_steps=("add hosts, relax the SLO, or measure what the reasons name",),
+    )
