@@ -164,7 +164,9 @@ def plan_sentence(plan: Plan) -> str:
     label = "EXAMPLE, made-up figures: " if plan.example else ""
     return (
         f"{label}{plan.hosts} hosts of type {plan.host_type}, {vms} each, {media}: {plan.genomes_per_day:g} "
-        f"genomes/day at {plan.usd_per_genome_as_bought:.2f} USD per genome."
+        f"genomes/day at {plan.usd_per_genome_as_bought:.2f} USD per genome, with a probability of "
+        f"{plan.survival.all_slos:.0%} that all SLOs are met with one host failed. {plan.bottleneck} is the "
+        f"bottleneck. What changes it most: {plan.sensitivity[0]}."
     )
 
 

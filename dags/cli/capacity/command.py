@@ -24,7 +24,7 @@ from density_study.dags.cli.arguments import (
     examples,
 )
 from density_study.dags.cli.capacity import imported, standing
-from density_study.dags.cli.capacity.inputs import SEED, analysed_run, plan_inputs
+from density_study.dags.cli.capacity.inputs import SEED, Format, analysed_run, plan_inputs
 from density_study.dags.cli.console import out, print_json
 
 if TYPE_CHECKING:
@@ -204,6 +204,13 @@ def size(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="JSON", help="Output file of the plan.")
     ] = None,
+    form: Annotated[
+        Format,
+        typer.Option(
+            "--format",
+            help="table; csv by stage; nodes and partition for slurm.conf; process settings for Nextflow.",
+        ),
+    ] = Format.table,
     as_json: Json = False,
 ) -> None:
     """Size a cluster for N genomes per day under SLOs, or explain why no candidate fits.
@@ -214,15 +221,18 @@ def size(
     from density_study.analysis.capacity.sizing.size import size as find_plan
     from density_study.cluster.state.atomic import write_text
     from density_study.dags.cli.capacity.plan_display import excuse_page, plan_page
+    from density_study.dags.cli.capacity.plan_text import plan_text
 
     inputs = plan_inputs(genomes_per_day, hosts, model, profile, slo, mapped, draws, seed)
-    if not as_json:
+    if not as_json and form is Format.table:
         _print_differences(profile, inputs[2])
     found = find_plan(*inputs)
     if output is not None:
         write_text(output, found.model_dump_json(indent=1) + "\n")
     if as_json:
         print_json(found)
+    elif isinstance(found, Plan) and form is not Format.table:
+        out.file.write(plan_text(found, inputs[2], inputs[3], form))
     else:
         out.print(plan_page(found) if isinstance(found, Plan) else excuse_page(found))
     raise typer.Exit(0 if isinstance(found, Plan) else 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,15 @@ if TYPE_CHECKING:
     from density_study.analysis.capacity.sizing.growth import Growth
 
 SEED = 20130226
+
+
+class Format(StrEnum):
+    """How an answer is printed."""
+
+    table = "table"
+    csv = "csv"
+    slurm = "slurm"
+    nextflow_config = "nextflow-config"
 
 
 def plan_inputs(

@@ -89,6 +89,9 @@ def years_of_growth(
     mapped: Mapped = None,
     draws: Draws = 1000,
     seed: Seed = SEED,
+    as_csv: Annotated[
+        bool, typer.Option("--csv", help="Print CSV, a row for each host type and year.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Compare host types over several years of a growing load: bought, reserved and on demand, with power and
@@ -98,6 +101,7 @@ def years_of_growth(
     """
     from density_study.analysis.capacity.inputs.catalogue import read_catalogue
     from density_study.analysis.capacity.sizing.purchase import purchases
+    from density_study.dags.cli.capacity.plan_text import years_csv
     from density_study.dags.cli.capacity.standing_display import purchases_page
 
     inputs, grows = grown_inputs(today, growth, years, model, profile, slo, mapped, draws, seed)
@@ -105,6 +109,8 @@ def years_of_growth(
     rows, refused = purchases(*inputs, read_catalogue(hosts), grows)
     if as_json:
         print_json({"rows": rows, "rejected": refused})
+    elif as_csv:
+        out.file.write(years_csv(rows))
     else:
         out.print(purchases_page(rows, refused, grows))
     raise typer.Exit(0 if any(row.usd is not None for row in rows) else 1)
