@@ -55,7 +55,7 @@ def test_arms_use_equal_hardware_or_no_claim_is_made(
             assert len(one.numa) == machine.numa_nodes
 
 
-@given(st.integers(1, 24), st.integers(1, 24), st.sampled_from(["vm", "container", "process"]))
+@given(st.integers(1, 24), st.integers(1, 24), st.sampled_from(Isolation))
 def test_drives_are_dealt_out_evenly_at_every_density(
     drives: int, nodes: int, isolation: Isolation
 ) -> None:
@@ -64,7 +64,7 @@ def test_drives_are_dealt_out_evenly_at_every_density(
     host = Host("h", "192.0.2.1", 8, 2**14, tuple(disks))
     arm = Arm(nodes, 1, "flash")
     try:
-        dealt = dealt_drives(disks, arm, [arm], host, isolation)  # type: ignore[arg-type]
+        dealt = dealt_drives(disks, arm, [arm], host, isolation)
     except InputError:
         assert isolation is Isolation.VM
         return
@@ -75,6 +75,6 @@ def test_drives_are_dealt_out_evenly_at_every_density(
     if drives % nodes == 0:
         assert [len(set(own)) for own in dealt] == [drives // nodes] * nodes
         assert len({disk for own in dealt for disk in own}) == drives
-    assert isolation != "vm" or len(dealt[0]) <= MAX_DATA_DISKS
+    assert isolation is not Isolation.VM or len(dealt[0]) <= MAX_DATA_DISKS
     firsts = [sum(own[0] == disk for own in dealt) for disk in disks]
     assert max(firsts) <= -(-nodes // drives)  # what is no data is spread, too

@@ -27,35 +27,35 @@ def dealt(drives: int, nodes: int, isolation: Isolation, *others: int) -> list[l
 
 
 def test_a_node_has_drives_of_its_own_where_they_divide() -> None:
-    assert dealt(4, 2, "container") == [[0, 1], [2, 3]]
-    assert dealt(4, 0, "host") == [[0, 1, 2, 3]]
+    assert dealt(4, 2, Isolation.CONTAINER) == [[0, 1], [2, 3]]
+    assert dealt(4, 0, Isolation.HOST) == [[0, 1, 2, 3]]
 
 
 def test_nodes_share_drives_evenly_where_they_do_not() -> None:
-    assert dealt(12, 8, "container") == [
+    assert dealt(12, 8, Isolation.CONTAINER) == [
         [0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10, 11],
         [1, 2, 0], [4, 5, 3], [7, 8, 6], [10, 11, 9],
     ]  # fmt: skip
-    assert dealt(4, 3, "process") == [[0, 1, 2, 3], [1, 2, 3, 0], [2, 3, 0, 1]]
-    assert dealt(2, 4, "process") == [[0], [1], [0], [1]]
+    assert dealt(4, 3, Isolation.PROCESS) == [[0, 1, 2, 3], [1, 2, 3, 0], [2, 3, 0, 1]]
+    assert dealt(2, 4, Isolation.PROCESS) == [[0], [1], [0], [1]]
 
 
 def test_guests_have_as_many_data_disks_at_every_density() -> None:
-    assert dealt(1, 1, "vm", 2, 4) == [[0, 0, 0, 0]]
-    assert dealt(1, 4, "vm", 1, 2) == [[0], [0], [0], [0]]
-    assert dealt(2, 2, "vm", 4) == [[0, 0], [1, 1]]
-    assert dealt(12, 4, "vm", 0, 2) == [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10, 11]]
+    assert dealt(1, 1, Isolation.VM, 2, 4) == [[0, 0, 0, 0]]
+    assert dealt(1, 4, Isolation.VM, 1, 2) == [[0], [0], [0], [0]]
+    assert dealt(2, 2, Isolation.VM, 4) == [[0, 0], [1, 1]]
+    assert dealt(12, 4, Isolation.VM, 0, 2) == [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10, 11]]
 
 
 def test_densities_that_suit_no_number_of_data_disks_are_refused_with_those_that_do() -> None:
     with pytest.raises(InputError, match=r"10 flash drives .* to 1, 3, 7 guests") as caught:
-        dealt(10, 3, "vm", 1, 7)
+        dealt(10, 3, Isolation.VM, 1, 7)
     assert caught.value.remedy == "use the densities 1, 3, or others that divide the drives."
-    assert dealt(10, 3, "vm", 1)
+    assert dealt(10, 3, Isolation.VM, 1)
     with pytest.raises(InputError, match="60 flash drives") as caught:
-        dealt(60, 1, "vm")
+        dealt(60, 1, Isolation.VM)
     assert caught.value.remedy == "use densities of 2 or more, or fewer drives."
-    assert dealt(60, 2, "vm")
+    assert dealt(60, 2, Isolation.VM)
 
 
 def test_an_emulated_drive_counts_wherever_it_is_among_the_others() -> None:

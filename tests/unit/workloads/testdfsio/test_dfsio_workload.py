@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,9 +9,11 @@ from typing import Any
 import pytest
 
 from density_study.cluster.model.given import GivenCluster
+from density_study.cluster.providers.existing.placing import existing_topology
 from density_study.workloads.testdfsio import workload as module
 from density_study.workloads.testdfsio.setting import DfsioSetting
 from density_study.workloads.testdfsio.workload import DfsioWorkload
+from tests.support.drafts import host
 from tests.support.topologies import local
 
 
@@ -36,7 +37,7 @@ def acts(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Any]]:
 
 
 def context(tmp_path: Path, given: Any = None) -> Any:
-    topology = replace(local(2), given=given)
+    topology = existing_topology(given, host()) if given else local(2)
     return SimpleNamespace(
         cluster=SimpleNamespace(topology=topology),
         transport=None,

@@ -90,7 +90,8 @@ def test_servers_take_disk_for_tablets_and_columns() -> None:
 
 
 def test_clients_need_the_master_alone_and_the_tool_every_server() -> None:
-    cluster: Any = SimpleNamespace(topology=with_arm(local(2), store=store_named("kudu")))
+    topology = with_arm(local(2), store=store_named("kudu"))
+    cluster: Any = SimpleNamespace(topology=topology, built=topology)
     assert binding_of(cluster).properties == {
         "kudu.masters": "127.0.0.1:21000",
         "kudu.servers": "127.0.0.1:21002,127.0.0.1:21004",
