@@ -6,10 +6,12 @@ Standard library only: for `local` they run in this process, for other hosts in 
 from __future__ import annotations
 
 import getpass
+import os
 import shutil
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from types import MappingProxyType
@@ -102,6 +104,17 @@ def _listening(addresses: Sequence[Sequence[Any]], tag: str) -> list[list[Any]]:
     return [[h, p] for h, p in addresses if is_taken((h, p)) and listener(p) in ours]
 
 
+TAIL_BYTES = 2**16
+
+
+def _tail(path: str) -> str:
+    """The last lines of a file that is being written, the first one perhaps torn; empty before it exists."""
+    with suppress(FileNotFoundError), Path(path).open("rb") as file:
+        file.seek(max(0, os.fstat(file.fileno()).st_size - TAIL_BYTES))
+        return file.read(TAIL_BYTES).decode("utf-8", "replace")
+    return ""
+
+
 HOST_COMMANDS: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {
         "add-route": containers.add_route,
@@ -154,6 +167,7 @@ HOST_COMMANDS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "shape-container": containers.shape,
         "start-container": containers.start,
         "stop-tagged": _stop_tagged,
+        "tail": _tail,
         "tagged": lambda tag: [asdict(process) for process in tagged(tag)],
         "unreached": containers.unreached,
         "unwritten-bytes": page_cache.unwritten_bytes,

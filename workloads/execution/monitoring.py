@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.errors import StudyError
@@ -21,6 +23,8 @@ from density_study.workloads.monitors.profile import recordings
 
 FIRST_SAMPLE_DEADLINE_S = 20.0
 LAST_SAMPLE_PERIODS = 3
+AT_ONCE = 16
+R = TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -38,8 +42,8 @@ class _Running:
 
     def last_s(self) -> float | None:
         """Time of the last sample by the clock of its host; None before the first."""
-        self.fetch(self.file)
-        return last_epoch_s(self.file.read_text(errors="replace")) if self.file.exists() else None
+        transport, node = self.machine.transport, self.machine.node
+        return last_epoch_s(transport.act(node, "tail", str(transport.at(node, self.file))))
 
 
 class Monitors:
@@ -70,9 +74,7 @@ class Monitors:
         """Start all monitors, and return when each has written a sample. StudyError names one that did
         not."""
         self._clock_before = self._clocks()
-        for machine in self._machines:
-            for kind in self._kinds:
-                self._running.append(self._start(kind, machine))
+        self._on_all(self._start_all)
         deadline = time.monotonic() + FIRST_SAMPLE_DEADLINE_S * self._context.timeout_scale
         now_s = time.time()
         for running in self._running:
@@ -82,19 +84,32 @@ class Monitors:
         """Stop all monitors once each has a sample after the window's end, or after LAST_SAMPLE_PERIODS."""
         if window_end_s is not None:
             deadline = time.monotonic() + LAST_SAMPLE_PERIODS * self._period_s
-            while time.monotonic() < deadline and not all(
-                self._sampled_since(running, window_end_s) for running in self._running
-            ):
-                time.sleep(self._period_s / 10)
-        stopped = tuple(self._stop(running) for running in self._running)
+            waiting = list(self._running)
+            while time.monotonic() < deadline and waiting:
+                waiting = [one for one in waiting if not self._sampled_since(one, window_end_s)]
+                if waiting:
+                    time.sleep(self._period_s / 10)
+        stopped = self._on_all(self._stop_all)
         self._running = []
         self.clock = self._offsets()
-        return stopped
+        return tuple(run for runs in stopped for run in runs)
+
+    def _on_all(self, act: Callable[[Machine], R]) -> list[R]:
+        """On all machines side by side: each call of a host over SSH takes its time."""
+        with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
+            return list(pool.map(act, self._machines))
 
     def _clocks(self) -> dict[str, Reading]:
         return {
             machine.name: clock_of(machine.transport, machine.node) for machine in self._machines
         }
+
+    def _start_all(self, machine: Machine) -> None:
+        for kind in self._kinds:
+            self._running.append(self._start(kind, machine))
+
+    def _stop_all(self, machine: Machine) -> list[MonitorRun]:
+        return [self._stop(one) for one in self._running if one.machine is machine]
 
     def _offsets(self) -> tuple[ClockOffset, ...]:
         if not self._clock_before:

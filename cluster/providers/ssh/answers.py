@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import AfterValidator, BeforeValidator, Field, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
+from density_study.cluster.machine.host_commands import TAIL_BYTES
 from density_study.cluster.providers.ssh.wire import WireError
 
 MAX_FILES = 20_000
@@ -238,6 +239,7 @@ ACTS: Mapping[str, Any] = {
     "shape-container": Nothing,
     "start-container": Started,
     "stop-tagged": Annotated[list[Process], Field(max_length=100_000)],
+    "tail": Annotated[str, Field(max_length=TAIL_BYTES)],
     "tagged": Annotated[list[Process], Field(max_length=100_000)],
     "unreached": Texts,
     "unwritten-bytes": Count,

@@ -67,9 +67,14 @@ class FakeTransport:
     def clock_s(self) -> float:
         return self.clock.time() + self.ahead_s
 
-    def act(self, node: Node, name: str, *_: Any) -> float:
+    def act(self, node: Node, name: str, *_: Any) -> Any:
         if name == "make-folder":
-            return 0.0
+            return None
+        if name == "tail":
+            # the file states its time of inspection, by the clock of its host
+            now_s = self.clock_s()
+            self.seen_s.append(now_s - now_s % PERIOD_S)
+            return f"{self.seen_s[-1]:.6f},\n"
         assert name == "clock"
         return self.clock_s()
 
@@ -77,12 +82,7 @@ class FakeTransport:
         return ProcessId(node.name, "monitor", 1, 1)
 
     def fetch(self, node: Node, path: Path, to: Path) -> None:
-        """The file states its time of inspection, by the clock of its host."""
-        if path.suffix != ".csv":
-            raise FileNotFoundError
-        now_s = self.clock_s()
-        self.seen_s.append(now_s - now_s % PERIOD_S)
-        to.write_text(f"{self.seen_s[-1]:.6f},\n")
+        raise FileNotFoundError
 
     def alive(self, process: ProcessId) -> bool:
         return True
