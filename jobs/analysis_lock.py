@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from density_study.analysis.tables.storage import is_local
 from density_study.cluster.state.owner import here
 from density_study.cluster.state.plain_file import open_plain
+from density_study.workloads.tables.storage import is_local
 
 LOCK = "analysis.lock"
 _NAME_BYTES = 200

@@ -22,11 +22,7 @@ from typing import Protocol
 from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 from pyspark.sql import DataFrame, SparkSession
 
-from density_study.analysis import tables
 from density_study.analysis.explanation.explain import explained
-from density_study.analysis.tables import Table
-from density_study.analysis.tables.storage import is_local, place
-from density_study.analysis.tables.store import read_table, write_arrow, write_table
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.state import shell
 from density_study.cluster.state.atomic import naming
@@ -46,6 +42,10 @@ from density_study.jobs.spark.session import (
     tune,
     under_spark_submit,
 )
+from density_study.workloads import tables
+from density_study.workloads.tables import Table
+from density_study.workloads.tables.storage import is_local, place
+from density_study.workloads.tables.store import read_table, write_arrow, write_table
 
 log = logging.getLogger(__name__)
 

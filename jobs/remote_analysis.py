@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from density_study.analysis.tables.storage import copy_missing, place
 from density_study.cluster.lifecycle.running_clusters import require_yarn
 from density_study.cluster.model.errors import InputError
 from density_study.jobs.run_folder import require_inside
 from density_study.jobs.spark.python_archive import ensure_python_archive
 from density_study.jobs.spark.session import Engine, start_spark, stop, use
 from density_study.jobs.spark.yarn import standing_cluster, yarn_engine
+from density_study.workloads.tables.storage import copy_missing, place
 
 log = logging.getLogger(__name__)
 

@@ -7,9 +7,9 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from density_study.analysis.tables.storage import is_local
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.state.journal import run_folders
+from density_study.workloads.tables.storage import is_local
 
 MAX_MANIFEST_BYTES = 2**26
 _OURS = ("records", "tables", "report", "journal.jsonl", "plan.json", "study.yaml",

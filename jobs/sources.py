@@ -6,7 +6,7 @@
     samples = spark.read.format("dool").load("records/*/monitor/*.dool.csv")
     refused = spark.read.format("dool").option("table", "quarantine").load("records/*/monitor/*.dool.csv")
 
-The sources use the readers of ingest (`jobs.ingest.file_tables`). They read the files of every tool from
+The sources use the readers of ingest (`workloads.rows.file_tables`). They read the files of every tool from
 any filesystem that fsspec supports, and need no manifest. The columns are those of
 docs/reference/tables.md, with `file` (the path) instead of trial, host and client. A malformed line
 becomes a row of the table `quarantine`, never a number.
@@ -24,14 +24,14 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StringType, StructField, StructType
 
-from density_study.analysis import tables
-from density_study.analysis.tables import Table
-from density_study.analysis.tables.storage import expanded
-from density_study.jobs.ingest.file_tables import tables_of
 from density_study.jobs.ingest.ingest import task_groups
-from density_study.jobs.raw.raw_files import RawFile
 from density_study.jobs.spark.run_tables import struct
+from density_study.workloads import tables
 from density_study.workloads.monitors.devices import devices
+from density_study.workloads.rows.file_tables import tables_of
+from density_study.workloads.rows.raw.raw_files import RawFile
+from density_study.workloads.tables import Table
+from density_study.workloads.tables.storage import expanded
 
 FILE, KNOWN_BY_MANIFEST = "file", ("trial", "host", "client")
 _CORES = 8  # the number of cores is not known where files are listed

@@ -11,15 +11,15 @@ import numpy as np
 import pandas as pd
 import pyarrow.compute as pc
 
-from density_study.analysis import tables
 from density_study.analysis.explanation.causes import Cause, causes, usual_seconds
 from density_study.analysis.explanation.course import Array, Course, Happening, Spell
 from density_study.analysis.explanation.moved import no_rule
 from density_study.analysis.explanation.slow import slow_spells
-from density_study.analysis.tables import Table
-from density_study.analysis.tables.arrow import arrow_schema
-from density_study.analysis.tables.store import dataset, read_table
+from density_study.workloads import tables
 from density_study.workloads.monitors import DEVICES
+from density_study.workloads.tables import Table
+from density_study.workloads.tables.arrow import arrow_schema
+from density_study.workloads.tables.store import dataset, read_table
 
 MIB = 1024 * 1024
 

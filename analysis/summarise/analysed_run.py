@@ -11,7 +11,6 @@ from typing import Any
 
 import pandas as pd
 
-from density_study.analysis import tables
 from density_study.analysis.summarise import read_series
 from density_study.analysis.summarise.read_ahead import without_read_ahead
 from density_study.analysis.summarise.unequal_hosts import unequal_hosts
@@ -22,13 +21,14 @@ from density_study.analysis.summary.disclosure import (
     unexpected_differences,
 )
 from density_study.analysis.summary.summary import SettingSummary
-from density_study.analysis.tables.store import read_table
 from density_study.cluster.model.topology import Topology
+from density_study.workloads import tables
 from density_study.workloads.base.setting import Setting
 from density_study.workloads.record.given import GivenTopology
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import closed_records
 from density_study.workloads.study.tier_spec import PMEM, is_emulated
+from density_study.workloads.tables.store import read_table
 
 
 @dataclass(frozen=True)

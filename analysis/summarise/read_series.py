@@ -22,7 +22,6 @@ from pyarrow.acero import (
     ScanNodeOptions,
 )
 
-from density_study.analysis import tables
 from density_study.analysis.summary.series import (
     CpuSeries,
     DeviceSeries,
@@ -34,10 +33,11 @@ from density_study.analysis.summary.series import (
     Values,
 )
 from density_study.analysis.summary.summary import MAIN_RATES
-from density_study.analysis.tables import Table
-from density_study.analysis.tables.arrow import arrow_schema
-from density_study.analysis.tables.store import dataset, table_path
+from density_study.workloads import tables
 from density_study.workloads.monitors.devices import devices
+from density_study.workloads.tables import Table
+from density_study.workloads.tables.arrow import arrow_schema
+from density_study.workloads.tables.store import dataset, table_path
 
 MAX_NUMBERS = 150_000  # in all series of a summary: about 1 MB of the report
 MAX_POINTS = 400  # in one series: a panel is a few hundred pixels wide

@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 
-from density_study.analysis import tables
 from density_study.analysis.capacity.plan.plan import plan_beside
 from density_study.analysis.findings import Evidence, findings
 from density_study.analysis.findings.sharpness import compared, path
@@ -29,18 +28,19 @@ from density_study.analysis.summarise.undecided import undecided
 from density_study.analysis.summarise.warnings import warnings
 from density_study.analysis.summary.disclosure import guests_are_emulated, merge
 from density_study.analysis.summary.summary import BuildSummary, FlameGraph, Sharpness, Summary
-from density_study.analysis.tables.store import read_table
 from density_study.cluster.model.isolation import isolation_of
 from density_study.cluster.providers.simulated import SIMULATED
 from density_study.cluster.state.atomic import write_text
 from density_study.cluster.state.events import Event, RepetitionsEnded
 from density_study.cluster.state.journal import JOURNAL, Journal
+from density_study.workloads import tables
 from density_study.workloads.execution.run import spared_trials
 from density_study.workloads.planning.plan import Plan, read_plan
 from density_study.workloads.record.given import is_joined
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import earlier_attempts
 from density_study.workloads.study.hypotheses import Hypotheses, read_hypotheses
+from density_study.workloads.tables.store import read_table
 
 SUMMARY = "summary.json"
 _FLAME_GRAPH = re.compile(r"monitor/[\w.-]+?\.profile\.([\w.-]+)\.(cpu|lock)\.html")

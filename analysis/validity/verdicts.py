@@ -20,11 +20,11 @@ import pandas as pd
 from great_expectations.data_context.types.base import ProgressBarsConfig
 from great_expectations.expectations.row_conditions import Column
 
-from density_study.analysis.tables import CHECKS
 from density_study.analysis.validity.data_docs import make_plain
 from density_study.analysis.validity.judge import Judgement, judge
 from density_study.analysis.validity.rules import RULES, Rule
 from density_study.cluster.model.errors import StudyError
+from density_study.workloads.tables import CHECKS
 
 _SITE = "data_docs"
 SATISFIED, VIOLATED, UNKNOWN = "satisfied", "violated", "unknown"

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import yaml
 
-from density_study.analysis import tables
 from density_study.analysis.summary.summary import Summary
 from density_study.analysis.validity.rules import RULES, Rule
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.state.settings import VARIABLES
 from density_study.dags.airflow_home.interrupt import Interrupted
+from density_study.workloads import tables
 from density_study.workloads.imports.map_file import map_schema
 from density_study.workloads.study.schema import study_schema, study_schema_json
 from docs.generator import cli_page

@@ -11,18 +11,18 @@ from pathlib import Path
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from density_study.analysis import tables
-from density_study.analysis.tables import Table
-from density_study.analysis.tables.storage import file_sizes
-from density_study.analysis.tables.store import (
+from density_study.jobs.facts.of_trials import FACTS, facts_of_trials
+from density_study.jobs.spark.run_tables import describe
+from density_study.workloads import tables
+from density_study.workloads.tables import Table
+from density_study.workloads.tables.storage import file_sizes
+from density_study.workloads.tables.store import (
     dataset,
     require,
     table_path,
     write_arrow,
     write_rows,
 )
-from density_study.jobs.facts.of_trials import FACTS, facts_of_trials
-from density_study.jobs.spark.run_tables import describe
 from density_study.workloads.testdfsio.facts import access_spreads
 
 Session = Callable[[], SparkSession]

@@ -6,15 +6,16 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from density_study.analysis import tables
-from density_study.analysis.tables import Table
-from density_study.analysis.tables.arrow import arrow_schema
-from density_study.analysis.tables.storage import place
-from density_study.jobs.arrays.arrow_tables import table_of
 from density_study.jobs.facts.rate_series import Series, rate_series, steadiness
+from density_study.jobs.facts.run_rows import rows_of_trials
 from density_study.jobs.facts.trial import trial_facts
-from density_study.jobs.facts.trial_rows import TrialRows, rows_of_trials
+from density_study.workloads import tables
 from density_study.workloads.base.rows import Row
+from density_study.workloads.rows.arrays.arrow_tables import table_of
+from density_study.workloads.rows.trial_rows import TrialRows
+from density_study.workloads.tables import Table
+from density_study.workloads.tables.arrow import arrow_schema
+from density_study.workloads.tables.storage import place
 
 FACTS = (tables.METRICS, tables.CHECKS, tables.TRIAL_RATE_SERIES, tables.STEADINESS)
 

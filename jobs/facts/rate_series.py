@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from density_study.jobs.arrays.exact_sums import FINE
-from density_study.jobs.arrays.spans import by_second
 from density_study.workloads.base.rows import MIB, MIB_S, OPS_S, Array, Row, Rows, known, window_s
+from density_study.workloads.rows.arrays.exact_sums import FINE
+from density_study.workloads.rows.arrays.spans import by_second
 
 DISKS = {"disk_read": "disk_read_bytes_s", "disk_write": "disk_write_bytes_s"}
 

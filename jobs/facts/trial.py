@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from density_study.analysis.tables import CHECKS
 from density_study.analysis.validity.rules import GC_BEARABLE
-from density_study.jobs.facts.workloads import facts_of
-from density_study.jobs.raw.file_kinds import SAMPLES, WITHOUT_NUMBERS
 from density_study.workloads.base.rows import (
     MIB,
     PERCENT,
@@ -21,6 +18,9 @@ from density_study.workloads.base.rows import (
     window_s,
 )
 from density_study.workloads.monitors.facts import monitor_checks, utilization_metrics
+from density_study.workloads.rows.facts import facts_of
+from density_study.workloads.rows.raw.file_kinds import SAMPLES, is_result
+from density_study.workloads.tables import CHECKS
 from density_study.workloads.ycsb.warming.warmth import WARMTH
 
 SHARE_TOLERANCE = 1.0  # points
@@ -80,7 +80,7 @@ def _of_record(rows: Rows) -> Row:
 
 
 def _quarantined(lines: Sequence[Row]) -> Row:
-    results = [row for row in lines if row["kind"] not in (*SAMPLES, *WITHOUT_NUMBERS)]
+    results = [row for row in lines if is_result(row["kind"])]
     return {
         "result_lines_quarantined": len(results),
         "result_quarantine": min(

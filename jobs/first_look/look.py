@@ -10,11 +10,11 @@ from density_study.analysis.report.charts.quantity import quantity
 from density_study.analysis.validity.judge import judge
 from density_study.cluster.model.errors import StudyError
 from density_study.jobs.facts.trial import trial_facts
-from density_study.jobs.first_look.record_rows import record_rows
 from density_study.workloads.base.rows import Row, if_all
 from density_study.workloads.base.search import Probe
 from density_study.workloads.monitors.facts import host_used, machines, measured_hosts
 from density_study.workloads.record.record import read_manifest
+from density_study.workloads.rows.record_rows import record_rows
 from density_study.workloads.study.registry import kind_of
 
 

@@ -16,21 +16,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import SparkSession
 
-from density_study.analysis import tables
-from density_study.analysis.tables import Table
-from density_study.analysis.tables.arrow import arrow_schema
-from density_study.analysis.tables.storage import place, remove
-from density_study.analysis.tables.store import (
-    dataset,
-    replace,
-    table_path,
-    write_parquet,
-    write_rows,
-)
-from density_study.jobs.arrays.arrow_tables import with_codes, writer_of
 from density_study.jobs.ingest import ingest_state
 from density_study.jobs.ingest.parse_task import FROM_FILES, parse_files
-from density_study.jobs.raw.manifest_rows import (
+from density_study.jobs.spark.run_tables import describe
+from density_study.workloads import tables
+from density_study.workloads.record.manifest import Manifest
+from density_study.workloads.record.searches import answers
+from density_study.workloads.rows.arrays.arrow_tables import with_codes, writer_of
+from density_study.workloads.rows.raw.manifest_rows import (
     Row,
     bring_up_rows,
     client_rows,
@@ -39,10 +32,17 @@ from density_study.jobs.raw.manifest_rows import (
     node_rows,
     trial_row,
 )
-from density_study.jobs.raw.raw_files import RawFile, raw_files_of
-from density_study.jobs.spark.run_tables import describe
-from density_study.workloads.record.manifest import Manifest
-from density_study.workloads.record.searches import answers
+from density_study.workloads.rows.raw.raw_files import RawFile, raw_files_of
+from density_study.workloads.tables import Table
+from density_study.workloads.tables.arrow import arrow_schema
+from density_study.workloads.tables.storage import place, remove
+from density_study.workloads.tables.store import (
+    dataset,
+    replace,
+    table_path,
+    write_parquet,
+    write_rows,
+)
 
 log = logging.getLogger(__name__)
 

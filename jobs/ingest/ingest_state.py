@@ -12,13 +12,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from density_study.analysis.tables import TABLES
-from density_study.analysis.tables.storage import is_local
-from density_study.analysis.tables.store import table_path
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.state.atomic import write_text
 from density_study.jobs.ingest.parse_task import FROM_FILES
-from density_study.jobs.raw.raw_files import RawFile
+from density_study.workloads.rows.raw.raw_files import RawFile
+from density_study.workloads.tables import TABLES
+from density_study.workloads.tables.storage import is_local
+from density_study.workloads.tables.store import table_path
 
 FORMAT = 1
 # Increase this when a reader returns other rows for the same bytes; all tables are then rebuilt.

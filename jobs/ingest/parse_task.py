@@ -15,12 +15,12 @@ from uuid import uuid4
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from density_study.analysis import tables
-from density_study.analysis.tables import Table
-from density_study.analysis.tables.storage import place
-from density_study.jobs.arrays.arrow_tables import with_codes, writer_of
-from density_study.jobs.ingest.file_tables import tables_of
-from density_study.jobs.raw.raw_files import RawFile
+from density_study.workloads import tables
+from density_study.workloads.rows.arrays.arrow_tables import with_codes, writer_of
+from density_study.workloads.rows.file_tables import tables_of
+from density_study.workloads.rows.raw.raw_files import RawFile
+from density_study.workloads.tables import Table
+from density_study.workloads.tables.storage import place
 
 FROM_FILES: tuple[Table, ...] = (
     tables.HOST_SAMPLES,

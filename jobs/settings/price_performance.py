@@ -5,9 +5,9 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from density_study.analysis import tables
 from density_study.analysis.summary.summary import MAIN_RATES
 from density_study.jobs.spark.run_tables import Inputs
+from density_study.workloads import tables
 
 TABLE = tables.PRICE_PERFORMANCE
 

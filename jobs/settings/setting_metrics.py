@@ -10,9 +10,9 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from density_study.analysis import tables
 from density_study.jobs.spark.columns import exact_sum
 from density_study.jobs.spark.run_tables import Inputs
+from density_study.workloads import tables
 
 TABLE = tables.SETTING_METRICS
 _WHICH = ("name", "unit", "operation", "latency_kind", "percentile", "scope")

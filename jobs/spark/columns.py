@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
 
-from density_study.jobs.arrays.exact_sums import FINE
+from density_study.workloads.rows.arrays.exact_sums import FINE
 
 
 def exact_sum(value: Column) -> Column:

@@ -10,10 +10,10 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
-from density_study.analysis.tables import Table
-from density_study.analysis.tables.arrow import arrow_schema
-from density_study.analysis.tables.storage import file_sizes, is_local
-from density_study.analysis.tables.store import dataset, require
+from density_study.workloads.tables import Table
+from density_study.workloads.tables.arrow import arrow_schema
+from density_study.workloads.tables.storage import file_sizes, is_local
+from density_study.workloads.tables.store import dataset, require
 
 Inputs = Mapping[Table, DataFrame]  # input of a transform: tables as frames
 

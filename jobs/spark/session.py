@@ -26,7 +26,6 @@ from pyspark.errors import PySparkRuntimeError
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
-from density_study.analysis.tables.storage import file_sizes
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.render.names import is_plain
 from density_study.cluster.stack.cache import cache_root
@@ -34,6 +33,7 @@ from density_study.cluster.stack.java import find_java
 from density_study.cluster.state import shell
 from density_study.cluster.state.limits import check_limits
 from density_study.cluster.state.scratch import SPARK, allows_programs, scratch
+from density_study.workloads.tables.storage import file_sizes
 
 LOOPBACK = "127.0.0.1"
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from density_study.analysis.tables.storage import NAMENODES
 from density_study.cluster.clients.spark_on_yarn import driver_address, spark_options
 from density_study.cluster.model.cluster import CLUSTER, Cluster, read_cluster
 from density_study.cluster.model.errors import InputError
 from density_study.jobs.spark.python_archive import PYTHON
 from density_study.jobs.spark.session import Engine
+from density_study.workloads.tables.storage import NAMENODES
 
 
 def standing_cluster(build: Path) -> Cluster:

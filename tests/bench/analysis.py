@@ -24,10 +24,10 @@ from pyspark.sql import SparkSession
 
 from density_study.jobs.facts.of_run import write_facts
 from density_study.jobs.ingest import ingest
-from density_study.jobs.ingest.file_tables import log_tables
-from density_study.jobs.raw.manifest_rows import manifests_of
-from density_study.jobs.raw.raw_files import RawFile, raw_files_of
 from density_study.jobs.spark.session import spark_session, tune
+from density_study.workloads.rows.file_tables import log_tables
+from density_study.workloads.rows.raw.manifest_rows import manifests_of
+from density_study.workloads.rows.raw.raw_files import RawFile, raw_files_of
 from tests.bench.made_run import Size, make_run
 from tests.bench.measurement import Measurement, at_least, at_most, printed
 from tests.spark.support.duckdb_oracle import HOSTS, LATENCIES, RATES, query

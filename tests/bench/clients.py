@@ -23,12 +23,13 @@ from density_study.cluster.providers.ssh.channel import close_channels
 from density_study.cluster.providers.ssh.options import IDENTITY
 from density_study.workloads.execution.opening import open_run
 from density_study.workloads.execution.run import Run
-from density_study.workloads.execution.saturation import measured_ops_s, starts_s
+from density_study.workloads.execution.saturation import measured_ops_s
 from density_study.workloads.execution.steps import carry_out, close_run, steps_left
 from density_study.workloads.execution.trial import run_trial
 from density_study.workloads.planning.plan import Step
 from density_study.workloads.record.manifest import Manifest
-from density_study.workloads.ycsb.output.latency import percentile_ms
+from density_study.workloads.rows.record_rows import record_rows
+from density_study.workloads.ycsb.facts.latency import intended_ms
 from density_study.workloads.ycsb.setting import YcsbSetting
 from tests.bench.measurement import Measurement, at_least, at_most, printed
 from tests.hosts.fixture import Hosts
@@ -136,7 +137,7 @@ def _trial(run: Run, number: int, clients: int, target_ops_s: float | None = Non
 
 
 def _p95_ms(run: Run, manifest: Manifest) -> float:
-    found_ms = percentile_ms(run.records / manifest.trial / "raw", starts_s(manifest), "READ", 95)
+    found_ms = intended_ms(record_rows(manifest, run.records / manifest.trial), "READ", 95)
     if found_ms is None:
         raise RuntimeError("too few operations for a p95")
     return found_ms

@@ -24,9 +24,10 @@ from density_study.workloads.execution.saturation import measured_ops_s
 from density_study.workloads.execution.trial import run_trial
 from density_study.workloads.planning.plan import Step
 from density_study.workloads.record.record import Record
-from density_study.workloads.ycsb.output.interval_log import client_rate
+from density_study.workloads.ycsb.facts.intervals import closed_loop, rates_after_ramp_up
 from density_study.workloads.ycsb.setting import YcsbSetting
 from density_study.workloads.ycsb.workload import YcsbWorkload, client_commands
+from tests.bench.client_logs import log_rows
 from tests.bench.measurement import Measurement, at_least, printed
 from tests.live.support.builds import open_build, topology
 from tests.support.drafts import draft, plan, study
@@ -89,7 +90,11 @@ class _Standing:
             subprocess.run(
                 command.argv, env=environment, cwd=command.cwd, stdout=out, stderr=err, check=True
             )
-        return client_rate(record.raw, command.name, began_s + SETTING.warm_up_s)
+        rows = log_rows(record.raw, {command.name: began_s + SETTING.warm_up_s})
+        (rate,) = rates_after_ramp_up(closed_loop(rows), [command.name]).values()
+        if rate is None:
+            raise RuntimeError("the client's logs hold no operations after the ramp-up")
+        return rate
 
     def _step(self) -> Step:
         self._number += 1

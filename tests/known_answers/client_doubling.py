@@ -7,10 +7,10 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from density_study.workloads.ycsb.output.interval_log import rows_of
-from density_study.workloads.ycsb.output.latency import percentile_ms
+from density_study.workloads.ycsb.facts.latency import intended_ms
 from density_study.workloads.ycsb.properties import client_arguments, client_name
 from density_study.workloads.ycsb.setting import YcsbSetting
+from tests.bench.client_logs import log_rows
 from tests.bench.clients import DOUBLED
 from tests.known_answers.answer import Answer, KnownAnswer
 from tests.live.support.java_client import YCSB, compiled, instead, java_argv
@@ -59,12 +59,18 @@ def _p95_ms(folder: Path, path: list[str], narrow: bool, clients: int) -> float:
         started.append(subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
     if codes := [code for one in started if (code := one.wait(timeout=120))]:
         raise RuntimeError(f"a client exited with {codes[0]}")
-    first_s = {name: min(r.start_epoch_s for r in rows_of(folder, name)) for name in names}
+    first_s = {name: _first_s(folder, name) for name in names}
     begun_s = {name: at_s + setting.warm_up_s for name, at_s in first_s.items()}
-    found_ms = percentile_ms(folder, begun_s, "READ", 95)
+    found_ms = intended_ms(log_rows(folder, begun_s), "READ", 95)
     if found_ms is None:
         raise RuntimeError("too few operations for a p95")
     return found_ms
+
+
+def _first_s(folder: Path, client: str) -> float:
+    return float(
+        log_rows(folder, {client: 0.0}).arrays("ycsb_histograms", "begun_s")["begun_s"].min()
+    )
 
 
 KNOWN = (

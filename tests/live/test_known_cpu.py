@@ -23,8 +23,6 @@ import pandas as pd
 import psutil
 import pytest
 
-from density_study.analysis.tables import METRICS
-from density_study.analysis.tables.store import read_table
 from density_study.cluster.model.cluster import Cluster, Endpoints, Site
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.model.transport import Command
@@ -40,6 +38,8 @@ from density_study.workloads.base.values import Window
 from density_study.workloads.base.workload import TrialContext
 from density_study.workloads.execution.monitoring import Monitors
 from density_study.workloads.record.record import Record
+from density_study.workloads.tables import METRICS
+from density_study.workloads.tables.store import read_table
 from tests.live.support.quiet import busy_ticks, wait_for_quiet
 from tests.support.drafts import draft
 from tests.support.topologies import local

@@ -16,8 +16,6 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from density_study.analysis.tables import METRICS, TRIALS
-from density_study.analysis.tables.store import read_table
 from density_study.cluster.clients.hdfs import Hdfs
 from density_study.cluster.lifecycle.bring_up import bring_up
 from density_study.cluster.lifecycle.tear_down import tear_down
@@ -31,6 +29,8 @@ from density_study.jobs.spark.session import spark_session
 from density_study.workloads.base.values import ClientRun, Window
 from density_study.workloads.base.workload import Collected, TrialContext
 from density_study.workloads.record.record import Record
+from density_study.workloads.tables import METRICS, TRIALS
+from density_study.workloads.tables.store import read_table
 from density_study.workloads.testdfsio.data import DataSet
 from density_study.workloads.testdfsio.setting import DfsioSetting
 from density_study.workloads.testdfsio.workload import DfsioWorkload

@@ -17,8 +17,6 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from density_study.analysis.tables import TABLES
-from density_study.analysis.tables.store import read_table
 from density_study.cluster.lifecycle.bring_up import bring_up
 from density_study.cluster.lifecycle.tear_down import tear_down
 from density_study.cluster.machine.other_users.private_network import entry
@@ -29,6 +27,8 @@ from density_study.cluster.state.tags import tagged
 from density_study.cluster.stores.answers import fetch_json
 from density_study.jobs.ingest.ingest import SMALL_BYTES
 from density_study.jobs.remote_analysis import run_place
+from density_study.workloads.tables import TABLES
+from density_study.workloads.tables.store import read_table
 from tests.bench.made_run import Size, make_run
 from tests.live.support.builds import open_build, topology
 from tests.live.support.command import STUDY

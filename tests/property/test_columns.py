@@ -17,11 +17,11 @@ from typing import Any
 
 import pytest
 
-from density_study.jobs.histograms.decoder import Decoder
-from density_study.jobs.ingest.file_tables import by_rows, tables_of
-from density_study.jobs.raw.raw_files import RawFile
-from density_study.jobs.raw.trial_context import TrialFacts
 from density_study.workloads.base.parsing import RejectedError
+from density_study.workloads.rows.file_tables import by_rows, tables_of
+from density_study.workloads.rows.histograms.decoder import Decoder
+from density_study.workloads.rows.raw.raw_files import RawFile
+from density_study.workloads.rows.raw.trial_context import TrialFacts
 from density_study.workloads.ycsb.output.histogram import decode
 from tests.property.mutations import SAMPLES, mutate
 from tests.support.records import texts
@@ -201,7 +201,7 @@ def test_valid_histograms_are_decoded_by_the_library(
     """Also with a repeated histogram and empty ones."""
     data = (hdr_text(40) + hdr_text(30) + hdr_text(40)).encode()
     same("ycsb-hdr", data, tmp_path / "file")
-    monkeypatch.setattr("density_study.jobs.histograms.decoder.decode", None)
+    monkeypatch.setattr("density_study.workloads.rows.histograms.decoder.decode", None)
     read = tables_of([RawFile("t", "ycsb-hdr", "c", "raw/c-READ.hdr", str(tmp_path / "file"))])
     assert sum(rows.num_rows for _, rows in read) >= 110
 

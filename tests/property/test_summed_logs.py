@@ -8,11 +8,11 @@ from collections import defaultdict
 import pyarrow as pa
 import pytest
 
-from density_study.analysis import tables
-from density_study.analysis.tables.arrow import arrow_schema
-from density_study.jobs.histograms.intervals import with_facts
-from density_study.jobs.histograms.trial_logs import PERCENTILES, TrialLogs, merged
-from density_study.jobs.raw.trial_context import TrialFacts
+from density_study.workloads import tables
+from density_study.workloads.rows.histograms.intervals import with_facts
+from density_study.workloads.rows.histograms.trial_logs import PERCENTILES, TrialLogs, merged
+from density_study.workloads.rows.raw.trial_context import TrialFacts
+from density_study.workloads.tables.arrow import arrow_schema
 from density_study.workloads.ycsb.output.measurement import NOT_OF_USERS, READ_MODIFY_WRITE
 from tests.property.test_summed_tables import FACTS, OFFSET_S, RUNS, START_S, parts, whole
 from tests.spark.support.oracle import percentile_ms

@@ -12,17 +12,17 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from density_study.analysis import tables
-from density_study.analysis.tables import Table
-from density_study.analysis.tables.arrow import arrow_schema
-from density_study.jobs.arrays.exact_sums import exact_sums
-from density_study.jobs.arrays.spans import AROUND_S, MIN_S
-from density_study.jobs.ingest.file_tables import summed
-from density_study.jobs.monitors.deltas import with_host_neighbours, with_node_neighbours
-from density_study.jobs.monitors.host_aggregates import DISKS, MEANS, SHARES, host_tables
-from density_study.jobs.monitors.node_aggregates import PARTS, node_tables
-from density_study.jobs.raw.raw_files import RawFile
-from density_study.jobs.raw.trial_context import Subject, TrialFacts
+from density_study.workloads import tables
+from density_study.workloads.rows.arrays.exact_sums import exact_sums
+from density_study.workloads.rows.arrays.spans import AROUND_S, MIN_S
+from density_study.workloads.rows.file_tables import summed
+from density_study.workloads.rows.monitors.deltas import with_host_neighbours, with_node_neighbours
+from density_study.workloads.rows.monitors.host_aggregates import DISKS, MEANS, SHARES, host_tables
+from density_study.workloads.rows.monitors.node_aggregates import PARTS, node_tables
+from density_study.workloads.rows.raw.raw_files import RawFile
+from density_study.workloads.rows.raw.trial_context import Subject, TrialFacts
+from density_study.workloads.tables import Table
+from density_study.workloads.tables.arrow import arrow_schema
 
 START_S, END_S, PERIOD_S, OFFSET_S = 1.5e9, 1.5e9 + 12.5, 1.0, 0.25
 WINDOW = (START_S, END_S)

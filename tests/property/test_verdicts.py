@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from density_study.analysis.tables import CHECKS
 from density_study.analysis.validity.rules import RULES, Rule
+from density_study.workloads.tables import CHECKS
 
 COLUMNS = {column.name: column.type for column in CHECKS.columns}
 

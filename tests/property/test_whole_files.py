@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from density_study.jobs.ingest.file_tables import BULK, by_rows, tables_of
-from density_study.jobs.raw.raw_files import RawFile, content
+from density_study.workloads.rows.file_tables import BULK, by_rows, tables_of
+from density_study.workloads.rows.raw.raw_files import RawFile, content
 from tests.property.mutations import mutate
 from tests.property.test_columns import (
     BEGIN_S,

@@ -11,10 +11,10 @@ import pandas as pd
 import pytest
 from pyspark.sql import SparkSession
 
-from density_study.analysis.tables import TABLES
-from density_study.analysis.tables.store import read_table
 from density_study.jobs import pipeline
 from density_study.jobs.spark.session import spark_session
+from density_study.workloads.tables import TABLES
+from density_study.workloads.tables.store import read_table
 from tests.spark.support.world import make_world
 from tests.support.truth import Truth
 

@@ -10,11 +10,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from density_study.analysis.summary.summary import Summary
-from density_study.analysis.tables import TABLES
-from density_study.analysis.tables.storage import copy_missing, place
-from density_study.analysis.tables.store import read_table
 from density_study.jobs import pipeline
 from density_study.jobs.ingest import ingest as ingesting
+from density_study.workloads.tables import TABLES
+from density_study.workloads.tables.storage import copy_missing, place
+from density_study.workloads.tables.store import read_table
 from tests.support.records.factory import RUN, RunFactory
 
 pytestmark = pytest.mark.spark

@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 from pyspark.sql import SparkSession
 
-from density_study.analysis.tables.store import read_table
 from density_study.jobs.facts import of_run
 from density_study.jobs.facts.of_trials import FACTS
 from density_study.jobs.spark.session import spark_session
+from density_study.workloads.tables.store import read_table
 from tests.spark.conftest import Analysed
 
 pytestmark = pytest.mark.spark

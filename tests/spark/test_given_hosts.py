@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from density_study.analysis import tables
 from density_study.analysis.report.page import render
 from density_study.analysis.summarise.summarise import summarise
-from density_study.analysis.tables.store import read_table
 from density_study.jobs.first_look.look import first_look
 from density_study.jobs.pipeline import STAGES, run_stage
+from density_study.workloads import tables
+from density_study.workloads.tables.store import read_table
 from tests.support.records.factory import RUN, RunFactory
 
 pytestmark = pytest.mark.spark

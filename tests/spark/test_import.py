@@ -10,11 +10,11 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from density_study.analysis.tables import METRICS, VERDICTS
-from density_study.analysis.tables.store import read_table
 from density_study.dags.cli.main import app
-from density_study.jobs.raw.manifest_rows import manifests_of
 from density_study.workloads.record.manifest import Manifest
+from density_study.workloads.rows.raw.manifest_rows import manifests_of
+from density_study.workloads.tables import METRICS, VERDICTS
+from density_study.workloads.tables.store import read_table
 from tests.spark.conftest import Analysed
 from tests.spark.support.import_maps import write_map
 

@@ -11,12 +11,13 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from density_study.analysis.tables import TABLES
-from density_study.analysis.tables.store import read_table
 from density_study.cluster.model.errors import StudyError
 from density_study.jobs import pipeline
-from density_study.jobs.ingest import file_tables, ingest, ingest_state, parse_task
-from density_study.jobs.raw.raw_files import RawFile
+from density_study.jobs.ingest import ingest, ingest_state, parse_task
+from density_study.workloads.rows import file_tables
+from density_study.workloads.rows.raw.raw_files import RawFile
+from density_study.workloads.tables import TABLES
+from density_study.workloads.tables.store import read_table
 from tests.support.records.factory import RUN, RunFactory
 
 pytestmark = pytest.mark.spark

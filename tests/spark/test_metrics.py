@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hdrh.histogram import HdrHistogram
 
-from density_study.jobs.histograms.trial_logs import PERCENTILES
 from density_study.workloads.execution.saturation import measured_ops_s
 from density_study.workloads.record.record import read_manifest
+from density_study.workloads.rows.histograms.trial_logs import PERCENTILES
 from tests.spark.conftest import Analysed
 from tests.spark.support import oracle
 from tests.support.truth import MIB

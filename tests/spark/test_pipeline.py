@@ -10,14 +10,14 @@ import pytest
 from pyspark.sql import SparkSession
 
 from density_study.analysis.summary.summary import Summary
-from density_study.analysis.tables import TABLES
-from density_study.analysis.tables.store import read_table
 from density_study.cluster.model.errors import StudyError
 from density_study.jobs import pipeline
 from density_study.jobs.ingest import ingest as ingesting
 from density_study.jobs.ingest import ingest_state
-from density_study.jobs.raw.raw_files import raw_files_of
 from density_study.jobs.spark import session
+from density_study.workloads.rows.raw.raw_files import raw_files_of
+from density_study.workloads.tables import TABLES
+from density_study.workloads.tables.store import read_table
 from tests.spark.conftest import Analysed
 from tests.support.records.factory import RUN, RunFactory
 

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 from pyspark.sql import SparkSession
 
-from density_study.analysis import tables
-from density_study.jobs.histograms.trial_logs import PERCENTILES
 from density_study.jobs.settings import price_performance
 from density_study.jobs.spark.run_tables import struct
+from density_study.workloads import tables
+from density_study.workloads.rows.histograms.trial_logs import PERCENTILES
 from tests.spark.conftest import Analysed
 from tests.spark.support import oracle
 from tests.support.truth import MIB

@@ -9,11 +9,11 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from density_study.analysis import tables
-from density_study.jobs.raw.raw_files import RawFile
-from density_study.jobs.raw.readers import READERS, read
 from density_study.jobs.sources import KNOWN_BY_MANIFEST, SOURCES, RawFiles, register
+from density_study.workloads import tables
 from density_study.workloads.monitors.devices import devices
+from density_study.workloads.rows.raw.raw_files import RawFile
+from density_study.workloads.rows.raw.readers import READERS, read
 from tests.property.mutations import SAMPLES
 
 pytestmark = pytest.mark.spark

@@ -10,13 +10,13 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from density_study.analysis.tables import QUARANTINE, TABLES
-from density_study.analysis.tables.store import read_table
 from density_study.cluster.model.errors import StudyError
 from density_study.jobs import pipeline
 from density_study.jobs.ingest import ingest
-from density_study.jobs.raw.raw_files import RawFile, UnreadableError, content
 from density_study.jobs.run_folder import require_inside
+from density_study.workloads.rows.raw.raw_files import RawFile, UnreadableError, content
+from density_study.workloads.tables import QUARANTINE, TABLES
+from density_study.workloads.tables.store import read_table
 from tests.support.records.factory import RUN, RunFactory
 from tests.support.truth import Truth
 

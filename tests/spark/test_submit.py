@@ -12,10 +12,10 @@ import pandas as pd
 import pytest
 
 from density_study import jobs
-from density_study.analysis.tables import TABLES
-from density_study.analysis.tables.storage import place
-from density_study.analysis.tables.store import read_table
 from density_study.cluster.stack.java import find_java
+from density_study.workloads.tables import TABLES
+from density_study.workloads.tables.storage import place
+from density_study.workloads.tables.store import read_table
 from tests.spark.conftest import Analysed
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]

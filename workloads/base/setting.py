@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Hashable, Iterator, Mapping
-from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from density_study.cluster.model.errors import InputError
@@ -109,14 +108,6 @@ class Setting(Frozen):
         """This setting with its relative target resolved. InputError if the rate is too low to run at."""
         raise NotImplementedError(f"{self.workload} has no relative targets")
 
-    def client_rate(self, raw: Path, client: str, from_epoch_s: float) -> float:
-        """Operations per second of one client, from its output in `raw` since `from_epoch_s` (client's
-        clock).
-
-        Called only for settings that measure for others. StudyError if the output does not tell.
-        """
-        raise NotImplementedError(f"{self.workload} measures no rate for other settings")
-
     @property
     def sought(self) -> Search | None:
         """What a sequence of probes of this setting searches for; None: it runs as it is."""
@@ -130,13 +121,6 @@ class Setting(Frozen):
     def last_turns_ops_s(self) -> float:
         """Most that a probe's rate loses at its end, when each thread waits for a turn that does not come."""
         return 0.0
-
-    def latency_ms(
-        self, raw: Path, from_epoch_s: Mapping[str, float], operation: str, percentile: float
-    ) -> float | None:
-        """Percentile of intended latency over all clients, from their output in `raw` since `from_epoch_s`
-        (by client, in its clock); None with too few operations. Called for probes alone."""
-        raise NotImplementedError(f"{self.workload} has no searches")
 
     @property
     def warmed(self) -> Hashable | None:
@@ -198,7 +182,7 @@ class Setting(Frozen):
     # Analysis
 
     def raw_files(self, client: ClientFiles) -> Iterator[tuple[str, str]]:
-        """(reader in `jobs.raw.readers`, glob below the record) of each output file of a client."""
+        """(reader in `workloads.rows.raw.readers`, glob below the record) of each output file of a client."""
         yield from ()
 
     def table_row(self) -> dict[str, Any]:

@@ -11,10 +11,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from density_study.cluster.model.errors import InputError, StudyError
+from density_study.workloads.base.rows import Rows
 from density_study.workloads.base.setting import Setting
-from density_study.workloads.base.values import ClientRun, TargetRate
+from density_study.workloads.base.values import TargetRate
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import is_closed, read_manifest
+from density_study.workloads.study.registry import kind_of
 
 
 def resolve(setting: Setting, planned: Iterable[str], records: Path) -> tuple[Setting, TargetRate]:
@@ -60,31 +62,29 @@ def _measured_ops_s(record: Path) -> float:
 
 
 def measured_ops_s(record: Path, manifest: Manifest) -> float:
-    """Successful operations per second after the ramp-up, of all clients together. StudyError if the output
-    of a client does not show it."""
-    setting, raw = manifest.setting, record / "raw"
-    try:
-        return sum(
-            setting.client_rate(raw, client, from_s)
-            for client, from_s in starts_s(manifest).items()
-        )
-    except StudyError as error:
-        raise _unknown(error.where, error.what.rstrip(".")) from error
+    """Successful operations per second after the ramp-up, of all clients together, as the analysis computes
+    them. StudyError if the output of a client does not show it."""
+    from density_study.workloads.rows.record_rows import record_rows  # pyarrow
+
+    return rate_of(record_rows(manifest, record))
 
 
-def starts_s(manifest: Manifest) -> dict[str, float]:
-    """When each client's ramp-up ended, in its host's clock. StudyError if the trial has no window."""
-    if manifest.window is None:
-        raise _unknown(manifest.trial, "it has no window")
-    from_s = manifest.window.start_epoch_s + manifest.setting.cut_s
-    hosts_s = {entry.host: (entry.before_s + entry.after_s) / 2 for entry in manifest.clock}
-    # to the controller's clock
-    offsets_s = {node.name: hosts_s.get(node.host, 0.0) for node in manifest.topology.nodes}
-    return {
-        client.name: from_s + offsets_s.get(client.node, 0.0)
-        for client in manifest.clients
-        if isinstance(client, ClientRun)  # as every client of a running study
-    }
+def rate_of(rows: Rows) -> float:
+    """The same, from the rows of a record."""
+    from density_study.workloads.rows.facts import facts_of
+    from density_study.workloads.rows.raw.file_kinds import is_result
+
+    trial = rows.trial["trial"]
+    for line in rows.of("quarantine"):
+        if is_result(line["kind"]):
+            where = f" line {line['line']}" if line["line"] else ""  # 0: the whole file
+            raise _unknown(trial, f"{line['file']}{where}: {line['reason']}")
+    kind = kind_of(rows.trial["workload"])
+    metrics = facts_of(kind.name)(rows).metrics
+    rate = next((one["value"] for one in metrics if one["name"] == kind.rate), None)
+    if rate is None:
+        raise _unknown(trial, "no client's log holds operations after its ramp-up")
+    return float(rate)
 
 
 def _unknown(where: str, why: str) -> StudyError:

@@ -11,10 +11,10 @@ from pathlib import Path
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.state.events import SearchEnded
 from density_study.workloads.base.evidence import SUSTAINED
+from density_study.workloads.base.rows import Rows
 from density_study.workloads.base.search import Ended, Probe, Search, next_probe
 from density_study.workloads.execution.run import Run
-from density_study.workloads.execution.saturation import measured_ops_s, saturation, starts_s
-from density_study.workloads.monitors.dool import parse_dool
+from density_study.workloads.execution.saturation import rate_of, saturation
 from density_study.workloads.planning.plan import Step
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import is_closed, read_manifest
@@ -50,10 +50,13 @@ def prepared(run: Run, step: Step) -> tuple[Step, Probe] | Ended:
 def judged(manifest: Manifest, record: Path) -> Probe:
     """The manifest's probe with what it measured, and whether its load is kept. Without a result, `why`
     says what is missing."""
+    from density_study.workloads.rows.record_rows import record_rows  # pyarrow
+
     probe, search = manifest.probe, manifest.setting.sought
     assert probe is not None and search is not None
+    rows = record_rows(manifest, record)
     try:
-        rate = measured_ops_s(record, manifest)
+        rate = rate_of(rows)
     except StudyError as error:
         return probe.model_copy(update={"why": error.what})
     found = probe.model_copy(update={"rate_ops_s": rate})
@@ -62,7 +65,7 @@ def judged(manifest: Manifest, record: Path) -> Probe:
     if rate + manifest.setting.last_turns_ops_s < SUSTAINED * probe.load:
         why = f"{rate:,.0f} ops/s are {rate / probe.load:.1%} of {probe.load:,.0f}, less than 98 %"
         return found.model_copy(update={"kept": False, "why": why})
-    return _within_limits(search, found, manifest, record)
+    return _within_limits(search, found, rows)
 
 
 def _search(step: Step) -> Search:
@@ -120,17 +123,18 @@ def _of_threads(probe: Probe, rate: float) -> Probe:
     return probe.model_copy(update={"kept": kept, "why": why})
 
 
-def _within_limits(search: Search, probe: Probe, manifest: Manifest, record: Path) -> Probe:
+def _within_limits(search: Search, probe: Probe, rows: Rows) -> Probe:
     """Compare with every limit; one that is exceeded rejects the load, one that is unknown leaves it open."""
+    from density_study.workloads.monitors.facts import cluster_used_percent
+    from density_study.workloads.ycsb.facts.latency import intended_ms
+
     latency_ms: dict[str, float] = {}
     exceeded: list[str] = []
     unknown: list[str] = []
     within: list[str] = []
     for limit in search.limits:
         name = f"{limit.operation} p{limit.percentile:g}"
-        ms = manifest.setting.latency_ms(
-            record / "raw", starts_s(manifest), limit.operation, limit.percentile
-        )
+        ms = intended_ms(rows, limit.operation, limit.percentile)
         if ms is None:
             unknown.append(f"too few operations for {name}: use a longer duration")
             continue
@@ -140,7 +144,7 @@ def _within_limits(search: Search, probe: Probe, manifest: Manifest, record: Pat
         )
     cpu = None
     if search.cpu_percent is not None:
-        cpu = cpu_used_percent(manifest, record)
+        cpu = cluster_used_percent(rows)
         if cpu is None:
             unknown.append("no monitor shows the CPU use of the cluster's hosts")
         else:
@@ -158,34 +162,3 @@ def _within_limits(search: Search, probe: Probe, manifest: Manifest, record: Pat
 
 def _shown(ms: float) -> str:
     return f"{ms:,.0f}" if ms >= 100 else f"{ms:.3g}"
-
-
-def cpu_used_percent(manifest: Manifest, record: Path) -> float | None:
-    """Mean CPU use of the hosts with masters or workers, after the ramp-up, a client on them included: 100
-    less idle, iowait and steal (method 19). None if a host has no samples."""
-    if manifest.window is None:
-        return None
-    offsets_s = {entry.host: (entry.before_s + entry.after_s) / 2 for entry in manifest.clock}
-    from_s, until_s = (
-        manifest.window.start_epoch_s + manifest.setting.cut_s,
-        manifest.window.end_epoch_s,
-    )
-    files = {monitor.host: monitor.file for monitor in manifest.monitors if monitor.kind == "dool"}
-    means = []
-    for host in sorted(
-        {node.host for node in manifest.topology.nodes if set(node.roles) != {"client"}}
-    ):
-        if host not in files:
-            return None
-        data = (record / files[host]).read_bytes()
-        used = [
-            100.0 - row.cpu_idle - row.cpu_iowait - (row.cpu_steal or 0.0)
-            for row in parse_dool(data, files[host]).rows
-            if not row.since_boot and row.epoch_s is not None
-            if row.cpu_idle is not None and row.cpu_iowait is not None
-            if from_s < row.epoch_s - offsets_s.get(host, 0.0) <= until_s
-        ]
-        if not used:
-            return None
-        means.append(sum(used) / len(used))
-    return sum(means) / len(means) if means else None

@@ -18,7 +18,7 @@ from density_study.workloads.imports.span_files import kind_of_span, span_piece
 from density_study.workloads.imports.wrapped import unwrapped
 from density_study.workloads.imports.ycsb_runs import ycsb_pieces
 
-# As jobs.raw.raw_files.MAX_BYTES: a larger file would not be analysed.
+# As workloads.rows.raw.raw_files.MAX_BYTES: a larger file would not be analysed.
 MAX_BYTES = 2**28
 MAX_FILES = 10_000
 MAX_LINES = 2_000_000

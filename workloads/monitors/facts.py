@@ -59,6 +59,15 @@ def machines(hosts: Iterable[Row]) -> Sequence[Row]:
     return [row for row in hosts if row["scope"].startswith("host:")]
 
 
+def cluster_used_percent(rows: Rows) -> float | None:
+    """Mean CPU use of the hosts with masters or workers, after the ramp-up, a client on them included. None
+    if a host has no samples."""
+    used = {row["host"]: host_used(row) for row in machines(measured_hosts(rows))}
+    hosts = {node["host"] for node in rows.of("nodes") if _is_member(node)}
+    whole = if_all(used.get(host) for host in sorted(hosts))
+    return None if whole is None else sum(whole) / len(whole)
+
+
 def utilization_metrics(rows: Rows) -> Iterator[Row]:
     """cpu_* and disk_* by scope. docs/reference/tables.md has the scopes."""
     hosts, ticks = measured_hosts(rows), _node_ticks(rows)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Hashable, Iterator
 from typing import Any, Self
 
 from density_study.cluster.model.errors import InputError
@@ -15,8 +14,6 @@ from density_study.workloads.ycsb.fault_under_load.victims import cannot_recover
 from density_study.workloads.ycsb.loading import Loading
 from density_study.workloads.ycsb.mixes import Mix
 from density_study.workloads.ycsb.noisy_neighbour.neighbour import pair
-from density_study.workloads.ycsb.output.interval_log import client_rate
-from density_study.workloads.ycsb.output.latency import percentile_ms
 from density_study.workloads.ycsb.stores.store_rules import check_store, store_obstacle
 
 INT_MAX = 2**31 - 1
@@ -165,14 +162,6 @@ class YcsbSetting(Loading):
     @property
     def last_turns_ops_s(self) -> float:
         return self.threads / ((self.duration_s or self.estimate_s) - self.warm_up_s)
-
-    def latency_ms(
-        self, raw: Path, from_epoch_s: Mapping[str, float], operation: str, percentile: float
-    ) -> float | None:
-        return percentile_ms(raw, from_epoch_s, operation, percentile)
-
-    def client_rate(self, raw: Path, client: str, from_epoch_s: float) -> float:
-        return client_rate(raw, client, from_epoch_s)
 
     def on_client_hosts(self, hosts: int) -> Self:
         return self.model_copy(update={"clients": self.clients * hosts}) if hosts > 1 else self

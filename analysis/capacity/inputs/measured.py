@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from density_study.analysis import tables
 from density_study.analysis.capacity.inputs.profile import Profile, Stage, read_profile
 from density_study.analysis.capacity.inputs.ranged import FEW, MARGIN, QUANTILES
 from density_study.cluster.model.errors import InputError
+from density_study.workloads import tables
 from density_study.workloads.pipeline.machine.files import (
     ALIGN,
     COHORT,
@@ -109,7 +109,7 @@ def differences(profile: Profile) -> tuple[Difference, ...]:
 def _observations(run_root: Path) -> pd.DataFrame:
     """One row per stage of each genome, of all valid trials; of joint genotyping a row per node, as its
     genomes' mean. Columns of `pipeline_stages`, and bases, coverage, threads, concurrent, read_bases."""
-    from density_study.analysis.tables.store import read_table
+    from density_study.workloads.tables.store import read_table
 
     trials = read_table(run_root, tables.TRIALS).set_index("trial")
     valid = read_table(run_root, tables.VERDICTS).set_index("trial")["verdict"] == "valid"
@@ -151,7 +151,7 @@ def _stage(name: str, seen: pd.DataFrame, shipped: Stage, run: str) -> dict[str,
 
 def _load(run_root: Path, seen: pd.DataFrame, shipped: Stage) -> dict[str, Any]:
     """What a load used for each variant, times the variants of a human genome."""
-    from density_study.analysis.tables.store import read_table
+    from density_study.workloads.tables.store import read_table
 
     answers = read_table(run_root, tables.PIPELINE_ANSWERS)
     stored = answers[answers["stage"] == LOAD].set_index(["trial", "client"])["found"]

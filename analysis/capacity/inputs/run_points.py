@@ -15,13 +15,13 @@ from typing import Any
 
 import pandas as pd
 
-from density_study.analysis import tables
 from density_study.analysis.capacity.inputs.points import Point, Quantity
-from density_study.analysis.tables.store import read_table
 from density_study.analysis.validity.rules import TARGET_HELD
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.providers.simulated import SIMULATED, refused
+from density_study.workloads import tables
 from density_study.workloads.study.registry import kinds
+from density_study.workloads.tables.store import read_table
 
 TARGET = re.compile(r"-at[0-9.]+(pct|ps)$")
 ALL_CPU = ("host:",)

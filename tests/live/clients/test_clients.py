@@ -14,13 +14,11 @@ from typing import Any
 
 import pytest
 
-from density_study.analysis import tables
 from density_study.analysis.validity.judge import judge
 from density_study.cluster.model.cluster import read_cluster
 from density_study.cluster.providers.provider import provider_of
 from density_study.jobs.facts.trial import trial_facts
-from density_study.jobs.facts.trial_rows import TrialRows
-from density_study.jobs.first_look.record_rows import record_rows
+from density_study.workloads import tables
 from density_study.workloads.base.values import ClientRun
 from density_study.workloads.base.workload import RecordFolder, TrialContext
 from density_study.workloads.execution.opening import open_run
@@ -29,6 +27,8 @@ from density_study.workloads.execution.steps import carry_out, close_run, steps_
 from density_study.workloads.planning.plan import Step
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import closed_records
+from density_study.workloads.rows.record_rows import record_rows
+from density_study.workloads.rows.trial_rows import TrialRows
 from density_study.workloads.ycsb.output.summary import operation_counts, parse_summary
 from density_study.workloads.ycsb.table_tool import table_tool
 from tests.hosts.fixture import Hosts

@@ -16,10 +16,10 @@ from density_study.cluster.model.host import MemoryFolder
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.providers.provider import node_paths, provider_of
 from density_study.jobs.first_look.look import first_look
-from density_study.jobs.raw.manifest_rows import cache_row
 from density_study.workloads.base.workload import Collected, TrialContext
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import Record, closed_records
+from density_study.workloads.rows.raw.manifest_rows import cache_row
 from density_study.workloads.testdfsio.data import DataSet
 from density_study.workloads.testdfsio.hdfs_cache import empty, fill, read_datanodes
 from density_study.workloads.testdfsio.modes import DfsioMode

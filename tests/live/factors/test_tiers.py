@@ -15,11 +15,11 @@ from density_study.cluster.model.cluster import CLUSTER, Cluster, read_cluster
 from density_study.cluster.model.configuration import BlockCache, Configuration
 from density_study.cluster.model.host import MemoryFolder
 from density_study.cluster.model.topology import Topology
-from density_study.jobs.raw.manifest_rows import cache_row
 from density_study.workloads.base.values import CacheUse
 from density_study.workloads.execution.block_caches import caches_between, read_caches
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import closed_records
+from density_study.workloads.rows.raw.manifest_rows import cache_row
 from density_study.workloads.ycsb.setting import YcsbSetting
 from tests.live.factors.one_build import arm, built
 from tests.live.support.command import left_of, study_run, wait_for

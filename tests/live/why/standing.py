@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from density_study.analysis import tables
 from density_study.analysis.explanation.explain import explained
 from density_study.cluster.clients.client_commands import java_command, serial
 from density_study.cluster.lifecycle.bring_up import bring_up
@@ -24,6 +23,7 @@ from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.state.events import TrialState
 from density_study.cluster.state.journal import Journal
 from density_study.jobs.ingest.ingest import ingest
+from density_study.workloads import tables
 from density_study.workloads.base.client_run import require_success, run_client
 from density_study.workloads.base.workload import TrialContext
 from density_study.workloads.execution.run import Run

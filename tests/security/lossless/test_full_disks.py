@@ -16,12 +16,12 @@ from pathlib import Path
 
 import pytest
 
-from density_study.analysis.tables import TABLES, TRIALS
-from density_study.analysis.tables.store import write_rows
 from density_study.cluster.state.file_fault import file_fault
 from density_study.cluster.state.own_runs import KEY
 from density_study.dags.cli import main as cli
 from density_study.workloads.planning.plan import write_plan
+from density_study.workloads.tables import TABLES, TRIALS
+from density_study.workloads.tables.store import write_rows
 from tests.security.failing_writes import Writes, watched
 from tests.support.drafts import QUICKSTART, plan
 from tests.unit.analysis.test_compare import _id, _summary, _write

@@ -10,11 +10,11 @@ from unittest.mock import patch
 import psutil
 from pyspark.sql import functions as F  # noqa: N812
 
-from density_study.analysis import tables
-from density_study.analysis.tables.store import table_path
 from density_study.jobs.spark import run_tables
 from density_study.jobs.spark.run_tables import RunTables, struct
 from density_study.jobs.spark.session import spark_session
+from density_study.workloads import tables
+from density_study.workloads.tables.store import table_path
 
 run = Path(sys.argv[1])
 run.mkdir()

@@ -9,8 +9,8 @@ import pytest
 
 from density_study.jobs.facts.trial import trial_facts
 from density_study.jobs.first_look.look import first_look
-from density_study.jobs.first_look.record_rows import record_rows
 from density_study.workloads.record.record import read_manifest
+from density_study.workloads.rows.record_rows import record_rows
 from tests.spark.conftest import Analysed
 
 pytestmark = pytest.mark.spark

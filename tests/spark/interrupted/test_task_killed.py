@@ -11,9 +11,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from density_study.analysis.tables import TABLES
-from density_study.analysis.tables.store import read_table
 from density_study.jobs.ingest import ingest
+from density_study.workloads.tables import TABLES
+from density_study.workloads.tables.store import read_table
 from tests.support.records.factory import RUN, RunFactory
 
 pytestmark = pytest.mark.spark

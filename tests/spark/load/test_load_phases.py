@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from density_study.analysis import tables
 from density_study.analysis.summarise.summarise import summarise
-from density_study.analysis.tables.store import read_table
 from density_study.jobs.first_look.look import first_look
+from density_study.workloads import tables
+from density_study.workloads.tables.store import read_table
 from tests.spark.conftest import Analysed
 from tests.spark.load.phase_trials import ASKED, RAMP_UP_S
 

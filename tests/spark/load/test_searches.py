@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from density_study.analysis import tables
 from density_study.analysis.findings import Evidence
 from density_study.analysis.report.page import render
 from density_study.analysis.summarise.headline import headline
 from density_study.analysis.summarise.summarise import summarise
-from density_study.analysis.tables.store import read_table
 from density_study.cluster.model.isolation import Isolation
 from density_study.jobs.pipeline import STAGES, run_stage
+from density_study.workloads import tables
 from density_study.workloads.execution.searching import judged
 from density_study.workloads.record.record import read_manifest
+from density_study.workloads.tables.store import read_table
 from tests.support.search_factory import search_run
 
 pytestmark = pytest.mark.spark

@@ -7,7 +7,7 @@ from pathlib import Path
 import duckdb
 import pandas as pd
 
-from density_study.analysis.tables import TABLES
+from density_study.workloads.tables import TABLES
 
 _WINDOWS = """
     SELECT trial, window_start_epoch_s AS start_s, window_end_epoch_s AS end_s, warm_up_s

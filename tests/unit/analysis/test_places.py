@@ -9,8 +9,9 @@ from uuid import uuid4
 import pyarrow as pa
 import pytest
 
-from density_study.analysis.tables import BRING_UP
-from density_study.analysis.tables.storage import (
+from density_study.workloads.record.record import closed_records
+from density_study.workloads.tables import BRING_UP
+from density_study.workloads.tables.storage import (
     UriPath,
     copy_missing,
     file_sizes,
@@ -18,8 +19,7 @@ from density_study.analysis.tables.storage import (
     place,
     remove,
 )
-from density_study.analysis.tables.store import read_table, write_rows
-from density_study.workloads.record.record import closed_records
+from density_study.workloads.tables.store import read_table, write_rows
 
 
 @pytest.fixture(params=("memory", "file"))

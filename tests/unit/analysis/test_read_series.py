@@ -10,7 +10,6 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from density_study.analysis import tables
 from density_study.analysis.summarise.read_series import (
     price_performance,
     setting_steadiness,
@@ -19,7 +18,8 @@ from density_study.analysis.summarise.read_series import (
     usd_per_hour,
     with_rows,
 )
-from density_study.analysis.tables.store import read_table, write_rows
+from density_study.workloads import tables
+from density_study.workloads.tables.store import read_table, write_rows
 
 TRIALS = ("b1-a", "b1-b")
 

@@ -7,15 +7,15 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from density_study.analysis.tables import BRING_UP, VERDICTS
-from density_study.analysis.tables.store import (
+from density_study.cluster.model.errors import StudyError
+from density_study.workloads.tables import BRING_UP, VERDICTS
+from density_study.workloads.tables.store import (
     read_table,
     replace,
     table_path,
     write_rows,
     write_table,
 )
-from density_study.cluster.model.errors import StudyError
 
 
 def _verdicts(*trials: str) -> pd.DataFrame:

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from density_study.analysis.tables import TABLES, Table
-from density_study.analysis.tables.arrow import arrow_schema
+from density_study.workloads.tables import TABLES, Table
+from density_study.workloads.tables.arrow import arrow_schema
 from docs.generator.pages import pages
 
 EVERY = pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)

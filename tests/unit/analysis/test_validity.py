@@ -12,10 +12,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from density_study.analysis.tables import CHECKS
 from density_study.analysis.validity.judge import Finding, Judgement
 from density_study.analysis.validity.rules import RULES, Rule
 from density_study.cluster.model.errors import StudyError
+from density_study.workloads.tables import CHECKS
 
 NUMBERS = {"int", "long", "double"}
 TYPES = {column.name: column.type for column in CHECKS.columns}

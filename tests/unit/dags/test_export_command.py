@@ -8,12 +8,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from density_study.analysis.tables import TABLES
 from density_study.cluster.model import extras
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.state.journal import JOURNAL, run_folders
 from density_study.dags.cli.capacity.inputs import analysed_run
 from density_study.dags.run_status.status import find_root
+from density_study.workloads.tables import TABLES
 from tests.unit.analysis.test_export import FIRST, SECOND, run
 from tests.unit.dags.test_cli import study
 

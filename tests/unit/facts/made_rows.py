@@ -7,9 +7,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from density_study.analysis.tables import TABLES, TRIALS, Table
-from density_study.analysis.tables.arrow import arrow_schema
-from density_study.jobs.facts.trial_rows import TrialRows
+from density_study.workloads.rows.trial_rows import TrialRows
+from density_study.workloads.tables import TABLES, TRIALS, Table
+from density_study.workloads.tables.arrow import arrow_schema
 
 Row = dict[str, Any]
 

@@ -10,14 +10,14 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from density_study.analysis import tables
-from density_study.analysis.tables.arrow import arrow_schema
-from density_study.jobs.monitors.deltas import with_host_neighbours, with_node_neighbours
-from density_study.jobs.monitors.host_aggregates import host_tables
-from density_study.jobs.monitors.node_aggregates import node_tables
-from density_study.jobs.monitors.sampling_rounds import LATE_PERIODS
-from density_study.jobs.raw.trial_context import Subject, TrialFacts
+from density_study.workloads import tables
 from density_study.workloads.monitors.facts import monitor_checks
+from density_study.workloads.rows.monitors.deltas import with_host_neighbours, with_node_neighbours
+from density_study.workloads.rows.monitors.host_aggregates import host_tables
+from density_study.workloads.rows.monitors.node_aggregates import node_tables
+from density_study.workloads.rows.monitors.sampling_rounds import LATE_PERIODS
+from density_study.workloads.rows.raw.trial_context import Subject, TrialFacts
+from density_study.workloads.tables.arrow import arrow_schema
 from tests.unit.facts.made_rows import made_rows
 
 START_S, END_S, PERIOD_S, OFFSET_S = 1.5e9, 1.5e9 + 30, 1.0, 0.25

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from density_study.jobs.first_look.record_rows import record_rows
 from density_study.workloads.record.record import read_manifest
+from density_study.workloads.rows.record_rows import record_rows
 from density_study.workloads.testdfsio.facts import facts
 from tests.support.dfsio_rates import slow_rates
 from tests.support.records.factory import RUN, RunFactory

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
+from density_study.workloads.ycsb.facts.latency import enough, nearest_ranks
 from density_study.workloads.ycsb.facts.recovery import recovery_metrics
 from density_study.workloads.ycsb.facts.summary import whole_runs, work_checks
 from tests.unit.facts.made_rows import made_rows
@@ -40,3 +42,12 @@ def test_the_worst_latency_of_a_fault_comes_after_it() -> None:
     rows = made_rows({**RUN, "fault_s": 29.5}, {"ycsb_histograms": histograms})
     (worst,) = (one for one in recovery_metrics(rows, {}) if one["name"] == "worst_latency")
     assert worst["value"] == pytest.approx(9.0)
+
+
+def test_ten_operations_beyond_a_percentile_are_enough() -> None:
+    """Also where a hundredth of the percentile is no exact number of the machine."""
+    assert enough(10_000, 99.9) and not enough(9_999, 99.9)
+    values, counts = np.arange(1, 10_001), np.ones(10_000, np.int64)
+    assert dict(nearest_ranks(values, counts, (0, 50.0, 99.9, 99.95))) == {
+        0.0: 1, 50.0: 5000, 99.9: 9990, 99.95: None
+    }  # fmt: skip

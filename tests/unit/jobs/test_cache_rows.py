@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from density_study.jobs.raw.manifest_rows import cache_row
 from density_study.workloads.base.fault import InjectedFault
 from density_study.workloads.base.values import CacheUse
 from density_study.workloads.record.manifest import Manifest
+from density_study.workloads.rows.raw.manifest_rows import cache_row
 from density_study.workloads.ycsb.setting import YcsbSetting
 
 SETTING = YcsbSetting(mix="c", records=1000, threads=1, duration_s=30.0)

@@ -11,12 +11,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from density_study.analysis import tables
-from density_study.analysis.tables import Table
-from density_study.analysis.tables.arrow import arrow_schema
-from density_study.analysis.tables.store import dataset
-from density_study.jobs.arrays.arrow_tables import coded, coded_schema, with_codes, writer_of
 from density_study.jobs.ingest.parse_task import FROM_FILES
+from density_study.workloads import tables
+from density_study.workloads.rows.arrays.arrow_tables import (
+    coded,
+    coded_schema,
+    with_codes,
+    writer_of,
+)
+from density_study.workloads.tables import Table
+from density_study.workloads.tables.arrow import arrow_schema
+from density_study.workloads.tables.store import dataset
 
 VALUES: dict[Any, list[Any]] = {
     pa.string(): ["a", None, "a", "é" * 300],

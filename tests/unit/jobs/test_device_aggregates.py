@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 import pyarrow as pa
 import pytest
 
-from density_study.analysis import tables
-from density_study.analysis.tables.arrow import arrow_schema
-from density_study.jobs.monitors.device_aggregates import device_tables
-from density_study.jobs.raw.trial_context import Subject, TrialFacts
+from density_study.workloads import tables
+from density_study.workloads.rows.monitors.device_aggregates import device_tables
+from density_study.workloads.rows.raw.trial_context import Subject, TrialFacts
+from density_study.workloads.tables.arrow import arrow_schema
 
 START_S, OFFSET_S = 1.5e9, 0.25
 FACTS = TrialFacts((START_S, START_S + 10), OFFSET_S, 1.0)

@@ -9,8 +9,8 @@ import pytest
 
 from density_study.jobs.facts.trial import trial_facts
 from density_study.jobs.first_look.look import FirstLook, first_look
-from density_study.jobs.first_look.record_rows import record_rows
 from density_study.workloads.record.record import read_manifest
+from density_study.workloads.rows.record_rows import record_rows
 from tests.support.records.factory import RUN, RunFactory
 from tests.support.truth import MIB, Truth
 

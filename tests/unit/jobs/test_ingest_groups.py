@@ -9,8 +9,8 @@ import pytest
 
 from density_study.jobs.ingest import ingest
 from density_study.jobs.ingest.parse_task import parse_files
-from density_study.jobs.raw.raw_files import RawFile
-from density_study.jobs.raw.trial_context import TrialFacts
+from density_study.workloads.rows.raw.raw_files import RawFile
+from density_study.workloads.rows.raw.trial_context import TrialFacts
 from tests.support.records import texts
 
 START_S = 1.5e9

@@ -8,11 +8,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from density_study.analysis import tables
-from density_study.analysis.tables.arrow import arrow_schema
-from density_study.jobs.ingest.file_tables import by_rows, tables_of
-from density_study.jobs.monitors.deltas import with_host_neighbours, with_node_neighbours
-from density_study.jobs.raw.raw_files import RawFile
+from density_study.workloads import tables
+from density_study.workloads.rows.file_tables import by_rows, tables_of
+from density_study.workloads.rows.monitors.deltas import with_host_neighbours, with_node_neighbours
+from density_study.workloads.rows.raw.raw_files import RawFile
+from density_study.workloads.tables.arrow import arrow_schema
 from tests.support.records import texts
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from density_study.analysis.validity.judge import judge
-from density_study.jobs.raw.manifest_rows import network_row
 from density_study.workloads.record.manifest import Manifest
+from density_study.workloads.rows.raw.manifest_rows import network_row
 
 RATE = {
     "what": "rate",

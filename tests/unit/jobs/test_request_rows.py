@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from density_study.analysis.validity.judge import judge
-from density_study.jobs.raw.counter_rows import request_row
 from density_study.workloads.base.fault import InjectedFault
 from density_study.workloads.record.manifest import Manifest
+from density_study.workloads.rows.raw.counter_rows import request_row
 
 EMPTY = {"busiest_server": None, "busiest_region_share": None}
 

@@ -9,12 +9,12 @@ from uuid import uuid4
 import fsspec
 import pytest
 
-from density_study.analysis.tables import BRING_UP
-from density_study.analysis.tables.storage import copy_missing, place
-from density_study.analysis.tables.store import read_table, write_rows
-from density_study.jobs.raw.manifest_rows import manifests_of
-from density_study.jobs.raw.raw_files import raw_files_of
 from density_study.jobs.remote_analysis import run_place
+from density_study.workloads.rows.raw.manifest_rows import manifests_of
+from density_study.workloads.rows.raw.raw_files import raw_files_of
+from density_study.workloads.tables import BRING_UP
+from density_study.workloads.tables.storage import copy_missing, place
+from density_study.workloads.tables.store import read_table, write_rows
 from tests.support.records.factory import RUN, RunFactory
 
 STUDIES = 3000

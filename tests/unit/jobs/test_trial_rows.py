@@ -8,9 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from density_study.analysis import tables
 from density_study.cluster.model.errors import StudyError
-from density_study.jobs.raw.manifest_rows import (
+from density_study.workloads import tables
+from density_study.workloads.base.values import GuestCpu
+from density_study.workloads.monitors.devices import devices
+from density_study.workloads.record.manifest import Manifest
+from density_study.workloads.rows.raw.manifest_rows import (
     bring_up_rows,
     client_rows,
     manifests_of,
@@ -18,12 +21,9 @@ from density_study.jobs.raw.manifest_rows import (
     node_rows,
     trial_row,
 )
-from density_study.jobs.raw.raw_files import RawFile, raw_files
-from density_study.jobs.raw.readers import READERS, read
-from density_study.jobs.raw.trial_context import TrialFacts
-from density_study.workloads.base.values import GuestCpu
-from density_study.workloads.monitors.devices import devices
-from density_study.workloads.record.manifest import Manifest
+from density_study.workloads.rows.raw.raw_files import RawFile, raw_files
+from density_study.workloads.rows.raw.readers import READERS, read
+from density_study.workloads.rows.raw.trial_context import TrialFacts
 from tests.support.records.factory import RUN, RunFactory
 
 SAMPLES = Path(__file__).parents[2] / "samples"

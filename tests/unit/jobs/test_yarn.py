@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from density_study.analysis.tables.storage import NAMENODES
 from density_study.cluster.model.cluster import Cluster, Site, cluster_json
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.stores.hbase.store import HBase
 from density_study.jobs.remote_analysis import AnalysisTarget, analyse_elsewhere
 from density_study.jobs.spark.yarn import standing_cluster, yarn_engine
+from density_study.workloads.tables.storage import NAMENODES
 from tests.support.topologies import blueprint, local
 
 ARCHIVE = Path("/cache/python.tar.gz")

@@ -1,7 +1,7 @@
 """What the interval logs of a trial's clients tell: rates after the ramp-up, drift, and how clients shared
 the load.
 
-`jobs.histograms.intervals` says which intervals and operations count.
+`workloads.rows.histograms.intervals` says which intervals and operations count.
 """
 
 from __future__ import annotations

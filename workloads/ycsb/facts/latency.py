@@ -9,14 +9,16 @@ there is one client and no ramp-up to be cut.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
 
 import numpy as np
 
 from density_study.workloads.base.evidence import MIN_SLOWER
-from density_study.workloads.base.rows import Array, Row, Rows, known, metric
+from density_study.workloads.base.rows import Array, Columns, Row, Rows, known, metric, only
 from density_study.workloads.ycsb.output.measurement import NOT_OF_USERS
 
 PERCENTILES = (50.0, 90.0, 95.0, 99.0, 99.9)
@@ -68,21 +70,54 @@ def _printed(measure: str) -> float:
         return float("nan")
 
 
-def enough(operations: float, percentile: float) -> bool:
+def enough(operations: float, percentile: float | str) -> bool:
     """Whether a percentile is known: with fewer operations beyond it, it is chance (method 11)."""
-    return operations * (100.0 - percentile) >= 100.0 * MIN_SLOWER
+    return operations * (1 - _share(percentile)) >= MIN_SLOWER
 
 
 def nearest_ranks(
-    value_us: Array, counts: Array, percentiles: Sequence[float]
-) -> Iterator[tuple[float, float | None]]:
-    """Each percentile of buckets in any order, and its value in us: the lowest bucket that at least p
-    percent of the operations do not exceed."""
-    order = np.argsort(value_us, kind="stable")
-    reached = np.cumsum(counts[order])
+    value_us: Array, counts: Array, percentiles: Iterable[float | str]
+) -> Iterator[tuple[float, int | None]]:
+    """Each percentile of merged buckets, and its value in us: the lowest bucket that at least p percent of
+    the operations do not exceed; the 0th is the first operation. None with fewer than 10 / (1 - p)
+    operations. value_us: ascending. Nothing without operations."""
+    reached = np.cumsum(counts)
     total = int(reached[-1]) if len(reached) else 0
     for percentile in percentiles if total else ():
-        rank = max(1, int(np.ceil(total * percentile / 100.0)))
+        rank = max(1, math.ceil(total * _share(percentile)))
         place = int(np.searchsorted(reached, rank))
-        known_us = float(value_us[order][place]) if enough(total, percentile) else None
-        yield percentile, known_us
+        yield float(percentile), int(value_us[place]) if enough(total, percentile) else None
+
+
+def _share(percentile: float | str) -> Fraction:
+    return Fraction(str(percentile)) / 100  # 0.999 as a float can move the rank by one
+
+
+def merged(value_us: Array, counts: Array) -> tuple[Array, Array]:
+    """Merge the buckets of many histograms: the values, ascending, and the operations at each."""
+    values, place = np.unique(value_us, return_inverse=True)
+    sums = np.zeros(len(values), np.int64)
+    np.add.at(sums, place, counts)
+    return values, sums
+
+
+def merged_of(intervals: Columns) -> tuple[Array, Array]:
+    """The same of all histograms of these intervals."""
+    none = [np.zeros(0, np.int64)]
+    value_us, counts = (
+        np.concatenate([*none, *intervals[name]]) for name in ("value_us", "counts")
+    )
+    return merged(value_us, counts)
+
+
+def intended_ms(rows: Rows, operation: str, percentile: float) -> float | None:
+    """A percentile of the intended latency of successful operations after the ramp-up, of all clients
+    together; None with fewer than 10 / (1 - p) operations."""
+    intervals = rows.arrays(
+        "ycsb_histograms", "operation", "kind", "measured", "value_us", "counts"
+    )
+    wanted = intervals["measured"] & (intervals["kind"] == "intended")
+    logs = only(intervals, wanted & (intervals["operation"] == operation))
+    for _, us in nearest_ranks(*merged_of(logs), [percentile]):
+        return None if us is None else us / 1000.0
+    return None

@@ -25,7 +25,7 @@ from density_study.workloads.base.rows import (
     only,
 )
 from density_study.workloads.ycsb.facts.intervals import ends_s, rate
-from density_study.workloads.ycsb.facts.latency import PART_PERCENTILES, nearest_ranks
+from density_study.workloads.ycsb.facts.latency import PART_PERCENTILES, merged_of, nearest_ranks
 from density_study.workloads.ycsb.output.measurement import NOT_OF_USERS
 
 BUCKETS = ("client", "operation", "outcome", "kind", "begun_s", "length_s", "counted", "value_us",
@@ -106,8 +106,7 @@ def _latency(part: Part, inside: Columns) -> Iterator[Row]:
         if operation in NOT_OF_USERS:
             continue
         logs = only(inside, intended & (inside["operation"] == operation))
-        value_us, counts = (np.concatenate(list(logs[name])) for name in ("value_us", "counts"))
-        for percentile, us in nearest_ranks(value_us, counts, PART_PERCENTILES):
+        for percentile, us in nearest_ranks(*merged_of(logs), PART_PERCENTILES):
             yield metric(
                 "part_latency", "ms", None if us is None else us / 1000.0, scope=part.scope,
                 operation=operation, latency_kind="intended", percentile=percentile,

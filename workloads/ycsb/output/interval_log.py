@@ -7,24 +7,19 @@ are microseconds. An interval starts at the header's StartTime plus its own Star
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Protocol
 
-from density_study.cluster.model.errors import StudyError
 from density_study.workloads.base.parsing import (
     Ledger,
     Line,
     Parsed,
-    ParseError,
     RejectedError,
     decimal,
 )
 from density_study.workloads.ycsb.output.histogram import Histogram, decode
 from density_study.workloads.ycsb.output.measurement import (
-    NOT_OF_USERS,
-    READ_MODIFY_WRITE,
     Measurement,
     measurement,
 )
@@ -188,46 +183,3 @@ def _time(match: re.Match[str] | None) -> float:
     if match is None:
         raise RejectedError("header without a time")
     return decimal(match.group(1))
-
-
-def client_rate(folder: Path, client: str, from_epoch_s: float) -> float:
-    """Successful operations per second in the client's intervals that start at `from_epoch_s` (client's
-    clock) or later: what `workloads.ycsb.facts.intervals` computes of a closed record. StudyError if the
-    logs in `folder` do not show it."""
-    rows = [row for row in _of_users(folder, client) if row.start_epoch_s >= from_epoch_s]
-    if not rows:
-        raise _unreadable(
-            f"{client} in {folder}", "no interval log holds operations after its warm-up"
-        )
-    # from the first start to the last end: an idle second between two intervals counts, too
-    seconds = max(r.start_epoch_s + r.length_s for r in rows) - min(r.start_epoch_s for r in rows)
-    # YCSB logs a read-modify-write three times: as itself, as its read and as its update.
-    repeated = sum(r.operations for r in rows if r.measurement.operation == READ_MODIFY_WRITE)
-    return (sum(row.operations for row in rows) - 2 * repeated) / seconds
-
-
-def rows_of(folder: Path, client: str, name: str = "*") -> Iterator[IntervalRow]:
-    """The intervals of the client's logs, or of one with the name of its measurement. StudyError if one
-    cannot be read whole."""
-    for path in sorted(folder.glob(f"{client}-{name}.hdr")):
-        try:
-            parsed = parse_hdr(path.read_bytes(), path.name)
-        except ParseError as error:
-            raise _unreadable(str(path), str(error)) from error
-        if parsed.quarantined:
-            raise _unreadable(str(path), f"{path.name}: {parsed.quarantined[0].reason}")
-        yield from parsed.rows
-
-
-def _of_users(folder: Path, client: str) -> Iterator[IntervalRow]:
-    """The intervals of successful operations of all logs of a client."""
-    for row in rows_of(folder, client):
-        what = row.measurement
-        if not what.intended and what.outcome is None and what.operation not in NOT_OF_USERS:
-            yield row
-
-
-def _unreadable(where: str, why: str) -> StudyError:
-    return StudyError(
-        f"{why}.", where, "see the client's output; a new run (--fresh) measures it again."
-    )

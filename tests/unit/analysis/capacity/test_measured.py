@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from density_study.analysis import tables
 from density_study.analysis.capacity.curves.model import write_model
 from density_study.analysis.capacity.inputs.catalogue import EXAMPLE
 from density_study.analysis.capacity.inputs.measured import (
@@ -19,10 +18,11 @@ from density_study.analysis.capacity.inputs.measured import (
     measured_profile,
 )
 from density_study.analysis.capacity.inputs.profile import Profile, Stage, read_profile
-from density_study.analysis.tables import store
 from density_study.cluster.model.errors import InputError
 from density_study.dags.cli import main
+from density_study.workloads import tables
 from density_study.workloads.pipeline.machine.files import COHORT, JOINT, LOAD, STAGES
+from density_study.workloads.tables import store
 from tests.unit.analysis.capacity.planning import model
 
 COVERAGE = 10

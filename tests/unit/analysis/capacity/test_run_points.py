@@ -9,9 +9,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from density_study.analysis import tables
 from density_study.analysis.capacity.inputs import run_points as module
 from density_study.cluster.model.errors import InputError
+from density_study.workloads import tables
 
 SETTING = "ycsb-c-r1000-t8-at50pct"
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from density_study.jobs.raw.trial_context import TrialFacts
 from density_study.workloads.planning.plan import make_plan
+from density_study.workloads.rows.raw.trial_context import TrialFacts
 from density_study.workloads.study.study_file import parse_study
 from density_study.workloads.ycsb.properties import client_arguments
 from density_study.workloads.ycsb.setting import YcsbSetting

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from density_study.jobs.arrays.arrow_tables import Array
-from density_study.jobs.raw.trial_context import TrialFacts
+from density_study.workloads.rows.arrays.arrow_tables import Array
+from density_study.workloads.rows.raw.trial_context import TrialFacts
 
 # A gap below 1.75 periods is a late sample; a longer one has a missing sample.
 LATE_PERIODS = 0.25

@@ -1,7 +1,7 @@
 """Read a raw file into rows of tables with the pure parsers. Runs on Spark's executors.
 
 A reader takes the bytes of a file and yields (table, row). Large files are read by columns instead
-(`jobs.ingest.file_tables`); tests compare the results with these readers.
+(`workloads.rows.file_tables`); tests compare the results with these readers.
 """
 
 from __future__ import annotations
@@ -10,9 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from density_study.analysis import tables
-from density_study.analysis.tables import Table
-from density_study.jobs.raw.raw_files import RawFile, UnreadableError, content
+from density_study.workloads import tables
 from density_study.workloads.base.parsing import Parsed, ParseError
 from density_study.workloads.monitors.devices import devices, parse_device
 from density_study.workloads.monitors.dool import parse_dool
@@ -21,6 +19,8 @@ from density_study.workloads.monitors.nodecpu import parse_nodecpu
 from density_study.workloads.monitors.sar import parse_sar
 from density_study.workloads.pipeline.output.answers import parse_answers
 from density_study.workloads.pipeline.output.stages import parse_stages
+from density_study.workloads.rows.raw.raw_files import RawFile, UnreadableError, content
+from density_study.workloads.tables import Table
 from density_study.workloads.testdfsio.output.history import JobHistory, parse_history
 from density_study.workloads.testdfsio.output.io_parts import parse_io_part
 from density_study.workloads.testdfsio.output.results import parse_results

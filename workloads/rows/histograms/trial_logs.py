@@ -7,22 +7,20 @@ trial and its client.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from density_study.analysis import tables
-from density_study.analysis.tables.arrow import arrow_schema
-from density_study.jobs.arrays.arrow_tables import Array, table_of
-from density_study.jobs.arrays.exact_sums import exact_sums
-from density_study.jobs.arrays.spans import by_second, groups
-from density_study.jobs.raw.trial_context import TrialFacts
-from density_study.workloads.base.evidence import MIN_SLOWER
+from density_study.workloads import tables
+from density_study.workloads.rows.arrays.arrow_tables import Array, table_of
+from density_study.workloads.rows.arrays.exact_sums import exact_sums
+from density_study.workloads.rows.arrays.spans import by_second, groups
+from density_study.workloads.rows.raw.trial_context import TrialFacts
+from density_study.workloads.tables.arrow import arrow_schema
+from density_study.workloads.ycsb.facts.latency import merged, nearest_ranks
 
 PERCENTILES = (  # texts, for exact fractions; finer towards the tail, where charts are read
     *(str(five) for five in range(0, 95, 5)),
@@ -94,30 +92,9 @@ class TrialLogs:
         return table_of(named, schema, len(begins))
 
 
-def merged(value_us: Array, counts: Array) -> Histogram:
-    """Merge the buckets of many histograms."""
-    values, place = np.unique(value_us, return_inverse=True)
-    sums = np.zeros(len(values), np.int64)
-    np.add.at(sums, place, counts)
-    return values, sums
-
-
 def _percentiles(value_us: Array, counts: Array) -> Iterator[dict[str, object]]:
-    """Nearest-rank percentiles: the p-th is the lowest bucket that at least p percent of the operations do
-    not exceed. The 0th is the first operation."""
-    reached = np.cumsum(counts)
-    total = int(counts.sum())
-    for percentile in PERCENTILES if total else ():
-        share = Fraction(percentile) / 100  # 0.999 as a float can move the rank by one
-        place = np.searchsorted(reached, max(1, math.ceil(total * share)))
-        enough = (
-            total * (1 - share) >= MIN_SLOWER
-        )  # fewer operations beyond it are chance (method 11)
-        yield {
-            "percentile": float(percentile),
-            "value_us": int(value_us[place]) if enough else None,
-            "operations": total,
-        }
+    for percentile, us in nearest_ranks(value_us, counts, PERCENTILES):
+        yield {"percentile": percentile, "value_us": us, "operations": int(counts.sum())}
 
 
 def _flat(intervals: pa.Table, name: str) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from density_study.jobs.arrays.arrow_tables import Array
+from density_study.workloads.rows.arrays.arrow_tables import Array
 
 FINE = 1e9
 COARSE = 1e3  # for bytes and bytes per second

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from density_study.jobs.arrays.arrow_tables import Array, filled
-from density_study.jobs.raw.trial_context import TrialFacts
+from density_study.workloads.rows.arrays.arrow_tables import Array, filled
+from density_study.workloads.rows.raw.trial_context import TrialFacts
 from density_study.workloads.ycsb.output.measurement import NOT_OF_USERS, READ_MODIFY_WRITE
 
 # YCSB truncates each time to whole microseconds, so half a microsecond is missing on average.

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from density_study.analysis.tables import TABLES, TRIALS, Column, Table
-from density_study.analysis.tables.arrow import arrow_schema
-from density_study.analysis.tables.store import dataset, require
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.state.atomic import replacing
 from density_study.cluster.state.file_fault import file_fault, full_disk
+from density_study.workloads.tables import TABLES, TRIALS, Column, Table
+from density_study.workloads.tables.arrow import arrow_schema
+from density_study.workloads.tables.store import dataset, require
 
 if TYPE_CHECKING:
     import duckdb

@@ -7,14 +7,19 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from density_study.analysis import tables
-from density_study.analysis.tables import Table
-from density_study.analysis.tables.arrow import arrow_schema
-from density_study.jobs.facts.trial_rows import TrialRows
-from density_study.jobs.ingest.file_tables import tables_of
-from density_study.jobs.raw.manifest_rows import client_rows, monitor_rows, node_rows, trial_row
-from density_study.jobs.raw.raw_files import raw_files
+from density_study.workloads import tables
 from density_study.workloads.record.manifest import Manifest
+from density_study.workloads.rows.file_tables import tables_of
+from density_study.workloads.rows.raw.manifest_rows import (
+    client_rows,
+    monitor_rows,
+    node_rows,
+    trial_row,
+)
+from density_study.workloads.rows.raw.raw_files import raw_files
+from density_study.workloads.rows.trial_rows import TrialRows
+from density_study.workloads.tables import Table
+from density_study.workloads.tables.arrow import arrow_schema
 
 
 def record_rows(manifest: Manifest, record: Path) -> TrialRows:

@@ -14,10 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from density_study.analysis import tables
-from density_study.jobs.arrays.arrow_tables import Array, coded, coded_schema, table_of
-from density_study.jobs.arrays.bulk_csv import Body, Cells, body, cells
-from density_study.jobs.raw.raw_files import RawFile
+from density_study.workloads import tables
 from density_study.workloads.base.parsing import EXACT_INTEGER_LIMIT, RejectedError, decoded
 from density_study.workloads.monitors.dool import MIN_STEP_S, DoolReader, Layout
 from density_study.workloads.monitors.dool_cells import (
@@ -28,6 +25,9 @@ from density_study.workloads.monitors.dool_cells import (
     cpu_section,
 )
 from density_study.workloads.monitors.dool_header import DAY_S, YEARS_S, Key, Start, Units
+from density_study.workloads.rows.arrays.arrow_tables import Array, coded, coded_schema, table_of
+from density_study.workloads.rows.arrays.bulk_csv import Body, Cells, body, cells
+from density_study.workloads.rows.raw.raw_files import RawFile
 
 SCHEMA = coded_schema(tables.HOST_SAMPLES)
 EPOCH, TIME = ("epoch", "epoch"), ("system", "time")

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from density_study.jobs.arrays.arrow_tables import Array, codes, filled
+from density_study.workloads.rows.arrays.arrow_tables import Array, codes, filled
 
 
 def with_host_neighbours(samples: pa.Table) -> pa.Table:

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
-from density_study.jobs.arrays.arrow_tables import Array
+from density_study.workloads.rows.arrays.arrow_tables import Array
 
 # Distance of the bytes that are probed for a newline within one step. So no line is longer than two
 # steps, which is the csv module's limit for a cell.

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from density_study.jobs.arrays.arrow_tables import Array
+from density_study.workloads.rows.arrays.arrow_tables import Array
 
 MIN_S = 0.0005  # monitors and clients write milliseconds; a shorter overlap is a rounding error
 # Spans further from the window are skipped: a clock that is years off would give billions of seconds.

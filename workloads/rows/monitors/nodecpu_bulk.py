@@ -12,14 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from density_study.analysis import tables
-from density_study.jobs.arrays.arrow_tables import Array, coded, coded_schema, table_of
-from density_study.jobs.arrays.bulk_csv import Body, Cells, body, cells
-from density_study.jobs.monitors.deltas import consecutive, node_neighbours
-from density_study.jobs.raw.raw_files import RawFile
+from density_study.workloads import tables
 from density_study.workloads.base.parsing import decoded
 from density_study.workloads.monitors.dool_header import YEARS_S
 from density_study.workloads.monitors.nodecpu import FORMAT, HEADER, LATE_S, MAX_PROCESSES, TITLE
+from density_study.workloads.rows.arrays.arrow_tables import Array, coded, coded_schema, table_of
+from density_study.workloads.rows.arrays.bulk_csv import Body, Cells, body, cells
+from density_study.workloads.rows.monitors.deltas import consecutive, node_neighbours
+from density_study.workloads.rows.raw.raw_files import RawFile
 
 SCHEMA = coded_schema(tables.NODE_CPU_SAMPLES)
 _NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")

@@ -12,12 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from density_study.cluster.model.errors import StudyError
-from density_study.jobs.raw.counter_rows import hdfs_row, request_row
-from density_study.jobs.raw.trial_context import clock_offsets, host_of_client, node_scopes
 from density_study.workloads.base.values import ClientRun, GuestCpu
 from density_study.workloads.record.given import GivenClient, is_joined
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import closed_records
+from density_study.workloads.rows.raw.counter_rows import hdfs_row, request_row
+from density_study.workloads.rows.raw.trial_context import (
+    clock_offsets,
+    host_of_client,
+    node_scopes,
+)
 from density_study.workloads.ycsb.warming.warmth import WARMTH
 
 Row = dict[str, Any]

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from density_study.analysis import tables
-from density_study.analysis.tables import Table
-from density_study.analysis.tables.arrow import arrow_schema
-from density_study.jobs.arrays.arrow_tables import Array, coded, coded_schema, table_of
-from density_study.jobs.arrays.exact_sums import COARSE, FINE, exact_sums
-from density_study.jobs.arrays.spans import Window, by_second, groups, overlap_s
-from density_study.jobs.monitors.sampling_rounds import sampling_rounds
-from density_study.jobs.raw.trial_context import Subject
+from density_study.workloads import tables
+from density_study.workloads.rows.arrays.arrow_tables import Array, coded, coded_schema, table_of
+from density_study.workloads.rows.arrays.exact_sums import COARSE, FINE, exact_sums
+from density_study.workloads.rows.arrays.spans import Window, by_second, groups, overlap_s
+from density_study.workloads.rows.monitors.sampling_rounds import sampling_rounds
+from density_study.workloads.rows.raw.trial_context import Subject
+from density_study.workloads.tables import Table
+from density_study.workloads.tables.arrow import arrow_schema
 
 SHARES = tuple(f"cpu_{part}" for part in ("user", "system", "iowait", "steal", "irq", "idle"))
 DISKS = ("disk_read_bytes_s", "disk_write_bytes_s")

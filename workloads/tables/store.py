@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from density_study.analysis.tables import Table
-from density_study.analysis.tables.arrow import arrow_schema
-from density_study.analysis.tables.storage import arrow_source, remove
 from density_study.cluster.model.errors import StudyError
+from density_study.workloads.tables import Table
+from density_study.workloads.tables.arrow import arrow_schema
+from density_study.workloads.tables.storage import arrow_source, remove
 
 if TYPE_CHECKING:  # executors load this module, and have no pandas
     import pandas as pd

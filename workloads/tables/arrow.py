@@ -1,4 +1,4 @@
-"""Arrow types of the tables that `analysis.tables` declares. Light: Spark's executors load it."""
+"""Arrow types of the tables that `workloads.tables` declares. Light: Spark's executors load it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from functools import cache
 
 import pyarrow as pa
 
-from density_study.analysis.tables import Table, Type
+from density_study.workloads.tables import Table, Type
 
 _TYPES: dict[Type, pa.DataType] = {
     "string": pa.string(),

@@ -11,8 +11,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from density_study.analysis.tables import Table
-from density_study.analysis.tables.arrow import arrow_schema
+from density_study.workloads.tables import Table
+from density_study.workloads.tables.arrow import arrow_schema
 
 Array = npt.NDArray[Any]
 _CODED = pa.dictionary(pa.int32(), pa.string())

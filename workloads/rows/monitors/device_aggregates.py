@@ -1,6 +1,7 @@
 """Aggregate a device's samples over each second of a trial, and find the events that its counters tell of.
 
-Works on one file, which holds all rounds of one device on one host; see `jobs.monitors.host_aggregates`.
+Works on one file, which holds all rounds of one device on one host; see
+`workloads.rows.monitors.host_aggregates`.
 """
 
 from __future__ import annotations
@@ -11,14 +12,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from density_study.analysis import tables
-from density_study.analysis.tables import Table
-from density_study.analysis.tables.arrow import arrow_schema
-from density_study.jobs.arrays.arrow_tables import Array
-from density_study.jobs.arrays.spans import by_second
-from density_study.jobs.monitors.sampling_rounds import sampling_rounds
-from density_study.jobs.raw.trial_context import Subject
+from density_study.workloads import tables
 from density_study.workloads.monitors.devices import DeviceMetric, devices
+from density_study.workloads.rows.arrays.arrow_tables import Array
+from density_study.workloads.rows.arrays.spans import by_second
+from density_study.workloads.rows.monitors.sampling_rounds import sampling_rounds
+from density_study.workloads.rows.raw.trial_context import Subject
+from density_study.workloads.tables import Table
+from density_study.workloads.tables.arrow import arrow_schema
 
 
 def device_tables(

@@ -9,3 +9,8 @@ SAMPLES = ("dool", "sar", "nodecpu", *DEVICES)
 WITHOUT_NUMBERS = ("ycsb-status",)
 """A bad line means nothing: a client's standard error has messages of its JVM, too. In all other files it
 may be a missing result."""
+
+
+def is_result(kind: str) -> bool:
+    """Whether a bad line of the file may be a missing result."""
+    return kind not in SAMPLES and kind not in WITHOUT_NUMBERS

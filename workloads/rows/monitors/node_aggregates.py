@@ -1,6 +1,7 @@
 """Aggregate the CPU time of a host's nodes over the window of a trial, and over each of its seconds.
 
-Works on one file of our own sampler, which holds all its rounds; see `jobs.monitors.host_aggregates`.
+Works on one file of our own sampler, which holds all its rounds; see
+`workloads.rows.monitors.host_aggregates`.
 """
 
 from __future__ import annotations
@@ -11,14 +12,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from density_study.analysis import tables
-from density_study.analysis.tables import Table
-from density_study.analysis.tables.arrow import arrow_schema
-from density_study.jobs.arrays.arrow_tables import Array, codes, table_of
-from density_study.jobs.arrays.exact_sums import exact_sums
-from density_study.jobs.arrays.spans import by_second, groups, overlap_s
-from density_study.jobs.monitors.sampling_rounds import sampling_rounds
-from density_study.jobs.raw.trial_context import TrialFacts
+from density_study.workloads import tables
+from density_study.workloads.rows.arrays.arrow_tables import Array, codes, table_of
+from density_study.workloads.rows.arrays.exact_sums import exact_sums
+from density_study.workloads.rows.arrays.spans import by_second, groups, overlap_s
+from density_study.workloads.rows.monitors.sampling_rounds import sampling_rounds
+from density_study.workloads.rows.raw.trial_context import TrialFacts
+from density_study.workloads.tables import Table
+from density_study.workloads.tables.arrow import arrow_schema
 
 PARTS = ("user", "system")
 

@@ -15,23 +15,29 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from density_study.analysis import tables
-from density_study.analysis.tables import Table
-from density_study.analysis.tables.arrow import arrow_schema
-from density_study.jobs.arrays.arrow_tables import codes, filled
-from density_study.jobs.histograms.decoder import Decoder
-from density_study.jobs.histograms.intervals import with_facts
-from density_study.jobs.histograms.trial_logs import TrialLogs
-from density_study.jobs.monitors.deltas import with_host_neighbours, with_node_neighbours
-from density_study.jobs.monitors.device_aggregates import device_tables
-from density_study.jobs.monitors.dool_bulk import dool_rows
-from density_study.jobs.monitors.host_aggregates import host_tables
-from density_study.jobs.monitors.node_aggregates import node_tables
-from density_study.jobs.monitors.nodecpu_bulk import nodecpu_rows
-from density_study.jobs.raw.raw_files import RawFile, UnreadableError
-from density_study.jobs.raw.readers import bytes_of, interval, quarantined, read, rejected_file_row
-from density_study.jobs.raw.trial_context import Subject, TrialFacts
+from density_study.workloads import tables
 from density_study.workloads.base.parsing import ParseError
+from density_study.workloads.rows.arrays.arrow_tables import codes, filled
+from density_study.workloads.rows.histograms.decoder import Decoder
+from density_study.workloads.rows.histograms.intervals import with_facts
+from density_study.workloads.rows.histograms.trial_logs import TrialLogs
+from density_study.workloads.rows.monitors.deltas import with_host_neighbours, with_node_neighbours
+from density_study.workloads.rows.monitors.device_aggregates import device_tables
+from density_study.workloads.rows.monitors.dool_bulk import dool_rows
+from density_study.workloads.rows.monitors.host_aggregates import host_tables
+from density_study.workloads.rows.monitors.node_aggregates import node_tables
+from density_study.workloads.rows.monitors.nodecpu_bulk import nodecpu_rows
+from density_study.workloads.rows.raw.raw_files import RawFile, UnreadableError
+from density_study.workloads.rows.raw.readers import (
+    bytes_of,
+    interval,
+    quarantined,
+    read,
+    rejected_file_row,
+)
+from density_study.workloads.rows.raw.trial_context import Subject, TrialFacts
+from density_study.workloads.tables import Table
+from density_study.workloads.tables.arrow import arrow_schema
 from density_study.workloads.ycsb.output.interval_log import parse_hdr
 
 # Size of a batch: large enough to need few array calls, and small compared with an executor's memory.

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from density_study.analysis.tables.storage import FileStat, is_local, listed, place
-from density_study.jobs.raw.trial_context import TrialFacts, facts_of, host_of_client
+from density_study.workloads.rows.raw.trial_context import TrialFacts, facts_of, host_of_client
+from density_study.workloads.tables.storage import FileStat, is_local, listed, place
 
 if TYPE_CHECKING:  # executors load this module, and need no models
     from density_study.workloads.record.manifest import Manifest
@@ -34,8 +34,8 @@ class UnreadableError(Exception):
 class RawFile:
     """A file of a record and what to read it as.
 
-    kind: a key of `jobs.raw.readers.READERS`. subject: the host or client it tells of. path: absolute;
-    empty when there is nothing to read, then `fault` says why and `file` where.
+    kind: a key of `workloads.rows.raw.readers.READERS`. subject: the host or client it tells of. path:
+    absolute; empty when there is nothing to read, then `fault` says why and `file` where.
     """
 
     trial: str

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyhdrh  # type: ignore[import-not-found]
 
-from density_study.jobs.arrays.arrow_tables import Array
+from density_study.workloads.rows.arrays.arrow_tables import Array
 from density_study.workloads.ycsb.output.histogram import Buckets, decode, inner
 
 _WORD_BYTES = 8
