@@ -189,7 +189,8 @@ def _clock_periods(monitor: Row) -> float | None:
 def _processes(rows: Rows, metrics: Iterable[Row]) -> Row:
     """CPU use of the nodes' processes compared with their host's (methods 4 and 19).
 
-    - client_cpu_share: CPU use of the (busiest) client, as a share of its node's cores (method 4).
+    - client_cpu_share: CPU use of the (busiest) client, as a share of its node's cores (method 4). Of a guest
+      that is master and client it is the guest's, which is no less.
     - cpu_excess: CPU use of the nodes' processes minus that of their host, in percent of the host's cores
       (method 19).
     - foreign_cpu: CPU use of the host minus that of the nodes' processes. Unknown for hosts with VMs, because
@@ -207,7 +208,7 @@ def _processes(rows: Rows, metrics: Iterable[Row]) -> Row:
     shares: list[float | None] = []
     excess, foreign = [], []
     for host, nodes in by_host.items():
-        shares += [_share(n, used) for n in nodes if n["scope"].split(":")[0] == "client"]
+        shares += [_share(n, used) for n in nodes if "client" in (n["roles"] or ())]
         guests = known(node["host_cpu_share_percent"] for node in nodes)
         containers = known(node["throttled_percent"] for node in nodes)
         processes = exact_sum(

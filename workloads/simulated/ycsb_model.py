@@ -121,9 +121,9 @@ def _latencies(
     for kind, demands in kinds.items():
         parts = net.residence_s(found, demands)
         latencies[NAMES[kind]] = sum(parts.values()) - _BETWEEN * parts[CLIENT]
-        if kind == "readmodifywrite":
-            for part in _PARTS:
-                latencies.setdefault(NAMES[part], latencies[NAMES[kind]] / 2)
+    if READ_MODIFY_WRITE in latencies:  # a read, then an update
+        read_s = latencies.setdefault("READ", latencies[READ_MODIFY_WRITE] / 2)
+        latencies.setdefault("UPDATE", latencies[READ_MODIFY_WRITE] - read_s)
     think_s = _BETWEEN * net.residence_s(found, net.demands)[CLIENT]
     return latencies, think_s
 
