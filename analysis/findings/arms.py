@@ -7,12 +7,12 @@ from statistics import mean
 
 from density_study.analysis.statistics.interval import ratio_of_means
 from density_study.analysis.summary.summary import (
-    MAIN_RATES,
     UNKNOWN_LEVEL,
     UNKNOWN_MEDIUM,
     Metric,
     SettingSummary,
 )
+from density_study.workloads.study.metrics import main_rates
 from density_study.workloads.ycsb.noisy_neighbour.neighbour import NOBODY
 
 Points = tuple[float, ...]
@@ -48,11 +48,11 @@ def comparable(settings: Sequence[SettingSummary]) -> tuple[SettingSummary, ...]
 
 def rate(entry: SettingSummary) -> float | None:
     """The setting's main rate: operations per second, or MiB/s over the map phase."""
-    return next((metric.value for metric in entry.metrics if metric.name in MAIN_RATES), None)
+    return next((metric.value for metric in entry.metrics if metric.name in main_rates()), None)
 
 
 def rate_points(entry: SettingSummary) -> Points:
-    return next((points_of(metric) for metric in entry.metrics if metric.name in MAIN_RATES), ())
+    return next((points_of(metric) for metric in entry.metrics if metric.name in main_rates()), ())
 
 
 def recovery_points(entry: SettingSummary) -> Points:

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from density_study.analysis.findings.arms import Pair
-from density_study.analysis.findings.factors import factor_of, held_equal, pairs
+from density_study.analysis.findings.factors import pairs
 from density_study.analysis.findings.question import Evidence
 from density_study.analysis.summary.summary import UNKNOWN_LEVEL, SettingSummary
 from density_study.cluster.model.store import DEFAULT
+from density_study.workloads.study.factors.registry import factors, held_equal
 
 DENSITY, SERVERS = "vms_per_host", "regionservers_per_node"
 PER_SERVER = "each with its own handlers, compaction throughput, regions and write-ahead log"
@@ -55,7 +56,7 @@ def control_of(evidence: Evidence, pair: Pair) -> SettingSummary | None:
 def controlled(evidence: Evidence) -> Iterator[Pair]:
     """The pairs to compare: a control arm and the density that has as many RegionServers."""
     alone = [entry for entry in evidence.settings if entry.neighbour is None]
-    for pair in pairs(alone, factor_of(DENSITY)):
+    for pair in pairs(alone, factors()[DENSITY]):
         control = control_of(evidence, pair)
         if control is not None:
             yield control, pair[1]

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from math import inf
+from typing import Any
 
 from density_study.analysis.findings.arms import (
     Pair,
@@ -31,15 +32,7 @@ from density_study.analysis.findings.control import (
     controlled,
     more_servers,
 )
-from density_study.analysis.findings.factors import (
-    FACTORS,
-    Factor,
-    factor_of,
-    held_equal,
-    levels,
-    others,
-    pairs,
-)
+from density_study.analysis.findings.factors import levels, obstacles_of, others, pairs, rules_of
 from density_study.analysis.findings.question import (
     EXPECTED,
     FALLS,
@@ -49,7 +42,8 @@ from density_study.analysis.findings.question import (
     Rule,
 )
 from density_study.analysis.summary.summary import SettingSummary
-from density_study.workloads.study.factors import FACTORS as NAMES
+from density_study.workloads.study.factors.factor import Factor
+from density_study.workloads.study.factors.registry import factors, held_equal
 from density_study.workloads.study.hypotheses import Expectation, latency_name
 
 ITS_CONTROL = "the comparison with the control arm, which has as many, decides"
@@ -64,20 +58,21 @@ SLOWER = {"rate": FALLS, "latency": RISES}
 
 def questions(evidence: Evidence) -> Iterator[Question]:
     """All standard comparisons, family by family."""
-    for factor in FACTORS:
+    for factor in factors().values():
         yield from by_factor(evidence, factor)
     yield from by_control(evidence)
     yield from isolation(evidence)
 
 
-def by_factor(evidence: Evidence, factor: Factor) -> Iterator[Question]:
+def by_factor(evidence: Evidence, factor: Factor[Any]) -> Iterator[Question]:
     """The levels of one factor, at equal levels of all others."""
     alone = [entry for entry in evidence.settings if entry.neighbour is None]
     for pair in pairs(alone, factor):
-        first, later = (factor.words(evidence, entry.level(factor.name)) for entry in pair)
+        first, later = (factor.words(entry.level(factor.name), evidence.noun) for entry in pair)
         among = _among(evidence, pair[0], held_equal(factor.name))
-        obstacles = factor.obstacles(evidence, pair)
-        for one in of_pair(evidence, factor.effect, pair, f"{later} over {first}", factor.rules):
+        obstacles = obstacles_of(factor, evidence, pair)
+        arms, rules = f"{later} over {first}", rules_of(factor)
+        for one in of_pair(evidence, factor.family, pair, arms, rules):
             # every factor is a property of the build (method 1)
             both = (*obstacles, *one.obstacles)
             yield _attributed(
@@ -85,7 +80,9 @@ def by_factor(evidence: Evidence, factor: Factor) -> Iterator[Question]:
             )
 
 
-def _attributed(evidence: Evidence, factor: Factor, pair: Pair, question: Question) -> Question:
+def _attributed(
+    evidence: Evidence, factor: Factor[Any], pair: Pair, question: Question
+) -> Question:
     """What a density has more of than nodes is an obstacle if a control arm tells both apart, and else is
     declared."""
     more = more_servers(*pair) if factor.name == DENSITY else ()
@@ -96,7 +93,7 @@ def _attributed(evidence: Evidence, factor: Factor, pair: Pair, question: Questi
 
 def by_control(evidence: Evidence) -> Iterator[Question]:
     """Each density over its control arm: a rise there is the nodes', not the RegionServers'."""
-    density = factor_of(DENSITY)
+    density = factors()[DENSITY]
     for control, later in controlled(evidence):
         where = evidence.density(control.vms_per_host)
         servers = f"{control.regionservers_per_node} RegionServers"
@@ -104,8 +101,9 @@ def by_control(evidence: Evidence) -> Iterator[Question]:
             f"{servers} on {where}" if control.vms_per_host == 0 else f"{where} with {servers} each"
         )
         arms = f"{evidence.density(later.vms_per_host)} over {on}"
-        obstacles = density.obstacles(evidence, (control, later))
-        for one in of_pair(evidence, "density-control", (control, later), arms, density.rules):
+        pair = control, later
+        obstacles = obstacles_of(density, evidence, pair)
+        for one in of_pair(evidence, "density-control", pair, arms, rules_of(density)):
             both = (*obstacles, *one.obstacles)
             yield replace(one, among=control.medium, unit="build", obstacles=both)
 
@@ -115,7 +113,10 @@ def isolation(evidence: Evidence) -> Iterator[Question]:
     for alone, beside in victims(evidence.settings):
         arms = f"beside {beside.neighbour} over alone"
         # a neighbour is a property of the trial
-        among, obstacles = _among(evidence, alone, NAMES), evidence.about_density(alone, beside)
+        among, obstacles = (
+            _among(evidence, alone, tuple(factors())),
+            evidence.about_density(alone, beside),
+        )
         for one in of_pair(evidence, "isolation", (alone, beside), arms, SLOWER):
             yield replace(one, among=among, unit="trial", obstacles=obstacles)
 
@@ -191,8 +192,8 @@ def _among(evidence: Evidence, arm: SettingSummary, equal: Sequence[str]) -> str
     """What both arms have in common: the medium, and each factor in `equal` of which the run has several
     levels."""
     shared = [
-        factor.words(evidence, arm.level(factor.name))
-        for factor in FACTORS
+        factor.words(arm.level(factor.name), evidence.noun)
+        for factor in factors().values()
         if factor.name in equal
         and (factor.name == "medium" or len(levels(evidence.settings, factor.name)) > 1)
     ]
@@ -231,7 +232,7 @@ def _expected_pairs(settings: Sequence[SettingSummary], one: Expectation) -> Ite
 def _expected(evidence: Evidence, one: Expectation, without_arms: Question, pair: Pair) -> Question:
     first, later = pair
     equal = held_equal(one.compare)
-    shared = {f.name: first.level(f.name) for f in FACTORS if f.name in equal}
+    shared = {name: first.level(name) for name in factors() if name in equal}
     measure, first_points, later_points = _expected_points(first, later, one.metric)
     searches = evidence.about_searches(first, later) if one.metric == "throughput" else ()
     return replace(
@@ -242,7 +243,7 @@ def _expected(evidence: Evidence, one: Expectation, without_arms: Question, pair
         among=", ".join(f"{name} {level}" for name, level in shared.items() if level is not None),
         first=first_points,
         later=later_points,
-        obstacles=(*factor_of(one.compare).obstacles(evidence, pair), *searches),
+        obstacles=(*obstacles_of(factors()[one.compare], evidence, pair), *searches),
         refused=evidence.differences(first, later),
         declared=evidence.declared(first, later),
         cells=cells(first, later),

@@ -1,88 +1,31 @@
-"""`Factor`: what a comparison of two levels of a factor asks, for every factor alike.
+"""Comparisons by one factor, the same for every factor (`workloads.study.factors`).
 
 An arm is one level of every factor. Two arms are compared by one factor only if they agree in all others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from density_study.analysis.findings.arms import Pair
 from density_study.analysis.findings.question import FALLS, RISES, Evidence, Rule
-from density_study.analysis.summary.summary import UNKNOWN_LEVEL, Level, SettingSummary
-from density_study.cluster.model.store import words_of
-from density_study.workloads.study.factors import FACTORS as NAMES
-from density_study.workloads.study.factors import OF_CLUSTERS, FactorName
+from density_study.analysis.summary.summary import UNKNOWN_LEVEL, SettingSummary
+from density_study.workloads.study.factors.factor import Direction, Factor, Level
+from density_study.workloads.study.factors.registry import factors, held_equal
 
-FASTER = {"rate": RISES, "cpu": RISES, "latency": FALLS, "recovery": FALLS}
-BUSIER = {"rate": RISES, "cpu": RISES, "recovery": FALLS}
-CHEAPER = {"rate": RISES, "cpu": FALLS, "latency": FALLS, "recovery": FALLS}
-_MEDIA = ("hdd", "flash")
+_RULES: Mapping[Direction, Rule] = {"rises": RISES, "falls": FALLS}
 
 
-@dataclass(frozen=True)
-class Factor:
-    """`effect` begins its families' names. `rules`: what is asked of which measure, fixed before any data.
-
-    `words` name a level. `about` says whose obstacles apply. `baseline`: every later level is compared with
-    the first one; otherwise only the highest with the lowest, as each further comparison costs power.
-    """
-
-    name: FactorName
-    effect: str
-    rules: Mapping[str, Rule]
-    words: Callable[[Evidence, Level], str]
-    about: Literal["density", "media", "unknown"] = "media"
-    baseline: bool = False
-
-    def obstacles(self, evidence: Evidence, pair: Pair) -> tuple[str, ...]:
-        about = {"density": evidence.about_density, "media": evidence.about_media}
-        return about.get(self.about, evidence.about_unknown)(*pair)
+def rules_of(factor: Factor[Any]) -> dict[str, Rule]:
+    """What is asked of which measure, fixed before any data."""
+    return {measure: _RULES[direction] for measure, direction in factor.expected.items()}
 
 
-def _density(evidence: Evidence, level: Level) -> str:
-    return evidence.density(int(level or 0))
-
-
-def _servers(_: Evidence, level: Level) -> str:
-    return f"{level} RegionServer{'s' if level != 1 else ''} per node"
-
-
-def _as_named(_: Evidence, level: Level) -> str:
-    return str(level)
-
-
-def _store(_: Evidence, level: Level) -> str:
-    return words_of(str(level))
-
-
-FACTORS = (
-    # first: what given clusters differ in otherwise is only declared
-    Factor("cluster", "cluster", CHEAPER, _as_named, about="unknown", baseline=True),
-    Factor("vms_per_host", "density", FASTER, _density, about="density"),
-    Factor("medium", "medium", FASTER, _as_named),
-    Factor("regionservers_per_node", "control", BUSIER, _servers),
-    Factor("store", "store", CHEAPER, _store, baseline=True),
-    Factor("stack", "stack", CHEAPER, _as_named, baseline=True),
-    Factor("configuration", "configuration", CHEAPER, _as_named, baseline=True),
-    Factor("tier", "tier", CHEAPER, _as_named, baseline=True),
-    Factor("network", "network", CHEAPER, _as_named, baseline=True),
-)
-
-
-def factor_of(name: str) -> Factor:
-    return next(factor for factor in FACTORS if factor.name == name)
-
-
-def held_equal(compared: str) -> tuple[str, ...]:
-    """The factors on which the arms of a comparison agree: all others. Density and medium of given clusters
-    are facts about them, which differ along with the cluster."""
-    along = (
-        OF_CLUSTERS if compared == "cluster" else ("cluster",) if compared in OF_CLUSTERS else ()
-    )
-    return tuple(name for name in NAMES if name not in (compared, *along))
+def obstacles_of(factor: Factor[Any], evidence: Evidence, pair: Pair) -> tuple[str, ...]:
+    """Why the pair supports no claim about the factor."""
+    about = {"density": evidence.about_density, "media": evidence.about_media}
+    return about.get(factor.about, evidence.about_unknown)(*pair)
 
 
 def others(entry: SettingSummary, compared: str) -> tuple[Level, ...]:
@@ -93,11 +36,7 @@ def levels(settings: Sequence[SettingSummary], factor: str) -> tuple[Level, ...]
     """The factor's levels, lowest first; those that have names in the study's order."""
     found = (entry.level(factor) for entry in settings)
     seen = dict.fromkeys(level for level in found if level not in (None, UNKNOWN_LEVEL))
-    if factor == "medium":
-        return tuple(medium for medium in _MEDIA if medium in seen)
-    if all(isinstance(level, int) for level in seen):
-        return tuple(sorted(seen, key=int))
-    return tuple(seen)
+    return factors()[factor].ordered(tuple(seen))
 
 
 def baseline(
@@ -111,7 +50,7 @@ def baseline(
     )
 
 
-def pairs(settings: Sequence[SettingSummary], factor: Factor) -> Iterator[Pair]:
+def pairs(settings: Sequence[SettingSummary], factor: Factor[Any]) -> Iterator[Pair]:
     """The two arms of each comparison by the factor, at equal setting and other levels."""
     alike: dict[tuple[object, ...], dict[Level, SettingSummary]] = {}
     for entry in settings:
@@ -120,5 +59,5 @@ def pairs(settings: Sequence[SettingSummary], factor: Factor) -> Iterator[Pair]:
     order = levels(settings, factor.name)
     for arms in alike.values():
         present = [arms[level] for level in order if level in arms]
-        for later in present[1:] if factor.baseline else present[1:][-1:]:
+        for later in present[1:] if factor.has_baseline else present[1:][-1:]:
             yield present[0], later

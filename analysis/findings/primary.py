@@ -15,12 +15,14 @@ from density_study.analysis.findings import claims, effects
 from density_study.analysis.findings.arms import comparable, placed
 from density_study.analysis.findings.best_density import Candidate, candidates
 from density_study.analysis.findings.question import EXPECTED, Evidence, Question
-from density_study.workloads.study.factors import NAMED
+from density_study.workloads.study.factors.registry import factors
 from density_study.workloads.study.hypotheses import Hypotheses
 
 BEST_DENSITY = "best-density"
 _RATE = "-rate"
-_BY_NAME = frozenset(f"{factor}{_RATE}" for factor in (*NAMED, "cluster"))
+_BY_NAME = frozenset(
+    f"{factor.family}{_RATE}" for factor in factors().values() if factor.has_baseline
+)
 
 
 @dataclass(frozen=True)

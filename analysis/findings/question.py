@@ -15,7 +15,8 @@ from density_study.analysis.statistics.interval import Interval, mean_interval
 from density_study.analysis.statistics.sequential import sequence_mean
 from density_study.analysis.summary.summary import SettingSummary
 from density_study.cluster.model.isolation import Isolation
-from density_study.workloads.study.tier_spec import is_emulated
+from density_study.workloads.study.factors.registry import factors
+from density_study.workloads.study.factors.vms_per_host import VMS_PER_HOST
 
 IntervalOf = Callable[[Sequence[float]], Interval]
 Differences = Callable[[SettingSummary, SettingSummary], tuple[str, ...]]
@@ -126,8 +127,9 @@ class Evidence:
             return (NO_READ_AHEAD,)
         if len(arms) == 2 and (versions := self.confounds(*arms)):
             return (f"the clusters differ in more than that: {', '.join(versions)}",)
-        if any(is_emulated(arm.levels.get("tier", "")) for arm in arms):
-            return ("persistent memory is emulated (tmpfs), which supports no claim",)
+        for name, level in (pair for arm in arms for pair in arm.levels.items()):
+            if name in factors() and (why := factors()[name].obstacle(level)):
+                return (why,)
         return self.about_unknown(*arms)
 
     def about_unknown(self, *arms: SettingSummary) -> tuple[str, ...]:
@@ -144,10 +146,12 @@ class Evidence:
 
     def density(self, vms_per_host: int) -> str:
         """'2 VMs per host', '1 worker per host', 'the bare host'."""
-        if vms_per_host == 0:
-            return "the bare host"
-        noun = self.isolation.facts.noun
-        return f"{vms_per_host} {noun}{'s' if vms_per_host > 1 else ''} per host"
+        return VMS_PER_HOST.words(vms_per_host, self.noun)
+
+    @property
+    def noun(self) -> str:
+        """What a node is called."""
+        return self.isolation.facts.noun
 
 
 @dataclass(frozen=True)

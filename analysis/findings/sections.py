@@ -12,7 +12,7 @@ from density_study.analysis.findings.control import more_servers
 from density_study.analysis.findings.factors import baseline
 from density_study.analysis.findings.question import Evidence, Question, Rule
 from density_study.analysis.summary.summary import SettingSummary
-from density_study.workloads.study.factors import NAMED
+from density_study.workloads.study.factors.registry import factors
 
 _ABOUT_VMS = ("C5", "C6", "C7", "C9")
 
@@ -76,7 +76,8 @@ def plain(evidence: Evidence, mode: str) -> tuple[SettingSummary, ...]:
         and entry.fault is None
         and not _SPECIAL_DFSIO.fullmatch(entry.setting)
     )
-    return baseline(usual, evidence.settings, "regionservers_per_node", *NAMED)
+    named = (factor.name for factor in factors().values() if factor.is_named)
+    return baseline(usual, evidence.settings, "regionservers_per_node", *named)
 
 
 def on(evidence: Evidence, mode: str, vms_per_host: int) -> tuple[SettingSummary, ...]:

@@ -18,8 +18,9 @@ from density_study.analysis.report.charts.figure import Column, DataTable, Figur
 from density_study.analysis.report.charts.observations import View
 from density_study.analysis.report.charts.quantity import interval, quantity, ratio
 from density_study.analysis.report.html import policy, static, templates
-from density_study.analysis.summary.summary import MAIN_RATES, Metric, SettingSummary, Summary
+from density_study.analysis.summary.summary import Metric, SettingSummary, Summary
 from density_study.cluster.state import atomic
+from density_study.workloads.study.metrics import main_rates
 
 SIDES = ("A", "B")
 HEADER = ("Setting", "Arm", "Measure", "A", "B", "B over A", "p, adjusted", "Outcome")
@@ -116,7 +117,7 @@ def _measures(
 
 
 def _rate(entry: SettingSummary) -> Metric | None:
-    return next((metric for metric in entry.metrics if metric.name in MAIN_RATES), None)
+    return next((metric for metric in entry.metrics if metric.name in main_rates()), None)
 
 
 def _number(metric: Metric | None) -> str:

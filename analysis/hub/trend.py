@@ -25,7 +25,8 @@ from density_study.analysis.report.charts.figure import (
 from density_study.analysis.report.charts.observations import Row, View
 from density_study.analysis.report.charts.palette import INK, Style, styles
 from density_study.analysis.report.charts.quantity import interval, quantity, ratio, sign
-from density_study.analysis.summary.summary import MAIN_RATES, Metric, SettingSummary, Summary
+from density_study.analysis.summary.summary import Metric, SettingSummary, Summary
+from density_study.workloads.study.metrics import main_rates
 
 NEWEST = 60
 """Runs drawn at most: more points would not be distinguishable."""
@@ -82,7 +83,7 @@ def _points(summaries: Sequence[Summary]) -> Iterator[Point]:
             if entry.target_ops_s is not None:
                 continue  # a target rate is not a result
             for number, metric in enumerate(entry.metrics):
-                if metric.name in MAIN_RATES and metric.value is not None:
+                if metric.name in main_rates() and metric.value is not None:
                     place = f"/settings/{at}/metrics/{number}"
                     yield Point(summary.run, place, entry, metric, view.where(entry))
 

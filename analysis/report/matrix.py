@@ -13,7 +13,8 @@ from density_study.analysis.report.trials import (
     main_rate,
     slowest_p99,
 )
-from density_study.analysis.summary.summary import MAIN_RATES, Metric, SettingSummary
+from density_study.analysis.summary.summary import Metric, SettingSummary
+from density_study.workloads.study.metrics import main_rates
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ def _rate(entry: SettingSummary) -> float | None:
 def _facts(at: int, entry: SettingSummary) -> Iterator[Fact]:
     """Known numbers only; `at` is the setting's index in the summary."""
     known = [one for one in entry.metrics if one.value is not None]
-    named: list[tuple[str, Metric]] = [("", one) for one in known if one.name in MAIN_RATES]
+    named: list[tuple[str, Metric]] = [("", one) for one in known if one.name in main_rates()]
     if slowest := slowest_p99(known):
         named.append((f"p99 {slowest.operation}, {slowest.latency_kind}", slowest))
     named += [(f"used CPU of {where(one.scope)}", one) for one in host_cpu(known)]

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 
 from density_study.analysis.report.charts.figure import Column, DataTable
 from density_study.analysis.report.charts.observations import View
-from density_study.analysis.summary.summary import MAIN_RATES, Metric, Summary, TrialSummary
+from density_study.analysis.summary.summary import Metric, Summary, TrialSummary
 from density_study.analysis.validity.rules import remedy_of
+from density_study.workloads.study.metrics import main_rates
 
 VERDICTS = ("valid", "invalid", "unknown")
 _WORST_FIRST = ("invalid", "unknown", "valid")
@@ -101,7 +102,7 @@ def slow_seconds(view: View) -> DataTable:
 
 
 def main_rate(metrics: Sequence[Metric]) -> Metric | None:
-    return next((one for one in metrics if one.name in MAIN_RATES), None)
+    return next((one for one in metrics if one.name in main_rates()), None)
 
 
 def slowest_p99(metrics: Sequence[Metric]) -> Metric | None:

@@ -27,7 +27,7 @@ from density_study.workloads.base.setting import Setting
 from density_study.workloads.record.given import GivenTopology
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import closed_records
-from density_study.workloads.study.tier_spec import PMEM, is_emulated
+from density_study.workloads.study.factors.tier import PMEM, is_emulated
 from density_study.workloads.tables.store import read_table
 
 

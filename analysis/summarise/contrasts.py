@@ -11,10 +11,11 @@ from density_study.analysis.findings import Evidence, effects
 from density_study.analysis.findings.arms import comparable, ratio
 from density_study.analysis.findings.control import DENSITY
 from density_study.analysis.findings.effects import MEASURES
-from density_study.analysis.findings.factors import FACTORS
 from density_study.analysis.findings.question import Question
 from density_study.analysis.summary import numbers
-from density_study.analysis.summary.summary import MAIN_RATES, Finding, SettingSummary
+from density_study.analysis.summary.summary import Finding, SettingSummary
+from density_study.workloads.study.factors.registry import factors
+from density_study.workloads.study.metrics import main_rates
 
 ISOLATION = "isolation"
 _UNITS = {MEASURES["cpu"]: "%", MEASURES["recovery"]: "s"}
@@ -71,7 +72,7 @@ class Measured:
     def _unit(self) -> str:
         if not self.is_rate:
             return _UNITS.get(self.question.measure, "ms")
-        return next((one.unit for one in self.setting.metrics if one.name in MAIN_RATES), "")
+        return next((one.unit for one in self.setting.metrics if one.name in main_rates()), "")
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ def contrasts(evidence: Evidence, findings: Sequence[Finding]) -> Iterator[Contr
     evidence = replace(evidence, settings=comparable(evidence.settings))
     decided = {one.id: one for one in findings if one.is_decided}
     labelled = {one.label: one for one in reversed(evidence.settings)}
-    for factor in FACTORS:
+    for factor in factors().values():
         asked = tuple(effects.by_factor(evidence, factor))
         found = list(_grouped(factor.name, asked, decided, labelled))
         if factor.name == DENSITY:

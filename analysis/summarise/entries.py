@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import get_args
 
 import pandas as pd
 
@@ -15,15 +14,14 @@ from density_study.analysis.summarise.analysed_run import AnalysedRun
 from density_study.analysis.summary.summary import (
     UNKNOWN_LEVEL,
     Metric,
-    MetricName,
     ProbeSummary,
     SearchSummary,
     SettingSummary,
     TrialSummary,
 )
 from density_study.workloads.record.searches import searches
+from density_study.workloads.study.metrics import metric_kinds
 
-_ORDER = {name: place for place, name in enumerate(get_args(MetricName))}
 _OF_TRIAL = (
     "trial", "order", "repetition", "build", "topology", "medium", "setting", "workload", "state",
 )  # fmt: skip
@@ -125,7 +123,7 @@ def _with_interval(metric: Metric, interval: Callable[[Sequence[float]], Interva
 
 
 def _metrics(rows: pd.DataFrame | None) -> tuple[Metric, ...]:
-    """Rows of `metrics` or `setting_metrics`, in the order of MetricName."""
+    """Rows of `metrics` or `setting_metrics`, in the order of `metric_kinds`."""
     found = [
         Metric(
             **{name: row[name] for name in ("name", "unit", "operation", "latency_kind", "scope")},
@@ -136,12 +134,12 @@ def _metrics(rows: pd.DataFrame | None) -> tuple[Metric, ...]:
         )
         for row in ([] if rows is None else rows.to_dict("records"))
     ]
-    return tuple(sorted(found, key=_place))
+    order = {name: place for place, name in enumerate(metric_kinds())}
+    return tuple(sorted(found, key=lambda metric: (order[metric.name], *_part(metric))))
 
 
-def _place(metric: Metric) -> tuple[int, str, str, float, str]:
+def _part(metric: Metric) -> tuple[str, str, float, str]:
     return (
-        _ORDER[metric.name],
         metric.operation or "",
         metric.latency_kind or "",
         metric.percentile or 0.0,

@@ -15,12 +15,13 @@ from density_study.analysis.findings import Evidence, rate
 from density_study.analysis.findings.best_density import held_equal
 from density_study.analysis.findings.claims import is_whole
 from density_study.analysis.findings.control import DENSITY
-from density_study.analysis.findings.factors import factor_of, levels, others
+from density_study.analysis.findings.factors import levels, others
 from density_study.analysis.findings.question import EXPECTED
 from density_study.analysis.summarise.contrasts import Contrast, Measured, contrasts
 from density_study.analysis.summary.numbers import digits, probability
 from density_study.analysis.summary.numbers import ratio as times
 from density_study.analysis.summary.summary import VERDICT_WORDS, Finding, SettingSummary
+from density_study.workloads.study.factors.registry import factors
 from density_study.workloads.study.registry import kind_of
 
 MAX_RATES = 4
@@ -252,7 +253,7 @@ def _found(evidence: Evidence, name: str, one: SettingSummary) -> str:
     """'highest rate with READ p99 <= 20 ms in YCSB core workload B, at equal total memory: 11,423 operations
     per second with 1 VM per host, at least 9,315 with 2 VMs per host', for each level of the factor. 'At
     least' where a search has ended early: the answer is a lower bound there."""
-    factor = factor_of(name)
+    factor = factors()[name]
     kin = (one.setting, others(one, name))
     alike = [entry for entry in evidence.settings if (entry.setting, others(entry, name)) == kin]
     rates = {
@@ -262,8 +263,8 @@ def _found(evidence: Evidence, name: str, one: SettingSummary) -> str:
     }
     first, *later = [level for level in levels(evidence.settings, name) if level in rates]
     answers = [
-        f"{rates[first]} {_unit(one)} with {factor.words(evidence, first)}",
-        *(f"{rates[level]} with {factor.words(evidence, level)}" for level in later),
+        f"{rates[first]} {_unit(one)} with {factor.words(first, evidence.noun)}",
+        *(f"{rates[level]} with {factor.words(level, evidence.noun)}" for level in later),
     ]
     equal = ", at equal total memory" if name == DENSITY else ""
     return f"{one.sought} in {one.label.split(',')[0]}{equal}: {', '.join(answers)}"

@@ -32,9 +32,9 @@ from density_study.analysis.summary.series import (
     TrialSeries,
     Values,
 )
-from density_study.analysis.summary.summary import MAIN_RATES
 from density_study.workloads import tables
 from density_study.workloads.monitors.devices import devices
+from density_study.workloads.study.metrics import main_rates
 from density_study.workloads.tables import Table
 from density_study.workloads.tables.arrow import arrow_schema
 from density_study.workloads.tables.store import dataset, table_path
@@ -112,7 +112,7 @@ def setting_steadiness(trial_rows: pd.DataFrame, valid: pd.DataFrame) -> pd.Data
 def price_performance(run_root: Path) -> pd.DataFrame:
     """Rows of `setting_metrics`: the main rate of each setting per USD per hour."""
     rows = _optional(run_root, tables.PRICE_PERFORMANCE)
-    rows = rows[rows["name"].isin(MAIN_RATES)]
+    rows = rows[rows["name"].isin(main_rates())]
     return rows.assign(name="price_performance", unit=rows["unit"].astype(str) + " per USD/h")
 
 

@@ -26,7 +26,7 @@ from density_study.cluster.model.topology import Topology
 from density_study.cluster.model.versions import numbers
 from density_study.workloads.record.given import GivenTopology, is_joined
 from density_study.workloads.record.manifest import Manifest
-from density_study.workloads.study.tier_spec import PMEM
+from density_study.workloads.study.factors.tier import PMEM
 
 MAX_NAMED = 5
 SHORT_S = 60.0

@@ -7,17 +7,24 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    PlainSerializer,
+    WithJsonSchema,
+    model_validator,
+)
 
 from density_study.analysis.capacity.plan.plan import PlanOrExcuse
 from density_study.analysis.summary.series import TrialSeries
 from density_study.cluster.model.isolation import Isolation
 from density_study.workloads.base.search import Probe
 from density_study.workloads.base.values import Frozen
+from density_study.workloads.study.factors.factor import Level
+from density_study.workloads.study.metrics import known_metric, metric_kinds
 
 FORMAT: Literal[3] = 3
-Level = int | str | None
-"""Of a factor; None where a study has no levels of it."""
 VerdictName = Literal["valid", "invalid", "unknown"]
 FindingVerdict = Literal["reproduced", "contradicted", "no claim", "measured"]
 VERDICT_WORDS: dict[FindingVerdict, str] = {
@@ -27,74 +34,8 @@ VERDICT_WORDS: dict[FindingVerdict, str] = {
     "measured": "measured, not tested",
 }
 """What people read of a verdict: a rule that nobody stated before cannot be reproduced."""
-MetricName = Literal[
-    "throughput_per_stream",  # TestDFSIO's own mean a stream, MiB/s
-    "throughput_map_phase",  # bytes over first map start to last map end, MiB/s
-    "throughput_job",  # bytes over the whole job with YARN start-up, MiB/s
-    "rate_to_disk",  # of a write: bytes over the map phase and the time until they are on disks, MiB/s
-    "hdfs_read_local",  # bytes read from the reader's own node, percent of those that DataNodes sent
-    "hdfs_read_rack",  # the same from other nodes of its host
-    "hdfs_read_remote",  # the same from other hosts
-    "concurrent_maps",  # maps that really ran at once, count
-    "throughput",  # YCSB operations that succeeded, ops/s
-    "rate_at_slo",  # the same, of the highest load that a search kept, ops/s
-    "time_to_recover",  # from a fault to the first second of a sustained rate, s
-    "failed_operations",  # of a trial with a fault, count
-    "worst_latency",  # longest intended latency of a trial with a fault, ms
-    "lost_rows",  # rows whose insert was acknowledged, and that are not in the table, count
-    "throughput_genomes",  # genomes through all stages of a pipeline, genomes/h
-    "stage_core",  # CPU time of a pipeline's stage for one genome, s
-    "stage_core_per_base",  # the same for each base of its reads, ns
-    "stage_time",  # time of the stage for one genome, s
-    "stage_memory",  # peak memory of one task of the stage, MiB
-    "stage_read",  # read from files by the stage for one genome, the page cache included, MiB
-    "stage_write",  # written to files by the stage for one genome, MiB
-    "stage_tasks",  # tasks of the stage for one genome; 1 is a process, others are Spark's
-    "load_rate",  # variants that one node's loader writes to the variant store, variants/s
-    "recall",  # planted variants that were called, percent
-    "precision",  # called variants that were planted, percent
-    "part_requested",  # of a part of a load whose rate changes with time: rate requested, ops/s
-    "part_rate",  # rate achieved in it, ops/s
-    "part_latency",  # percentile of its intended latency, ms
-    "part_variation",  # coefficient of variation of its rate by second, percent
-    "l1_hit_percent",  # blocks found on the heap of those looked for there, percent
-    "l2_hit_percent",  # the same of the cache beside the heap; of HDFS's cache, of what was read, percent
-    "cache_evictions",  # blocks that caches dropped to make room, blocks
-    "client_throughput",  # of one client node, where there are several, ops/s
-    "latency",  # percentile of merged histograms, ms
-    "cpu_used",  # 100 - idle - iowait - steal, percent of the scope's cores
-    "cpu_user",
-    "cpu_system",
-    "cpu_iowait",
-    "cpu_steal",
-    "cpu_idle",
-    "cpu_throttled",  # of a container: time for which its quota stopped it, percent of the host's cores
-    "disk_read",  # physical, MiB/s
-    "disk_write",  # physical, MiB/s
-    "throughput_cv",  # coefficient of variation of the rate by second, percent
-    "price_performance",  # the main rate for each USD an hour
-]
-MAIN_RATES: tuple[MetricName, ...] = ("throughput", "throughput_map_phase", "throughput_genomes")
-"""The rate of a setting: of YCSB, of TestDFSIO, and of a pipeline."""
-Unit = Literal[
-    "MiB/s",
-    "ops/s",
-    "genomes/h",
-    "variants/s",
-    "MiB",
-    "ms",
-    "s",
-    "ns",
-    "percent",
-    "count",
-    "tasks",
-    "blocks",
-    "ops/s per USD/h",
-    "MiB/s per USD/h",
-    "genomes/h per USD/h",
-]
-
-
+MetricName = Annotated[str, AfterValidator(known_metric)]
+"""Of any metric that a workload or another package declares: `workloads.study.metrics`."""
 UNKNOWN_MEDIUM = "unknown"
 UNKNOWN_LEVEL = -1
 CountOrUnknown = Annotated[
@@ -114,7 +55,7 @@ class Metric(Frozen):
     value: float | None = Field(
         description="null where it could not be computed; never zero instead"
     )
-    unit: Unit
+    unit: str
     operation: str | None = Field(None, description="READ, INSERT, SCAN, ... for latency")
     latency_kind: Literal["closed-loop", "intended"] | None = None
     percentile: float | None = None
@@ -131,6 +72,13 @@ class Metric(Frozen):
         None, description="lower end of the interval; null with too few units"
     )
     high: float | None = None
+
+    @model_validator(mode="after")
+    def _declared_unit(self) -> Metric:
+        declared = metric_kinds()[self.name]
+        if not declared.has_unit(self.unit):
+            raise ValueError(f"{self.name} is in {declared.unit}, not in {self.unit}")
+        return self
 
 
 class TrialSummary(Frozen):

@@ -16,7 +16,7 @@ from density_study.cluster.state.events import Notified
 from density_study.dags.cli.layout import clock, rows_table
 from density_study.dags.cli.progress_display import headline
 from density_study.workloads.planning.plan import Plan, Step
-from density_study.workloads.study.tier_spec import is_emulated
+from density_study.workloads.study.factors.tier import is_emulated
 
 if TYPE_CHECKING:
     from density_study.dags.run_status.status import Status

@@ -14,7 +14,7 @@ from density_study.dags.cli.arguments import Json, examples
 from density_study.dags.cli.console import out, print_json
 
 if TYPE_CHECKING:
-    from density_study.workloads.study.factors import StackLevel
+    from density_study.workloads.study.factors.stack import StackLevel
 
 
 class Software(StrEnum):
@@ -133,7 +133,7 @@ def _checked(given: dict[str, str]) -> StackLevel:
     from pydantic import ValidationError
 
     from density_study.workloads.base.checked import sentence
-    from density_study.workloads.study.factors import StackLevel
+    from density_study.workloads.study.factors.stack import StackLevel
 
     try:
         return StackLevel.model_validate(given)

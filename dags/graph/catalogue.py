@@ -12,9 +12,9 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import entry_points
 from pathlib import Path
 
+from density_study.cluster.plugins import installed
 from density_study.cluster.state.settings import setting
 from density_study.dags.airflow_home.home import home, project_root
 from density_study.dags.stages.outline import Outline
@@ -113,7 +113,7 @@ def _keep(to: Path, mine: str, text: str) -> None:
 
 @cache
 def _code() -> str:
-    """Digest of names, sizes and times of the source files, and of packages that add workloads."""
+    """Digest of names, sizes and times of the source files, and of packages that add something."""
     root = project_root()
     files = [
         f"{path} {stat.st_size} {stat.st_mtime_ns}"
@@ -121,8 +121,5 @@ def _code() -> str:
         for path in sorted((root / folder).rglob("*.py"))
         if (stat := path.stat())
     ]
-    others = [
-        f"{point.value} {point.dist.version if point.dist else ''}"
-        for point in entry_points(group="density_study.workloads")
-    ]
+    others = [f"{point.value} {point.dist.version if point.dist else ''}" for point in installed()]
     return hashlib.sha256("\n".join([*files, *others]).encode()).hexdigest()

@@ -15,6 +15,8 @@ from density_study.cluster.state.settings import VARIABLES
 from density_study.dags.airflow_home.interrupt import Interrupted
 from density_study.workloads import tables
 from density_study.workloads.imports.map_file import map_schema
+from density_study.workloads.study.metrics import metric_kinds
+from density_study.workloads.study.registry import kinds
 from density_study.workloads.study.schema import study_schema, study_schema_json
 from docs.generator import cli_page
 from docs.generator.markdown import page, sentence, table
@@ -22,6 +24,9 @@ from docs.generator.model_page import model_sections
 
 FOLDER = "docs/reference"
 ENVIRONMENT = Path(__file__).with_name("environment.yaml")
+METRICS_INTRODUCTION = """\
+The metrics of `summary.json` and of the tables `metrics` and `setting_metrics`. Those of a package that you
+install are among them. A null is a number that could not be computed, never zero."""
 TABLES_INTRODUCTION = """\
 Each is a folder of Parquet files, `runs/<study>/<run-id>/tables/<table>/`, so that one study among many
 is read alone. Times are epoch seconds by the clock of the machine that wrote them; `clock_offset_s`
@@ -36,6 +41,7 @@ def pages() -> dict[str, str]:
         "import-map.md": _import_map(),
         "cli.md": page("Command line", "`study --help` prints the same.", cli_page.sections()),
         "summary.md": _summary(),
+        "metrics.md": page("Metrics", METRICS_INTRODUCTION, _metrics()),
         "tables.md": page("Tables", TABLES_INTRODUCTION, _tables()),
         "validity-rules.md": _validity_rules(),
         "environment.md": _environment(),
@@ -83,6 +89,23 @@ def _summary() -> str:
     return page(
         "summary.json", introduction, model_sections(Summary.model_json_schema(), "Top level")
     )
+
+
+def _metrics() -> Iterator[str]:
+    of = {one.name: kind.title for kind in kinds().values() for one in kind.metrics}
+    better = {"higher": "higher is better", "lower": "lower is better", None: ""}
+    rows = [
+        (
+            f"`{one.name}`",
+            of.get(one.name, "any"),
+            one.unit,
+            one.words,
+            one.meaning,
+            better[one.better],
+        )
+        for one in metric_kinds().values()
+    ]
+    yield from table(("name", "workload", "unit", "in the report", "meaning", "better"), rows)
 
 
 def _tables() -> Iterator[str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from density_study.analysis.summary.summary import MAIN_RATES
 from density_study.jobs.spark.run_tables import Inputs
 from density_study.workloads import tables
+from density_study.workloads.study.metrics import main_rates
 
 TABLE = tables.PRICE_PERFORMANCE
 
@@ -22,7 +22,7 @@ def transform(inputs: Inputs) -> DataFrame:
         .groupBy("topology")
         .agg(F.max("usd_per_hour").alias("usd_per_hour"))
     )
-    rates = inputs[tables.SETTING_METRICS].where(F.col("name").isin(*MAIN_RATES))
+    rates = inputs[tables.SETTING_METRICS].where(F.col("name").isin(*main_rates()))
     return rates.join(prices, "topology").select(
         "topology",
         "setting",

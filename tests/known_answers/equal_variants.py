@@ -9,11 +9,11 @@ from itertools import combinations
 from density_study.analysis.findings import effects
 from density_study.analysis.findings.control import DENSITY
 from density_study.analysis.findings.decide import decide
-from density_study.analysis.findings.factors import factor_of
 from density_study.analysis.findings.question import Evidence
 from density_study.analysis.summarise.unequal_hosts import unequal_hosts
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.isolation import Isolation
+from density_study.workloads.study.factors.registry import factors
 from tests.known_answers.answer import Answer, KnownAnswer
 from tests.known_answers.hardware import Machine, different, used
 from tests.support.arms import noisy, ycsb
@@ -76,7 +76,7 @@ def servers(studies: int = 100) -> list[Answer]:
             ycsb("scan", 4, ops_s=vms),
         )
         evidence = Evidence(arms, BUILDS, Isolation.VM)
-        asked = (*effects.by_factor(evidence, factor_of(DENSITY)), *effects.by_control(evidence))
+        asked = (*effects.by_factor(evidence, factors()[DENSITY]), *effects.by_control(evidence))
         findings = decide(asked, BUILDS)
         claimed += any(one.verdict == "reproduced" for one in findings)
         blamed += any("RegionServers per host: 1 -> 4" in one.why for one in findings)

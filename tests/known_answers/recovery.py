@@ -6,10 +6,10 @@ import numpy as np
 
 from density_study.analysis.findings import effects
 from density_study.analysis.findings.decide import decide
-from density_study.analysis.findings.factors import factor_of
 from density_study.analysis.findings.question import Evidence
 from density_study.analysis.summary.summary import Metric, SettingSummary
 from density_study.cluster.model.isolation import Isolation
+from density_study.workloads.study.factors.registry import factors
 from tests.known_answers.answer import Answer, KnownAnswer
 from tests.support.arms import ycsb
 
@@ -35,7 +35,7 @@ def failing(studies: int = 300) -> list[Answer]:
         seconds = [(60 * np.exp(0.1 * rng.standard_normal(BUILDS))).tolist(),
                    (30 * np.exp(0.1 * rng.standard_normal(recovers.sum()))).tolist()]  # fmt: skip
         evidence = Evidence((_arm(1, seconds[0]), _arm(2, seconds[1])), BUILDS, Isolation.VM)
-        asked = list(effects.by_factor(evidence, factor_of("vms_per_host")))
+        asked = list(effects.by_factor(evidence, factors()["vms_per_host"]))
         found = next(one for one in decide(asked, BUILDS) if one.measure == RECOVERY)
         faster += found.effect is not None and found.effect < 1
         shown += "builds that never recovered" in found.why

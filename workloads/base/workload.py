@@ -20,6 +20,7 @@ from density_study.cluster.model.transport import Transport
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.timeout_scale import timeout_scale
 from density_study.workloads.base.fault import InjectedFault
+from density_study.workloads.base.metric import MetricKind
 from density_study.workloads.base.setting import Setting, WorkloadSpec
 from density_study.workloads.base.values import CacheUse, ClientRun, ColdProof
 
@@ -122,11 +123,22 @@ class WorkloadKind:
     setting: type[Setting]
     runner: Callable[[], Workload[Any]]
     """Imports the workload only when a trial runs: reading plans and manifests does not need it."""
+    title: str
+    """Its name for people: 'YCSB'."""
+    metrics: tuple[MetricKind, ...]
+    """Its own metrics, in the order of summary.json."""
     rate: str
-    """Metric of the setting's rate: `throughput`, ..."""
-    rate_unit: str
-    """Unit of that metric: `ops/s`, `MiB/s`."""
+    """Name of the metric that is the setting's rate: `throughput`, ..."""
     rate_words: str
-    """The same for sentences of the report: 'operations a second'."""
+    """Unit of that metric in sentences of the report: 'operations per second'."""
+    rates_title: str
+    """Title of the figure of its rates: 'YCSB throughput'."""
+    rates_caption: str
+    """Caption of that figure: 'Successful operations per second, by density.'"""
     given: type[Setting] | None = None
     """A setting of records that others made; None: they cannot be imported."""
+
+    @property
+    def rate_unit(self) -> str:
+        """Unit of its rate: `ops/s`, `MiB/s`."""
+        return next(metric.unit for metric in self.metrics if metric.name == self.rate)

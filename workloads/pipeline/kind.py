@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from density_study.workloads.base.workload import Workload, WorkloadKind
+from density_study.workloads.pipeline.metrics import METRICS
 from density_study.workloads.pipeline.setting import PipelineSetting
 from density_study.workloads.pipeline.spec import PipelineSpec
 
@@ -18,7 +19,11 @@ PIPELINE = WorkloadKind(
     specs={"pipeline": PipelineSpec},
     setting=PipelineSetting,
     runner=_runner,
+    title="Genomics pipeline",
+    metrics=METRICS,
     rate="throughput_genomes",
-    rate_unit="genomes/h",
     rate_words="test genomes per hour",
+    rates_title="Test genomes per hour",
+    rates_caption="Genomes through all stages, on all nodes together, by density. They have the "
+    "length in the panel's title: a human genome is thousands of times as long.",
 )

@@ -16,6 +16,7 @@ from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.host import Host
 from density_study.cluster.model.placement import Layout, place
+from density_study.cluster.model.store import default_store
 from density_study.cluster.model.topology import AnyTopology, Topology
 from density_study.cluster.providers.existing.placing import existing_topology
 from density_study.cluster.providers.provider import provider_of
@@ -33,7 +34,6 @@ from density_study.workloads.planning.trial_order import (
     trials_of,
 )
 from density_study.workloads.study.existing_spec import given_clusters
-from density_study.workloads.study.factors import named_levels
 from density_study.workloads.study.keys import MonitorSpec
 from density_study.workloads.study.libvirt_hosts import densities
 from density_study.workloads.study.registry import AnySetting
@@ -260,14 +260,17 @@ def _topologies(study: Study, hosts: Sequence[Host]) -> tuple[AnyTopology, ...]:
     media = tuple(dict.fromkeys(disk.medium for host in hosts for disk in host.disks))
     # nobody asked for the control arm: it is one of stores with RegionServers
     is_asked = "regionservers_per_node" in study.factors.model_fields_set
+    store = study.store.store
+    # the durability of the study's own store is in the topologies' names, too
+    levels = {} if store == default_store() else {"store": store.level}
     arms = [
-        Arm(vms, servers, medium, versions, configuration, levels, store, network)
+        arm
         for vms, servers in densities(study)
         for medium in study.factors.medium or media
-        for levels, store, versions, configuration, network in named_levels(
-            study.factors, study.stack.versions, study.store.store
+        for arm in study.factors.arms(
+            Arm(vms, servers, medium, study.stack.versions, levels=levels, store=store)
         )
-        if "regionservers_per_node" in store.offers or servers == 1 or is_asked
+        if "regionservers_per_node" in arm.store.offers or servers == 1 or is_asked
     ]
     provider = provider_of(study.node_provider)
     layout = Layout(

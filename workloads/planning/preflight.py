@@ -11,6 +11,7 @@ from pathlib import Path
 
 from density_study.cluster.machine.host_commands import HOST_COMMANDS, disk_free_mib
 from density_study.cluster.machine.other_users.people import other_people
+from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.configuration import PLAIN
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.host import Host
@@ -40,6 +41,7 @@ from density_study.workloads.planning.arm_checks import (
 )
 from density_study.workloads.planning.plan import Plan
 from density_study.workloads.planning.room import LOGS_MIB, RECORD_MIB, need_on_mib
+from density_study.workloads.study.factors.store import STORE
 from density_study.workloads.study.study import Study
 
 
@@ -74,18 +76,19 @@ def _data_mib(study: Study) -> tuple[int, int]:
 
 def _of_stores_mib(study: Study, data_mib: int) -> int:
     """What stores need beyond HBase."""
-    stores = (study.store.store, *study.factors.stores().values())
+    stores = (one.store for one in (study.store, *study.factors.of(STORE).values()))
     nodes, shapes = max(1, *study.factors.vms_per_host), [s.table_shape for s in study.settings()]
     return max(cluster_store(one).more_disk_mib(data_mib, nodes, shapes) for one in stores)
 
 
 def _cache_files_mib(study: Study) -> int:
     """The block caches that are files, of all RegionServers of a host."""
-    configurations = study.factors.configurations().values()
-    caches = [*(one.block_cache for one in configurations), *study.factors.block_caches().values()]
+    nodes: int = max(1, *study.factors.vms_per_host)
+    servers: int = max(study.factors.regionservers_per_node)
+    arms = study.factors.arms(Arm(nodes, servers, "flash"))
+    caches = [arm.configuration.block_cache for arm in arms]
     sizes = [cache.size_mib for cache in caches if cache and cache.engine in ("file", "mmap")]
-    servers = max(1, *study.factors.vms_per_host) * max(study.factors.regionservers_per_node)
-    return max(sizes, default=0) * servers
+    return max(sizes, default=0) * nodes * servers
 
 
 def disks_too_small(study: Study, plan: Plan, runs: Path) -> Iterator[str]:

@@ -16,6 +16,7 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationError,
+    WithJsonSchema,
     model_validator,
 )
 
@@ -24,7 +25,7 @@ from density_study.workloads.base.checked import Name, like
 from density_study.workloads.base.quantity import magnitude, written_in
 from density_study.workloads.base.values import Frozen
 from density_study.workloads.base.yaml_text import read_yaml
-from density_study.workloads.study.factors import FactorName
+from density_study.workloads.study.factors.registry import factors, known_factor
 
 OPERATIONS = ("read", "insert", "scan", "update", "read-modify-write")
 PERCENTILES = ("50", "90", "95", "99", "99.9")
@@ -99,7 +100,9 @@ class Expectation(Frozen):
         "throughput", description="`throughput`, `cpu_used`, or a latency such as `read_p99`."
     )
     workload: str = Field(description="YCSB mix or TestDFSIO mode that the study runs.")
-    compare: FactorName = Field(description="Factor with the two levels.")
+    compare: Annotated[
+        str, AfterValidator(known_factor), WithJsonSchema({"enum": list(factors())})
+    ] = Field(description="Factor with the two levels.")
     later: str
     first: str
     low: float | None = None

@@ -24,14 +24,15 @@ from density_study.workloads.base.setting import Setting, WorkloadSpec
 from density_study.workloads.base.values import Frozen
 from density_study.workloads.study.containers_spec import ContainersSpec
 from density_study.workloads.study.existing_spec import ExistingSpec
-from density_study.workloads.study.factors import Factors, StackSpec
+from density_study.workloads.study.factors.levels import Factors
+from density_study.workloads.study.factors.stack import StackSpec
+from density_study.workloads.study.factors.store import STORE_NAMES, StoreChoice, StoreSpec
 from density_study.workloads.study.hosts_spec import HostSpec, SshSpec
 from density_study.workloads.study.hypotheses import Expectation, Hypotheses, QuestionName, Slo
 from density_study.workloads.study.notify import MAX_RECEIVERS, Receiver
 from density_study.workloads.study.registry import kinds
 from density_study.workloads.study.repetitions import Repetitions
 from density_study.workloads.study.schedule import CompareSpec, Schedule
-from density_study.workloads.study.store_spec import STORE_NAMES, StoreChoice, StoreSpec
 from density_study.workloads.study.vms_spec import VmsSpec
 
 DeviceName = Literal["pressure", "disks", "sockets", "network", "jmx", "gc", "profile"]

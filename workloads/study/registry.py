@@ -7,38 +7,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, SerializeAsAny
 
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.plugins import group_of, unusable, values_of
 from density_study.workloads.base.setting import Setting
 from density_study.workloads.base.workload import WorkloadKind
 from density_study.workloads.pipeline.kind import PIPELINE
 from density_study.workloads.testdfsio.kind import TESTDFSIO
 from density_study.workloads.ycsb.kind import YCSB
 
-GROUP = "density_study.workloads"
-"""Entry point group. Another package adds a workload by naming its `WorkloadKind`:
-
-    [project.entry-points."density_study.workloads"]
-    sort = "sort_workload.kind:SORT"
-"""
-OURS = (TESTDFSIO, YCSB, PIPELINE)
+OURS = (YCSB, TESTDFSIO, PIPELINE)
 
 
 @cache
 def kinds() -> Mapping[str, WorkloadKind]:
     """Every registered workload by name. InputError if an entry point cannot be loaded or repeats a name."""
     found = {kind.name: kind for kind in OURS}
-    for point in entry_points(group=GROUP):
-        kind = _loaded(point)
+    for name, kind in values_of("workload", WorkloadKind):
         taken = {key for other in found.values() for key in other.specs}
         if kind.name in found or taken & set(kind.specs):
-            raise _unusable(
-                point, f"the workload {kind.name!r} or one of its keys is registered twice"
+            raise unusable(
+                "workload", f"{kind.name!r} or one of its keys is registered twice", name
             )
         found[kind.name] = kind
     return MappingProxyType(found)
@@ -49,28 +42,10 @@ def kind_of(workload: str) -> WorkloadKind:
     if workload not in kinds():
         raise InputError(
             f"no workload {workload!r} is registered.",
-            f"entry points {GROUP}",
+            f"entry points {group_of('workload')}",
             f"install the package that provides it; registered are {', '.join(kinds())}.",
         )
     return kinds()[workload]
-
-
-def _loaded(point: EntryPoint) -> WorkloadKind:
-    try:
-        kind = point.load()
-    except (ImportError, AttributeError) as error:
-        raise _unusable(point, str(error)) from error
-    if not isinstance(kind, WorkloadKind):
-        raise _unusable(point, f"{point.value} is not a WorkloadKind")
-    return kind
-
-
-def _unusable(point: EntryPoint, why: str) -> InputError:
-    return InputError(
-        f"cannot register a workload: {why}.",
-        f"entry point {point.name} = {point.value}, group {GROUP}",
-        "correct or uninstall the package that declares it.",
-    )
 
 
 def parse_setting(value: Any) -> Any:

@@ -7,16 +7,14 @@ from typing import Any
 from pydantic import ValidationInfo, field_validator, model_validator
 
 from density_study.cluster.model.secrets import has_login
-from density_study.cluster.stack.java import fault_of
 from density_study.workloads.base.checked import FaultyKeyError, leaves, no_duplicates
 from density_study.workloads.study.existing_spec import with_client_host
+from density_study.workloads.study.factors.registry import factors
 from density_study.workloads.study.hypotheses import Expectation
 from density_study.workloads.study.keys import StudyKeys, spec_models
 from density_study.workloads.study.memory_sizes import sized_by_memory
-from density_study.workloads.study.rules.network import check_network
 from density_study.workloads.study.rules.provider import check_provider
 from density_study.workloads.study.rules.stores import check_stores
-from density_study.workloads.study.rules.tiers import check_tiers
 
 MAX_TOPOLOGIES = 100
 MAX_SETTINGS = 500
@@ -57,7 +55,6 @@ class Study(StudyKeys):
                 f"{MAX_TOPOLOGIES}",
                 "factors",
             )
-        self._check_java()
         self._check_workloads()
         for index, host in enumerate(self.hosts):
             what, paths = f"disk of host {host.name!r}", [disk.path for disk in host.disks]
@@ -66,8 +63,8 @@ class Study(StudyKeys):
             self._check_roles()
         check_provider(self)
         check_stores(self)
-        check_network(self)
-        check_tiers(self)
+        for factor in factors().values():
+            factor.check(self)
         return self
 
     def _check_roles(self) -> None:
@@ -76,14 +73,6 @@ class Study(StudyKeys):
                 raise FaultyKeyError(f"no host has the role {role!r}", "hosts", 0, "roles")
         if not any(host.disks for host in self.hosts if "worker" in host.roles):
             raise FaultyKeyError("no host with the role 'worker' has a disk", "hosts", 0, "disks")
-
-    def _check_java(self) -> None:
-        """Each version of Hadoop runs on its Java."""
-        levels = self.factors.versions(self.stack.versions)
-        key = ("factors", "stack") if levels else ("stack", "java")
-        for versions in levels.values() or (self.stack.versions,):
-            if versions.java and (fault := fault_of(versions.java, versions.hadoop)):
-                raise FaultyKeyError(f"Hadoop {versions.hadoop} {fault}", *key)
 
     def _check_workloads(self) -> None:
         for key, spec in spec_models().items():
@@ -114,13 +103,13 @@ class Study(StudyKeys):
     ) -> tuple[Expectation, ...]:
         """Each hypothesis names levels and a workload of the study."""
         no_duplicates("name", [expectation.name for expectation in expect])
-        factors, entries = info.data.get("factors"), info.data.get("workloads")
-        if factors is None or entries is None:
+        compared, entries = info.data.get("factors"), info.data.get("workloads")
+        if compared is None or entries is None:
             return expect  # they are invalid, and their own error comes first
         modes = {setting.mode_name for entry in entries for setting in entry.settings()}
         for expectation in expect:
             name, factor = expectation.name, expectation.compare
-            levels = factors.levels(factor) or (("hdd", "flash") if factor == "medium" else ())
+            levels = compared.levels(factor) or factors()[factor].otherwise
             for level in (expectation.first, expectation.later):
                 if level not in levels:
                     raise ValueError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from density_study.workloads.base.workload import Workload, WorkloadKind
 from density_study.workloads.testdfsio.given import GivenDfsio
+from density_study.workloads.testdfsio.metrics import METRICS
 from density_study.workloads.testdfsio.setting import DfsioSetting
 from density_study.workloads.testdfsio.spec import DfsioSpec
 
@@ -19,8 +20,12 @@ TESTDFSIO = WorkloadKind(
     specs={"testdfsio": DfsioSpec},
     setting=DfsioSetting,
     runner=_runner,
+    title="TestDFSIO",
+    metrics=METRICS,
     rate="throughput_map_phase",
-    rate_unit="MiB/s",
     rate_words="MiB/s over the map phase",
+    rates_title="TestDFSIO throughput",
+    rates_caption="Three rates of the same jobs: over the map phase (all streams together, without YARN's "
+    "start-up), of one stream, and over the whole job.",
     given=GivenDfsio,
 )

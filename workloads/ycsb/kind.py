@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from density_study.workloads.base.workload import Workload, WorkloadKind
+from density_study.workloads.ycsb.facts.metrics import METRICS
 from density_study.workloads.ycsb.genomics import GenomicsSpec
 from density_study.workloads.ycsb.given import GivenYcsb
 from density_study.workloads.ycsb.setting import YcsbSetting
@@ -20,8 +21,11 @@ YCSB = WorkloadKind(
     specs={"ycsb": YcsbSpec, "genomics": GenomicsSpec},
     setting=YcsbSetting,
     runner=_runner,
+    title="YCSB",
+    metrics=METRICS,
     rate="throughput",
-    rate_unit="ops/s",
     rate_words="operations per second",
+    rates_title="YCSB throughput",
+    rates_caption="Successful operations per second, by density.",
     given=GivenYcsb,
 )

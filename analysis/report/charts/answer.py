@@ -10,9 +10,10 @@ from density_study.analysis.report.charts.chart import by_density, draw
 from density_study.analysis.report.charts.figure import Figure, PanelKey, titled
 from density_study.analysis.report.charts.notes import notes
 from density_study.analysis.report.charts.observations import Observation, View
-from density_study.analysis.report.charts.quantity import sign, where
-from density_study.analysis.report.charts.sections import RATES, latency_words
-from density_study.analysis.summary.summary import MAIN_RATES, Metric
+from density_study.analysis.report.charts.quantity import sign, where, words
+from density_study.analysis.report.charts.sections import latency_words
+from density_study.analysis.summary.summary import Metric
+from density_study.workloads.study.metrics import main_rates
 
 TAIL = 99.0
 
@@ -51,8 +52,12 @@ def _varied(view: View) -> str:
 def _seen(view: View) -> Iterator[Observation]:
     """In the order of the panels."""
     about = view.summary.headline_setting
-    of_it = [one for one in view.observations(_NAMES) if one.setting.setting == about]
-    yield from (one for one in of_it if one.metric.name in MAIN_RATES)
+    of_it = [
+        one
+        for one in view.observations((*main_rates(), "latency", "cpu_used"))
+        if one.setting.setting == about
+    ]
+    yield from (one for one in of_it if one.metric.name in main_rates())
     tails = [one for one in of_it if _is_tail(one)]
     # intended latency if there is any, because closed-loop latency hides waiting
     intended = [one for one in tails if one.metric.latency_kind == "intended"]
@@ -85,7 +90,7 @@ def _panel(one: Observation) -> PanelKey:
         return f"answer-{metric.latency_kind}", "Latency", latency_words(metric)
     if metric.name == "cpu_used":
         return "answer-cpu", "Used CPU", _words(metric)
-    return "answer-rate", "Throughput", f"{RATES[metric.name]}, {sign(metric.unit)}"
+    return "answer-rate", "Throughput", f"{words(metric)}, {sign(metric.unit)}"
 
 
 def _words(metric: Metric) -> str:
@@ -93,7 +98,4 @@ def _words(metric: Metric) -> str:
         return latency_words(metric)
     if metric.name == "cpu_used":
         return where(metric.scope)
-    return RATES[metric.name]
-
-
-_NAMES = (*MAIN_RATES, "latency", "cpu_used")
+    return words(metric)

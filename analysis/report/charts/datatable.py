@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 
 from density_study.analysis.report.charts.figure import Column, DataTable
 from density_study.analysis.report.charts.observations import Observation, View
-from density_study.analysis.report.charts.quantity import interval, quantity, where
+from density_study.analysis.report.charts.quantity import interval, quantity, words
 from density_study.analysis.summary.numbers import digits
 from density_study.analysis.summary.summary import Metric
+from density_study.workloads.study.metrics import metric_kinds
 
 
 def observation_table(
@@ -43,30 +44,15 @@ def observation_table(
     )
 
 
-OTHERS = {
-    "client_throughput": "rate of one client",
-    "concurrent_maps": "concurrent maps",
-    "cache_evictions": "evicted from block caches",
-    "hdfs_read_local": "HDFS bytes read from the own node",
-    "hdfs_read_rack": "HDFS bytes read from other nodes of the host",
-    "hdfs_read_remote": "HDFS bytes read from other hosts",
-    "disk_read": "disk read",
-    "disk_write": "disk written",
-    "cpu_user": "CPU, user",
-    "cpu_system": "CPU, system",
-}
-
-
 def other_table(view: View) -> DataTable:
     """Numbers that no figure draws: of disks, HDFS, maps, evictions, CPU by kind of nodes and client."""
+    names = [metric.name for metric in metric_kinds().values() if metric.shown == "list"]
     seen = [
         one
-        for one in view.observations(OTHERS)
+        for one in view.observations(names)
         if not (one.metric.name.startswith("cpu_") and str(one.metric.scope).startswith("host:"))
     ]
-    return observation_table(
-        seen, view, "Number", lambda m: ", ".join(filter(None, (OTHERS[m.name], where(m.scope))))
-    )
+    return observation_table(seen, view, "Number", words)
 
 
 def _each(metric: Metric) -> str:

@@ -10,19 +10,15 @@ from density_study.analysis.report.charts.observations import Observation, View
 from density_study.analysis.report.charts.palette import styles
 from density_study.analysis.summary.summary import Metric
 from density_study.workloads.pipeline.machine.files import LOAD, STAGES
+from density_study.workloads.pipeline.metrics import METRICS
 
 DRAWN = (*STAGES, LOAD)
 """Stages of one genome; variant importance has samples of its own."""
+PER_BASE = "stage_core_per_base"
 NUMBERS = {
-    "stage_core": "CPU time",
-    "stage_time": "time",
-    "stage_memory": "peak memory of one task",
-    "stage_read": "read from files",
-    "stage_write": "written to files",
-    "stage_tasks": "tasks",
-    "load_rate": "variants written to the store by one loader",
-    "recall": "planted variants called",
-    "precision": "called variants planted",
+    metric.name: metric.words
+    for metric in METRICS
+    if metric.shown == "elsewhere" and metric.name != PER_BASE
 }
 
 
@@ -54,7 +50,7 @@ def _stages(view: View) -> Figure | None:
 
 def _cost(view: View) -> Figure | None:
     """None unless a study has several sizes: one point is no curve."""
-    seen = [o for o in view.observations({"stage_core_per_base"}) if _stage(o.metric) in STAGES]
+    seen = [o for o in view.observations({PER_BASE}) if _stage(o.metric) in STAGES]
     seen = sorted(seen, key=lambda o: STAGES.index(_stage(o.metric)))
     if len({one.setting.bases for one in seen}) < 2:
         return None

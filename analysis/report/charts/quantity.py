@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from density_study.analysis.summary import numbers
+from density_study.analysis.summary.summary import Metric
+from density_study.workloads.study.metrics import metric_kinds
 
 ABSENT = "not computed"
 _NBSP = "\N{NO-BREAK SPACE}"
@@ -36,6 +38,11 @@ def where(scope: str | None) -> str:
     """A metric's scope in words: host here, host h1 without client and monitors, w1."""
     kind, _, name = (scope or "").partition(":")
     return " ".join(_WHERE.get(kind, name or kind).format(name).split())
+
+
+def words(metric: Metric) -> str:
+    """What its declaration calls the metric, and its scope: 'disk read, host h1'."""
+    return ", ".join(filter(None, (metric_kinds()[metric.name].words, where(metric.scope))))
 
 
 def interval(low: float | None, high: float | None, unit: str) -> str:

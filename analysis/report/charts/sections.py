@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from density_study.analysis.report.charts.chart import by_density, draw
@@ -11,17 +11,12 @@ from density_study.analysis.report.charts.notes import notes
 from density_study.analysis.report.charts.observations import Observation, View
 from density_study.analysis.report.charts.palette import CPU, MUTED, SERIES, Style
 from density_study.analysis.report.charts.pipeline import pipeline_figures
-from density_study.analysis.report.charts.quantity import where
+from density_study.analysis.report.charts.quantity import where, words
 from density_study.analysis.summary.summary import Metric
+from density_study.workloads.base.workload import WorkloadKind
+from density_study.workloads.study.metrics import metric_kinds
+from density_study.workloads.study.registry import kinds
 
-RATES = {
-    "throughput": "successful operations",
-    "throughput_map_phase": "map-phase rate",
-    "throughput_per_stream": "per-stream rate",
-    "throughput_job": "whole-job rate",
-    "rate_to_disk": "to-disk rate",
-    "throughput_genomes": "genomes through all stages",
-}
 KINDS = tuple(f"cpu_{kind}" for kind in CPU)
 # Scopes of used CPU as summary.json names them (before the colon), in drawing order.
 SCOPES = {
@@ -33,6 +28,7 @@ SCOPES = {
     "monitor": SERIES[5],
 }
 HIGHEST_DRAWN = 99.0
+OWN_SCALES = "Each panel has its own scale, from zero."
 
 
 def sections(view: View) -> Iterator[tuple[str, str, list[Figure]]]:
@@ -41,15 +37,19 @@ def sections(view: View) -> Iterator[tuple[str, str, list[Figure]]]:
         (
             "throughput",
             "Throughput",
-            tuple(_throughput(view, one) for one in ("ycsb", "testdfsio", "pipeline")),
+            tuple(_rates(view, kind) for kind in kinds().values()),
         ),
         ("pipeline", "Genomics pipeline", pipeline_figures(view)),
+        ("numbers", "Other numbers", tuple(_declared(view))),
         ("latency", "Latency", (_latency(view),)),
         ("cpu", "CPU", (_host_cpu(view), _used_cpu(view))),
         (
             "steadiness",
             "Steadiness and price",
-            (_one_number(view, "throughput_cv", "by second"), _price_performance(view)),
+            (
+                _one_number(view, "throughput_cv", titled("throughput-cv"), "by second"),
+                _price_performance(view),
+            ),
         ),
     ):
         drawn = [figure for figure in figures if figure is not None]
@@ -57,19 +57,36 @@ def sections(view: View) -> Iterator[tuple[str, str, list[Figure]]]:
             yield anchor, heading, drawn
 
 
-def _throughput(view: View, workload: str) -> Figure | None:
-    seen = [one for one in view.observations(RATES) if one.setting.workload == workload]
-    rates = list(RATES)
+def _rates(view: View, kind: WorkloadKind) -> Figure | None:
+    """The rates of a workload, its main one first."""
+    rates = [one.name for one in kind.metrics if one.shown == "rates"]
+    rates.sort(key=lambda name: name != kind.rate)
+    seen = view.observations(rates)
     chart = by_density(
         view,
-        **titled(f"throughput-{workload}"),
+        id=f"throughput-{kind.name}",
+        title=kind.rates_title,
+        caption=f"{kind.rates_caption} {OWN_SCALES}",
         panel=lambda o: (
-            f"{o.metric.name}-{o.setting.setting}", o.setting.label, RATES[o.metric.name]
+            f"{o.metric.name}-{o.setting.setting}", o.setting.label, words(o.metric)
         ),
-        table=("Rate", lambda metric: RATES[metric.name]),
-        notes=notes(view, seen, "rate", {workload}),
+        table=("Rate", words),
+        notes=notes(view, seen, "rate", {kind.name}),
     )  # fmt: skip
     return draw(chart, _by_setting(seen, lambda o: rates.index(o.metric.name)), view)
+
+
+def _declared(view: View) -> Iterator[Figure | None]:
+    """A figure of each metric that asks for one."""
+    for metric in metric_kinds().values():
+        if metric.shown == "figure":
+            title, meaning = metric.words.capitalize(), metric.meaning.capitalize()
+            yield _one_number(
+                view,
+                metric.name,
+                {"id": metric.name.replace("_", "-"), "title": title,
+                 "caption": f"{meaning}, by density. {OWN_SCALES}"},
+            )  # fmt: skip
 
 
 def _latency(view: View) -> Figure | None:
@@ -117,7 +134,7 @@ def _host_cpu(view: View) -> Figure | None:
         domain=(0.0, 100.0),
         layout=_layout(view),
         table=("CPU time", lambda m: f"{m.name.removeprefix('cpu_')}, {where(m.scope)}"),
-        notes=notes(view, seen, "share", {"ycsb", "testdfsio", "pipeline"})[1:],  # a stack has no points
+        notes=notes(view, seen, "share", kinds())[1:],  # a stack has no points
     )  # fmt: skip
     return draw(chart, _by_setting(seen, lambda o: view.arm(o.setting)), view)
 
@@ -145,19 +162,23 @@ def _used_cpu(view: View) -> Figure | None:
 def _price_performance(view: View) -> Figure | None:
     usd = sorted({o.usd_per_hour for o in view.summary.settings if o.usd_per_hour is not None})
     prices = ", ".join(f"{price:g} USD/h" for price in usd)
-    return _one_number(view, "price_performance", "", prices=prices)
+    return _one_number(view, "price_performance", titled("price-performance", prices=prices))
 
 
-def _one_number(view: View, name: str, subtitle: str, **values: object) -> Figure | None:
+def _one_number(
+    view: View, name: str, texts: Mapping[str, str], subtitle: str = ""
+) -> Figure | None:
     seen = view.observations({name})
-    texts = titled(name.replace("_", "-"), **values)
     chart = by_density(
         view,
         **texts,
-        panel=lambda o: (f"{name}-{o.setting.setting}", o.setting.label, subtitle),
-        table=("Number", lambda _: texts["title"].lower()),
+        panel=lambda o: (
+            "-".join(filter(None, (name, o.setting.setting, o.metric.scope))),
+            o.setting.label, subtitle or where(o.metric.scope),
+        ),
+        table=("Number", words),
         notes=notes(view, seen, "number"),
-    )
+    )  # fmt: skip
     return draw(chart, seen, view)
 
 

@@ -9,10 +9,10 @@ import pytest
 
 from density_study.analysis.findings import Evidence, effects, findings
 from density_study.analysis.findings.decide import ARMS_TEST, BLOCK_TEST, decide
-from density_study.analysis.findings.factors import factor_of
 from density_study.analysis.findings.question import RISES, SIMILAR, Question, Rule
 from density_study.analysis.summary.summary import Finding
 from density_study.cluster.model.isolation import Isolation
+from density_study.workloads.study.factors.registry import factors
 from density_study.workloads.study.hypotheses import Expectation, Hypotheses
 from tests.support.arms import dfsio, noisy, ycsb
 
@@ -134,7 +134,7 @@ def test_without_effect_a_family_claims_in_at_most_one_of_twenty_runs() -> None:
             for vms in (0, 2)
         )
         family = decide(
-            list(effects.by_factor(Evidence(settings, 6, Isolation.VM), factor_of("vms_per_host"))),
+            list(effects.by_factor(Evidence(settings, 6, Isolation.VM), factors()["vms_per_host"])),
             6,
         )
         claimed += any(
@@ -151,17 +151,17 @@ def test_medium_and_control_compare_all_else_equal() -> None:
         ycsb("load", medium="flash", ops_s=noisy(20.0, seed=4), regionservers_per_node=4, topology="r4"),
     )  # fmt: skip
     evidence = Evidence(settings, 8, Isolation.HOST)
-    (rate, *_) = decide(list(effects.by_factor(evidence, factor_of("medium"))), 8)
+    (rate, *_) = decide(list(effects.by_factor(evidence, factors()["medium"])), 8)
     assert (rate.verdict, rate.arms) == ("reproduced", "flash over hdd")
     assert rate.effect == pytest.approx(3.0, rel=0.05)
     (control, *_) = decide(
-        list(effects.by_factor(evidence, factor_of("regionservers_per_node"))), 8
+        list(effects.by_factor(evidence, factors()["regionservers_per_node"])), 8
     )
     assert control.arms == "4 RegionServers per node over 1 RegionServer per node"
     assert control.effect == pytest.approx(2.0, rel=0.05)
     emulated = Evidence(settings, 8, Isolation.HOST, frozenset({"hdd"}))
     assert (
-        decide(list(effects.by_factor(emulated, factor_of("medium"))), 8)[0].verdict == "no claim"
+        decide(list(effects.by_factor(emulated, factors()["medium"])), 8)[0].verdict == "no claim"
     )
 
 

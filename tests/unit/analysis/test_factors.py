@@ -8,7 +8,7 @@ import pytest
 
 from density_study.analysis.findings import Evidence, findings
 from density_study.analysis.findings.effects import questions
-from density_study.analysis.findings.factors import FACTORS, baseline, factor_of, levels, pairs
+from density_study.analysis.findings.factors import baseline, levels, pairs
 from density_study.analysis.report.charts.findings_table import findings_table
 from density_study.analysis.report.charts.observations import View
 from density_study.analysis.report.table import summary_table
@@ -17,7 +17,7 @@ from density_study.analysis.summarise.undecided import undecided
 from density_study.analysis.summarise.warnings import design_warnings
 from density_study.analysis.summary.summary import Finding, Metric, SettingSummary
 from density_study.cluster.model.isolation import Isolation
-from density_study.workloads.study.factors import FACTORS as NAMES
+from density_study.workloads.study.factors.registry import factors
 from density_study.workloads.study.hypotheses import Expectation, Hypotheses
 from tests.support.summary_factory import one_block
 
@@ -43,11 +43,7 @@ def version(name: str, *rates: float, **arm: object) -> SettingSummary:
 
 
 OLD, NEW, NEWEST = version("hadoop-3.4.1"), version("hadoop-3.4.2"), version("hadoop-3.5.0")
-STACK = factor_of("stack")
-
-
-def test_there_is_a_factor_for_each_that_a_study_may_have() -> None:
-    assert {factor.name for factor in FACTORS} == set(NAMES)
+STACK = factors()["stack"]
 
 
 def test_later_versions_are_each_compared_with_the_first() -> None:

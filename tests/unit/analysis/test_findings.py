@@ -9,13 +9,14 @@ import pytest
 
 from density_study.analysis.findings import Evidence, effects
 from density_study.analysis.findings.decide import decide
-from density_study.analysis.findings.factors import factor_of, pairs
+from density_study.analysis.findings.factors import pairs
 from density_study.analysis.summarise.headline import headline
 from density_study.analysis.summary.summary import Finding, Metric, SettingSummary
 from density_study.cluster.model.isolation import Isolation, isolation_of
+from density_study.workloads.study.factors.registry import factors
 from tests.support.arms import noisy, ycsb
 
-DENSITY = factor_of("vms_per_host")
+DENSITY = factors()["vms_per_host"]
 
 
 def _setting(

@@ -20,6 +20,7 @@ from tests.support.drafts import draft
 
 CODE = """
 from pydantic import Field
+from density_study.workloads.base.metric import MetricKind
 from density_study.workloads.base.setting import Setting, WorkloadSpec
 from density_study.workloads.base.values import ClientRun
 from density_study.workloads.base.workload import Collected, Prepared, WorkloadKind
@@ -65,11 +66,13 @@ class Sleep:
 
 
 SLEEP = WorkloadKind(
-    name="sleep", specs={"sleep": SleepSpec}, setting=SleepSetting, runner=Sleep,
-    rate="throughput", rate_unit="ops/s", rate_words="naps per second",
+    name="sleep", title="Sleep", specs={"sleep": SleepSpec}, setting=SleepSetting, runner=Sleep,
+    metrics=(MetricKind("nap_rate", "naps/s", "naps", "naps for each second"),),
+    rate="nap_rate", rate_words="naps per second", rates_title="Naps", rates_caption="By density.",
 )
 NOT_A_KIND = 1
 """
+GROUP = "density_study.workloads"
 STUDY = """
 study: naps
 hosts: [{name: here, memory: 6 GiB, roles: [master, worker, client]}]
@@ -87,7 +90,7 @@ def install(folder: Path, points: str) -> None:
     info = folder / "sleep_workload-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: sleep-workload\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(f"[{registry.GROUP}]\n{points}\n")
+    (info / "entry_points.txt").write_text(f"[{GROUP}]\n{points}\n")
 
 
 @pytest.fixture
@@ -165,4 +168,4 @@ def test_an_unusable_entry_point_is_named(packages: Path, points: str, fault: st
     install(packages, points)
     with pytest.raises(InputError, match=fault) as caught:
         registry.kinds()
-    assert registry.GROUP in caught.value.where
+    assert GROUP in caught.value.where

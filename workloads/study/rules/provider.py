@@ -10,6 +10,7 @@ from density_study.cluster.model.errors import InputError
 from density_study.cluster.render.names import check_path
 from density_study.workloads.base.checked import FaultyKeyError
 from density_study.workloads.study.existing_spec import check_given
+from density_study.workloads.study.factors.stack import versions_of
 from density_study.workloads.study.keys import StudyKeys
 from density_study.workloads.study.libvirt_hosts import guests_on, needs_ssh
 
@@ -135,8 +136,7 @@ def _check_physical(study: StudyKeys) -> None:
 
 
 def _check_libvirt(study: StudyKeys) -> None:
-    levels = study.factors.versions(study.stack.versions).values()
-    if any(versions.java for versions in (study.stack.versions, *levels)):
+    if study.stack.java or any(versions.java for versions in versions_of(study)):
         key = ("factors", "stack") if study.factors.stack else ("stack", "java")
         raise FaultyKeyError(
             "the guests of provider libvirt have Debian's JDK 17 only; remove java", *key

@@ -6,18 +6,18 @@ from density_study.cluster.model.store import DEFAULT, Store, default_store, sto
 from density_study.cluster.stores.store import cluster_store
 from density_study.workloads.base.checked import FaultyKeyError
 from density_study.workloads.study.existing_spec import EndpointSpec
+from density_study.workloads.study.factors.store import STORE, StoreSpec
 from density_study.workloads.study.keys import StudyKeys
-from density_study.workloads.study.store_spec import StoreSpec
 
 
 def check_stores(study: StudyKeys) -> None:
     """ValueError for the first rule of stores that the study violates."""
-    levels = study.factors.stores()
+    levels = study.factors.of(STORE).values()
     if levels and study.store != StoreSpec():
         raise FaultyKeyError("the stores are those of factors.store; remove this key", "store")
     key = ("factors", "store") if levels else ("store",)
     endpoint = study.existing.endpoint if study.existing else None
-    for store in levels.values() or (study.store.store,):
+    for store in (one.store for one in levels or (study.store,)):
         if endpoint is not None:
             _check_endpoint(store, endpoint, key)
         if not store.built and endpoint is None:

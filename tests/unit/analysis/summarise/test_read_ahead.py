@@ -9,7 +9,6 @@ import pytest
 
 from density_study.analysis.findings import Evidence, effects
 from density_study.analysis.findings.decide import decide
-from density_study.analysis.findings.factors import factor_of
 from density_study.analysis.findings.question import NO_READ_AHEAD
 from density_study.analysis.summarise.read_ahead import read_ahead_warnings, without_read_ahead
 from density_study.analysis.summary.summary import SettingSummary
@@ -17,6 +16,7 @@ from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.store import store_named
 from density_study.workloads.record.given import GivenArm, GivenTopology
 from density_study.workloads.record.manifest import Manifest
+from density_study.workloads.study.factors.registry import factors
 from tests.support.arms import dfsio, noisy
 from tests.support.drafts import draft, topology
 from tests.support.topologies import with_arm
@@ -58,11 +58,11 @@ def media(*names: str) -> tuple[SettingSummary, ...]:
 def test_hdd_against_flash_is_no_claim_until_datanodes_read_ahead() -> None:
     arms = media("hdd", "flash")
     evidence = Evidence(arms, 8, Isolation.VM, without_read_ahead=frozenset({arms[0].topology}))
-    rate, *_ = decide(list(effects.by_factor(evidence, factor_of("medium"))), 8)
+    rate, *_ = decide(list(effects.by_factor(evidence, factors()["medium"])), 8)
     assert (rate.verdict, rate.effect is None) == ("no claim", False)
     assert NO_READ_AHEAD in rate.why
     sound = replace(evidence, without_read_ahead=frozenset())
-    rate, *_ = decide(list(effects.by_factor(sound, factor_of("medium"))), 8)
+    rate, *_ = decide(list(effects.by_factor(sound, factors()["medium"])), 8)
     assert rate.verdict == "reproduced"
 
 

@@ -18,7 +18,7 @@ from density_study.workloads.planning.arm_checks import (
     check_properties,
     check_versions,
 )
-from density_study.workloads.study.factors import StackLevel
+from density_study.workloads.study.factors.stack import StackLevel
 from tests.support.topologies import local, with_arm
 
 KNOWN: Mapping[str, str] = {"hadoop": "dfs.known\ndfs.client.known\n", "hbase": "hbase.known\n"}

@@ -12,6 +12,8 @@ from density_study.cluster.model.versions import VERSIONS, Versions
 from density_study.workloads.planning.plan import Plan
 from density_study.workloads.planning.planned_study import plan_study
 from density_study.workloads.planning.preflight import disk_need_mib
+from density_study.workloads.study.factors.configuration import CONFIGURATION
+from density_study.workloads.study.factors.stack import versions_of
 from density_study.workloads.study.study import Study
 from density_study.workloads.study.study_file import parse_study
 
@@ -35,12 +37,9 @@ def planned(tmp_path: Path, factors: str, more: str = "") -> Plan:
 
 def test_levels_of_a_stack_are_named_by_what_they_set() -> None:
     levels = "  stack: [{hadoop: 3.4.1}, {hadoop: 3.4.2, hbase: 2.6.4}, {java: 17}]\n"
-    factors = study(levels).factors
-    assert factors.levels("stack") == ("hadoop-3.4.1", "hadoop-3.4.2-hbase-2.6.4", "java-17")
-    common = Versions(hadoop="3.5.0")
-    assert list(factors.versions(common).values()) == [
-        Versions("3.4.1"), Versions("3.4.2"), Versions("3.5.0", java=17)
-    ]  # fmt: skip
+    read = study(levels, "stack: {hadoop: 3.5.0}\n")
+    assert read.factors.levels("stack") == ("hadoop-3.4.1", "hadoop-3.4.2-hbase-2.6.4", "java-17")
+    assert versions_of(read) == (Versions("3.4.1"), Versions("3.4.2"), Versions("3.5.0", java=17))
 
 
 def test_hadoop_3_5_runs_without_the_security_manager() -> None:
@@ -67,7 +66,7 @@ def test_a_configuration_is_read_as_hadoop_reads_it() -> None:
         regionserver: {heap: 1 GiB, collector: ZGC, flags: [-XX:+AlwaysPreTouch]}
       block_cache: {place: off-heap, size: 512 MiB}
 """
-    (found,) = study(text).factors.configurations().values()
+    (found,) = (one.configuration() for one in study(text).factors.of(CONFIGURATION).values())
     assert found.properties["hbase-site"] == {
         "hbase.regionserver.handler.count": "60", "hfile.block.cache.size": "0.3"
     }  # fmt: skip
@@ -85,85 +84,85 @@ def test_off_heap_memory_of_the_memstore_counts_too() -> None:
       hbase-site: {hbase.regionserver.offheap.global.memstore.size: 200}
       block_cache: {place: off-heap, size: 300 MiB}
 """
-    (found,) = study(text).factors.configurations().values()
+    (found,) = (one.configuration() for one in study(text).factors.of(CONFIGURATION).values())
     assert found.off_heap_mib == 500
 
 
-STACK, CONFIGURATION = "factors.stack", "factors.configuration"
+IN_STACK, IN_CONFIGURATION = "factors.stack", "factors.configuration"
 
 
 @pytest.mark.parametrize(
     ("factors", "key", "message"),
     [
-        ("  stack: [{}]\n", f"{STACK}[0]", "at least one of hadoop, hbase and java"),
-        ("  stack: [{hadoop: 3.4}]\n", f"{STACK}[0].hadoop", "write text"),
-        ("  stack: [{hadoop: newest}]\n", f"{STACK}[0].hadoop", "a version on Maven Central"),
-        ("  stack: [{java: 11}]\n", f"{STACK}[0].java", "it must be 17 or more"),
-        ("  stack: [{java: 25}]\n", STACK, "Hadoop 3.4.2 does not run on Java 25"),
-        ("  stack: [{hadoop: 3.4.10, java: 25}]\n", STACK, "Hadoop 3.5.0 does not need it"),
-        ("  stack: [{hadoop: 3.4.1}, {hadoop: 3.4.1}]\n", STACK, "duplicate stack"),
-        ("  stack: [{hadoop: 3.4.2}, {hbase: 2.6.4}]\n", STACK, "nothing to compare"),
-        ("  configuration: {}\n", CONFIGURATION, "1 or more"),
-        ("  configuration: {a: {}, b: {}}\n", CONFIGURATION, "b is the same as a"),
-        ("  configuration: {A_b: {}}\n", f"{CONFIGURATION}.A_b", "lower-case letters"),
+        ("  stack: [{}]\n", f"{IN_STACK}[0]", "at least one of hadoop, hbase and java"),
+        ("  stack: [{hadoop: 3.4}]\n", f"{IN_STACK}[0].hadoop", "write text"),
+        ("  stack: [{hadoop: newest}]\n", f"{IN_STACK}[0].hadoop", "a version on Maven Central"),
+        ("  stack: [{java: 11}]\n", f"{IN_STACK}[0].java", "it must be 17 or more"),
+        ("  stack: [{java: 25}]\n", IN_STACK, "Hadoop 3.4.2 does not run on Java 25"),
+        ("  stack: [{hadoop: 3.4.10, java: 25}]\n", IN_STACK, "Hadoop 3.5.0 does not need it"),
+        ("  stack: [{hadoop: 3.4.1}, {hadoop: 3.4.1}]\n", IN_STACK, "duplicate stack"),
+        ("  stack: [{hadoop: 3.4.2}, {hbase: 2.6.4}]\n", IN_STACK, "nothing to compare"),
+        ("  configuration: {}\n", IN_CONFIGURATION, "1 or more"),
+        ("  configuration: {a: {}, b: {}}\n", IN_CONFIGURATION, "b is the same as a"),
+        ("  configuration: {A_b: {}}\n", f"{IN_CONFIGURATION}.A_b", "lower-case letters"),
         (
             "  configuration: {a: {hive-site: {x.y: 1}}}\n",
-            f"{CONFIGURATION}.a.hive-site",
+            f"{IN_CONFIGURATION}.a.hive-site",
             "unknown",
         ),
         (
             "  configuration: {a: {hdfs-site: {dfs.replication: 3}}}\n",
-            f"{CONFIGURATION}.a.hdfs-site.dfs.replication",
+            f"{IN_CONFIGURATION}.a.hdfs-site.dfs.replication",
             "write stack.replication",
         ),
         (
             "  configuration: {a: {hbase-site: {hbase.regionserver.port: 1}}}\n",
-            f"{CONFIGURATION}.a.hbase-site.hbase.regionserver.port",
+            f"{IN_CONFIGURATION}.a.hbase-site.hbase.regionserver.port",
             "gives every daemon its own address",
         ),
         (
             "  configuration: {a: {hbase-site: {hbase.bucketcache.size: 64}}}\n",
-            f"{CONFIGURATION}.a.hbase-site.hbase.bucketcache.size",
+            f"{IN_CONFIGURATION}.a.hbase-site.hbase.bucketcache.size",
             "write block_cache instead",
         ),
         (
             "  configuration: {a: {hdfs-site: {dfs.client.read.shortcircuit: true}}}\n",
-            f"{CONFIGURATION}.a.hdfs-site.dfs.client.read.shortcircuit",
+            f"{IN_CONFIGURATION}.a.hdfs-site.dfs.client.read.shortcircuit",
             "need the native library",
         ),
         (
             "  configuration: {a: {hdfs-site: {dfs.namenode.rpc-bind-host: 0.0.0.0}}}\n",
-            f"{CONFIGURATION}.a.hdfs-site.dfs.namenode.rpc-bind-host",
+            f"{IN_CONFIGURATION}.a.hdfs-site.dfs.namenode.rpc-bind-host",
             "not for a study to set",
         ),
         (
             "  configuration: {a: {jvm: {regionserver: {flags: [-Xmx2g]}}}}\n",
-            f"{CONFIGURATION}.a.jvm.regionserver.flags[0]",
+            f"{IN_CONFIGURATION}.a.jvm.regionserver.flags[0]",
             "write heap instead",
         ),
         (
             "  configuration: {a: {jvm: {regionserver: {flags: ['-XX:+UseZGC']}}}}\n",
-            f"{CONFIGURATION}.a.jvm.regionserver.flags[0]",
+            f"{IN_CONFIGURATION}.a.jvm.regionserver.flags[0]",
             "write collector instead",
         ),
         (
             "  configuration: {a: {jvm: {regionserver: {flags: ['-jar x']}}}}\n",
-            f"{CONFIGURATION}.a.jvm.regionserver.flags[0]",
+            f"{IN_CONFIGURATION}.a.jvm.regionserver.flags[0]",
             "not a JVM flag",
         ),
         (
             "  configuration: {a: {jvm: {region: {}}}}\n",
-            f"{CONFIGURATION}.a.jvm.region",
+            f"{IN_CONFIGURATION}.a.jvm.region",
             "'regionserver'",
         ),
         (
             "  configuration: {a: {block_cache: {place: flash, size: 1 MiB}}}\n",
-            f"{CONFIGURATION}.a.block_cache.size",
+            f"{IN_CONFIGURATION}.a.block_cache.size",
             "needs 64 MiB",
         ),
         (
             "  configuration: {a: {block_cache: {place: disk, size: 1 GiB}}}\n",
-            f"{CONFIGURATION}.a.block_cache.place",
+            f"{IN_CONFIGURATION}.a.block_cache.place",
             "'off-heap', 'flash' or 'hdd'",
         ),
     ],

@@ -10,6 +10,7 @@ from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.network import UNCHANGED, Network
 from density_study.workloads.planning.plan import make_plan
 from density_study.workloads.planning.resolve import planned_hosts
+from density_study.workloads.study.factors.network import NETWORK
 from density_study.workloads.study.study import Study
 from density_study.workloads.study.study_file import parse_study
 
@@ -60,7 +61,7 @@ def study(network: str, provider: str = "container", base: str = BASE) -> Study:
 
 def test_levels_are_named_by_what_they_set() -> None:
     factors = study(ALL).factors
-    assert factors.networks() == {
+    assert factors.of(NETWORK) == {
         "default": UNCHANGED,
         "rate-100mbit": Network(100.0),
         "rate-1000mbit-htb-mtu-9000": Network(1000.0, "htb", 9000),
@@ -70,16 +71,16 @@ def test_levels_are_named_by_what_they_set() -> None:
         "queues-2-xps-1-0": Network(queues=2, xps=(1, 0)),
         "rfs-32768": Network(rfs=32768),
     }
-    assert factors.levels("network") == tuple(factors.networks())
+    assert factors.levels("network") == tuple(factors.of(NETWORK))
 
 
 def test_each_level_is_an_arm_that_declares_what_it_sets(tmp_path: Path) -> None:
     plan = make_plan(study(ALL), planned_hosts(study(ALL), tmp_path))
     arms = plan.topologies
     assert [one.arm.network for one in arms.values()] == list(
-        study(ALL).factors.networks().values()
+        study(ALL).factors.of(NETWORK).values()
     )
-    assert [one.levels["network"] for one in arms.values()] == list(study(ALL).factors.networks())
+    assert [one.levels["network"] for one in arms.values()] == list(study(ALL).factors.of(NETWORK))
     said = [
         {key: value for key, value in arm.declared.items() if key.startswith("network.")}
         for arm in arms.values()
@@ -134,7 +135,7 @@ def test_a_study_has_a_network_only_where_nodes_have_interfaces() -> None:
         InputError, match="loopback interface of this machine; use provider container"
     ):
         study("[default]", "local")
-    moved = study("[default, {irq_affinity: [1, 0]}]", base=TWO_HOSTS).factors.networks()
+    moved = study("[default, {irq_affinity: [1, 0]}]", base=TWO_HOSTS).factors.of(NETWORK)
     assert moved["irq-1-0"] == Network(irq_affinity=(1, 0))
     with pytest.raises(InputError, match="queues of a network card are not changed") as caught:
         study("[default, {queues: 2}]", base=TWO_HOSTS)

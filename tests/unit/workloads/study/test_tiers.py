@@ -13,9 +13,9 @@ from density_study.cluster.model.memory import daemon_heaps
 from density_study.workloads.planning.plan import Plan
 from density_study.workloads.planning.planned_study import plan_study
 from density_study.workloads.planning.preflight import _check_in_memory, disk_need_mib
+from density_study.workloads.study.factors.tier import TIER, is_emulated
 from density_study.workloads.study.study import Study
 from density_study.workloads.study.study_file import parse_study
-from density_study.workloads.study.tier_spec import is_emulated
 from density_study.workloads.testdfsio.hdfs_policies import require_cacheable
 from tests.support.topologies import local, with_arm
 
@@ -44,14 +44,15 @@ def planned(tmp_path: Path, tier: str) -> Plan:
 
 def test_tiers_are_named_by_their_kind_place_and_size() -> None:
     factors = study(ALL).factors
-    assert factors.block_caches() == {
+    tiers = factors.of(TIER)
+    assert {name: tier and tier.block_cache() for name, tier in tiers.items()} == {
         "heap": None,
         "offheap-512m": BlockCache("off-heap", 512),
         "file-flash-1024m": BlockCache("flash", 1024),
         "mmap-flash-1024m": BlockCache("flash", 1024, mapped=True),
         "pmem-emulated-256m": BlockCache("pmem", 256),
     }
-    assert factors.levels("tier") == tuple(factors.block_caches())
+    assert factors.levels("tier") == tuple(tiers)
 
 
 def test_each_tier_is_an_arm_whose_memory_is_checked(tmp_path: Path) -> None:

@@ -3,16 +3,26 @@ whose use every trial proves by the servers' counters. Faults are ValueErrors.""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
+from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.configuration import BlockCache, Configuration
+from density_study.cluster.render.settable import SHORT_CIRCUIT
 from density_study.workloads.base.checked import FaultyKeyError
 from density_study.workloads.base.quantity import SizeMib
 from density_study.workloads.base.values import Frozen
-from density_study.workloads.study.configuration_spec import SMALLEST_CACHE_MIB
+from density_study.workloads.study.factors.configuration import (
+    CONFIGURATION,
+    SMALLEST_CACHE_MIB,
+    ConfigurationSpec,
+)
+from density_study.workloads.study.factors.factor import Factor, StudyOfFactors
+from density_study.workloads.testdfsio.modes import READS
+from density_study.workloads.testdfsio.setting import DfsioSetting
 
 PMEM, EMULATED = "pmem", "emulated"
 _KINDS = ("offheap", "file", "mmap", "pmem", "hdfs_pmem")
@@ -101,13 +111,78 @@ def is_emulated(tier: str) -> bool:
     return f"{PMEM}-{EMULATED}" in tier
 
 
-def name_of(level: Literal["heap"] | TierSpec) -> str:
-    return level.name if isinstance(level, TierSpec) else level
-
-
 def _example(kind: str) -> str:
     return {
         "offheap": "offheap: 512 MiB",
         "pmem": "pmem: emulated, size: 512 MiB",
         "hdfs_pmem": "hdfs_pmem: emulated, size: 512 MiB",
     }.get(kind, f"{kind}: flash, size: 1 GiB")
+
+
+class Tiers(Factor[TierSpec | None]):
+    """Caches of blocks; None: the heap."""
+
+    name = "tier"
+    key = (
+        tuple[TierLevel, ...] | None,
+        Field(
+            None,
+            min_length=1,
+            description="Where RegionServers, or HDFS, cache blocks, for example `[heap, {offheap: 512 MiB}, "
+            "{file: flash, size: 1 GiB}]`. The first one is the baseline. Trials that do not use their tier "
+            "are invalid.",
+        ),
+    )
+    proofs = ("foreign_tiers", "tier_hits")
+
+    def pairs(
+        self, given: tuple[Literal["heap"] | TierSpec, ...]
+    ) -> Iterator[tuple[str, TierSpec | None]]:
+        for level in given:
+            yield (level.name, level) if isinstance(level, TierSpec) else (level, None)
+
+    def apply(self, arm: Arm, level: TierSpec | None) -> Arm:
+        return replace(arm, configuration=level.over(arm.configuration)) if level else arm
+
+    def check(self, study: StudyOfFactors) -> None:
+        """A configuration has no cache of its own, and somebody reads what HDFS caches."""
+        if study.factors.tier is None:
+            return
+        configurations = study.factors.of(CONFIGURATION)
+        for name, spec in configurations.items():
+            if spec.block_cache:
+                raise FaultyKeyError(
+                    f"configuration {name} has a block cache, which factors.tier sets, too; write it in one "
+                    "of them",
+                    *("factors", "configuration", name, "block_cache"),
+                )
+        for index, tier in enumerate(study.factors.tier):
+            if isinstance(tier, TierSpec) and tier.hdfs_pmem:
+                _check_hdfs_cache(study, index, configurations)
+
+    def obstacle(self, level: str) -> str | None:
+        if is_emulated(level):
+            return "persistent memory is emulated (tmpfs), which supports no claim"
+        return None
+
+
+TIER = Tiers()
+
+
+def _check_hdfs_cache(
+    study: StudyOfFactors, index: int, configurations: Mapping[str, ConfigurationSpec]
+) -> None:
+    if not any(isinstance(s, DfsioSetting) and s.mode in READS for s in study.settings()):
+        raise FaultyKeyError(
+            "only reads of TestDFSIO use it, and the study has none; add testdfsio with the mode read",
+            *("factors", "tier", index, "hdfs_pmem"),
+        )
+    for name, spec in configurations.items():
+        sites = {"core-site": spec.core_site, "hdfs-site": spec.hdfs_site}
+        for site, given in sites.items():
+            if given.get(SHORT_CIRCUIT) == "true":
+                raise FaultyKeyError(
+                    "short-circuit reads open the files on the disk, and pass the cache of the tier "
+                    "hdfs_pmem; remove one of them",
+                    *("factors", "configuration", name, site, SHORT_CIRCUIT),
+                )

@@ -1,13 +1,24 @@
-"""The key `store` of a study and of its factors; faults are ValueErrors."""
+"""`factors.store`, and the key `store` of a study: what keeps the rows of YCSB. Faults are ValueErrors."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from density_study.cluster.model.store import DEFAULT, Durability, Store, store_named, stores
+from density_study.cluster.model.arm import Arm
+from density_study.cluster.model.store import (
+    DEFAULT,
+    Durability,
+    Store,
+    store_named,
+    stores,
+    words_of,
+)
 from density_study.workloads.base.values import Frozen
+from density_study.workloads.study.factors.factor import Factor, Level
 
 if TYPE_CHECKING:
     StoreName = str
@@ -57,3 +68,31 @@ StoreChoice = Annotated[
         }
     ),
 ]
+
+
+class Stores(Factor[StoreSpec]):
+    """Stores under the same mixes."""
+
+    name = "store"
+    key = (
+        tuple[StoreChoice, ...] | None,
+        Field(
+            None,
+            min_length=1,
+            description="Stores to compare under the same mixes, by name or with a durability. The first one "
+            "is the baseline.",
+        ),
+    )
+
+    def pairs(self, given: tuple[StoreSpec, ...]) -> Iterator[tuple[str, StoreSpec]]:
+        for spec in given:
+            yield spec.store.level, spec
+
+    def apply(self, arm: Arm, level: StoreSpec) -> Arm:
+        return replace(arm, store=level.store)
+
+    def words(self, level: Level, noun: str) -> str:
+        return words_of(str(level))
+
+
+STORE = Stores()

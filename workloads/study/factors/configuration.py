@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
+from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.configuration import (
     DAEMON_KINDS,
     SITES,
@@ -26,6 +28,7 @@ from density_study.cluster.render.settable import (
 from density_study.workloads.base.checked import MAX_TEXT, FaultyKeyError, like
 from density_study.workloads.base.quantity import SizeMib
 from density_study.workloads.base.values import Frozen
+from density_study.workloads.study.factors.factor import Factor, LevelName
 
 _MAX_VALUE = MAX_TEXT
 SMALLEST_CACHE_MIB = 64
@@ -146,3 +149,29 @@ class ConfigurationSpec(Frozen):
             {kind: spec.jvm() for kind, spec in self.jvm.items()},
             BlockCache(cache.place, cache.size) if cache else None,
         )
+
+
+class Configurations(Factor[ConfigurationSpec]):
+    """Sets of properties, JVM flags and block caches."""
+
+    name = "configuration"
+    key = (
+        dict[LevelName, ConfigurationSpec] | None,
+        Field(
+            None,
+            min_length=1,
+            description="Configurations to compare, by name. The first one is the baseline; `{}` changes "
+            "nothing.",
+        ),
+    )
+
+    def pairs(
+        self, given: Mapping[str, ConfigurationSpec]
+    ) -> Iterator[tuple[str, ConfigurationSpec]]:
+        yield from dict(given).items()
+
+    def apply(self, arm: Arm, level: ConfigurationSpec) -> Arm:
+        return replace(arm, configuration=level.configuration())
+
+
+CONFIGURATION = Configurations()

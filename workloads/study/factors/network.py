@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
+from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.network import UNCHANGED, Network, Shaper
 from density_study.workloads.base.checked import FaultyKeyError, no_duplicates
 from density_study.workloads.base.quantity import magnitude, milliseconds, percent, written_in
 from density_study.workloads.base.values import Frozen
+from density_study.workloads.study.factors.factor import Factor, StudyOfFactors
 
 LEAST_MBIT_S, MOST_MBIT_S = 10, 400_000
 MOST_DELAY_MS = 100
+_KEY = ("factors", "network")
+_REFUSED = {
+    "local": "process groups share the loopback interface of this machine; use provider container or "
+    "physical",
+    "existing": "the network of a given cluster belongs to others",
+}
+_NOT_OF = {
+    "physical": ("queues", "the queues of a network card are not changed; use provider container"),
+    "libvirt": ("queues", "the queues of a guest's card are not changed; use provider container"),
+    "container": (
+        "irq_affinity",
+        "the veth pair of a container has no interrupts; use provider physical",
+    ),
+}
 
 
 def _rate(value: object) -> float:
@@ -175,3 +193,57 @@ NetworkLevel = Annotated[
     Discriminator(lambda value: "(word)" if isinstance(value, str) else "(settings)"),
 ]
 """By the tags, an error is about the kind of level that was meant; in parentheses, they are not shown."""
+
+
+class Networks(Factor[Network]):
+    """What an arm makes of its nodes' network."""
+
+    name = "network"
+    key = (
+        tuple[NetworkLevel, ...] | None,
+        Field(
+            None,
+            min_length=1,
+            description="Networks to compare, for example `[default, {rate: 100 Mbit/s}, {mtu: 9000}, "
+            "{rps: [1]}]`, with provider `container`, `physical` or `libvirt`. The first one is the "
+            "baseline. What they set is measured before the first trial; where it does not hold, trials are "
+            "invalid.",
+        ),
+    )
+    proofs = ("network_broken",)
+
+    def pairs(
+        self, given: tuple[Literal["default"] | NetworkSpec, ...]
+    ) -> Iterator[tuple[str, Network]]:
+        for level in given:
+            if isinstance(level, NetworkSpec):
+                yield level.name, level.network
+            else:
+                yield level, UNCHANGED
+
+    def apply(self, arm: Arm, level: Network) -> Arm:
+        return replace(arm, network=level)
+
+    def check(self, study: StudyOfFactors) -> None:
+        """Nodes have a network interface that the study may change."""
+        if study.factors.network is None:
+            return
+        if why := _REFUSED.get(study.provider):
+            raise FaultyKeyError(f"provider {study.provider} has no factor network: {why}", *_KEY)
+        if study.provider in ("container", "libvirt") and 0 in study.factors.vms_per_host:
+            raise FaultyKeyError(
+                "the bare host (vms_per_host 0) has another network than its nodes, or talks to itself by "
+                "loopback, which is not changed; remove 0, or the factor",
+                *_KEY,
+            )
+        if study.provider == "physical" and len(study.hosts) < 2:
+            raise FaultyKeyError(
+                "one host talks to itself by loopback; add hosts, or use provider container", *_KEY
+            )
+        key, why = _NOT_OF[study.provider]
+        for place, level in enumerate(study.factors.network):
+            if isinstance(level, NetworkSpec) and getattr(level, key) is not None:
+                raise FaultyKeyError(why, *(*_KEY, place, key))
+
+
+NETWORK = Networks()

@@ -1,0 +1,138 @@
+"""`factors.stack`, and the key `stack` of a study: versions of the software. Faults are ValueErrors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+
+from density_study.cluster.model.arm import Arm
+from density_study.cluster.model.topology import Jit
+from density_study.cluster.model.versions import HADOOP, HBASE, Versions, vendor_fault
+from density_study.cluster.stack.java import OLDEST, fault_of
+from density_study.workloads.base.checked import FaultyKeyError, like
+from density_study.workloads.base.values import Frozen
+from density_study.workloads.study.factors.factor import Factor, StudyOfFactors
+
+_FOR_HADOOP_3 = "-hadoop3"
+
+
+def _for_hadoop_3(version: str) -> str:
+    """HBase 2 is released twice, for Hadoop 2 and for Hadoop 3."""
+    bare = version.startswith("2.") and "-" not in version
+    return f"{version}{_FOR_HADOOP_3}" if bare else version
+
+
+def _apache(version: object) -> object:
+    if isinstance(version, str) and (fault := vendor_fault(version)):
+        raise ValueError(fault)
+    return version
+
+
+Version = Annotated[
+    str,
+    BeforeValidator(_apache),
+    like(r"\d+\.\d+\.\d+(-[a-z0-9]+)*", "a version on Maven Central, for example 3.4.2"),
+]
+HBaseVersion = Annotated[Version, AfterValidator(_for_hadoop_3)]
+JavaFeature = Annotated[int, Field(strict=True, ge=OLDEST, le=99)]
+
+
+class StackLevel(Frozen):
+    """A level of the factor `stack`. A version that is left out is that of the study's `stack`."""
+
+    hadoop: Version | None = Field(None, description="Hadoop version, for example `3.4.1`.")
+    hbase: HBaseVersion | None = Field(None, description="HBase version, for example `2.6.4`.")
+    java: JavaFeature | None = Field(
+        None,
+        description="Feature release of the JDK of daemons, containers and TestDFSIO.",
+    )
+
+    @model_validator(mode="after")
+    def _one_key(self) -> StackLevel:
+        if not self.name:
+            raise ValueError("name at least one of hadoop, hbase and java")
+        return self
+
+    @property
+    def name(self) -> str:
+        """hadoop-3.4.1, hadoop-3.4.1-hbase-2.6.4, java-21."""
+        given = self.model_dump(exclude_none=True)
+        return "-".join(f"{k}-{v}".removesuffix(_FOR_HADOOP_3) for k, v in given.items())
+
+    def over(self, versions: Versions) -> Versions:
+        return Versions(
+            self.hadoop or versions.hadoop, self.hbase or versions.hbase, self.java or versions.java
+        )
+
+
+class StackSpec(Frozen):
+    """Versions and settings that all topologies share."""
+
+    hadoop: Version = Field(HADOOP, description="Hadoop version.")
+    hbase: HBaseVersion = Field(HBASE, description="HBase version.")
+    java: JavaFeature | None = Field(
+        None,
+        description="Feature release of the JDK of daemons, containers and TestDFSIO. Default: `JAVA_HOME`, "
+        "or the `java` on PATH.",
+    )
+    heap: Literal["auto"] = Field(
+        "auto", description="JVM heap sizes. `auto` derives them from the memory of the node."
+    )
+    jit: Jit = Field(
+        "full",
+        description="JIT compilers of all JVMs, also of clients. `c1`: the quick one alone, so that servers "
+        "are warm within seconds, but slower than in production: for a first look.",
+    )
+    replication: Annotated[int, Field(strict=True, ge=1, le=10)] = Field(
+        1, description="`dfs.replication`, at most the number of workers of the smallest cluster."
+    )
+    base_port: Annotated[int, Field(strict=True, ge=1024, le=32000)] = Field(
+        21000, description="First of the consecutive ports that the cluster uses on each address."
+    )
+
+    @property
+    def versions(self) -> Versions:
+        return Versions(self.hadoop, self.hbase, self.java)
+
+
+class Stack(Factor[StackLevel]):
+    """Versions of Hadoop, HBase and Java."""
+
+    name = "stack"
+    key = (
+        tuple[StackLevel, ...] | None,
+        Field(
+            None,
+            min_length=1,
+            description="Versions to compare, for example `[{hadoop: 3.4.1}, {hadoop: 3.4.2}]`. The first "
+            "one is the baseline. `study stack list` names the known versions; `study stack add` adds "
+            "others.",
+        ),
+    )
+
+    def pairs(self, given: tuple[StackLevel, ...]) -> Iterator[tuple[str, StackLevel]]:
+        for level in given:
+            yield level.name, level
+
+    def apply(self, arm: Arm, level: StackLevel) -> Arm:
+        return replace(arm, versions=level.over(arm.versions))
+
+    def check(self, study: StudyOfFactors) -> None:
+        """Each version of Hadoop runs on its Java."""
+        key = ("factors", "stack") if study.factors.stack else ("stack", "java")
+        for versions in versions_of(study):
+            if versions.java and (fault := fault_of(versions.java, versions.hadoop)):
+                raise FaultyKeyError(f"Hadoop {versions.hadoop} {fault}", *key)
+
+
+STACK = Stack()
+
+
+def versions_of(study: StudyOfFactors) -> tuple[Versions, ...]:
+    """Of each level; those of the study where it compares none."""
+    common: Versions = study.stack.versions
+    levels = study.factors.of(STACK).values()
+    return tuple(level.over(common) for level in levels) or (common,)
