@@ -64,8 +64,8 @@ class Carried(Frozen):
         description="the largest load that meets every SLO in nine of ten draws, with one host failed"
     )
     holds: float = Field(description="that probability at this load")
-    bottleneck: str
-    bottleneck_share: float = Field(description="share of draws in which it is the bottleneck")
+    bottleneck: str = Field(description="the limit that most draws miss at a load 2 % larger")
+    missed: float = Field(description="share of draws that miss any limit at that load")
     loads: tuple[Load, ...]
     turnaround_p95_h: Quantiles | None
     changes: tuple[Change, ...]
@@ -84,8 +84,8 @@ def carried_sentence(found: Carried) -> str:
     label = "EXAMPLE, made-up figures: " if found.example else ""
     text = (
         f"{label}{found.hosts} hosts of type {found.host_type}, {vms}, carry {found.genomes_per_day:g} "
-        f"genomes/day with a probability of {found.holds:.0%}, one host failed; {found.bottleneck} is the "
-        "bottleneck"
+        f"genomes/day with a probability of {found.holds:.0%}, one host failed; {found.bottleneck} "
+        "fails first"
     )
     first = next((one for one in found.full if one.days is not None), None)
     if first is None:

@@ -20,17 +20,16 @@ from density_study.analysis.capacity.plan.plan import Excuse, utc_now
 from density_study.analysis.capacity.sizing.candidates import Search
 from density_study.analysis.capacity.sizing.growth import Growth, full, years
 from density_study.analysis.capacity.sizing.plan_maker import (
-    bottleneck,
     examples,
     hours,
     loads,
-    pressure,
     warnings,
 )
 from density_study.analysis.capacity.sizing.size import check
-from density_study.analysis.capacity.sizing.sized import Sized
-from density_study.analysis.capacity.sizing.standing import Standing, more_disks, neighbours
+from density_study.analysis.capacity.sizing.sized import Sized, Sizing
+from density_study.analysis.capacity.sizing.standing import Key, Standing, more_disks, neighbours
 
+BEYOND = 0.02  # relative: how much larger a load shows what fails first
 FIGURES = 3  # of the answer, rounded down
 SHOWN_REASONS = 8
 
@@ -55,8 +54,8 @@ def carry(
         return _excuse(standing)
     load, sized = rounded_down(found[0]), found[1]
     one = sized.candidate
-    bound, share = bottleneck(pressure(one, sized.hosts))
     key = (one.vms_per_host, one.medium_sequential, one.medium_random)
+    bound, share = _first_limit(standing, key, found[0])
     return Carried(
         created=utc_now(),
         profile=profile.profile,
@@ -69,7 +68,7 @@ def carry(
         genomes_per_day=load,
         holds=sized.holds,
         bottleneck=bound,
-        bottleneck_share=share,
+        missed=share,
         loads=tuple(loads(one, sized.hosts)),
         turnaround_p95_h=hours(sized.one_lost),
         changes=tuple(_changes(standing, sized, found[0])),
@@ -80,6 +79,21 @@ def carry(
         warnings=tuple(warnings(one, sized.hosts, search)),
         example=examples(search),
     )
+
+
+def _first_limit(standing: Standing, key: Key, load: float) -> tuple[str, float]:
+    """What fails first: the limit that the most draws miss at a slightly larger load, and the share of the
+    draws that miss any."""
+    one = standing.candidate(key, load * (1 + BEYOND))
+    if one is None:
+        return "the SLO for queries", 1.0
+    missed = {name: need > standing.count for name, need in one.needs.items()}
+    promise = one.demand.question.turnaround
+    found = Sizing(one).with_hosts(standing.count).one_lost
+    if promise is not None and found is not None:
+        missed["turnaround"] = found.percentile_s > promise.limit_s
+    name = max(missed, key=lambda name: float(missed[name].mean()))
+    return name, float(np.any(list(missed.values()), axis=0).mean())
 
 
 def rounded_down(load: float) -> float:
@@ -97,7 +111,8 @@ def _changes(standing: Standing, sized: Sized, load: float) -> Iterator[Change]:
         name = f"one more {medium} disk in each host"
         tried.append((name, replace(fixed, host=more_disks(host, medium))))
     for density in neighbours(standing.search.densities, one.vms_per_host):
-        tried.append((f"{density} VMs per host", replace(standing, densities=(density,))))
+        name = f"{density} VM{'s' * (density > 1)} per host" if density else "bare hosts"
+        tried.append((name, replace(standing, densities=(density,))))
     for name, other in tried:
         found = other.carried()
         after = None if found is None else rounded_down(found[0])

@@ -42,14 +42,22 @@ def _before(by_process: Processes, process: str, earlier: Sequence[str]) -> list
 
 
 def _precedes(first: Sequence[Task], second: Sequence[Task]) -> bool:
-    ends = _by_tag(first, lambda task: task.end_s, max)
+    ends = _by_tag(first, _end_s, max)
     starts = _by_tag(second, lambda task: task.submit_s, min)
-    if not ends or not starts:
-        return False
+    if not ends:  # nobody recorded when it ended
+        return True
     shared = (ends.keys() & starts.keys()) - {""}
     if shared:
         return all(ends[tag] <= starts[tag] for tag in shared)
     return min(ends.values()) <= min(starts.values())
+
+
+def _end_s(task: Task) -> float | None:
+    if task.end_s is not None:
+        return task.end_s
+    if task.submit_s is None or task.realtime_s is None:
+        return None
+    return task.submit_s + task.realtime_s
 
 
 def _by_tag(

@@ -62,7 +62,13 @@ def profile_of(trace: Trace, genomes: int, name: str, source: str) -> Profile:
     unknown = [*trace.unknown, *_never_done(by_process, worked), *_merged(made)]
     base = read_profile("wgs30x").model_dump(mode="json")
     measured = {"profile": name, "about": f"from {trace.kind}: {source}", "stages": stages}
-    notes = [*trace.notes, *_lost(trace.tasks, made), *_by_peak(made), *_noted(made)]
+    notes = [
+        *trace.notes,
+        *_lost(trace.tasks, made),
+        *_by_peak(made),
+        *_by_busy_cores(made),
+        *_noted(made),
+    ]
     return Profile.model_validate({**base, **measured, "unknown": unknown, "notes": notes})
 
 
@@ -92,6 +98,14 @@ def _by_peak(stages: Sequence[StageOf]) -> Iterator[str]:
         yield (
             f"requested memory is not recorded for {named}: the plan packs by the peak used, and a scheduler "
             "that packs by requests needs more"
+        )
+
+
+def _by_busy_cores(stages: Sequence[StageOf]) -> Iterator[str]:
+    if named := _names([stage.name for stage in stages if stage.counts_busy]):
+        yield (
+            f"reserved cores are not recorded for {named}: a task takes the cores that it kept busy, rounded "
+            "up, and a scheduler that reserves more needs more"
         )
 
 

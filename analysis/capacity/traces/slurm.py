@@ -61,9 +61,14 @@ def read(source: Source) -> Record:
             tasks.append(_task(attempt))
         except (ValueError, OverflowError) as error:
             source.refuse(f"the line cannot be parsed: {error}.", COMMAND, attempt.line)
-    nameless = tasks and all(task.process == ALL for task in tasks)
-    unknown = ("the record has no JobName: all jobs are one stage",) if nameless else ()
-    return Record(tuple(tasks), unknown)
+    unknown = []
+    if tasks and all(task.process == ALL for task in tasks):
+        unknown.append("the record has no JobName: all jobs are one stage")
+    if not re.search(r"\bNTasks\b", header) and any(task.rss_mib for task in tasks):
+        unknown.append(
+            "the record has no NTasks: a step's memory is that of its largest task alone"
+        )
+    return Record(tuple(tasks), tuple(unknown))
 
 
 def _attempts(rows: Iterator[tuple[int, Row]]) -> list[Attempt]:
@@ -101,7 +106,7 @@ def _task(attempt: Attempt) -> Task:
         cpu_s=_cpu_s(job),
         cpus=reserved,
         rss_mib=_most(_used_mib(step) for step in (job, *attempt.steps)),
-        requested_mib=_requested_mib(job, reserved or 1),
+        requested_mib=_requested_mib(job, reserved),
         read_mib=_sum("MaxDiskRead", attempt.steps),
         write_mib=_sum("MaxDiskWrite", attempt.steps),
         submit_s=epoch_s(job.get("Submit")) or epoch_s(job.get("Start")),
@@ -126,7 +131,7 @@ def _used_mib(step: Row) -> float | None:
     return None if of_one is None else of_one * (number(step.get("NTasks")) or 1)
 
 
-def _requested_mib(job: Row, reserved: int) -> float | None:
+def _requested_mib(job: Row, reserved: int | None) -> float | None:
     text = known(job.get("ReqMem"))
     if text is None:
         return None
@@ -136,8 +141,9 @@ def _requested_mib(job: Row, reserved: int) -> float | None:
     size = mib(match["size"], None)
     if not size:  # 0n: all memory of the node
         return None
-    nodes = number(job.get("NNodes") or job.get("AllocNodes")) or 1
-    return size * {"n": nodes, "c": reserved, "": 1}[match["per"].lower()]
+    nodes = number(job.get("NNodes") or job.get("AllocNodes"))
+    times = {"n": nodes, "c": reserved, "": 1}[match["per"].lower()]
+    return None if times is None else size * times
 
 
 def _sum(column: str, steps: Sequence[Row]) -> float | None:

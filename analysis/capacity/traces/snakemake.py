@@ -39,9 +39,12 @@ def read(source: Source) -> Record:
             source.refuse(
                 f"the row cannot be parsed: {error}.", "give the file as Snakemake wrote it.", line
             )
+    unknown = [NO_FAILURES, NO_TIMES]
+    if any(known(row.get("cpu_time")) is None for rows in jobs.values() for _, row in rows):
+        unknown.append("CPU time is not recorded: the mean load for the run time stands for it")
     repeated = sum(len(rows) - 1 for rows in jobs.values())
     notes = ("repetitions of a benchmark count as one job, by their mean",) if repeated else ()
-    return Record(tuple(tasks), (NO_FAILURES, NO_TIMES), notes)
+    return Record(tuple(tasks), tuple(unknown), notes)
 
 
 def _rows(source: Source) -> Iterator[tuple[int, Mapping[str, str]]]:

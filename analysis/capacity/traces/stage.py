@@ -25,7 +25,7 @@ class StageOf:
         self.unknown: list[str] = []
         self.lacking: set[str] = set()
         self.notes: list[str] = []
-        self.packs_by_peak = self.counts_reserved = False
+        self.packs_by_peak = self.counts_reserved = self.counts_busy = False
         self.lost_hours = self.hours = 0.0
 
     def numbers(self) -> dict[str, Any]:
@@ -84,6 +84,7 @@ class StageOf:
             for task in self._attempts
             if task.cpu_s is not None or task.realtime_s is not None
         }
+        self.counts_busy = any(task.cpus is None for task in known)
         missing = sum(task.cpu_s is None for task in self._attempts)
         if missing:
             of = counted(len(self._attempts), "task")
