@@ -87,5 +87,5 @@ def _engine(where: AnalysisTarget) -> tuple[Engine, str | None]:
         )
     cluster = standing_cluster(where.build)
     require_yarn(where.build, cluster)
-    own = f"hdfs://{cluster.endpoints.namenode_rpc}/study/runs"
+    own = f"hdfs://{cluster.endpoints.one('namenode.rpc')}/study/runs"
     return yarn_engine(cluster, ensure_python_archive()), where.store or own

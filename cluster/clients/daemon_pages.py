@@ -44,7 +44,7 @@ def datanode_counters(
     """DataNode -> its counters. `beans`: a pattern of the names of its beans; `counters`: our names ->
     Hadoop's. StudyError if one does not tell."""
     ask = fetch or partial(fetch_page, cluster.endpoints)
-    every = cluster.endpoints.daemon_http
+    every = cluster.endpoints.all("jmx")
     return of_each(
         {name: every[name] for name in every if name.endswith("/datanode")},
         lambda name, address: _counters(

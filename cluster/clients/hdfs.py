@@ -41,7 +41,7 @@ class Hdfs:
     """Paths are absolute on HDFS. Refused requests raise OSError or a subclass."""
 
     def __init__(self, cluster: Cluster) -> None:
-        self._address = cluster.endpoints.namenode_http
+        self._address = cluster.endpoints.one("namenode.http")
         self._access, self._network = cluster.access, cluster.endpoints.network
         self._given = cluster.topology.given
 

@@ -42,7 +42,7 @@ def spark_options(cluster: Cluster, more: Mapping[str, str] | None = None) -> di
     options = {
         "spark.master": "yarn",
         "spark.submit.deployMode": "client",
-        "spark.yarn.stagingDir": f"hdfs://{cluster.endpoints.namenode_rpc}/study/spark",
+        "spark.yarn.stagingDir": f"hdfs://{cluster.endpoints.one('namenode.rpc')}/study/spark",
         "spark.yarn.am.memory": f"{AM_HEAP_MIB}m",
         "spark.yarn.am.memoryOverhead": f"{AM_MIB - AM_HEAP_MIB}m",
         "spark.yarn.maxAppAttempts": "1",

@@ -25,8 +25,8 @@ _UID_FIELD = 7
 
 
 def pages_of(endpoints: Endpoints) -> list[Address]:
-    every = (endpoints.resourcemanager_http, endpoints.hmaster_http, endpoints.namenode_http,
-             *endpoints.regionserver_http.values(), *endpoints.daemon_http.values())  # fmt: skip
+    pages = (kind for kind in endpoints.services if kind == "jmx" or kind.endswith(".http"))
+    every = (address for kind in pages for address in endpoints.all(kind).values())
     split = (address.rpartition(":") for address in dict.fromkeys(every) if address)
     return [(host, int(port)) for host, _, port in split]
 

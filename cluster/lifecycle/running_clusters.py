@@ -37,7 +37,7 @@ def require_yarn(build: Path, cluster: Cluster) -> None:
     Ports are reused: another cluster, with a measurement under way, may answer at the address of one
     that is gone. Where nothing listens, Hadoop's own client would retry for minutes.
     """
-    build, address = build.absolute(), cluster.endpoints.resourcemanager_rpc
+    build, address = build.absolute(), cluster.endpoints.one("resourcemanager.rpc")
     if cluster.topology.given is not None:
         what = "a given cluster has one queue for the study, which the analysis does not use."
         raise InputError(what, str(build), "name a build of a cluster that a study built.")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import TypeAdapter
 
@@ -22,25 +23,34 @@ class Phase:
     seconds: float
 
 
+Kind = Literal[
+    "namenode.rpc", "namenode.http", "resourcemanager.rpc", "resourcemanager.http", "zookeeper.client",
+    "hmaster.http", "regionserver.http",
+    "jmx",  # the pages of HDFS's and HBase's daemons, where they are the study's own
+    "store",  # daemons that a store's clients connect to; HBase's find theirs by ZooKeeper
+]  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Endpoints:
-    """Where the daemons answer. Addresses are host:port, as the client's XML names them; those of web servers
-    with TLS begin with https://. Empty without Hadoop. `store`: <node>/<daemon> -> address of the daemons of
-    another store."""
+    """Where the daemons answer: kind of service -> <node>/<daemon> -> address. A cluster has those kinds that
+    its store renders.
 
-    namenode_rpc: str = ""
-    namenode_http: str = ""
-    resourcemanager_rpc: str = ""
-    resourcemanager_http: str = ""
-    zookeeper: str = ""
-    hmaster_http: str = ""
-    regionserver_http: dict[str, str] = field(default_factory=dict)
+    Addresses are host:port, as the client's XML names them; those of web servers with TLS begin with https://.
+    `network`: the name of the network that they are in; empty: this machine's own.
+    """
+
+    services: Mapping[Kind, Mapping[str, str]] = field(default_factory=dict)
     access: Access = OPEN
-    daemon_http: dict[str, str] = field(default_factory=dict)
-    """The /jmx pages of HDFS and HBase, by <node>/<daemon>. Empty: the cluster is not the study's own."""
-    store: dict[str, str] = field(default_factory=dict)
     network: str = ""
-    """Name of the network in which the addresses are; empty: this machine's own."""
+
+    def all(self, kind: Kind) -> Mapping[str, str]:
+        """<node>/<daemon> -> address. Empty if the cluster has none."""
+        return self.services.get(kind, {})
+
+    def one(self, kind: Kind) -> str:
+        """The address of a service that a cluster has once; empty if it has none."""
+        return next(iter(self.all(kind).values()), "")
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
-from density_study.cluster.model.cluster import Endpoints
+from density_study.cluster.model.cluster import Endpoints, Kind
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.render.blueprint import Blueprint
 from density_study.cluster.render.conf_files import client_files, node_files
@@ -36,6 +35,13 @@ WORKER_SERVICES = (
     "nodemanager.http",
     "nodemanager.shuffle",
 )
+_OF_MASTER: tuple[Kind, ...] = (
+    "namenode.rpc",
+    "namenode.http",
+    "resourcemanager.rpc",
+    "resourcemanager.http",
+    "zookeeper.client",
+)
 
 
 class HadoopStore(ClusterStore):
@@ -60,34 +66,30 @@ class HadoopStore(ClusterStore):
             files={**_hadoop_files(blueprint), **own_files},
             prepare=format_daemon(blueprint),
             daemons=(*daemons(blueprint, self.beside_hdfs(blueprint.topology)), *own_daemons),
-            endpoints=replace(self.endpoints(blueprint), store=addresses(own_daemons)),
+            endpoints=Endpoints({**self.endpoints(blueprint), "store": addresses(own_daemons)}),
             initialise=self.initialise(blueprint),
         )
 
-    def endpoints(self, blueprint: Blueprint) -> Endpoints:
-        """Those of Hadoop and HBase."""
+    def endpoints(self, blueprint: Blueprint) -> dict[Kind, dict[str, str]]:
+        """Those of Hadoop and HBase: kind -> <node>/<daemon> -> address."""
         address, master = blueprint.ports.address, blueprint.topology.master
-        workers = blueprint.topology.workers
-        namenode_http = address(master, "namenode.http")
-        return Endpoints(
-            namenode_rpc=address(master, "namenode.rpc"),
-            namenode_http=namenode_http,
-            resourcemanager_rpc=address(master, "resourcemanager.rpc"),
-            resourcemanager_http=address(master, "resourcemanager.http"),
-            zookeeper=address(master, "zookeeper.client"),
-            daemon_http={
-                f"{master.name}/namenode": namenode_http,
-                **{f"{one.name}/datanode": address(one, "datanode.http") for one in workers},
-            },
-        )
+        known: dict[Kind, dict[str, str]] = {
+            kind: {f"{master.name}/{kind.partition('.')[0]}": address(master, kind)}
+            for kind in _OF_MASTER
+        }
+        datanodes = {
+            f"{one.name}/datanode": address(one, "datanode.http")
+            for one in blueprint.topology.workers
+        }
+        return {**known, "jmx": {**known["namenode.http"], **datanodes}}
 
     def readiness(
         self, topology: Topology, endpoints: Endpoints, fetch: Fetch | None = None
     ) -> list[Service]:
         checked, workers = partial(jmx_check, fetch), len(topology.workers)
         namenode, manager = "NameNode,name=FSNamesystemState", "ResourceManager,name=ClusterMetrics"
-        hdfs = checked(endpoints.namenode_http, namenode, hdfs_seen, workers)
-        yarn = checked(endpoints.resourcemanager_http, manager, yarn_seen, workers)
+        hdfs = checked(endpoints.one("namenode.http"), namenode, hdfs_seen, workers)
+        yarn = checked(endpoints.one("resourcemanager.http"), manager, yarn_seen, workers)
         hadoop = [Service("hdfs", "namenode", hdfs), Service("yarn", "resourcemanager", yarn)]
         return [*hadoop, *super().readiness(topology, endpoints, fetch)]
 

@@ -85,7 +85,7 @@ class ClusterStore(Store):
         for node in topology.clients:
             folder = "client" if node == topology.client else f"nodes/{node.name}"
             files |= {f"{folder}/{name}": text for name, text in store_client_files().items()}
-        return Rendered(files, None, daemons, Endpoints(store=addresses(daemons)))
+        return Rendered(files, None, daemons, Endpoints({"store": addresses(daemons)}))
 
     def readiness(
         self, topology: Topology, endpoints: Endpoints, fetch: Fetch | None = None
@@ -93,7 +93,7 @@ class ClusterStore(Store):
         """Its services with their checks: by default each daemon that has an address."""
         return [
             Service(name, name, partial(self.answer, address, endpoints.network))
-            for name, address in endpoints.store.items()
+            for name, address in endpoints.all("store").items()
         ]
 
     def answer(self, address: str, network: str = "") -> Seen:

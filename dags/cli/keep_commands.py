@@ -214,9 +214,9 @@ def print_reach(found: Kept, console: Console) -> None:
     rows = {
         "cluster": str(found.folder),
         "nodes": ", ".join(node.name for node in cluster.topology.nodes),
-        "HDFS": f"hdfs://{points.namenode_rpc}  http://{points.namenode_http}",
-        "YARN": f"http://{points.resourcemanager_http}",
-        "HBase": f"http://{points.hmaster_http}  ZooKeeper {points.zookeeper}",
+        "HDFS": f"hdfs://{points.one('namenode.rpc')}  http://{points.one('namenode.http')}",
+        "YARN": f"http://{points.one('resourcemanager.http')}",
+        "HBase": f"http://{points.one('hmaster.http')}  ZooKeeper {points.one('zookeeper.client')}",
         "client": f"HADOOP_CONF_DIR and HBASE_CONF_DIR: {client_conf(cluster)}",
         "shell": "study shell; its web pages: study shell --web",
         "expires": f"{until}; `study down` takes it down before",

@@ -29,7 +29,7 @@ def yarn_engine(cluster: Cluster, python_archive: Path) -> Engine:
     the nodes' containers are too small."""
     points = cluster.endpoints
     conf = str(cluster.site.root.absolute() / "conf" / "client")
-    known = {NAMENODES: f"{points.namenode_rpc}={points.namenode_http}"}
+    known = {NAMENODES: f"{points.one('namenode.rpc')}={points.one('namenode.http')}"}
     archive = {"spark.archives": f"{python_archive.absolute().as_uri()}#python"}
     environment = {"HADOOP_CONF_DIR": conf, "YARN_CONF_DIR": conf, **known}
     address = driver_address(cluster.topology)

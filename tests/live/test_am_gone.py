@@ -86,7 +86,7 @@ def _am_killed(cluster: Cluster, client: ProcessId) -> float:
 
 def _state(cluster: Cluster) -> str | None:
     """YARN's state of the last started job."""
-    url = f"http://{cluster.endpoints.resourcemanager_http}/ws/v1/cluster/apps"
+    url = f"http://{cluster.endpoints.one('resourcemanager.http')}/ws/v1/cluster/apps"
     answer = fetch_json(url, 30, cluster.endpoints.network)
     apps = (answer["apps"] or {"app": []})["app"]
     mine = [app for app in apps if app["id"].endswith("_0002")]

@@ -138,7 +138,7 @@ def test_daemons_listen_only_on_loopback_except_where_disclosed(up: Up) -> None:
 
 
 def test_programs_cannot_be_started_through_yarns_web_port(up: Up) -> None:
-    url = f"http://{up.cluster.endpoints.resourcemanager_http}/ws/v1/cluster/apps/new-application"
+    url = f"http://{up.cluster.endpoints.one('resourcemanager.http')}/ws/v1/cluster/apps/new-application"
     refused = session_of(OPEN, up.cluster.endpoints.network).post(url, timeout=10)
     assert refused.status_code == 403
     assert "disabled" in refused.text
@@ -154,7 +154,11 @@ def test_other_users_of_the_machine_reach_no_daemon(up: Up) -> None:
     for address in ports:  # they do listen, for this user
         with contextlib.suppress(ConnectionRefusedError):  # two are spare
             private_network.connect(points.network, address, 5).close()
-    for address in (points.resourcemanager_rpc, points.namenode_rpc, points.zookeeper):
+    for address in (
+        points.one("resourcemanager.rpc"),
+        points.one("namenode.rpc"),
+        points.one("zookeeper.client"),
+    ):
         host, _, port = address.rpartition(":")
         private_network.connect(points.network, (host, int(port)), 5).close()
     tries = f"""

@@ -80,21 +80,21 @@ def analyse(root: Path, *options: str) -> None:
 
 
 def yarn_answer(cluster: Cluster, what: str) -> Any:
-    url = f"http://{cluster.endpoints.resourcemanager_http}/ws/v1/cluster/{what}"
+    url = f"http://{cluster.endpoints.one('resourcemanager.http')}/ws/v1/cluster/{what}"
     return fetch_json(url, 10, cluster.endpoints.network)
 
 
 def fetched(cluster: Cluster, run: Path, folder: Path) -> Path:
     """A copy of the run's folder in HDFS, read in the cluster's network."""
     points = cluster.endpoints
-    place = run_place(f"hdfs://{points.namenode_rpc}/study/runs", run)
-    host, _, port = points.namenode_http.rpartition(":")
+    place = run_place(f"hdfs://{points.one('namenode.rpc')}/study/runs", run)
+    host, _, port = points.one("namenode.http").rpartition(":")
     copy = (
         "import fsspec, sys; "
         f"fsspec.filesystem('webhdfs', host={host!r}, port={port}, user='root')"
         ".get(sys.argv[1], sys.argv[2], recursive=True)"
     )
-    path = str(place).partition(points.namenode_rpc)[2]
+    path = str(place).partition(points.one("namenode.rpc"))[2]
     argv = (*entry(points.network), sys.executable, "-c", copy, path, str(folder / "copy"))
     subprocess.run(argv, check=True)
     return folder / "copy"

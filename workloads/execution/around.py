@@ -42,7 +42,7 @@ def read_around(
 
 
 def _caches(context: TrialContext, setting: Setting, _: str) -> CachesReading | None:
-    counted = setting.uses_block_caches and context.cluster.endpoints.regionserver_http
+    counted = setting.uses_block_caches and context.cluster.endpoints.all("regionserver.http")
     return read_caches(context.cluster) if counted else None
 
 

@@ -61,7 +61,7 @@ def read_caches(cluster: Cluster, fetch: Fetch | None = None) -> CachesReading:
     ask = fetch or partial(fetch_page, cluster.endpoints)
     cache, tier = cluster.topology.configuration.block_cache, has_tier(cluster.topology)
     counters, engines, used_mib, faults = {}, {}, 0.0, []
-    for name, address in cluster.endpoints.regionserver_http.items():
+    for name, address in cluster.endpoints.all("regionserver.http").items():
         try:
             url = url_of(address)
             server = _server(ask, url)
@@ -92,7 +92,7 @@ def _server(ask: Fetch, url: str) -> Mapping[str, Any]:
 def caches_between(cluster: Cluster, before: CachesReading, after: CachesReading) -> CacheUse:
     """What the caches did between two readings, summed over the servers. A number is None if a server did not
     tell it, or restarted."""
-    names = cluster.endpoints.regionserver_http
+    names = cluster.endpoints.all("regionserver.http")
     growth = [
         {key: count - before.counters[name][key] for key, count in after.counters[name].items()}
         for name in names

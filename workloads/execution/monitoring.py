@@ -188,7 +188,7 @@ def daemons_of(cluster: Cluster, machines: Sequence[Machine]) -> dict[str, dict[
     for node in cluster.topology.nodes:
         guest = f"{node.name}.{node.host}"
         of_machine = found.get(guest if guest in names else node.host, {})
-        for daemon, address in cluster.endpoints.daemon_http.items():
+        for daemon, address in cluster.endpoints.all("jmx").items():
             if daemon.partition("/")[0] == node.name:
                 of_machine[daemon] = address
     return found

@@ -56,7 +56,7 @@ def read_others(context: TrialContext, name: str) -> OthersReading | None:
 
 def _vcore_s(cluster: Cluster) -> dict[str, float]:
     """Allocated vcore seconds so far of each application of others that YARN still knows."""
-    manager = cluster.endpoints.resourcemanager_http
+    manager = cluster.endpoints.one("resourcemanager.http")
     answer = get_json(manager, "/ws/v1/cluster/apps", access=cluster.access)
     apps = (answer["apps"] or {}).get("app", [])
     return {

@@ -36,7 +36,8 @@ def row_written_and_read(cluster: Cluster, journal: Journal) -> None:
         transport.stop(process)
         transport.collect(node, logs)
     if exit_code != 0:
-        place = cluster.endpoints.zookeeper or ", ".join(cluster.endpoints.store.values())
+        points = cluster.endpoints
+        place = points.one("zookeeper.client") or ", ".join(points.all("store").values())
         raise BringUpError(
             f"no row could be written to {store.title} and read back.",
             f"{store.name} on {place or node.name}",
@@ -47,7 +48,7 @@ def row_written_and_read(cluster: Cluster, journal: Journal) -> None:
 
 
 def _hbase_command(cluster: Cluster, name: str, deadline_s: int) -> Command:
-    servers = str(len(cluster.endpoints.regionserver_http))
+    servers = str(len(cluster.endpoints.all("regionserver.http")))
     given = cluster.topology.given
     verb: tuple[str, ...] = ("ready", "--regionservers", servers, "--deadline-s", str(deadline_s))
     if given is not None:

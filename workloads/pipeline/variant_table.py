@@ -28,7 +28,7 @@ _NAMED = ("--table", TABLE, "--family", FAMILY)
 def create_table(context: TrialContext, bases: int) -> None:
     """An empty one, with a region on each RegionServer along the reference."""
     tables = Tables.of(context.cluster)
-    regions = str(len(context.cluster.endpoints.regionserver_http))
+    regions = str(len(context.cluster.endpoints.all("regionserver.http")))
     acts: list[tuple[str, ...]] = [("balancer", "off")]
     if tables.known(TABLE) is not None:
         acts.append(("drop", "--table", TABLE))

@@ -116,7 +116,7 @@ def _fault(context: TrialContext, setting: YcsbSetting) -> Iterator[Deed | None]
 
 def _create(context: TrialContext, setting: YcsbSetting) -> list[dict[str, Any]]:
     """Create an empty table, pre-split along the real distribution of its keys."""
-    servers = len(context.cluster.endpoints.regionserver_http)
+    servers = len(context.cluster.endpoints.all("regionserver.http"))
     regions = str(setting.regions_per_server * servers)
     tables, name = Tables.of(context.cluster), table_of(setting)
     known = tables.known(name)

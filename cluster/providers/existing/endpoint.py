@@ -71,7 +71,7 @@ class EndpointProvider(ExistingProvider):
             "unwatched": watched.unwatched(given, given.endpoint.hosts),
             **({"caution": store.caution} if store.caution else {}),
         }
-        endpoints = Endpoints(store={address: address for address in given.endpoint.addresses})
+        endpoints = Endpoints({"store": {one: one for one in given.endpoint.addresses}})
         return Joined(VERSIONS, endpoints, client_conf(site), seen)
 
     def transport(self, site: Site, journal: Journal) -> LocalTransport:

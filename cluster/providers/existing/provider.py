@@ -134,19 +134,20 @@ class ExistingProvider(Provider[ExistingTopology]):
         conf, namespace = client_conf(site), given.namespace
         hbase = table_tool(conf, access, "servers", "--namespace", namespace)
         held = table_tool(conf, access, "namespace", "state", namespace, "--tag", site.tag)
+        servers = {
+            server["name"]: f"{configuration.hbase_scheme}{server['info']}"
+            for server in hbase["servers"]
+            if server["info"]
+        }
         endpoints = Endpoints(
-            namenode_rpc=configuration.get("fs.defaultFS"),
-            namenode_http=answers.namenode,
-            resourcemanager_rpc="",
-            resourcemanager_http=answers.resourcemanager,
-            zookeeper=configuration.get("hbase.zookeeper.quorum"),
-            hmaster_http="",
-            regionserver_http={
-                server["name"]: f"{configuration.hbase_scheme}{server['info']}"
-                for server in hbase["servers"]
-                if server["info"]
+            {
+                "namenode.rpc": {"namenode": configuration.get("fs.defaultFS")},
+                "namenode.http": {"namenode": answers.namenode},
+                "resourcemanager.http": {"resourcemanager": answers.resourcemanager},
+                "zookeeper.client": {"zookeeper": configuration.get("hbase.zookeeper.quorum")},
+                "regionserver.http": servers,
             },
-            access=access,
+            access,
         )
         seen = {
             "hadoop": answers.hadoop,

@@ -101,7 +101,7 @@ class Accumulo(HadoopStore):
         """Clients find tablets by ZooKeeper. What follows the password is for StoreTool."""
         cluster = where.cluster
         return {
-            "accumulo.zookeepers": cluster.endpoints.zookeeper,
+            "accumulo.zookeepers": cluster.endpoints.one("zookeeper.client"),
             "accumulo.instance": INSTANCE,
             "accumulo.password": PASSWORD,
             "accumulo.tservers": str(len(cluster.topology.workers)),

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, ClassVar
 
-from density_study.cluster.model.cluster import Endpoints
+from density_study.cluster.model.cluster import Endpoints, Kind
 from density_study.cluster.model.configuration import SITES
 from density_study.cluster.model.host import Role
 from density_study.cluster.model.store import Durability
@@ -55,25 +54,24 @@ class HBase(HadoopStore):
         )
         return ((topology.master, "hmaster", "hmaster"), *servers)
 
-    def endpoints(self, blueprint: Blueprint) -> Endpoints:
-        hadoop, address = super().endpoints(blueprint), blueprint.ports.address
-        http = {
-            f"{node.name}/{name}": address(node, f"{name}.http")
-            for node, _, name in self.beside_hdfs(blueprint.topology)
+    def endpoints(self, blueprint: Blueprint) -> dict[Kind, dict[str, str]]:
+        hadoop, http = super().endpoints(blueprint), dict[str, dict[str, str]]()
+        for node, kind, name in self.beside_hdfs(blueprint.topology):
+            address = blueprint.ports.address(node, f"{name}.http")
+            http.setdefault(kind, {})[f"{node.name}/{name}"] = address
+        servers = http.get("regionserver", {})
+        return {
+            **hadoop,
+            "hmaster.http": http["hmaster"],
+            "regionserver.http": servers,
+            "jmx": {**hadoop["jmx"], **http["hmaster"], **servers},
         }
-        hmaster = f"{blueprint.topology.master.name}/hmaster"
-        return replace(
-            hadoop,
-            hmaster_http=http[hmaster],
-            regionserver_http={name: at for name, at in http.items() if name != hmaster},
-            daemon_http={**hadoop.daemon_http, **http},
-        )
 
     def readiness(
         self, topology: Topology, endpoints: Endpoints, fetch: Fetch | None = None
     ) -> list[Service]:
-        bean, servers = "HBase,name=Master,sub=Server", len(endpoints.regionserver_http)
-        check = jmx_check(fetch, endpoints.hmaster_http, bean, hbase_seen, servers)
+        bean, servers = "HBase,name=Master,sub=Server", len(endpoints.all("regionserver.http"))
+        check = jmx_check(fetch, endpoints.one("hmaster.http"), bean, hbase_seen, servers)
         return [
             *super().readiness(topology, endpoints, fetch),
             Service("hbase", "hmaster", check),

@@ -68,7 +68,7 @@ class Kudu(ClusterStore):
         page = allocate_ports(topology).address(topology.master, "kudu-master.http")
         return [
             Service(name, name, partial(kudu_answer, fetch or fetch_json, page, address))
-            for name, address in endpoints.store.items()
+            for name, address in endpoints.all("store").items()
         ]
 
     def client_properties(self, where: Where) -> Mapping[str, str]:

@@ -96,7 +96,7 @@ class Redis(ClusterStore):
 
     def client_properties(self, where: Where) -> Mapping[str, str]:
         """One address, or those of all shards."""
-        return self._at(where.cluster.endpoints.store.values())
+        return self._at(where.cluster.endpoints.all("store").values())
 
     def _at(self, addresses: Iterable[str]) -> dict[str, str]:
         return {"redis.address": ",".join(addresses)}

@@ -55,7 +55,9 @@ class Build:
     def daemon(self, name: str) -> str:
         """Address of a daemon's web server."""
         rendered = self.cluster.endpoints
-        return {"namenode": rendered.namenode_http, "hmaster": rendered.hmaster_http}[name]
+        return {"namenode": rendered.one("namenode.http"), "hmaster": rendered.one("hmaster.http")}[
+            name
+        ]
 
 
 def arm(

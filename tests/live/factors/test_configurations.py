@@ -60,7 +60,7 @@ def test_properties_collector_and_flags_are_in_effect(tmp_path: Path) -> None:
 def test_an_off_heap_cache_is_allocated_beside_the_heap(tmp_path: Path) -> None:
     cache = Configuration(block_cache=BlockCache("off-heap", 512))
     with built(tmp_path, arm(tmp_path, configuration=cache)) as build:
-        (address,) = build.cluster.endpoints.regionserver_http.values()
+        (address,) = build.cluster.endpoints.all("regionserver.http").values()
         direct = build.bean(address, "java.nio:type=BufferPool,name=direct")
         assert direct["TotalCapacity"] >= 512 * 2**20
         log = next((build.cluster.site.root / "logs").rglob("regionserver-1.log")).read_text()

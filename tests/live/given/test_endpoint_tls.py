@@ -112,7 +112,7 @@ def cassandra_by_tls(folder: Path) -> Iterator[str]:
         provider_of("local").transport(site, journal).start(
             worker, again, folder / "again.out", folder / "again.err"
         )
-        (address,) = cluster.endpoints.store.values()
+        (address,) = cluster.endpoints.all("store").values()
         yield address
     finally:
         tear_down(site, journal)

@@ -154,7 +154,7 @@ def test_a_cluster(tmp_path: Path, name: str) -> None:
         tool(cluster, transport, tmp_path, "empty")
         rows = rows_of_others(cluster, transport, tmp_path)
         spec = tmp_path / "study.yaml"
-        address = next(iter(cluster.endpoints.store.values()))
+        address = next(iter(cluster.endpoints.all("store").values()))
         spec.write_text(OURS.replace("NAME", name).replace("ADDRESS", f'"{address}"'))
         with measured(spec, tmp_path / "runs") as done:
             check_measured(done, 1000)

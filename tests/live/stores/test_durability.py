@@ -30,7 +30,7 @@ WRITTEN = 500
 
 def talk(cluster: Cluster, *commands: str) -> list[str]:
     """The first line of each answer of the cluster's Redis server."""
-    (address,) = cluster.endpoints.store.values()
+    (address,) = cluster.endpoints.all("store").values()
     host, _, port = address.rpartition(":")
     with (
         connect(cluster.endpoints.network, (host, int(port)), 10) as connection,
@@ -51,7 +51,7 @@ def test_redis(tmp_path: Path, level: Durability, kept: int) -> None:
     try:
         stacks = ensure_stacks(placed.arm.versions, placed.store)
         cluster = bring_up(site, placed, stacks, journal)
-        (address,) = cluster.endpoints.store.values()
+        (address,) = cluster.endpoints.all("store").values()
         writes = [f"HSET user{n} field0 value" for n in range(WRITTEN)]
         assert set(talk(cluster, *writes)) == {":1"}
         (process,) = cluster.processes

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from density_study.cluster.model.cluster import Endpoints
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.state.file_fault import as_study_errors
 from density_study.cluster.state.journal import Journal
@@ -77,7 +78,7 @@ def world(monkeypatch: pytest.MonkeyPatch) -> World:
 def _cluster(run: Run, build: str) -> Any:
     return SimpleNamespace(
         topology=run.plan.topology_of(build), site=run.site(build), processes=(), phases=(),
-        disclosure={}, endpoints=SimpleNamespace(daemon_http={}, regionserver_http=()),
+        disclosure={}, endpoints=Endpoints(),
     )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from density_study.cluster.lifecycle.startup_monitor import StartupMonitor
+from density_study.cluster.model.cluster import Endpoints
 from density_study.cluster.model.errors import BringUpError
 from density_study.cluster.model.store import store_named
 from density_study.cluster.model.topology import Node
@@ -114,7 +115,7 @@ def test_accumulo_is_ready_with_its_hdfs_and_yarn() -> None:
     rendered = render(blueprint(placed))
     names = [service.name for service in store_of(placed).readiness(placed, rendered.endpoints)]
     assert names == ["hdfs", "yarn", "w1/tserver", "w2/tserver"]
-    assert rendered.endpoints.hmaster_http == "" and not rendered.endpoints.regionserver_http
+    assert not {"hmaster.http", "regionserver.http"} & set(rendered.endpoints.services)
     assert rendered.initialise is not None
     after = {
         one.name for one in rendered.daemons if one.starts_after == (rendered.initialise.name,)
@@ -174,7 +175,9 @@ def answers(value: object) -> dict[str, str]:
         return value
 
     topology = local()
-    monitored = store_of(topology).readiness(topology, HBase().endpoints(blueprint(topology)), ask)
+    monitored = store_of(topology).readiness(
+        topology, Endpoints(HBase().endpoints(blueprint(topology))), ask
+    )
     statuses = {service.name: service.check() for service in monitored}
     assert not any(each.ready for each in statuses.values())
     return {name: each.state for name, each in statuses.items()}

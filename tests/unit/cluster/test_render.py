@@ -35,12 +35,12 @@ def test_daemons_and_clients_agree_on_service_addresses() -> None:
     paths = [p for p in rendered.files if p.endswith(("core-site.xml", "hbase-site.xml"))]
     assert len(paths) == 2 * 4
     roots = {settings(rendered, p)["fs.defaultFS"] for p in paths if "core" in p}
-    assert roots == {"hdfs://" + rendered.endpoints.namenode_rpc}
+    assert roots == {"hdfs://" + rendered.endpoints.one("namenode.rpc")}
     quorum = {
         (s["hbase.zookeeper.quorum"], s["hbase.zookeeper.property.clientPort"])
         for s in (settings(rendered, p) for p in paths if "hbase" in p)
     }
-    assert quorum == {tuple(rendered.endpoints.zookeeper.split(":"))}
+    assert quorum == {tuple(rendered.endpoints.one("zookeeper.client").split(":"))}
 
 
 def test_no_daemon_binds_to_all_addresses() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from density_study.cluster.model.cluster import Cluster, Site, cluster_json
+from density_study.cluster.model.cluster import Cluster, Endpoints, Site, cluster_json
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.stores.hbase.store import HBase
 from density_study.jobs.remote_analysis import AnalysisTarget, analyse_elsewhere
@@ -28,7 +28,7 @@ def cluster(container_mib: int, workers: int = 2) -> Cluster:
     return Cluster(
         site=Site(Path("/runs/q/1/builds/b1"), "q/1/b1"),
         topology=topology,
-        endpoints=HBase().endpoints(blueprint(topology)),
+        endpoints=Endpoints(HBase().endpoints(blueprint(topology))),
         phases=(),
         processes=(),
         hadoop_home=Path("/opt/hadoop"),
@@ -66,7 +66,7 @@ def test_python_is_an_archive_and_the_cluster_has_its_own_configuration() -> Non
     assert engine.python == "./python/bin/python3." + str(sys.version_info.minor)
     assert engine.environment["HADOOP_CONF_DIR"] == "/runs/q/1/builds/b1/conf/client"
     points = standing.endpoints
-    namenodes = f"{points.namenode_rpc}={points.namenode_http}"
+    namenodes = f"{points.one('namenode.rpc')}={points.one('namenode.http')}"
     assert (
         engine.environment[NAMENODES]
         == engine.options[f"spark.executorEnv.{NAMENODES}"]

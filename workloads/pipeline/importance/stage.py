@@ -64,7 +64,7 @@ def find_variants(
         "--events", str(raw), "--result", str(result), "--planted", *map(str, causal), "--submit",
         str(home / "bin" / "spark-submit"),
         *(word for name, value in options.items() for word in ("--conf", f"{name}={value}")),
-        str(FOREST), f"hdfs://{cluster.endpoints.namenode_rpc}{_path(asked, seed)}",
+        str(FOREST), f"hdfs://{cluster.endpoints.one('namenode.rpc')}{_path(asked, seed)}",
         "--variants", str(asked.variants), "--trees", str(asked.trees), "--seed", str(seed),
         "--top", str(len(causal)), "--result", str(result),
     )  # fmt: skip

@@ -48,7 +48,7 @@ def required_pair(topology: Placed) -> tuple[Node, Node]:
 def victims_servers(context: TrialContext) -> str:
     """HOST:PORT,... of the web servers of the RegionServers on the victim's node."""
     victim, _ = required_pair(context.cluster.topology)
-    servers = context.cluster.endpoints.regionserver_http.items()
+    servers = context.cluster.endpoints.all("regionserver.http").items()
     return ",".join(address for name, address in servers if name.split("/")[0] == victim.name)
 
 

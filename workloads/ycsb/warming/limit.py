@@ -18,7 +18,9 @@ def limit_s(setting: YcsbSetting, cluster: Cluster) -> float:
     """Three times what compilers need on the host with the most servers per core, and what drives of 100
     reads/s need for as many requests as compilers need, and for blocks of 64 KiB in the servers' memory."""
     topology = cluster.topology
-    servers = max(1, len(cluster.endpoints.regionserver_http or cluster.endpoints.store))
+    servers = max(
+        1, len(cluster.endpoints.all("regionserver.http") or cluster.endpoints.all("store"))
+    )
     on_host, cores, memory_mib = dict[str, int](), dict[str, int](), 0
     for node in topology.workers:
         on_host[node.host] = on_host.get(node.host, 0) + max(1, node.regionservers)

@@ -23,7 +23,7 @@ def look_at(context: TrialContext, logs: Sequence[str]) -> Look | None:
     """The servers' counters now; None if one does not answer in time, as on an overloaded machine. `logs`: of
     the clients that warm them up, relative to the record."""
     cluster = context.cluster
-    if cluster.endpoints.regionserver_http:
+    if cluster.endpoints.all("regionserver.http"):
         return _of_hbase(cluster.endpoints)
     compiled_s = _compiled_s(cluster)
     if not compiled_s:
@@ -52,7 +52,7 @@ def _of_hbase(endpoints: Endpoints) -> Look | None:
         )
 
     try:
-        told = of_each(endpoints.regionserver_http, counted)
+        told = of_each(endpoints.all("regionserver.http"), counted)
     except NO_ANSWER:
         return None
     compiled_s = {name: one[0] for name, one in told.items()}
@@ -69,7 +69,7 @@ def _compiled_s(cluster: Cluster) -> Mapping[str, float]:
     compilers, or are of others."""
     try:
         names = {one.pid: f"{one.node}/{one.name}" for one in cluster.processes}
-        servers = cluster.endpoints.store
+        servers = cluster.endpoints.all("store")
         return {name: compilers_cpu_s(pid) for pid, name in names.items() if name in servers}
     except OSError:
         return {}

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from density_study.cluster.model.cluster import Cluster
+from density_study.cluster.model.cluster import Cluster, Endpoints
 from density_study.cluster.model.configuration import BlockCache, Configuration
 from density_study.workloads.execution import block_caches
 from density_study.workloads.execution.block_caches import (
@@ -26,7 +26,7 @@ OFF_HEAP = Configuration(block_cache=BlockCache("off-heap", 512))
 
 def cluster(configuration: Configuration = OFF_HEAP, **levels: str) -> Cluster:
     topology = with_arm(local(2), configuration=configuration, levels=levels)
-    endpoints = SimpleNamespace(regionserver_http=SERVERS)
+    endpoints = Endpoints({"regionserver.http": SERVERS})
     return SimpleNamespace(topology=topology, endpoints=endpoints)  # type: ignore[return-value]
 
 

@@ -35,7 +35,7 @@ def test_full_disks_are_named(
     monkeypatch: pytest.MonkeyPatch, disks_mib: Mapping[str, int] | None, named: list[str]
 ) -> None:
     monkeypatch.setattr(module, "provider_of", lambda _: _Provider(disks_mib))
-    nowhere = Endpoints("", "", "", "", "", "", {})
+    nowhere = Endpoints()
     root = Path("/nowhere")
     cluster = Cluster(Site(root, "s/r/b1"), local(), nowhere, (), (), root, root, root, root, {})
     told = full_disks(cluster)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from density_study.cluster.model.cluster import Endpoints
 from density_study.cluster.model.errors import HostLostError, StudyError
 from density_study.cluster.state.events import TrialState
 from density_study.cluster.state.journal import Journal
@@ -62,7 +63,7 @@ def ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, runner: Runner) -> Ma
     step = run.plan.trials[0]
     cluster: Any = SimpleNamespace(
         topology=run.plan.topology_of(step.build), site=run.site(step.build), processes=(), phases=(),
-        disclosure={"kernel": "6"}, endpoints=SimpleNamespace(daemon_http={}, regionserver_http={}),
+        disclosure={"kernel": "6"}, endpoints=Endpoints(),
     )  # fmt: skip
     monkeypatch.setattr(trial, "kind_of", lambda _: SimpleNamespace(runner=lambda: runner))
     monkeypatch.setattr(trial, "Monitors", Monitors)

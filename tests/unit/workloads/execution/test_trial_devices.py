@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+from density_study.cluster.model.cluster import Endpoints
 from density_study.cluster.state.journal import Journal
 from density_study.workloads.execution import trial
 from density_study.workloads.execution.monitoring import daemons_of
@@ -31,7 +32,7 @@ def kinds_in(step: Step, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> set
     run = Run(tmp_path, study(**CHOSEN), plan(**CHOSEN), Journal(tmp_path / "journal.jsonl"))
     cluster: Any = SimpleNamespace(
         topology=run.plan.topology_of(step.build), site=run.site(step.build), processes=(), phases=(),
-        disclosure={}, endpoints=SimpleNamespace(daemon_http={}, regionserver_http={}),
+        disclosure={}, endpoints=Endpoints(),
     )  # fmt: skip
     monkeypatch.setattr(trial, "kind_of", lambda _: SimpleNamespace(runner=lambda: Runner()))
     monkeypatch.setattr(trial, "Monitors", Seen)
@@ -64,7 +65,7 @@ def _cluster(nodes: dict[str, str], daemons: dict[str, str]) -> Any:
         topology=SimpleNamespace(
             nodes=[SimpleNamespace(name=node, host=host) for node, host in nodes.items()]
         ),
-        endpoints=SimpleNamespace(daemon_http=daemons, regionserver_http={}),
+        endpoints=Endpoints({"jmx": daemons}),
     )
 
 

@@ -13,7 +13,7 @@ from density_study.analysis.summary.disclosure import (
     unequal_durability,
     unexpected_differences,
 )
-from density_study.cluster.model.cluster import Site
+from density_study.cluster.model.cluster import Endpoints, Site
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.memory import OVERHEAD_MIB as OVERHEAD_OF_JVM_MIB
 from density_study.cluster.model.memory import daemon_heaps
@@ -431,7 +431,12 @@ def test_memory_of_redis_is_what_was_measured(tmp_path: Path) -> None:
 def test_clients_are_told_the_durability_that_no_server_sets(
     store: Store, told: dict[str, str]
 ) -> None:
-    endpoints = SimpleNamespace(store={"w1/redis": "127.0.0.1:21000"}, zookeeper="127.0.0.1:21007")
+    endpoints = Endpoints(
+        {
+            "store": {"w1/redis": "127.0.0.1:21000"},
+            "zookeeper.client": {"m1/zookeeper": "127.0.0.1:21007"},
+        }
+    )
     topology, site = with_arm(local(2), store=store), Site(Path("/b"), "s/r/b")
     cluster: Any = SimpleNamespace(
         site=site, topology=topology, built=topology, endpoints=endpoints

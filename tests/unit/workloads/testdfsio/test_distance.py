@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from density_study.cluster.model.cluster import Endpoints
 from density_study.cluster.model.topology import Topology
 from density_study.workloads.testdfsio.distance import UNKNOWN, Sent, bytes_by_distance, read_sent
 from tests.support.topologies import local
@@ -68,7 +69,7 @@ def test_what_the_counters_do_not_show_is_unknown(
 
 
 def cluster(**daemons: str) -> Any:
-    return SimpleNamespace(endpoints=SimpleNamespace(daemon_http=daemons, network=""))
+    return SimpleNamespace(endpoints=Endpoints({"jmx": daemons}))
 
 
 DAEMONS = {"w1/datanode": "h1:9864", "w1/regionserver-1": "h1:1", "m1/namenode": "m:9870"}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from density_study.cluster.clients.hdfs import Block
-from density_study.cluster.model.cluster import Cluster
+from density_study.cluster.model.cluster import Cluster, Endpoints
 from density_study.cluster.model.configuration import Configuration
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.topology import Topology
@@ -97,7 +97,7 @@ def test_the_cached_share_counts_each_replica() -> None:
 
 def cluster() -> Cluster:
     pages = {"m1/namenode": "m:1", "w1/datanode": "a:1"}
-    endpoints = SimpleNamespace(daemon_http=pages)
+    endpoints = Endpoints({"jmx": pages})
     return SimpleNamespace(topology=arm(), endpoints=endpoints)  # type: ignore[return-value]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from density_study.cluster.model.cluster import Endpoints
 from density_study.cluster.model.store import default_store
 from density_study.cluster.model.transport import ProcessId
 from density_study.cluster.state.journal import Journal
@@ -33,7 +34,7 @@ class World:
         self.build(folder, pid=1)
 
     def build(self, folder: Path, pid: int) -> None:
-        endpoints = SimpleNamespace(regionserver_http={"w1": "a", "w2": "b"})
+        endpoints = Endpoints({"regionserver.http": {"w1": "a", "w2": "b"}})
         cluster = SimpleNamespace(
             site=SimpleNamespace(root=folder),
             processes=(ProcessId("w1", "regionserver-1", pid, 77),),

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from density_study.cluster.model.cluster import Endpoints
 from density_study.cluster.model.store import Store, store_named
 from density_study.cluster.model.transport import ProcessId
 from density_study.cluster.state.journal import Journal
@@ -31,9 +32,7 @@ class World:
             site=SimpleNamespace(root=folder),
             processes=(ProcessId("w1", "cassandra", 7, 77),),
             topology=SimpleNamespace(store=store, workers=(), jit="full"),
-            endpoints=SimpleNamespace(
-                regionserver_http={}, store={"w1/cassandra": "127.0.0.1:21000"}
-            ),
+            endpoints=Endpoints({"store": {"w1/cassandra": "127.0.0.1:21000"}}),
         )
         self.context: Any = SimpleNamespace(
             cluster=cluster, journal=Journal(folder / "journal.jsonl")

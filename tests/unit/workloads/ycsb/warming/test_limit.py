@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from density_study.cluster.model.cluster import Endpoints
 from density_study.cluster.model.host import Disk
 from density_study.workloads.ycsb.setting import YcsbSetting
 from density_study.workloads.ycsb.warming.limit import limit_s
@@ -27,7 +28,7 @@ def cluster(hosts: int, servers: int, cores: int = 64, drives: int = 12) -> Any:
     ]  # fmt: skip
     topology = replace(local(1), nodes=tuple(workers))
     addresses = {worker.name: "a:1" for worker in workers}
-    endpoints = SimpleNamespace(regionserver_http=addresses, store={})
+    endpoints = Endpoints({"regionserver.http": addresses})
     return SimpleNamespace(topology=topology, endpoints=endpoints)
 
 
@@ -60,6 +61,6 @@ def test_each_server_on_one_drive_can_serve_enough() -> None:
 def test_a_given_cluster_whose_hosts_nobody_knows_has_a_limit() -> None:
     given = SimpleNamespace(
         topology=SimpleNamespace(workers=(), jit="full"),
-        endpoints=SimpleNamespace(regionserver_http={"a": "a:1"}, store={}),
+        endpoints=Endpoints({"regionserver.http": {"a": "a:1"}}),
     )
     assert limit(1000, given) > LEAST_SERVED["full"] / 100

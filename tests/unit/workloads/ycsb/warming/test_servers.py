@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from density_study.cluster.clients import daemon_pages
-from density_study.cluster.model.access import OPEN
+from density_study.cluster.model.cluster import Endpoints
 from density_study.cluster.model.store import default_store, store_named
 from density_study.workloads.ycsb.warming import servers
 from density_study.workloads.ycsb.warming.servers import look_at
@@ -25,7 +25,7 @@ SERVER = {
 
 
 def context(**addresses: str) -> Any:
-    endpoints = SimpleNamespace(regionserver_http=addresses, access=OPEN, network="")
+    endpoints = Endpoints({"regionserver.http": addresses})
     cluster = SimpleNamespace(endpoints=endpoints, topology=SimpleNamespace(store=default_store()))
     return SimpleNamespace(cluster=cluster)
 
@@ -70,9 +70,7 @@ def test_servers_of_other_stores_have_served_what_the_clients_did(
     monkeypatch.setattr(servers, "compilers_cpu_s", lambda pid: float(pid))
     (tmp_path / "one.err").write_text(STATUS)
     cluster = SimpleNamespace(
-        endpoints=SimpleNamespace(
-            regionserver_http={}, store={"w1/cassandra": "a", "w2/cassandra": "b"}
-        ),
+        endpoints=Endpoints({"store": {"w1/cassandra": "a", "w2/cassandra": "b"}}),
         topology=SimpleNamespace(store=store_named("cassandra", "synced")),
         processes=[SimpleNamespace(pid=n, node=f"w{n}", name="cassandra") for n in (1, 2)],
     )
