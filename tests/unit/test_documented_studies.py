@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.providers.simulated.effects import Effects
 from density_study.workloads.imports.map_model import ImportMap
 from density_study.workloads.planning.planned_study import plan_study
 from density_study.workloads.study.study_file import parse_study
@@ -34,7 +35,8 @@ def blocks() -> Iterator[tuple[str, str]]:
 
 SHOWN = dict(blocks())
 MAPS = {name: text for name, text in SHOWN.items() if "import-records.md" in name}
-STUDIES = {name: text for name, text in SHOWN.items() if name not in MAPS}
+EFFECTS = {name: text for name, text in SHOWN.items() if "rehearse-a-study.md" in name}
+STUDIES = {name: text for name, text in SHOWN.items() if name not in MAPS | EFFECTS}
 
 
 def test_pages_show_complete_studies_and_parts() -> None:
@@ -49,6 +51,12 @@ def test_a_shown_map_is_valid(name: str) -> None:
     trial = {"ycsb": {"mix": "c"}, "repetition": 1, **shown}
     whole = shown if "trials" in shown else {"study": "documented", "trials": [trial]}
     assert ImportMap.model_validate(whole).trials
+
+
+@pytest.mark.parametrize("name", EFFECTS)
+def test_a_shown_file_of_effects_is_valid(name: str, tmp_path: Path) -> None:
+    (tmp_path / "effects.yaml").write_text(EFFECTS[name], encoding="utf-8")
+    assert Effects.named(str(tmp_path / "effects.yaml")).declared
 
 
 @pytest.mark.parametrize("name", STUDIES)

@@ -58,8 +58,9 @@ def carry(
     seed: Seed = SEED,
     as_json: Json = False,
 ) -> None:
-    """Find the load that the hosts that stand carry under SLOs, what one more part changes, and when they are
-    full.
+    """Find the load that hosts that stand carry under SLOs, and when they are full.
+
+    Also what one more host, disk or VM per host changes.
 
     Exit codes: 0 they carry a load, 1 they carry none, 2 invalid input.
     """
@@ -94,8 +95,9 @@ def years_of_growth(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Compare host types over several years of a growing load: bought, reserved and on demand, with power and
-    rack units.
+    """Compare host types over several years of a growing load.
+
+    Each is bought, reserved and on demand, with power and rack units.
 
     Exit codes: 0 a host type suffices, 1 none does, 2 invalid input.
     """
