@@ -102,6 +102,11 @@ class Provider(ABC, Generic[PlacedT]):
     slows_disks: ClassVar[bool] = False
     """A fault may slow down a node's disk."""
 
+    no_network_factor: ClassVar[str] = ""
+    """Why arms cannot differ in the network of its nodes; empty: they can."""
+    fixed_of_network: ClassVar[tuple[str, str]] = ("", "")
+    """A key of that factor which its nodes cannot have, and why; empty: they can have all."""
+
     @abstractmethod
     def create(self, site: Site, topology: PlacedT, journal: Journal) -> None:
         """Make the nodes and their directories. Each act is journalled before it is done."""
@@ -198,6 +203,8 @@ class Provider(ABC, Generic[PlacedT]):
 EVERY_USER, THIS_USER = "every user of this machine", "this user of this machine"
 """Who reaches the daemons, for the disclosure."""
 
+OF_STUDIES = ("local", "physical", "libvirt", "container", "existing")
+"""Those that a study may name; the others stand in for one of them."""
 _PROVIDERS = {
     "local": "density_study.cluster.providers.local.provider:LocalProvider",
     "physical": "density_study.cluster.providers.physical.provider:PhysicalProvider",

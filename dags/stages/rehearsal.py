@@ -36,6 +36,7 @@ from density_study.workloads.planning.preflight import disk_need_mib
 from density_study.workloads.planning.resolve import assumed_hosts, planned_hosts
 from density_study.workloads.simulated.models import model_of
 from density_study.workloads.study.hypotheses import Hypotheses
+from density_study.workloads.study.providers.registry import rules_of
 from density_study.workloads.study.study import Study
 from density_study.workloads.study.study_file import StudyFile
 
@@ -151,6 +152,6 @@ def perform(
 
 def _hosts(study: Study, folder: Path) -> tuple[Host, ...]:
     """Hosts of others are not contacted: what is `auto` of them is assumed."""
-    if study.ssh is not None and study.provider != "libvirt":
+    if study.ssh is not None and not rules_of(study.provider).declares_hosts:
         return assumed_hosts(study)
     return planned_hosts(study, folder)

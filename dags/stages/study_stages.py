@@ -39,6 +39,7 @@ from density_study.workloads.execution.run import Run, load_run
 from density_study.workloads.execution.steps import StepOutcome, close_run
 from density_study.workloads.planning.plan import Step, StepKind
 from density_study.workloads.record.record import OPEN, close_unfinished, is_closed
+from density_study.workloads.study.providers.registry import nodes_of
 
 log = logging.getLogger(__name__)
 
@@ -89,10 +90,11 @@ def _check_machine(run: Run) -> None:
     """StudyError if the run's cluster is on another machine: a team's Airflow has several workers."""
     opened = run.journal.last(RunOpened)
     owner = opened.owner if opened else None
-    if run.study.provider == "local" and owner and owner.place.host != here().host:
+    is_here = run.study.existing is None and nodes_of(run.study).here
+    if is_here and owner and owner.place.host != here().host:
         raise StudyError(
-            f"the run was opened on {owner.place.host!r}, and with provider local its cluster is there. This "
-            f"task runs on {here().host!r}.",
+            f"the run was opened on {owner.place.host!r}, and with provider {run.study.provider} its cluster "
+            f"is there. This task runs on {here().host!r}.",
             str(run.root),
             "give the study's DAG a queue that only one worker serves: docs/how-to/airflow-cluster.md.",
         )

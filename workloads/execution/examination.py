@@ -11,7 +11,6 @@ from density_study.cluster.model.errors import FaultsError, InputError
 from density_study.cluster.model.host import Host
 from density_study.cluster.providers.libvirt.accel import check_kvm
 from density_study.cluster.providers.libvirt.virsh import Virsh
-from density_study.cluster.providers.provider import provider_of
 from density_study.cluster.providers.ssh.channel import channel
 from density_study.cluster.state import lease
 from density_study.cluster.state.owner import Owner
@@ -20,6 +19,7 @@ from density_study.workloads.planning.plan import Plan, make_plan
 from density_study.workloads.planning.planned_study import check_new_runs, new_runs
 from density_study.workloads.planning.preflight import Check, checks, tried
 from density_study.workloads.planning.resolve import check_guest_hosts, resolve_hosts
+from density_study.workloads.study.providers.registry import nodes_of, rules_of
 from density_study.workloads.study.study import Study
 from density_study.workloads.study.study_file import StudyFile, read_study
 
@@ -51,7 +51,7 @@ def _of_plan(study: Study, plan: Plan, runs: Path) -> Iterator[Check]:
     yield tried(
         "this machine is free", lambda: lease.check_free(tag, Owner.of_process(os.getpid()))
     )
-    provider = provider_of(study.node_provider)
+    provider = nodes_of(study)
     if provider.leases_hosts:
         for name, topology in plan.topologies.items():
             yield tried(f"hosts of {name} are free", partial(provider.check_leases, topology, tag))
@@ -69,7 +69,7 @@ def _of_plan(study: Study, plan: Plan, runs: Path) -> Iterator[Check]:
 def _plan(file: StudyFile, runs: Path) -> Plan:
     with file.placing_faults():
         check_new_runs(runs)
-        if file.study.provider == "libvirt":
+        if rules_of(file.study.provider).declares_hosts:
             check_guest_hosts(file.study, runs)
         return make_plan(file.study, resolve_hosts(file.study, runs))
 

@@ -18,7 +18,6 @@ from pathlib import Path
 
 from density_study.cluster.lifecycle.reap import clear
 from density_study.cluster.model.errors import HostBusyError, InputError
-from density_study.cluster.providers.provider import provider_of
 from density_study.cluster.providers.simulated.rehearsal import is_rehearsal
 from density_study.cluster.state import lease, own_runs, presence
 from density_study.cluster.state.atomic import naming, write_text
@@ -42,6 +41,7 @@ from density_study.workloads.planning.preflight import Check, Report, preflight
 from density_study.workloads.planning.replanned import check_follows
 from density_study.workloads.planning.resolve import check_guest_hosts, resolve_hosts
 from density_study.workloads.record.record import close_unfinished
+from density_study.workloads.study.providers.registry import nodes_of, rules_of
 from density_study.workloads.study.study import Study
 from density_study.workloads.study.study_file import StudyFile, read_study
 
@@ -103,7 +103,7 @@ def open_run(
     runs = runs.absolute()
     owner = owner or Owner.of_process(os.getpid())
     with file.placing_faults(), naming(runs), new_runs(runs):
-        if file.study.provider == "libvirt":
+        if rules_of(file.study.provider).declares_hosts:
             check_guest_hosts(file.study, runs)  # planning contacts no host
 
         @cache  # once for all attempts: it reads the disks
@@ -175,7 +175,7 @@ def _held(
     with ExitStack() as undo, ExitStack() as opening:
         lease.acquire(tag, root, owner)
         undo.callback(lease.release, tag)
-        provider = provider_of(study.node_provider)
+        provider = nodes_of(study)
         for topology in plan.topologies.values():
             provider.check_leases(topology, tag)
         if earlier:

@@ -19,7 +19,6 @@ from density_study.cluster.model.placement import Layout, place
 from density_study.cluster.model.store import default_store
 from density_study.cluster.model.topology import AnyTopology, Topology
 from density_study.cluster.providers.existing.placing import existing_topology
-from density_study.cluster.providers.provider import provider_of
 from density_study.cluster.state.atomic import write_text
 from density_study.cluster.state.own_runs import MAX_PLAN_BYTES
 from density_study.cluster.state.plain_file import read_plain
@@ -35,7 +34,7 @@ from density_study.workloads.planning.trial_order import (
 )
 from density_study.workloads.study.existing_spec import given_clusters
 from density_study.workloads.study.keys import MonitorSpec
-from density_study.workloads.study.libvirt_hosts import densities
+from density_study.workloads.study.providers.registry import densities, nodes_of, rules_of
 from density_study.workloads.study.registry import AnySetting
 from density_study.workloads.study.repetitions import Repetitions
 from density_study.workloads.study.study import Study
@@ -272,9 +271,10 @@ def _topologies(study: Study, hosts: Sequence[Host]) -> tuple[AnyTopology, ...]:
         )
         if "regionservers_per_node" in arm.store.offers or servers == 1 or is_asked
     ]
-    provider = provider_of(study.node_provider)
+    rules = rules_of(study.provider)
+    provider = nodes_of(study)
     layout = Layout(
-        provider=study.node_provider,
+        provider=rules.nodes_by(study),
         isolation=provider.isolation,
         bare=provider.bare,
         replication=study.stack.replication,

@@ -42,6 +42,7 @@ from density_study.workloads.planning.arm_checks import (
 from density_study.workloads.planning.plan import Plan
 from density_study.workloads.planning.room import LOGS_MIB, RECORD_MIB, need_on_mib
 from density_study.workloads.study.factors.store import STORE
+from density_study.workloads.study.providers.registry import nodes_of
 from density_study.workloads.study.study import Study
 
 
@@ -93,7 +94,7 @@ def _cache_files_mib(study: Study) -> int:
 
 def disks_too_small(study: Study, plan: Plan, runs: Path) -> Iterator[str]:
     """Warnings about disks that `preflight` would reject now, on this machine: others are not contacted."""
-    provider = provider_of(study.node_provider)
+    provider = nodes_of(study)
     if not (provider.here and provider.shares_hosts):
         return
     found = {}
@@ -159,7 +160,7 @@ def exposed(plan: Plan) -> str:
 
 
 def _acts(study: Study, plan: Plan, runs: Path, tag: str) -> Iterator[NamedCheck]:
-    provider = provider_of(study.node_provider)
+    provider = nodes_of(study)
     topologies = tuple(plan.topologies.values())
     yield "limits of this shell", check_limits
     for topology in plan.built if provider.shares_hosts else ():

@@ -14,7 +14,8 @@ from density_study.cluster.model.host import Disk, Host, IoLimits, Login, Target
 from density_study.cluster.render.names import check_path
 from density_study.workloads.planning.plan import Plan, extended, make_plan, plan_text
 from density_study.workloads.study.hosts_spec import DiskSpec, HostSpec
-from density_study.workloads.study.libvirt_hosts import KNOWN_HOSTS, declared_hosts
+from density_study.workloads.study.providers.libvirt_hosts import KNOWN_HOSTS
+from density_study.workloads.study.providers.registry import rules_of
 from density_study.workloads.study.study import Study
 
 
@@ -40,19 +41,20 @@ def _differs(root: Path, why: str) -> InputError:
 
 def _hosts(study: Study, plan: Plan, runs: Path) -> tuple[Host, ...]:
     """What the study declares; where it says `auto`, what the plan found then."""
-    if study.provider == "libvirt":
-        return declared_hosts(study, runs)
+    rules = rules_of(study.provider)
+    if rules.declares_hosts:
+        return rules.declared_hosts(study, runs)
     found: dict[str, Host] = {}
     for topology in plan.topologies.values():
         watched = topology.given.watched if topology.given else ()
         found |= {host.name: host for host in (*topology.hosts, *watched)}
-    parts = study.container_hosts() if study.provider == "container" else ()
+    parts = rules.parts(study)
     hosts = []
     for number, spec in enumerate(study.hosts):
         if spec.name not in found:
             raise ValueError(f"it lacks the host {spec.name!r}")
         host = _host(study, spec, found[spec.name], runs)
-        hosts.append(replace(host, containers=parts[number] if parts else None))
+        hosts.append(replace(host, containers=parts[number]))
     return tuple(hosts)
 
 

@@ -32,7 +32,8 @@ from density_study.cluster.providers.ssh.programs import (
 )
 from density_study.cluster.render.names import check_path
 from density_study.workloads.study.hosts_spec import DiskSpec, HostSpec, SshSpec
-from density_study.workloads.study.libvirt_hosts import KNOWN_HOSTS, declared_hosts, needs_ssh
+from density_study.workloads.study.providers.libvirt_hosts import KNOWN_HOSTS, needs_ssh
+from density_study.workloads.study.providers.registry import nodes_of, rules_of
 from density_study.workloads.study.study import Study
 
 AUTO_MEMORY_SHARE = 0.5
@@ -61,9 +62,10 @@ def resolve_hosts(study: Study, runs: Path) -> tuple[Host, ...]:
     Remote hosts are examined over SSH, and probe their own disks. Hosts of provider libvirt are taken as
     declared: they are not contacted before something is built on them.
     """
-    if study.provider == "libvirt":
-        return declared_hosts(study, runs)
-    if study.ssh is None or study.provider == "local":
+    rules = rules_of(study.provider)
+    if rules.declares_hosts:
+        return rules.declared_hosts(study, runs)
+    if study.ssh is None or not _remote(study):
         return _hosts(study, _this_machine(study, runs, probe))
     return _over_ssh(study, study.ssh, runs, pin_host_keys(study, runs), probed=True)
 
@@ -74,9 +76,10 @@ def planned_hosts(study: Study, runs: Path) -> tuple[Host, ...]:
     `assumed_medium` replaces `auto`. Nothing is written on any host; known_hosts, which ssh must read, is
     in a temporary folder meanwhile.
     """
-    if study.provider == "libvirt":
-        return declared_hosts(study, runs)
-    if study.ssh is None or study.provider == "local":
+    rules = rules_of(study.provider)
+    if rules.declares_hosts:
+        return rules.declared_hosts(study, runs)
+    if study.ssh is None or not _remote(study):
         return _hosts(study, _this_machine(study, runs, None))
     with TemporaryDirectory(prefix="density-study-") as folder:
         known_hosts = write_keys(study, Path(folder) / KNOWN_HOSTS)
@@ -94,8 +97,9 @@ def _over_ssh(
 def assumed_hosts(study: Study) -> tuple[Host, ...]:
     """Hosts as the study alone describes them, for the shape of its plan: no machine is looked at. What is
     `auto` is assumed to be large enough, and its medium as in `planned_hosts`."""
-    if study.provider == "libvirt":
-        return declared_hosts(study, Path("/"))
+    rules = rules_of(study.provider)
+    if rules.declares_hosts:
+        return rules.declared_hosts(study, Path("/"))
     machines = {
         host.name: _Machine(
             cores=ASSUMED_CORES if host.cores == "auto" else host.cores,
@@ -227,7 +231,9 @@ def _targets(study: Study, ssh: SshSpec, known_hosts: Path) -> dict[str, Target]
 
 def _remote(study: Study) -> tuple[HostSpec, ...]:
     """Of a given cluster, all but the client, which comes last."""
-    return study.hosts[:-1] if study.existing else study.hosts
+    if study.existing:
+        return study.hosts[:-1]
+    return () if nodes_of(study).here else study.hosts
 
 
 def pin_host_keys(study: Study, runs: Path) -> Path:
@@ -246,7 +252,7 @@ def write_keys(study: Study, to: Path) -> Path:
 
 
 def _hosts(study: Study, machines: Mapping[str, _Machine]) -> tuple[Host, ...]:
-    parts = study.container_hosts() if study.provider == "container" else ()
+    parts = rules_of(study.provider).parts(study)
 
     def host(numbered: tuple[int, HostSpec]) -> Host:
         index, spec = numbered
@@ -262,7 +268,7 @@ def _hosts(study: Study, machines: Mapping[str, _Machine]) -> tuple[Host, ...]:
             roles=spec.roles,
             usd_per_hour=spec.usd_per_hour,
             login=machines[spec.name].login,
-            containers=parts[index] if parts else None,
+            containers=parts[index],
         )
 
     return tuple(each_of(enumerate(study.hosts), host))

@@ -11,7 +11,7 @@ from pydantic import (
     model_validator,
 )
 
-from density_study.cluster.model.host import ContainerHost
+from density_study.cluster.providers.provider import OF_STUDIES
 from density_study.workloads.base.checked import (
     FaultyKeyError,
     Name,
@@ -74,6 +74,12 @@ else:  # one optional field per registered key
     WorkloadEntry = create_model("WorkloadEntry", __base__=_WorkloadEntry, **_FIELDS)
 
 
+if TYPE_CHECKING:
+    ProviderName = str
+else:
+    ProviderName = Literal[OF_STUDIES]
+
+
 class MonitorSpec(Frozen):
     """Monitor of the hosts, and its sampling period."""
 
@@ -114,7 +120,7 @@ class StudyKeys(Frozen):
     question: str | None = Field(
         None, description="Question that the report should answer, as text."
     )
-    provider: Literal["local", "physical", "libvirt", "container", "existing"] = Field(
+    provider: ProviderName = Field(
         "local",
         description="Where nodes run: on this machine, on hosts over SSH, in VMs, or in containers on this "
         "machine or, with the key `ssh`, on hosts. `existing`: a cluster that stands already.",
@@ -207,19 +213,6 @@ class StudyKeys(Frozen):
         return Hypotheses.model_construct(
             question=self.question, slo=self.slo, expect=self.expect, questions=self.questions
         )
-
-    @property
-    def node_provider(self) -> str:
-        """The provider of `cluster.providers` that divides the hosts."""
-        return (
-            f"{self.provider}-ssh" if self.provider == "container" and self.ssh else self.provider
-        )
-
-    def container_hosts(self) -> tuple[ContainerHost, ...]:
-        """How each host carries the workers of the densest arm, a master and a client, with provider
-        `container`. ValueError if the network is too small."""
-        spec = self.containers or ContainersSpec()
-        return spec.carried(len(self.hosts), 2 + max(self.factors.vms_per_host))
 
     @property
     def reports_late_runs(self) -> bool:

@@ -13,7 +13,7 @@ from density_study.workloads.study.factors.registry import factors
 from density_study.workloads.study.hypotheses import Expectation
 from density_study.workloads.study.keys import StudyKeys, spec_models
 from density_study.workloads.study.memory_sizes import sized_by_memory
-from density_study.workloads.study.rules.provider import check_provider
+from density_study.workloads.study.providers.registry import check_provider, rules_of
 from density_study.workloads.study.rules.stores import check_stores
 
 MAX_TOPOLOGIES = 100
@@ -59,7 +59,7 @@ class Study(StudyKeys):
         for index, host in enumerate(self.hosts):
             what, paths = f"disk of host {host.name!r}", [disk.path for disk in host.disks]
             no_duplicates(what, paths, "hosts", index, "disks")
-        if self.provider != "existing":
+        if rules_of(self.provider).builds:
             self._check_roles()
         check_provider(self)
         check_stores(self)

@@ -31,6 +31,7 @@ from density_study.cluster.providers.container.making import Act, Maker
 from density_study.cluster.providers.container.provider import act
 from density_study.cluster.providers.container.shared import (
     NEEDS,
+    NO_INTERRUPTS,
     disclose_containers,
     limited_paths,
     memory_mib,
@@ -56,6 +57,7 @@ class ContainerOverSshProvider(PhysicalProvider):
     isolation = Isolation.CONTAINER
     bare = "physical"
     cuts_hosts = False
+    fixed_of_network = NO_INTERRUPTS
 
     def preflight(self, topology: Topology, tag: str) -> None:
         if topology.isolation is self.isolation:

@@ -23,6 +23,7 @@ from density_study.cluster.providers.container.making import Maker
 from density_study.cluster.providers.container.names import bridge_name
 from density_study.cluster.providers.container.shared import (
     NEEDS,
+    NO_INTERRUPTS,
     disclose_containers,
     limited_paths,
     memory_mib,
@@ -49,6 +50,8 @@ class ContainerProvider(LocalProvider):
     isolation = Isolation.CONTAINER
     bare = "local"
     slows_disks = False
+    no_network_factor = ""
+    fixed_of_network = NO_INTERRUPTS
 
     def checks(self, topology: Topology, tag: str) -> Iterator[NamedCheck]:
         yield f"hosts of {topology.name}", partial(self.preflight, topology, tag)

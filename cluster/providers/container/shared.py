@@ -16,6 +16,11 @@ from density_study.cluster.providers.container.names import container_id
 from density_study.cluster.providers.provider import NodeTime
 from density_study.cluster.providers.ssh.programs import Need
 
+NO_INTERRUPTS = (
+    "irq_affinity",
+    "the veth pair of a container has no interrupts; use provider physical",
+)
+"""Of the factor network."""
 NEEDS = (Need("runc", "runc"), Need("ip", "iproute2"), Need("nsenter", "util-linux"))
 
 

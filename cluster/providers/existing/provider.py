@@ -70,6 +70,7 @@ RENEW_EVERY_S = 300.0
 class ExistingProvider(Provider[ExistingTopology]):
     isolation = Isolation.UNKNOWN
     here = True  # the client
+    no_network_factor = "the network of a given cluster belongs to others"
 
     def check_given(self, topology: ExistingTopology, needed_mib: int, for_s: float) -> None:
         """StudyError if the cluster does not answer, has no room for the study's data, or does not let its

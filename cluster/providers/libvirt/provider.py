@@ -91,6 +91,10 @@ class LibvirtProvider(Provider[Topology]):
     isolation = Isolation.VM
     bare = "physical"
     slowest = EMULATED
+    fixed_of_network = (
+        "queues",
+        "the queues of a guest's card are not changed; use provider container",
+    )
 
     def checks(self, topology: Topology, tag: str) -> Iterator[NamedCheck]:
         yield f"hosts of {topology.name}", partial(self.preflight, topology, tag)

@@ -47,6 +47,10 @@ class LocalProvider(Provider[Topology]):
     here = True
     shares_hosts = True
     slows_disks = True
+    no_network_factor = (
+        "process groups share the loopback interface of this machine; use provider container or "
+        "physical"
+    )
 
     def worker_checks(self, topology: Topology, command: str) -> Iterator[NamedCheck]:
         yield f"{command} on workers of {topology.name}", HOST_COMMANDS[command]

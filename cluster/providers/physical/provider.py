@@ -63,6 +63,10 @@ class PhysicalProvider(Provider[Topology]):
     shares_hosts = True
     leases_hosts = True
     cuts_hosts = True
+    fixed_of_network = (
+        "queues",
+        "the queues of a network card are not changed; use provider container",
+    )
 
     def checks(self, topology: Topology, tag: str) -> Iterator[NamedCheck]:
         yield f"hosts of {topology.name}", partial(self.preflight, topology, tag)

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag,
 
 from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.network import UNCHANGED, Network, Shaper
+from density_study.cluster.providers.provider import provider_of
 from density_study.workloads.base.checked import FaultyKeyError, no_duplicates
 from density_study.workloads.base.quantity import magnitude, milliseconds, percent, written_in
 from density_study.workloads.base.values import Frozen
@@ -18,19 +19,6 @@ from density_study.workloads.study.factors.factor import Factor, StudyOfFactors
 LEAST_MBIT_S, MOST_MBIT_S = 10, 400_000
 MOST_DELAY_MS = 100
 _KEY = ("factors", "network")
-_REFUSED = {
-    "local": "process groups share the loopback interface of this machine; use provider container or "
-    "physical",
-    "existing": "the network of a given cluster belongs to others",
-}
-_NOT_OF = {
-    "physical": ("queues", "the queues of a network card are not changed; use provider container"),
-    "libvirt": ("queues", "the queues of a guest's card are not changed; use provider container"),
-    "container": (
-        "irq_affinity",
-        "the veth pair of a container has no interrupts; use provider physical",
-    ),
-}
 
 
 def _rate(value: object) -> float:
@@ -228,21 +216,22 @@ class Networks(Factor[Network]):
         """Nodes have a network interface that the study may change."""
         if study.factors.network is None:
             return
-        if why := _REFUSED.get(study.provider):
+        made_by = provider_of(study.provider)
+        if why := made_by.no_network_factor:
             raise FaultyKeyError(f"provider {study.provider} has no factor network: {why}", *_KEY)
-        if study.provider in ("container", "libvirt") and 0 in study.factors.vms_per_host:
+        if made_by.bare and 0 in study.factors.vms_per_host:
             raise FaultyKeyError(
                 "the bare host (vms_per_host 0) has another network than its nodes, or talks to itself by "
                 "loopback, which is not changed; remove 0, or the factor",
                 *_KEY,
             )
-        if study.provider == "physical" and len(study.hosts) < 2:
+        if made_by.isolation.facts.is_bare and len(study.hosts) < 2:
             raise FaultyKeyError(
                 "one host talks to itself by loopback; add hosts, or use provider container", *_KEY
             )
-        key, why = _NOT_OF[study.provider]
+        key, why = made_by.fixed_of_network
         for place, level in enumerate(study.factors.network):
-            if isinstance(level, NetworkSpec) and getattr(level, key) is not None:
+            if key and isinstance(level, NetworkSpec) and getattr(level, key) is not None:
                 raise FaultyKeyError(why, *(*_KEY, place, key))
 
 

@@ -8,6 +8,7 @@ from density_study.workloads.base.checked import FaultyKeyError
 from density_study.workloads.study.existing_spec import EndpointSpec
 from density_study.workloads.study.factors.store import STORE, StoreSpec
 from density_study.workloads.study.keys import StudyKeys
+from density_study.workloads.study.providers.registry import nodes_of
 
 
 def check_stores(study: StudyKeys) -> None:
@@ -50,19 +51,19 @@ def check_stores(study: StudyKeys) -> None:
 
 def _check_provider(study: StudyKeys, store: Store, key: tuple[str, ...]) -> None:
     """ValueError if the study's provider does not build the store."""
-    if study.provider == "existing" and store.name != DEFAULT:
+    if study.existing is not None and store.name != DEFAULT:
         raise FaultyKeyError(
             f"provider existing measures {default_store().title}; for store {store.name}, add the key "
             "endpoint",
             *key,
         )
-    if study.provider == "existing" and store != default_store():
+    if study.existing is not None and store != default_store():
         raise FaultyKeyError(
             "the durability of a given cluster is what its administrators set", *key
         )
     if not store.embedded:
         return
-    if study.provider in ("container", "libvirt"):
+    if nodes_of(study).bare:
         raise FaultyKeyError(
             f"{store.title} runs in the client, whose container or VM has not the disk of the worker; "
             "it needs provider local or physical",

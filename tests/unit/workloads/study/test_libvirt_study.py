@@ -17,7 +17,8 @@ from density_study.cluster.render.conf_files import RACK_FAULT_TOLERANT
 from density_study.cluster.stores.store import render
 from density_study.dags.cli.display import warnings_of
 from density_study.workloads.planning.planned_study import plan_study
-from density_study.workloads.study.libvirt_hosts import declared_hosts, densities
+from density_study.workloads.study.providers.libvirt_hosts import declared_hosts
+from density_study.workloads.study.providers.registry import densities
 from density_study.workloads.study.study_file import parse_study, read_study
 from tests.support.topologies import HOMES
 

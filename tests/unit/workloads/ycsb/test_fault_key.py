@@ -9,7 +9,7 @@ import pytest
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import Disk, Host
 from density_study.workloads.planning.plan import Plan, make_plan
-from density_study.workloads.study.libvirt_hosts import declared_hosts
+from density_study.workloads.study.providers.libvirt_hosts import declared_hosts
 from density_study.workloads.study.study import Study
 from density_study.workloads.study.study_file import parse_study
 from density_study.workloads.ycsb.fault_under_load.victims import victims_nodes

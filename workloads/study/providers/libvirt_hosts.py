@@ -15,22 +15,6 @@ if TYPE_CHECKING:
     from density_study.workloads.study.keys import StudyKeys
 
 KNOWN_HOSTS = "known_hosts"
-DIVIDED = ("libvirt", "container")
-"""Providers whose hosts are divided into nodes with one RegionServer each; density 0 is the bare host."""
-
-
-def densities(study: StudyKeys) -> tuple[tuple[int, int], ...]:
-    """(VMs per host, RegionServers per node) of every combination of these factors that is built.
-
-    A VM or container has one RegionServer. Only the bare host may have more: as control arm, it has as many
-    RegionServers as there would be VMs (default: as many as the densest arm has VMs).
-    """
-    vms, servers = study.factors.vms_per_host, study.factors.regionservers_per_node
-    if study.provider not in DIVIDED:
-        return tuple((level, each) for level in vms for each in servers)
-    if "regionservers_per_node" not in study.factors.model_fields_set:
-        servers = tuple(dict.fromkeys((1, max(vms))))
-    return tuple((level, each) for level in vms for each in (servers if level == 0 else (1,)))
 
 
 def needs_ssh(study: StudyKeys) -> bool:
