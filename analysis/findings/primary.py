@@ -54,18 +54,22 @@ def asked(evidence: Evidence, hypotheses: Hypotheses) -> Asked:
 
 
 def names(asked: Iterable[Question], declared: Sequence[str] | None) -> tuple[str, ...]:
-    """The names of the study's questions. Where it declares none: its hypotheses, the best density if it has
-    an SLO, the throughput of the variants that it names, and the talk's claims of which it has all arms; and
-    if there are none of these, the throughput of its other factors."""
+    """The names of the study's questions. Where it declares none: its hypotheses, or the throughput of the
+    variants that it names; the best density if it has an SLO; and the talk's claims of which it has all arms.
+    If there are none of these: the throughput of its other factors."""
     if declared is not None:
         return tuple(declared)
     kinds: dict[str, list[Question]] = {}
     for question in asked:
         kinds.setdefault(question.family, []).append(question)
+    expects = any(kind.startswith(EXPECTED) for kind in kinds)
     own = [
         kind
         for kind in kinds
-        if kind.startswith(EXPECTED) or kind in (BEST_DENSITY, *_BY_NAME) or _is_whole(kind, kinds)
+        if kind.startswith(EXPECTED)
+        or kind == BEST_DENSITY
+        or (kind in _BY_NAME and not expects)
+        or _is_whole(kind, kinds)
     ]
     rates = [kind for kind in kinds if kind.endswith(_RATE)]
     return tuple(kind.removeprefix(EXPECTED) for kind in own or rates)

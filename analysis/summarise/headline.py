@@ -46,7 +46,7 @@ def headline(
     told = list(contrasts(evidence, findings))
     known = sorted((one for one in told if one.known), key=_place)
     if known:
-        asked = any(one.question for one in findings)
+        asked = not findings or any(one.question for one in findings)
         open_word = f"{'Inconclusive' if asked else 'Measured, not tested'} ({_repeated(evidence)})"
         return _compared(evidence, known, _repeated(evidence), open_word)
     if claim := next((f for f in findings if is_whole(f) and f.is_decided), None):
