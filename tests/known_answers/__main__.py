@@ -17,6 +17,7 @@ from tests.known_answers import (
     key_skew,
     night_effects,
     recovery,
+    report_errors,
 )
 from tests.known_answers.answer import Answer, KnownAnswer
 
@@ -30,6 +31,7 @@ _MODULES = (
     blocks,
     recovery,
     client_doubling,
+    report_errors,
 )
 KNOWN: dict[str, KnownAnswer] = {one.name: one for module in _MODULES for one in module.KNOWN}
 

@@ -66,7 +66,7 @@ STUDIES = ("quickstart", "collectors", "upgrade", "stores", "tiers")
 REPETITIONS = 8
 
 
-def equal_arms(reports: int = 100) -> list[Answer]:
+def equal_arms(reports: int = 200) -> list[Answer]:
     """Reports of shipped studies in which no arm differs from another."""
     answers = []
     for name in STUDIES:
@@ -83,10 +83,10 @@ def equal_arms(reports: int = 100) -> list[Answer]:
             found = findings(evidence, Hypotheses())
             wrong += any(map(_is_false, found))
             text = headline(evidence, len(settings), found).text
-            headlines += not text.startswith(("Inconclusive", "No claim", "No comparison"))
+            headlines += not text.startswith(("Inconclusive", "Measured", "No comparison"))
         for what, count, most in (
-            ("headline", headlines, 0.05),
-            ("claim in the report", wrong, 0.2),
+            ("headline", headlines, 0.08),
+            ("claim in the report", wrong, 0.08),
         ):
             share = count / reports
             answers.append(

@@ -10,15 +10,19 @@ from statistics import NormalDist
 
 from density_study.analysis.findings.decide import decide
 from density_study.analysis.findings.question import Question
-from density_study.analysis.findings.question_power import WANTED_RATIO, PlannedQuestion, questions_of
+from density_study.analysis.findings.question_power import (
+    WANTED_RATIO,
+    PlannedQuestion,
+    questions_of,
+)
 from density_study.analysis.summary.summary import Finding
 from density_study.workloads.planning.planned_study import outlined_study
 from density_study.workloads.study.shipped import shipped_studies
 from tests.known_answers.answer import Answer, KnownAnswer
 
 NOISE = 0.025
-REPORTS = 500
-STUDIES = ("talk-2013", "collectors", "stores", "upgrade")
+REPORTS = 2000
+STUDIES = ("talk-2013", "collectors", "stores", "tiers")
 Truth = Callable[[Question], float]
 
 
@@ -46,8 +50,8 @@ def as_planned(question: Question) -> float:
 def drawn(
     questions: Sequence[Question], truth: Truth, builds: int, rng: random.Random
 ) -> list[Question]:
-    """With the noise of each build: one draw for each test case, variant and measure, which comparisons share.
-    What a repetition does to both arms cancels, so there is none of it here."""
+    """With the noise of each build: one draw for each test case, variant and measure, which comparisons
+    share. What a repetition does to both arms cancels, so there is none of it here."""
     noise: dict[object, list[float]] = {}
 
     def of(question: Question, place: int) -> list[float]:
@@ -102,7 +106,10 @@ def errors(name: str, truth: Truth, reports: int = REPORTS) -> int:
 def false_claims() -> list[Answer]:
     answers = []
     for name in STUDIES:
-        for truth, words in ((no_effect, "no effect"), (at_its_bound, "all ratios at their bounds")):
+        for truth, words in (
+            (no_effect, "no effect"),
+            (at_its_bound, "all ratios at their bounds"),
+        ):
             wrong = errors(name, truth)
             most = upper(wrong, REPORTS)
             answers.append(

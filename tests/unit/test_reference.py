@@ -31,6 +31,14 @@ def test_generated_pages_are_not_in_git() -> None:
     assert all(text.strip() for text in pages().values())
 
 
+def test_twelve_shipped_studies_decide_a_question_and_the_others_say_that_they_only_show() -> None:
+    deciding = set(re.findall(r"^\| `([\w-]+)` \|", pages()["shipped-studies.md"], re.M))
+    assert len(deciding) >= 12
+    for path in STUDIES:
+        first = path.read_text(encoding="utf-8").splitlines()[1]
+        assert ("only shows" in first) == (path.stem not in deciding), path.stem
+
+
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.name)
 def test_shipped_studies_satisfy_their_schema(path: Path) -> None:
     text = path.read_text(encoding="utf-8")

@@ -33,7 +33,9 @@ def test_a_misspelt_name_gets_a_suggestion(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="did you mean quickstart") as caught:
         study_path(Path("quikstart"), tmp_path)
     assert caught.value.where == "quikstart"
-    with pytest.raises(InputError, match="name a file, or block-cache, collectors, containers"):
+    with pytest.raises(
+        InputError, match="name a file, or block-cache-off, block-cache, collectors"
+    ):
         study_path(Path("zzz"), tmp_path)
 
 

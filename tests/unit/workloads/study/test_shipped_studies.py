@@ -13,21 +13,24 @@ from density_study.workloads.study.study_file import read_study
 
 STUDIES = {path.stem: path for path in Path("workloads/studies").glob("*.yaml")}
 PLANNED = {
-    "block-cache": (3, 6, "f8d0816825af"),
+    "no-difference": (14, 14, "a8ac7aee9d04"),
+    "handlers": (10, 10, "64aa3fd212cc"),
+    "block-cache-off": (10, 10, "9d22a1aa2157"),
+    "block-cache": (15, 30, "37cb4c268b1a"),
     "collectors": (10, 20, "3db9192e3bb3"),
-    "containers": (4, 20, "9a5f2dc2f62a"),
+    "containers": (20, 100, "62e1b5b20325"),
     "density-curve": (5, 35, "d85e63ef8cc9"),
     "genomics": (2, 26, "c5b30097f059"),
     "genomics-pipeline": (2, 12, "dd7c3e1a72cf"),
     "knee": (3, 27, "403dd1f46fff"),
-    "network": (4, 12, "421bb35143a1"),
+    "network": (20, 60, "fd20d1c3aeaa"),
     "quickstart": (2, 10, "852070355da5"),
     "quickstart-full": (2, 12, "bca0fcda27ca"),
-    "stores": (8, 32, "3bc3c2fc6ad0"),
-    "short-circuit": (2, 10, "8cd44a279b68"),
+    "stores": (20, 80, "e01801b6adfc"),
+    "short-circuit": (10, 50, "5b47357e99ca"),
     "talk-2013": (40, 200, "d4f011eb2590"),
     "talk-2013-small": (3, 66, "c70bafb96a8c"),
-    "tiers": (3, 18, "8bc3846b8cd3"),
+    "tiers": (15, 90, "db911f497416"),
     "upgrade": (10, 40, "1e6c58ea4d40"),
 }
 """Builds, trials, and a hash of all steps in order: a resumed run must find its plan unchanged."""
