@@ -8,13 +8,15 @@ and does not (CPU, memory or I/O of a process) stays unknown, and every plan rep
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
 
 from density_study.analysis.capacity.inputs.points import grouped
 from density_study.analysis.capacity.inputs.profile import Profile, read_profile
+from density_study.analysis.capacity.traces.by_size import Law, laws, read_sizes, scaled
 from density_study.analysis.capacity.traces.graph import in_order, predecessors
 from density_study.analysis.capacity.traces.readers import read_traces
 from density_study.analysis.capacity.traces.stage import StageOf
@@ -25,22 +27,46 @@ from density_study.cluster.state.atomic import write_text
 SHOWN_NAMES = 4
 
 
-def write_profile(traces: Sequence[Path], genomes: int, output: Path) -> Profile:
-    """Read traces of one run and write their profile as YAML."""
+@dataclass(frozen=True)
+class Imported:
+    """laws: run time and memory over the size of the input; excuses: why processes have none."""
+
+    profile: Profile
+    laws: tuple[Law, ...] = ()
+    excuses: tuple[str, ...] = ()
+
+
+def write_profile(
+    traces: Sequence[Path],
+    genomes: int,
+    output: Path,
+    sizes: Path | None = None,
+    input_gib: float | None = None,
+) -> Imported:
+    """Read traces of one run and write their profile as YAML. sizes: CSV of samples with the GiB of their
+    input. input_gib: the profile is that of a sample of this size. InputError if no law supports it."""
     source = _names([path.name for path in traces])
-    profile = profile_of(read_traces(traces), genomes, output.stem, source)
+    trace = read_traces(traces)
+    profile = profile_of(trace, genomes, output.stem, source)
+    found, excuses = laws(trace, read_sizes(sizes) if sizes else {})
+    if input_gib is not None:
+        if not found:
+            raise InputError(
+                f"no run time over size: {'; '.join(excuses[:SHOWN_NAMES])}.",
+                "--input-gib",
+                "name the sizes of the samples with --sizes, and the records of more samples.",
+            )
+        names = stage_names(in_order(_worked(trace)))
+        profile = scaled(profile, names, found, input_gib)
     write_text(output, yaml.safe_dump(profile.model_dump(mode="json"), sort_keys=False))
-    return profile
+    return Imported(profile, tuple(found), tuple(excuses) if sizes else ())
 
 
 def profile_of(trace: Trace, genomes: int, name: str, source: str) -> Profile:
     """InputError unless genomes is 1 or more and a task of the trace ended."""
     if genomes < 1:
         raise InputError(f"the number of genomes is {genomes}.", "--genomes", "give at least 1.")
-    by_process = grouped(
-        (task for task in trace.tasks if task.outcome != "running"), lambda task: task.process
-    )
-    worked = {process: tasks for process, tasks in by_process.items() if _is_stage(tasks)}
+    worked = _worked(trace)
     if not worked:
         raise InputError(
             "no task of the trace was completed.", source, "give a trace of a whole run."
@@ -59,7 +85,7 @@ def profile_of(trace: Trace, genomes: int, name: str, source: str) -> Profile:
         for process in order
     ]
     made = list(found.values())
-    unknown = [*trace.unknown, *_never_done(by_process, worked), *_merged(made)]
+    unknown = [*trace.unknown, *_never_done(trace, worked), *_merged(made)]
     base = read_profile("wgs30x").model_dump(mode="json")
     measured = {"profile": name, "about": f"from {trace.kind}: {source}", "stages": stages}
     notes = [
@@ -114,12 +140,20 @@ def _names(names: Sequence[str]) -> str:
     return ", ".join(names[:SHOWN_NAMES]) + more
 
 
+def _worked(trace: Trace) -> dict[str, list[Task]]:
+    """By process, the attempts of those that are a stage."""
+    ended = (task for task in trace.tasks if task.outcome != "running")
+    by_process = grouped(ended, lambda task: task.process)
+    return {process: tasks for process, tasks in by_process.items() if _is_stage(tasks)}
+
+
 def _is_stage(tasks: Sequence[Task]) -> bool:
     return any(task.outcome != "lost" or core_s(task) for task in tasks)
 
 
-def _never_done(by_process: dict[str, list[Task]], worked: dict[str, list[Task]]) -> Iterator[str]:
-    for process in by_process:
+def _never_done(trace: Trace, worked: Mapping[str, Sequence[Task]]) -> Iterator[str]:
+    ended = (task.process for task in trace.tasks if task.outcome != "running")
+    for process in dict.fromkeys(ended):
         if process not in worked:
             yield f"process {process}: none of its tasks was completed, so it is no stage"
 

@@ -24,11 +24,22 @@ def import_trace(
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="YAML", help="Output file of the profile.")
     ] = Path("profile.yaml"),
+    sizes: Annotated[
+        Path | None,
+        typer.Option(
+            "--sizes", metavar="CSV", help="Samples with the GiB of their input: sample,gib."
+        ),
+    ] = None,
+    input_gib: Annotated[
+        float | None,
+        typer.Option("--input-gib", help="Write the profile of a sample with this much input."),
+    ] = None,
 ) -> None:
     """Convert the record of a workflow run into a profile: measured stages, core-hours, memory and I/O."""
     from density_study.analysis.capacity.traces.profiled import write_profile
 
-    profile = write_profile(traces, genomes, output)
+    imported = write_profile(traces, genomes, output, sizes, input_gib)
+    profile = imported.profile
     count = len(profile.stages)
     text = f"profile  {output}: {count} stage{'s' * (count != 1)}"
     out.print(text, markup=False, soft_wrap=True)
@@ -36,3 +47,15 @@ def import_trace(
         out.print(f"unknown  {line}", markup=False, soft_wrap=True)
     for line in profile.notes:
         out.print(f"note     {line}", markup=False, soft_wrap=True)
+    for line in imported.excuses:
+        out.print(f"no law   {line}", markup=False, soft_wrap=True)
+    for law in imported.laws:
+        text = (
+            f"law      {law.process}: {law.quantity} grow with the input's size to the power "
+            f"{law.exponent:.2f} ({law.low:.2f} to {law.high:.2f}), of {len(law.sizes_gib)} samples of "
+            f"{law.sizes_gib.min():.3g} to {law.sizes_gib.max():.3g} GiB"
+        )
+        if input_gib is not None:
+            low, middle, high = law.at(input_gib)
+            text += f"; at {input_gib:g} GiB {middle:.3g} ({low:.3g} to {high:.3g})"
+        out.print(text, markup=False, soft_wrap=True)

@@ -33,7 +33,7 @@ def profile_from(folder: Path, text: str, genomes: int = 1) -> Profile:
 def test_a_nextflow_trace_becomes_a_profile(tmp_path: Path) -> None:
     trace = tmp_path / "trace.txt"
     trace.write_text(TRACE)
-    assert len(write_profile([trace], 2, tmp_path / "mine.yaml").stages) == 2
+    assert len(write_profile([trace], 2, tmp_path / "mine.yaml").profile.stages) == 2
     profile = read_profile(str(tmp_path / "mine.yaml"))
     align, sort = profile.stages
     assert (align.name, sort.name, sort.after) == ("align", "sort-bam", ("align",))
