@@ -12,7 +12,7 @@ from density_study.analysis.findings.arms import Pair
 from density_study.analysis.findings.factors import pairs
 from density_study.analysis.findings.question import Evidence
 from density_study.analysis.summary.summary import UNKNOWN_LEVEL, SettingSummary
-from density_study.cluster.model.store import DEFAULT
+from density_study.cluster.model.store import default_store, store_at
 from density_study.workloads.study.factors.registry import factors, held_equal
 
 DENSITY, SERVERS = "vms_per_host", "regionservers_per_node"
@@ -22,7 +22,8 @@ PER_SERVER = "each with its own handlers, compaction throughput, regions and wri
 def servers_per_host(arm: SettingSummary) -> int | None:
     """RegionServers that serve the setting on each host; None if it needs none, or they are not known."""
     known = UNKNOWN_LEVEL not in (arm.vms_per_host, arm.regionservers_per_node)
-    if arm.workload != "ycsb" or arm.levels.get("store", DEFAULT) != DEFAULT or not known:
+    store = store_at(arm.levels.get("store", default_store().level))
+    if arm.workload != "ycsb" or store is None or SERVERS not in store.offers or not known:
         return None
     return max(1, arm.vms_per_host) * arm.regionservers_per_node
 

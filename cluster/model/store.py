@@ -186,10 +186,16 @@ def cautions(stores: Iterable[Store]) -> list[str]:
     return list(dict.fromkeys(store.caution for store in stores if store.caution))
 
 
+def store_at(level: str) -> Store | None:
+    """The store whose level this is, such as redis-page-cache; None for any other text."""
+    known = (kind(durability) for kind in stores().values() for durability in LEVELS)
+    return next((store for store in known if store.level == level), None)
+
+
 def words_of(level: str) -> str:
     """'Redis, page cache' for the level redis-page-cache; other texts as they are."""
-    known = {one.level: one.words for kind in stores().values() for one in map(kind, LEVELS)}
-    return known.get(level, level)
+    store = store_at(level)
+    return store.words if store else level
 
 
 def _module(folder: str) -> Any:

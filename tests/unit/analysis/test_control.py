@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from density_study.analysis.findings import effects
 from density_study.analysis.findings.claim_questions import c5
+from density_study.analysis.findings.control import servers_per_host
 from density_study.analysis.findings.decide import decide
 from density_study.analysis.findings.question import Evidence
 from density_study.analysis.summary.summary import Finding, SettingSummary
@@ -52,3 +55,21 @@ def test_claims_about_vms_and_the_best_density_say_it_too() -> None:
     scans = [ycsb("scan95-insert5", vms, ops_s=noisy(100.0 * vms)) for vms in (1, 4)]
     (question,) = c5(Evidence(tuple(scans), 8, Isolation.VM))
     assert any(words.startswith(MORE) for words in question.declared)
+
+
+@pytest.mark.parametrize(
+    ("store", "servers"),
+    [
+        ("hbase-page-cache", 2),
+        ("hbase-synced", 2),
+        ("cassandra-synced", None),
+        ("of-a-package-that-is-not-here", None),
+    ],
+)
+def test_a_named_store_has_regionservers_as_the_default_one_has(
+    store: str, servers: int | None
+) -> None:
+    """In a study that compares stores, their names are levels of each arm."""
+    arm = ycsb("b", 2, levels={"store": store})
+    assert servers_per_host(ycsb("b", 2)) == 2
+    assert servers_per_host(arm) == servers
