@@ -10,7 +10,7 @@ import argparse
 import logging
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
 from importlib import import_module
@@ -23,6 +23,7 @@ from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 from pyspark.sql import DataFrame, SparkSession
 
 from density_study.analysis.explanation.explain import explained
+from density_study.analysis.validity.judge import judge, verdict_row
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.state import shell
 from density_study.cluster.state.atomic import naming
@@ -45,9 +46,11 @@ from density_study.jobs.spark.session import (
 from density_study.workloads import tables
 from density_study.workloads.tables import Table
 from density_study.workloads.tables.storage import is_local, place
-from density_study.workloads.tables.store import read_table, write_arrow, write_table
+from density_study.workloads.tables.store import read_arrow, write_arrow, write_rows, write_table
 
 log = logging.getLogger(__name__)
+Rest = Callable[[], None]
+"""What is left of a stage, and may be done beside the next one."""
 
 
 class Job(Protocol):
@@ -81,9 +84,23 @@ def analyse(run_root: Path, data: Path | None = None, stages: Sequence[str] | No
     """
     prepare()
     # Whole: another analysis between two stages could bring records without metrics.
-    with _explained(run_root, data or run_root), analysing(run_root):
+    with (
+        _explained(run_root, data or run_root),
+        analysing(run_root),
+        ThreadPoolExecutor(1) as aside,
+    ):
+        rest: list[Future[None]] = []
         for name in STAGES if stages is None else stages:
-            _run_stage(name, run_root, data)
+            if name == "report":  # it links to what is made aside
+                _wait(rest)
+            if left := _run_stage(name, run_root, data):
+                rest.append(aside.submit(left))
+        _wait(rest)
+
+
+def _wait(rest: Sequence[Future[None]]) -> None:
+    for future in rest:
+        future.result()
 
 
 def prepare() -> None:
@@ -108,7 +125,8 @@ def run_stage(name: str, run_root: Path, data: Path | None = None) -> None:
     """Run one of STAGES, when no other process analyses the run. StudyError if its input is missing, or if
     its output cannot be written."""
     with _explained(run_root, data or run_root), analysing(run_root):
-        _run_stage(name, run_root, data)
+        if left := _run_stage(name, run_root, data):
+            left()
 
 
 @contextmanager
@@ -127,14 +145,15 @@ def _explained(run_root: Path, data: Path) -> Iterator[None]:
         ) from error
 
 
-def _run_stage(name: str, run_root: Path, data: Path | None) -> None:
+def _run_stage(name: str, run_root: Path, data: Path | None) -> Rest | None:
     require_inside(run_root)
     journal = Journal(run_root / "journal.jsonl") if is_local(run_root) else None
     if journal:
         journal.record(AnalysisStarted(stage=name))
-    STAGES[name](run_root, data or run_root)
+    rest = STAGES[name](run_root, data or run_root)
     if journal:
         journal.record(AnalysisEnded(stage=name))
+    return rest
 
 
 def ingest(_: Path, data: Path) -> None:
@@ -147,14 +166,22 @@ def metrics(_: Path, data: Path) -> None:
     write_facts(partial(_session, data), data)
 
 
-def verdicts(run_root: Path, data: Path) -> None:
-    """Judge every trial by its row of checks, and let Great Expectations confirm the verdicts."""
-    from density_study.analysis.validity.verdicts import decide
-
+def verdicts(run_root: Path, data: Path) -> Rest:
+    """Judge every trial by its row of checks. Great Expectations confirms the verdicts in the rest: to
+    import it takes seconds, in which the next stage can wait for Spark."""
+    checks = read_arrow(data, tables.CHECKS).to_pylist()
+    judged = [judge(facts) for facts in checks]
+    write_rows(data, tables.VERDICTS, list(map(verdict_row, checks, judged)))
     docs = run_root / "report" / "data_docs" if is_local(run_root) else None
-    if docs is not None:
-        docs.parent.mkdir(exist_ok=True)
-    write_table(data, tables.VERDICTS, decide(read_table(data, tables.CHECKS), docs=docs))
+
+    def rest() -> None:
+        from density_study.analysis.validity.verdicts import confirm
+
+        if docs is not None:
+            docs.parent.mkdir(exist_ok=True)
+        confirm(checks, judged, docs=docs)
+
+    return rest
 
 
 def series(_: Path, data: Path) -> None:
@@ -183,7 +210,7 @@ def report(run_root: Path, data: Path) -> None:
         rebuild(study.parent)
 
 
-STAGES: Mapping[str, Callable[[Path, Path], None]] = MappingProxyType(
+STAGES: Mapping[str, Callable[[Path, Path], Rest | None]] = MappingProxyType(
     {
         "ingest": ingest,
         "metrics": metrics,

@@ -75,6 +75,16 @@ class Judgement:
         return wrong if _worst(wrong) == "invalid" else self.findings
 
 
+def verdict_row(facts: Facts, judgement: Judgement) -> dict[str, Any]:
+    """A row of the table `verdicts`."""
+    return {
+        "trial": facts["trial"],
+        "verdict": judgement.verdict,
+        "counted": judgement.counted,
+        "reasons": list(judgement.reasons),
+    }
+
+
 def judge(facts: Facts, rules: Sequence[Rule] = RULES) -> Judgement:
     """Apply every rule whose `check` is among `facts`; a fact of None is unknown.
 

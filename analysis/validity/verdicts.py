@@ -1,4 +1,4 @@
-"""Each trial's verdict, and its confirmation: Great Expectations validates the table of checks.
+"""Verdicts confirmed by another judge: Great Expectations validates the table of checks.
 
 `analysis.validity.judge` decides. The library finds the rows that violate the same rules by its own
 code, and writes its pages of results. Both must name the same trials for each rule; else it is an error.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from great_expectations.data_context.types.base import ProgressBarsConfig
 from great_expectations.expectations.row_conditions import Column
 
 from density_study.analysis.validity.data_docs import make_plain
-from density_study.analysis.validity.judge import Judgement, judge
+from density_study.analysis.validity.judge import Facts, Judgement
 from density_study.analysis.validity.rules import RULES, Rule
 from density_study.cluster.model.errors import StudyError
 from density_study.workloads.tables import CHECKS
@@ -33,37 +33,26 @@ Found = dict[tuple[str, int], str]
 """By trial and place of the rule, what was found; nothing where the rule is satisfied, or does not apply."""
 
 
-def decide(
-    checks: pd.DataFrame, rules: Sequence[Rule] = RULES, docs: Path | None = None
-) -> pd.DataFrame:
-    """A row of `verdicts` for each row of `checks`. StudyError if Great Expectations disagrees.
+def confirm(
+    checks: Sequence[Facts],
+    judged: Sequence[Judgement],
+    rules: Sequence[Rule] = RULES,
+    docs: Path | None = None,
+) -> None:
+    """StudyError if Great Expectations finds another judgement than that of each row of `checks`.
 
-    docs: the folder for Great Expectations' pages of results (Data Docs); its old content is replaced.
+    docs: the folder for its pages of results (Data Docs); its old content is replaced.
     """
-    if checks.empty:
-        return pd.DataFrame({"trial": [], "verdict": [], "counted": [], "reasons": []})
-    judged = {facts["trial"]: judge(facts, rules) for facts in _facts(checks)}
-    _require_agreement(judged, _by_the_library(_typed(checks), rules, docs), rules)
-    return pd.DataFrame(
-        {
-            "trial": list(judged),
-            "verdict": [one.verdict for one in judged.values()],
-            "counted": [one.counted for one in judged.values()],
-            "reasons": [list(one.reasons) for one in judged.values()],
-        }
+    if not checks:
+        return
+    ours: Found = {
+        (facts["trial"], one.rule): UNKNOWN if one.missing else VIOLATED
+        for facts, judgement in zip(checks, judged, strict=True)
+        for one in judgement.findings
+    }
+    _require_agreement(
+        ours, _by_the_library(_typed(pd.DataFrame(list(checks))), rules, docs), rules
     )
-
-
-def _facts(checks: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    """The rows, with None for each null of pandas, and lists for arrays."""
-    for row in checks.to_dict("records"):
-        yield {str(name): _fact(value) for name, value in row.items()}
-
-
-def _fact(value: Any) -> Any:
-    if not pd.api.types.is_scalar(value):
-        return list(value)
-    return None if pd.isna(value) else value
 
 
 def _typed(checks: pd.DataFrame) -> pd.DataFrame:
@@ -72,12 +61,7 @@ def _typed(checks: pd.DataFrame) -> pd.DataFrame:
     return checks.astype({name: kind for name, kind in numbers.items() if name in checks})
 
 
-def _require_agreement(judged: dict[str, Judgement], library: Found, rules: Sequence[Rule]) -> None:
-    ours: Found = {
-        (trial, one.rule): UNKNOWN if one.missing else VIOLATED
-        for trial, judgement in judged.items()
-        for one in judgement.findings
-    }
+def _require_agreement(ours: Found, library: Found, rules: Sequence[Rule]) -> None:
     differing = sorted(
         key for key in ours.keys() | library.keys() if ours.get(key) != library.get(key)
     )

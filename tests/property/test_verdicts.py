@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from density_study.analysis.validity.judge import judge
 from density_study.analysis.validity.rules import RULES, Rule
 from density_study.workloads.tables import CHECKS
 
@@ -61,11 +61,12 @@ def _outcome(rule: Rule, row: dict[str, Any]) -> str:
 @given(rows)
 def test_the_worst_rule_decides(given_rows: list[dict[str, Any]]) -> None:
     # At the top it would load Great Expectations into every process that collects tests.
-    from density_study.analysis.validity.verdicts import decide
+    from density_study.analysis.validity.verdicts import confirm
 
     checks = [{**row, "trial": str(number)} for number, row in enumerate(given_rows)]
-    verdicts = decide(pd.DataFrame(checks, columns=list(COLUMNS))).set_index("trial")["verdict"]
-    for row in checks:
+    judged = [judge(row) for row in checks]
+    confirm(checks, judged)
+    for row, judgement in zip(checks, judged, strict=True):
         outcomes = {_outcome(rule, row) for rule in RULES}
         worst = next(v for v in ("invalid", "unknown", "valid") if v in outcomes | {"valid"})
-        assert verdicts[row["trial"]] == worst
+        assert judgement.verdict == worst

@@ -63,10 +63,15 @@ def dataset(run_root: Path, table: Table) -> ds.Dataset:
 
 def read_table(run_root: Path, table: Table) -> pd.DataFrame:
     """A whole table as pandas, rows in the order of its key. For small tables: a row a trial."""
+    frame: pd.DataFrame = read_arrow(run_root, table).to_pandas()
+    return frame
+
+
+def read_arrow(run_root: Path, table: Table) -> pa.Table:
+    """The same as an Arrow table."""
     require(run_root, table)
     rows = dataset(run_root, table).to_table()
-    frame: pd.DataFrame = rows.sort_by([(name, "ascending") for name in table.key]).to_pandas()
-    return frame
+    return rows.sort_by([(name, "ascending") for name in table.key])
 
 
 def write_table(run_root: Path, table: Table, frame: pd.DataFrame) -> None:

@@ -8,11 +8,11 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 
 from density_study.analysis.validity.data_docs import make_plain
-from density_study.analysis.validity.verdicts import decide
+from density_study.analysis.validity.judge import judge
+from density_study.analysis.validity.verdicts import confirm
 from density_study.cluster.model.errors import StudyError
 from density_study.workloads.record.record import Record, read_manifest
 from tests.support.drafts import draft
@@ -94,7 +94,7 @@ def test_the_librarys_own_pages_are_plain(tmp_path: Path) -> None:
     docs = tmp_path / "report" / "data_docs"
     docs.mkdir(parents=True)
     rows = [{**SOUND, "trial": f"t{n}{name}", "work_share": 0.5} for n, name in enumerate(HOSTILE)]
-    decide(pd.DataFrame(rows), docs=docs)
+    confirm(rows, [judge(row) for row in rows], docs=docs)
     pages = list(docs.rglob("*.html"))
     assert len(pages) > 10 and all(
         path.suffix == ".html" for path in docs.rglob("*") if path.is_file()

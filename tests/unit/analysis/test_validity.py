@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 
-from density_study.analysis.validity.judge import Finding, Judgement
+from density_study.analysis.validity.judge import Finding, Judgement, judge, verdict_row
 from density_study.analysis.validity.rules import RULES, Rule
 from density_study.cluster.model.errors import StudyError
 from density_study.workloads.tables import CHECKS
@@ -46,7 +47,10 @@ def decide(checks: pd.DataFrame, docs: Path | None = None) -> pd.DataFrame:
     # At the top it would load Great Expectations into every process that collects tests.
     from density_study.analysis.validity import verdicts
 
-    return verdicts.decide(checks, docs=docs)
+    rows = pa.Table.from_pandas(checks, preserve_index=False).to_pylist()  # as a file gives them
+    judged = [judge(row) for row in rows]
+    verdicts.confirm(rows, judged, docs=docs)
+    return pd.DataFrame(map(verdict_row, rows, judged))
 
 
 def _broken(rule: Rule) -> Any:
@@ -250,15 +254,14 @@ def test_a_check_that_the_library_could_not_run_is_an_error() -> None:
      ({"work_share": 1.0}, "violated", "satisfied")],
 )  # fmt: skip
 def test_a_verdict_that_the_library_does_not_share_is_an_error(
-    monkeypatch: pytest.MonkeyPatch, row: dict[str, Any], ours: str, theirs: str
+    row: dict[str, Any], ours: str, theirs: str
 ) -> None:
-    from density_study.analysis.validity import verdicts
+    from density_study.analysis.validity.verdicts import confirm
 
     place = next(n for n, rule in enumerate(RULES) if rule.check == "work_share")
     wrong = (Finding(place, "invalid", "made up"),) if ours == "violated" else ()
-    monkeypatch.setattr(verdicts, "judge", lambda *_: Judgement(wrong))
     with pytest.raises(StudyError) as raised:
-        decide(pd.DataFrame([{**SOUND, **row, "trial": "b1-v1-003"}]))
+        confirm([{**SOUND, **row, "trial": "b1-v1-003"}], [Judgement(wrong)])
     assert raised.value.where == "b1-v1-003"
     assert f"judge it is {ours}, by Great Expectations {theirs}" in raised.value.what
     assert "`work_share`" in raised.value.what
