@@ -15,6 +15,7 @@ from density_study.cluster.providers.simulated.service_times import (
     SERVERS,
     Demands,
     Network,
+    Service,
     network,
     operation,
     service_times,
@@ -47,11 +48,12 @@ class YcsbModel:
     def outcome(
         self, rehearsal: Rehearsal, topology: Topology, setting: YcsbSetting, log_speed: float
     ) -> Outcome:
-        return outcome_of(rehearsal.as_if(topology, setting.mode_name), setting, exp(log_speed))
+        alike = rehearsal.as_if(topology, setting.mode_name)
+        return outcome_of(alike, setting, exp(log_speed), rehearsal.effects.service)
 
 
-def outcome_of(topology: Topology, setting: YcsbSetting, speed: float) -> Outcome:
-    kinds = _demands(topology, setting)
+def outcome_of(topology: Topology, setting: YcsbSetting, speed: float, service: Service) -> Outcome:
+    kinds = _demands(topology, setting, service)
     shares = {kind: setting.mix_facts.shares[kind] for kind in kinds}
     mean = Demands({})
     for kind, share in shares.items():
@@ -86,13 +88,15 @@ def logged_shares(setting: YcsbSetting) -> dict[str, float]:
     return found
 
 
-def _demands(topology: Topology, setting: YcsbSetting) -> dict[str, Demands]:
+def _demands(topology: Topology, setting: YcsbSetting, service: Service) -> dict[str, Demands]:
     rows = (setting.min_scan_length + setting.max_scan_length) / 2
     if setting.variants is not None:
         rows = float(setting.variants.region_sites * setting.variants.samples)
     row_mib = setting.data_mib / setting.records
     return {
-        kind: operation(kind, topology, row_mib, rows if kind == "scan" else 1.0, setting.data_mib)
+        kind: operation(
+            kind, topology, row_mib, rows if kind == "scan" else 1.0, setting.data_mib, service
+        )
         for kind, share in setting.mix_facts.shares.items()
         if share
     }

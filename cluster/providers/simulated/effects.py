@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from importlib.resources import files
 from math import log
@@ -17,6 +17,9 @@ from density_study.cluster.model.topology import Topology
 
 MODEL, NONE = "model", "none"
 _OF_ARM = ("vms_per_host", "regionservers_per_node", "medium")
+_TOP = frozenset({"effects", "alike", "service"})
+_OPERATIONS = frozenset({"read", "insert", "update", "scan"})
+_TIMES = frozenset({"cpu_ms", "client_ms", "wait_ms", "serial_ms"})
 _KEYS = frozenset({"factor", "level", "workload", "speed", "per_level"})
 
 
@@ -44,11 +47,13 @@ class Effect:
 @dataclass(frozen=True)
 class Effects:
     """`name` for people. `alike`: globs of the workloads that every variant runs like the first one, whatever
-    the model says; declared effects come on top."""
+    the model says; declared effects come on top. `service`: service times of operations instead of the
+    shipped ones."""
 
     name: str = MODEL
     declared: tuple[Effect, ...] = ()
     alike: tuple[str, ...] = ()
+    service: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def are_alike(self, mode: str) -> bool:
         return any(fnmatchcase(mode, glob) for glob in self.alike)
@@ -86,17 +91,32 @@ class Effects:
 
 def _effects(name: str, value: Any) -> Effects:
     keys = value if isinstance(value, dict) else {}
-    entries, alike = keys.get("effects"), keys.get("alike", [])
-    if not isinstance(entries, list) or not entries or not set(keys) <= {"effects", "alike"}:
+    entries, alike, service = keys.get("effects"), keys.get("alike", []), keys.get("service", {})
+    if not isinstance(entries, list) or not entries or not set(keys) <= _TOP:
         raise InputError(
-            "it needs the key `effects` with a list, and may have the key `alike`.",
+            "it needs the key `effects` with a list, and may have `alike` and `service`.",
             name,
             "write effects: [{factor: medium, level: hdd, workload: random, speed: 0.5}].",
         )
     if not isinstance(alike, list) or not all(isinstance(glob, str) for glob in alike):
         raise InputError("`alike` is no list of workloads.", name, "write alike: [read, load].")
+    if not _is_service(service):
+        raise InputError(
+            "`service` has no times in ms of read, insert, update or scan.",
+            name,
+            "write service: {scan: {cpu_ms: 0.4, client_ms: 0.1, wait_ms: 1, serial_ms: 0.1}}.",
+        )
     declared = (_effect(entry, f"{name}, effect {n}") for n, entry in enumerate(entries, 1))
-    return Effects(name, tuple(declared), tuple(alike))
+    return Effects(name, tuple(declared), tuple(alike), service)
+
+
+def _is_service(value: Any) -> bool:
+    if not isinstance(value, dict) or not set(value) <= _OPERATIONS:
+        return False
+    times = [one for one in value.values() if isinstance(one, dict) and set(one) <= _TIMES]
+    numbers = [ms for one in times for ms in one.values()]
+    are_times = (type(ms) in (int, float) and 0 <= ms <= 1e6 for ms in numbers)
+    return len(times) == len(value) and all(are_times)
 
 
 def _effect(entry: Any, where: str) -> Effect:

@@ -7,12 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from types import MappingProxyType
 from typing import Any
 
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.providers.simulated.queueing import Solution, Station
 
 CLIENT, SERVERS, SERIAL, DISK, NETWORK, WAIT = "client", "cpu", "serial", "disk", "network", "wait"
+Service = Mapping[str, Mapping[str, float]]
+"""Operation -> cpu_ms, client_ms, wait_ms or serial_ms."""
 MBIT_PER_MIB = 8 * 1.048576
 
 
@@ -37,22 +40,30 @@ class Demands:
 
 
 def operation(
-    kind: str, topology: Topology, row_mib: float, rows: float, data_mib: float
+    kind: str,
+    topology: Topology,
+    row_mib: float,
+    rows: float,
+    data_mib: float,
+    service: Service = MappingProxyType({}),
 ) -> Demands:
     """One operation on rows of this size: read, insert, update, scan (of `rows` rows on average), or
-    readmodifywrite. `data_mib`: the table without its replicas."""
+    readmodifywrite. `data_mib`: the table without its replicas. `service`: times instead of the shipped."""
     if kind == "readmodifywrite":
-        parts = (operation(part, topology, row_mib, 1, data_mib) for part in ("read", "update"))
+        parts = (
+            operation(part, topology, row_mib, 1, data_mib, service) for part in ("read", "update")
+        )
         first, later = parts
         return first + later
-    data, times = service_times(), service_times()["operations"][kind]
+    shipped = service_times()["operations"]
+    times = {**shipped["server"], **shipped[kind], **service.get(kind, {})}
     moved_mib = row_mib * rows * (topology.replication if kind in ("insert", "update") else 1)
     longer = rows / 50 if kind == "scan" else 1.0  # recorded with 1 to 100 rows
     return Demands(
         {
             CLIENT: times["client_ms"] * longer / 1e3,
             SERVERS: times["cpu_ms"] * longer / 1e3,
-            SERIAL: data["operations"]["server"]["serial_ms"] / 1e3,
+            SERIAL: times["serial_ms"] / 1e3,
             DISK: _disk_s(kind, topology, moved_mib, data_mib),
             NETWORK: moved_mib / _network_mib_s(topology),
             WAIT: times["wait_ms"] / 1e3,
