@@ -18,6 +18,7 @@ from tests.known_answers import (
     night_effects,
     recovery,
     report_errors,
+    rehearsed,
 )
 from tests.known_answers.answer import Answer, KnownAnswer
 
@@ -32,6 +33,7 @@ _MODULES = (
     recovery,
     client_doubling,
     report_errors,
+    rehearsed,
 )
 KNOWN: dict[str, KnownAnswer] = {one.name: one for module in _MODULES for one in module.KNOWN}
 

@@ -1,0 +1,121 @@
+"""Is the simulated cluster a closed queueing network, does it resemble recorded runs, and what do rehearsals
+decide?"""
+
+from __future__ import annotations
+
+from math import comb, factorial
+from pathlib import Path
+
+from scipy.stats import beta
+
+from density_study.analysis.rehearsal.decisions import Decisions
+from density_study.cluster.model.host import Disk, Host
+from density_study.cluster.providers.simulated.effects import Effects
+from density_study.cluster.providers.simulated.noise import Noise
+from density_study.cluster.providers.simulated.queueing import Station, solve
+from density_study.cluster.providers.simulated.rehearsal import Rehearsal
+from density_study.dags.stages.rehearsal import foreseen
+from density_study.workloads.planning.plan import make_plan
+from density_study.workloads.simulated.models import model_of
+from density_study.workloads.study.shipped import study_path
+from density_study.workloads.study.study_file import read_study
+from tests.known_answers.answer import Answer, KnownAnswer
+
+RECORDED_OPS_S = {"load": 8350.0, "read45-insert55": 7411.0, "scan95-insert5": 3244.0}
+"""Of the run that service_times.toml names, with one worker."""
+TIMES = 200
+
+
+def repairmen(service_s: float, think_s: float, servers: int, customers: int) -> float:
+    """Rate of M/M/c//N by its balance equations."""
+    weights = [
+        comb(customers, n) * factorial(n) * (service_s / think_s) ** n
+        / (factorial(min(n, servers)) * servers ** max(0, n - servers))
+        for n in range(customers + 1)
+    ]  # fmt: skip
+    busy = sum(min(n, servers) * w for n, w in enumerate(weights)) / sum(weights)
+    return busy / service_s
+
+
+def theory() -> list[Answer]:
+    cells = [(c, n) for c in (1, 2, 8, 64) for n in (1, 8, 96)]
+    errors = [
+        abs(solve((Station("cpu", 0.002, 1, c), Station("think", 0.01, servers=None)), n).rate
+            / repairmen(0.002, 0.01, c, n) - 1)
+        for c, n in cells
+    ]  # fmt: skip
+    balanced = [
+        abs(solve((Station("disk", 0.004, k),), n).rate / (n * k / 0.004 / (n + k - 1)) - 1)
+        for k in (1, 3, 40)
+        for n in (1, 72, 700)
+    ]
+    return [
+        Answer(f"cores and a pause against M/M/c//N, {len(cells)} cells: largest error of the rate",
+               "at most 1e-6", f"{max(errors):.1g}", max(errors) <= 1e-6),
+        Answer("equal stations against N / (D (N + K - 1)), 9 cells: the same", "at most 1e-6",
+               f"{max(balanced):.1g}", max(balanced) <= 1e-6),
+    ]  # fmt: skip
+
+
+def recorded() -> list[Answer]:
+    study = read_study(study_path(Path("quickstart"))).study
+    host = Host(
+        "here", "127.0.0.1", 2, 6144, (Disk("/data", "flash"),), ("master", "worker", "client")
+    )
+    topology = next(iter(make_plan(study, [host]).topologies.values()))
+    rehearsal = Rehearsal(topology, Effects(), Noise(), 1)
+    errors = {}
+    for setting in study.settings():
+        if setting.mode_name in RECORDED_OPS_S:
+            rate = model_of(setting).outcome(rehearsal, topology, setting, 0.0).rate
+            errors[setting.mode_name] = rate / RECORDED_OPS_S[setting.mode_name] - 1
+    worst = max(map(abs, errors.values()))
+    return [
+        Answer("rates of the model over those of the recorded quickstart, three mixes", "within 15 %",
+               ", ".join(f"{one:+.0%}" for one in errors.values()), len(errors) == 3 and worst <= 0.15)
+    ]  # fmt: skip
+
+
+def rehearsed_talk() -> list[Answer]:
+    answers = []
+    for builds in (0.025, 0.05):
+        found = _decided("talk", builds)
+        asked = {one.question.partition(":")[0]: one.right for one in found.rows}
+        low = {name: right for name, right in asked.items() if right is not None and right < 0.8}
+        answers.append(
+            Answer(
+                f"talk-2013 with the talk's effects, {builds:.1%} between builds, {TIMES} rehearsals: claims "
+                "decided rightly in less than 80 %",
+                "none" if builds == 0.025 else "printed",
+                ", ".join(f"{name} {right:.0%}" for name, right in low.items()) or "none",
+                builds != 0.025 or not low,
+            )
+        )
+    for builds in (0.025, 0.05):
+        wrong = _decided("none", builds).wrong
+        upper = float(beta.ppf(0.975, wrong + 1, TIMES - wrong))
+        answers.append(
+            Answer(
+                f"the same without effects, {builds:.1%} between builds: reports with a wrong claim",
+                "at most 5 %, upper bound at most 8 %",
+                f"{wrong / TIMES:.1%}, upper bound {upper:.1%}",
+                wrong <= 0.05 * TIMES and upper <= 0.08,
+            )
+        )
+    return answers
+
+
+def _decided(effects: str, builds: float) -> Decisions:
+    file = read_study(study_path(Path("talk-2013")))
+    noise = Noise(builds=builds)
+    return foreseen(file, Path("rehearsals"), Effects.named(effects), noise).decided(TIMES)
+
+
+KNOWN = (
+    KnownAnswer("simulated-theory", "Is the simulated cluster a closed queueing network?", theory),
+    KnownAnswer("simulated-recorded", "Does it resemble the run that its times are from?", recorded),
+    KnownAnswer(
+        "rehearsed-talk", "What does talk-2013 decide, and how often wrongly?", rehearsed_talk,
+        quick=False,
+    ),
+)  # fmt: skip
