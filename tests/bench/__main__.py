@@ -23,6 +23,7 @@ from tests.bench import (
     devices,
     harness,
     quickstart,
+    rehearsals,
     report_page,
     setup_time,
     stores,
@@ -42,6 +43,7 @@ BENCHES: Mapping[str, TrialContext] = {
     "clients-doubling": clients.doubling,
     "devices": devices.bench,
     "analysis": analysis.bench,
+    "rehearsals": rehearsals.bench,
 }
 
 
