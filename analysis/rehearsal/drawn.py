@@ -116,7 +116,7 @@ def _summary(cell: Cell, log_speeds: Speeds) -> SettingSummary:
     kind_of_latency, means = "closed-loop", cell.outcome.mean_s
     if cell.outcome.intended_s:
         kind_of_latency, means = "intended", cell.outcome.intended_s
-    for operation in cell.setting.latency_operations:
+    for operation in set(means).intersection(cell.setting.latency_operations):
         for percentile in PERCENTILES:
             ms = 1000 * percentile_s(means[operation], percentile)
             metrics.append(

@@ -10,6 +10,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 
 from density_study.cluster.providers.simulated.effects import Effects
@@ -63,7 +64,7 @@ def _stages(folder: Path, trials: int) -> Iterator[tuple[str, float]]:
     root = perform(
         file, seen.plan, seen.rehearsal, folder, lambda _: times.append(time.monotonic())
     )
-    steps = [after - before for before, after in zip(times[1:], times[2:], strict=False)]
+    steps = [after - before for before, after in pairwise(times[1:])]
     yield "steps", 1e3 * sum(steps) / trials
     tenth = max(1, len(steps) // 10)
     yield "steps, last tenth over first", sum(steps[-tenth:]) / sum(steps[:tenth])

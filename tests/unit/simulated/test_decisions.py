@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from density_study.analysis.rehearsal.decisions import Decisions
+from density_study.analysis.rehearsal.drawn import Drawing
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.providers.simulated.effects import Effects
 from density_study.cluster.providers.simulated.noise import Noise
@@ -49,6 +50,15 @@ def test_an_effect_is_true_and_found(tmp_path: Path) -> None:
     assert found.wrong == 0
     (row,) = found.rows
     assert (row.question, row.truth, row.right) == ("medium-rate", "1 of 1 decidable", 1.0)
+
+
+def test_a_mix_without_the_operation_that_is_compared_has_no_latency(tmp_path: Path) -> None:
+    text = STUDY.replace("mixes: [b]", "mixes: [e, f]")
+    file = parse_study(text, "decided.yaml", {})
+    seen = foreseen(file, tmp_path, Effects(), Noise())
+    for entry in Drawing(seen.plan, seen.rehearsal).truth():
+        operations = {one.operation for one in entry.metrics if one.name == "latency"}
+        assert operations == ({"READ"} if entry.mode == "f" else set())
 
 
 def test_more_noise_decides_less(tmp_path: Path) -> None:
