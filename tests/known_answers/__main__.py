@@ -17,8 +17,8 @@ from tests.known_answers import (
     key_skew,
     night_effects,
     recovery,
-    report_errors,
     rehearsed,
+    report_errors,
 )
 from tests.known_answers.answer import Answer, KnownAnswer
 
