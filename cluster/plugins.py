@@ -13,7 +13,7 @@ from typing import Literal, TypeVar, get_args
 
 from density_study.cluster.model.errors import InputError
 
-Noun = Literal["workload", "factor", "metric"]
+Noun = Literal["workload", "store", "factor", "metric", "finding"]
 T = TypeVar("T")
 
 
@@ -25,15 +25,27 @@ def group_of(noun: Noun) -> str:
 def values_of(noun: Noun, kind: type[T]) -> Iterator[tuple[str, T]]:
     """(entry point as text, its object) of every package. InputError if one cannot be loaded, or is not of
     this type."""
+    for name, value in _loaded(noun):
+        if not isinstance(value, kind):
+            raise unusable(noun, f"it is not a {kind.__name__}", name)
+        yield name, value
+
+
+def classes_of(noun: Noun, base: type[T]) -> Iterator[tuple[str, type[T]]]:
+    """The same, of classes."""
+    for name, value in _loaded(noun):
+        if not (isinstance(value, type) and issubclass(value, base)):
+            raise unusable(noun, f"it is not a {base.__name__}", name)
+        yield name, value
+
+
+def _loaded(noun: Noun) -> Iterator[tuple[str, object]]:
     for point in entry_points(group=group_of(noun)):
         name = f"{point.name} = {point.value}"
         try:
-            value = point.load()
+            yield name, point.load()
         except Exception as error:  # code of others may fail in any way
             raise unusable(noun, str(error) or type(error).__name__, name) from error
-        if not isinstance(value, kind):
-            raise unusable(noun, f"{point.value} is not a {kind.__name__}", name)
-        yield name, value
 
 
 def unusable(noun: Noun, why: str, name: str) -> InputError:

@@ -38,10 +38,12 @@ from density_study.analysis.findings.question import (
     FALLS,
     RISES,
     Evidence,
+    FindingKind,
     Question,
     Rule,
 )
 from density_study.analysis.summary.summary import SettingSummary
+from density_study.cluster.plugins import values_of
 from density_study.workloads.study.factors.factor import Factor
 from density_study.workloads.study.factors.registry import factors, held_equal
 from density_study.workloads.study.hypotheses import Expectation, latency_name
@@ -62,6 +64,8 @@ def questions(evidence: Evidence) -> Iterator[Question]:
         yield from by_factor(evidence, factor)
     yield from by_control(evidence)
     yield from isolation(evidence)
+    for _, kind in values_of("finding", FindingKind):
+        yield from kind.questions(evidence)
 
 
 def by_factor(evidence: Evidence, factor: Factor[Any]) -> Iterator[Question]:

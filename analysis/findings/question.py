@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import Literal
@@ -196,3 +196,10 @@ class Question:
     def statement(self) -> str:
         among = f", {self.among}" if self.among else ""
         return f"{self.subject}{among}: {self.measure}, {self.arms}"
+
+
+@dataclass(frozen=True)
+class FindingKind:
+    """What another package compares; an entry point of the group `density_study.findings` names it."""
+
+    questions: Callable[[Evidence], Iterable[Question]]

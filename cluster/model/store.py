@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, get_args
@@ -21,17 +20,12 @@ from pydantic_core import CoreSchema, core_schema
 from density_study.cluster.model.configuration import Site
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import Role
+from density_study.cluster.plugins import classes_of, group_of, unusable
 
 Durability = Literal["memory", "page_cache", "synced"]
 LEVELS: tuple[Durability, ...] = get_args(Durability)
 DEFAULT = "hbase"
 """The store of a study that names none."""
-GROUP = "density_study.stores"
-"""Entry point group. Another package adds a store by naming its class:
-
-    [project.entry-points."density_study.stores"]
-    sorted-files = "sorted_files.store:SortedFiles"
-"""
 _OURS = "density_study.cluster.stores"
 """Each folder of it has a module `store` with STORES, the classes. It is imported by name, because they stand
 above this package: they render files and command lines."""
@@ -154,10 +148,9 @@ def stores() -> Mapping[str, type[Store]]:
     for module in pkgutil.iter_modules(import_module(_OURS).__path__):
         if module.ispkg:
             found |= {one.name: one for one in _module(module.name).STORES}
-    for point in entry_points(group=GROUP):
-        store = _loaded(point)
+    for point, store in classes_of("store", Store):
         if store.name in found:
-            raise _unusable(point, f"the store {store.name!r} is registered twice")
+            raise unusable("store", f"{store.name!r} is registered twice", point)
         found[store.name] = store
     return MappingProxyType({DEFAULT: found[DEFAULT], **found})
 
@@ -167,7 +160,7 @@ def store_named(name: str, durability: Durability = "page_cache") -> Store:
     if name not in stores():
         raise InputError(
             f"no store {name!r} is registered.",
-            f"entry points {GROUP}",
+            f"entry points {group_of('store')}",
             f"install the package that provides it; registered are {', '.join(stores())}.",
         )
     return stores()[name](durability)
@@ -215,21 +208,3 @@ def _parsed(value: Any) -> Store:
         return store_named(str(value.get("name", DEFAULT)), durability)
     except InputError as error:
         raise ValueError(str(error)) from error
-
-
-def _loaded(point: EntryPoint) -> type[Store]:
-    try:
-        store = point.load()
-    except (ImportError, AttributeError) as error:
-        raise _unusable(point, str(error)) from error
-    if not (isinstance(store, type) and issubclass(store, Store)):
-        raise _unusable(point, f"{point.value} is not a Store")
-    return store
-
-
-def _unusable(point: EntryPoint, why: str) -> InputError:
-    return InputError(
-        f"cannot register a store: {why}.",
-        f"entry point {point.name} = {point.value}, group {GROUP}",
-        "correct or uninstall the package that declares it.",
-    )

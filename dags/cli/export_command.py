@@ -40,7 +40,7 @@ def export(
     Every table is documented in docs/reference/tables.md. Exporting a run again replaces its rows.
     """
     need("study export", "spark")
-    from density_study.workloads.tables.export import DUCKDB, sources, to_duckdb, to_parquet
+    from density_study.workloads.rows.export import DUCKDB, sources, to_duckdb, to_parquet
 
     to_database = to.suffix == DUCKDB
     if to_database:

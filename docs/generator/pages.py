@@ -16,9 +16,9 @@ from density_study.analysis.validity.rules import RULES, Rule
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.state.settings import VARIABLES
 from density_study.dags.airflow_home.interrupt import Interrupted
-from density_study.workloads import tables
 from density_study.workloads.imports.map_file import map_schema
 from density_study.workloads.planning.planned_study import outlined_study
+from density_study.workloads.rows.every_table import every_table
 from density_study.workloads.study.metrics import metric_kinds
 from density_study.workloads.study.registry import kinds
 from density_study.workloads.study.schema import study_schema, study_schema_json
@@ -139,7 +139,7 @@ def _metrics() -> Iterator[str]:
 
 
 def _tables() -> Iterator[str]:
-    for one in tables.TABLES.values():
+    for one in every_table().values():
         yield f"## {one.name}\n\n{one.meaning} Key: {', '.join(one.key)}.\n"
         rows = [(c.name, c.type, c.unit, c.meaning) for c in one.columns]
         yield from table(("column", "type", "unit", "meaning"), rows)

@@ -18,7 +18,7 @@ from density_study.workloads.base.rows import (
     window_s,
 )
 from density_study.workloads.monitors.facts import monitor_checks, utilization_metrics
-from density_study.workloads.rows.facts import facts_of
+from density_study.workloads.rows.facts import computed_metrics, facts_of, own_rate
 from density_study.workloads.rows.raw.file_kinds import SAMPLES, is_result
 from density_study.workloads.tables import CHECKS
 from density_study.workloads.ycsb.warming.warmth import WARMTH
@@ -43,7 +43,13 @@ def trial_facts(rows: Rows) -> Facts:
     never counts as acceptable.
     """
     of_workload = facts_of(rows.trial["workload"])(rows)
-    metrics = [*utilization_metrics(rows), *of_workload.metrics, *_block_caches(rows.trial)]
+    added = (row for one in computed_metrics() if one.compute for row in one.compute(rows))
+    metrics = [
+        *utilization_metrics(rows),
+        *of_workload.metrics,
+        *_block_caches(rows.trial),
+        *added,
+    ]
     checks = {
         **_UNKNOWN,
         **_of_record(rows),
@@ -128,13 +134,17 @@ def _numbers(trial: Row, metrics: Sequence[Row]) -> Row:
 
 def _rates_unknown(trial: Row, metrics: Sequence[Row]) -> int | None:
     """Of a record that others made, None if no rate is known. One rate is enough: few keep what all need."""
-    rates = [one for one in metrics if one["name"].startswith("throughput")]
+    rates = [one for one in metrics if _is_rate(one["name"], trial["workload"])]
     unknown = sum(one["value"] is None for one in rates)
     if trial["mode"] == "truncate":  # moves no bytes
         return 0
     if trial["imported"]:
         return 0 if len(rates) > unknown else None
     return unknown if metrics else None
+
+
+def _is_rate(name: str, workload: str) -> bool:
+    return name.startswith("throughput") or name == own_rate(workload)
 
 
 def _is_host(number: Row) -> bool:

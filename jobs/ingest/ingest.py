@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from pyspark.sql import SparkSession
 
 from density_study.jobs.ingest import ingest_state
-from density_study.jobs.ingest.parse_task import FROM_FILES, parse_files
+from density_study.jobs.ingest.parse_task import parse_files
 from density_study.jobs.spark.run_tables import describe
 from density_study.workloads import tables
 from density_study.workloads.record.manifest import Manifest
@@ -90,11 +90,11 @@ def ingest_files(
     staging = run_root / "tables" / STAGING
     remove(staging)
     staging.mkdir(parents=True)
-    written: dict[str, list[Path]] = {table.name: [] for table in FROM_FILES}
+    written: dict[str, list[Path]] = {table.name: [] for table in ingest_state.from_files()}
     for parts in _parse(session, run_root, files, str(staging)):
         for table, path in parts.items():
             written[table].append(place(path))
-    for made in FROM_FILES:
+    for made in ingest_state.from_files():
         replace(run_root, made, partial(_fill, run_root, made, written[made.name], kept))
     remove(staging)
 

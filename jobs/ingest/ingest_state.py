@@ -15,8 +15,9 @@ from typing import Any
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.state.atomic import write_text
 from density_study.jobs.ingest.parse_task import FROM_FILES
+from density_study.workloads.rows.every_table import every_table, tables_of_workloads
 from density_study.workloads.rows.raw.raw_files import RawFile
-from density_study.workloads.tables import TABLES
+from density_study.workloads.tables import Table
 from density_study.workloads.tables.storage import is_local
 from density_study.workloads.tables.store import table_path
 
@@ -59,6 +60,11 @@ def forget(run_root: Path) -> None:
     _path(run_root).unlink(missing_ok=True)
 
 
+def from_files() -> tuple[Table, ...]:
+    """Every table that is made from raw files."""
+    return (*FROM_FILES, *tables_of_workloads())
+
+
 def remember(run_root: Path, digests: Mapping[str, str]) -> None:
     """Call this when all tables contain these records."""
     text = json.dumps(_state(run_root, digests), indent=1, sort_keys=True) + "\n"
@@ -76,11 +82,11 @@ def _path(run_root: Path) -> Path:
 def _state(run_root: Path, digests: Mapping[str, str]) -> dict[str, Any]:
     """digests: of each record's files, by trial. declared: digest of the tables' declarations and of the
     version of the readers. tables: size of each file, by table and name."""
-    folders = {table.name: table_path(run_root, table) for table in FROM_FILES}
+    folders = {table.name: table_path(run_root, table) for table in from_files()}
     return {
         "format": FORMAT,
         "digests": dict(digests),
-        "declared": hashlib.sha256(f"{READERS_VERSION} {TABLES}".encode()).hexdigest(),
+        "declared": hashlib.sha256(f"{READERS_VERSION} {every_table()}".encode()).hexdigest(),
         "tables": {
             name: {file.name: file.stat().st_size for file in sorted(folder.glob("*.parquet"))}
             for name, folder in folders.items()

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from density_study.workloads.rows.export import sources, to_duckdb, to_parquet
 from density_study.workloads.tables import TABLES, TRIALS
-from density_study.workloads.tables.export import sources, to_duckdb, to_parquet
 from density_study.workloads.tables.store import read_table, table_path, write_table
 from tests.spark.conftest import Analysed
 

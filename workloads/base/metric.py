@@ -1,21 +1,24 @@
 """`MetricKind`: what one number of a trial is. Its name, unit and words are written once: summaries, charts
 and the reference read them.
 
-A workload declares its own metrics (`WorkloadKind.metrics`); `workloads/study/metrics.py` has those of every
+A workload declares its own metrics (`WorkloadKind.metrics`); `workloads/base/metrics.py` has those of every
 workload.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
+
+from density_study.workloads.base.rows import Row, Rows
 
 PER_USD = "per USD/h"
 
 
 @dataclass(frozen=True)
 class MetricKind:
-    """Declaration of a metric. Computing it is the business of whoever declares it."""
+    """Declaration of a metric, and where nothing else does, its computation."""
 
     name: str
     """As in summary.json: `throughput_job`."""
@@ -30,6 +33,9 @@ class MetricKind:
     shown: Literal["rates", "figure", "list", "elsewhere"] = "figure"
     """Where the report shows it: with the other rates of its workload, in a figure of its own, in the list of
     further numbers, or in a figure or table that was written for it."""
+    compute: Callable[[Rows], Iterable[Row]] | None = None
+    """Its rows of the table `metrics`, from the rows of a trial; None: the facts of a workload or of the
+    monitors have them."""
 
     def has_unit(self, unit: str) -> bool:
         """Whether a value of this metric may have this unit."""

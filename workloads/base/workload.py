@@ -21,8 +21,11 @@ from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.timeout_scale import timeout_scale
 from density_study.workloads.base.fault import InjectedFault
 from density_study.workloads.base.metric import MetricKind
+from density_study.workloads.base.reader import Reader
+from density_study.workloads.base.rows import Facts, Rows
 from density_study.workloads.base.setting import Setting, WorkloadSpec
 from density_study.workloads.base.values import CacheUse, ClientRun, ColdProof
+from density_study.workloads.tables import Table
 
 S = TypeVar("S", contravariant=True)
 
@@ -135,6 +138,13 @@ class WorkloadKind:
     """Title of the figure of its rates: 'YCSB throughput'."""
     rates_caption: str
     """Caption of that figure: 'Successful operations per second, by density.'"""
+    tables: tuple[Table, ...] = ()
+    """Tables that its readers make. Those of our own workloads are in `workloads/tables/tables.toml`."""
+    readers: Mapping[str, Reader] = field(default_factory=dict)
+    """By kind of file, as `Setting.raw_files` names them. Those of our own are in `workloads/rows/raw`."""
+    facts: Callable[[Rows], Facts] | None = None
+    """Metrics and checks of a trial, from its rows. Those of our own are in `workloads/rows/facts.py`, which
+    Spark's executors load without the models of settings."""
     given: type[Setting] | None = None
     """A setting of records that others made; None: they cannot be imported."""
 

@@ -10,7 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from density_study.workloads.base.rows import Array, Row
-from density_study.workloads.tables import TABLES, Table
+from density_study.workloads.rows.every_table import table_named
+from density_study.workloads.tables import Table
 
 Read = Callable[[Table, tuple[str, ...]], pa.Table]
 
@@ -27,19 +28,19 @@ class TrialRows:
         """The trial's rows of a table: all columns without numbers in lists, unless some are named."""
         key = (table, columns)
         if key not in self._rows:
-            self._rows[key] = self._read(TABLES[table], columns or _plain(table)).to_pylist()
+            self._rows[key] = self._read(table_named(table), columns or _plain(table)).to_pylist()
         return self._rows[key]
 
     def arrays(self, table: str, *columns: str) -> Mapping[str, Array]:
         """The same by column: null is NaN in numbers, False in flags and None in texts."""
-        rows = self._read(TABLES[table], columns or _plain(table))
+        rows = self._read(table_named(table), columns or _plain(table))
         return {name: _array(rows[name]) for name in rows.column_names}
 
 
 @cache
 def _plain(table: str) -> tuple[str, ...]:
     """Without histograms and other lists of numbers."""
-    return tuple(c.name for c in TABLES[table].columns if c.type not in ("longs", "doubles"))
+    return tuple(c.name for c in table_named(table).columns if c.type not in ("longs", "doubles"))
 
 
 def _array(column: pa.ChunkedArray) -> Array:

@@ -12,9 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from density_study.cluster.model.errors import InputError, StudyError
+from density_study.workloads.rows.export import KEYS, exported, sources, to_duckdb, to_parquet
 from density_study.workloads.tables import BRING_UP, METRICS, TABLES, TRIALS, VERDICTS
 from density_study.workloads.tables.arrow import arrow_schema
-from density_study.workloads.tables.export import KEYS, exported, sources, to_duckdb, to_parquet
 from density_study.workloads.tables.store import table_path, write_rows
 
 FIRST, SECOND = "20261114T020003Z", "20261121T020003Z"
@@ -70,7 +70,7 @@ def test_a_table_that_is_not_about_trials_has_null(both: list[Path], tmp_path: P
 def test_rows_of_many_files_and_batches_all_arrive(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("density_study.workloads.tables.export._ROWS_PER_BATCH", 7)
+    monkeypatch.setattr("density_study.workloads.rows.export._ROWS_PER_BATCH", 7)
     values = [
         {"trial": "t1", "name": f"m{index:03}", "value": float(index)} for index in range(100)
     ]

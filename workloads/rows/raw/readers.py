@@ -12,6 +12,7 @@ from typing import Any
 
 from density_study.workloads import tables
 from density_study.workloads.base.parsing import Parsed, ParseError
+from density_study.workloads.base.reader import Reader
 from density_study.workloads.monitors.devices import devices, parse_device
 from density_study.workloads.monitors.dool import parse_dool
 from density_study.workloads.monitors.gc import GcRow, parse_gc
@@ -38,7 +39,7 @@ def read(file: RawFile) -> Rows:
     quarantined as line 0."""
     try:
         data = bytes_of(file)
-        parse, rows_of = READERS[file.kind]
+        parse, rows_of = reader_of(file.kind)
         if file.facts.time_zone:
             parsed = LOCAL_TIMES[file.kind](data, file.file, file.facts.time_zone)
         else:
@@ -57,9 +58,21 @@ def bytes_of(file: RawFile) -> bytes:
     """The content of the file. UnreadableError for a missing or rejected file."""
     if file.fault:
         raise UnreadableError(file.fault)
-    if file.kind not in READERS:
-        raise UnreadableError(f"no reader for files of kind {file.kind!r}")
+    reader_of(file.kind)
     return content(file)
+
+
+def reader_of(kind: str) -> Reader:
+    """The reader of a kind of files. UnreadableError if neither this project nor a workload of another
+    package has one."""
+    if kind in READERS:
+        return READERS[kind]
+    from density_study.workloads.study.registry import kinds  # as in `every_table`
+
+    for workload in kinds().values():
+        if kind in workload.readers:
+            return workload.readers[kind]
+    raise UnreadableError(f"no reader for files of kind {kind!r}")
 
 
 def rejected_file_row(file: RawFile, error: UnreadableError | ParseError) -> dict[str, Any]:
@@ -180,15 +193,18 @@ LOCAL_TIMES: Mapping[str, Callable[[bytes, str, str], Parsed[Any]]] = MappingPro
     {"dool": parse_dool, "sar": parse_sar}
 )
 # For each kind of file: its parser, and the rows of tables that a parsed row makes.
-READERS: Mapping[str, tuple[Callable[[bytes, str], Parsed[Any]], RowsOf]] = MappingProxyType(
+READERS: Mapping[str, Reader] = MappingProxyType(
     {
-        "dool": (parse_dool, _one_table(tables.HOST_SAMPLES, "host")),
-        "sar": (parse_sar, _one_table(tables.HOST_SAMPLES, "host")),
-        "nodecpu": (parse_nodecpu, _one_table(tables.NODE_CPU_SAMPLES, "host")),
-        **{name: (parse_device, _one_table(tables.DEVICE_SAMPLES, "host")) for name in devices()},
-        "gc": (parse_gc, _gc),
-        "profile": (parse_device, _one_table(tables.DEVICE_SAMPLES, "host")),
-        "dfsio-results": (
+        "dool": Reader(parse_dool, _one_table(tables.HOST_SAMPLES, "host")),
+        "sar": Reader(parse_sar, _one_table(tables.HOST_SAMPLES, "host")),
+        "nodecpu": Reader(parse_nodecpu, _one_table(tables.NODE_CPU_SAMPLES, "host")),
+        **{
+            name: Reader(parse_device, _one_table(tables.DEVICE_SAMPLES, "host"))
+            for name in devices()
+        },
+        "gc": Reader(parse_gc, _gc),
+        "profile": Reader(parse_device, _one_table(tables.DEVICE_SAMPLES, "host")),
+        "dfsio-results": Reader(
             parse_results,
             _one_table(
                 tables.DFSIO_RESULTS,
@@ -199,7 +215,7 @@ READERS: Mapping[str, tuple[Callable[[bytes, str], Parsed[Any]], RowsOf]] = Mapp
                 test_s="exec_time_s",
             ),
         ),
-        "dfsio-io": (
+        "dfsio-io": Reader(
             parse_io_part,
             _one_table(
                 tables.DFSIO_IO,
@@ -210,12 +226,12 @@ READERS: Mapping[str, tuple[Callable[[bytes, str], Parsed[Any]], RowsOf]] = Mapp
                 rate_square_sum="sqrate",
             ),
         ),
-        "dfsio-history": (parse_history, _job),
-        "ycsb-summary": (parse_summary, _summary),
-        "ycsb-status": (parse_status, _one_table(tables.YCSB_STATUS, "client")),
-        "ycsb-hdr": (parse_hdr, _interval),
-        "ycsb-schedule": (parse_schedule, _asked),
-        "pipeline-stages": (parse_stages, _one_table(tables.PIPELINE_STAGES, "client")),
-        "pipeline-answers": (parse_answers, _one_table(tables.PIPELINE_ANSWERS, "client")),
+        "dfsio-history": Reader(parse_history, _job),
+        "ycsb-summary": Reader(parse_summary, _summary),
+        "ycsb-status": Reader(parse_status, _one_table(tables.YCSB_STATUS, "client")),
+        "ycsb-hdr": Reader(parse_hdr, _interval),
+        "ycsb-schedule": Reader(parse_schedule, _asked),
+        "pipeline-stages": Reader(parse_stages, _one_table(tables.PIPELINE_STAGES, "client")),
+        "pipeline-answers": Reader(parse_answers, _one_table(tables.PIPELINE_ANSWERS, "client")),
     }
 )

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.store import GROUP, stores
+from density_study.cluster.model.store import stores
+from density_study.cluster.plugins import group_of
 
 ROOT = Path(__file__).parents[4]
 STORE = """
@@ -66,7 +67,7 @@ def install(folder: Path, point: str) -> None:
     info = folder / "toy_store-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: toy-store\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(f"[{GROUP}]\ntoy = {point}\n")
+    (info / "entry_points.txt").write_text(f"[{group_of('store')}]\ntoy = {point}\n")
 
 
 def test_it_is_planned_and_rendered(tmp_path: Path) -> None:
@@ -106,4 +107,4 @@ def test_a_package_that_cannot_be_used_is_named(packages: Path, point: str, said
     install(packages, point)
     with pytest.raises(InputError, match=said) as caught:
         stores()
-    assert caught.value.where == f"entry point toy = {point}, group {GROUP}"
+    assert caught.value.where == f"entry point toy = {point}, group density_study.stores"

@@ -19,7 +19,8 @@ import pyarrow.parquet as pq
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.state.atomic import replacing
 from density_study.cluster.state.file_fault import file_fault, full_disk
-from density_study.workloads.tables import TABLES, TRIALS, Column, Table
+from density_study.workloads.rows.every_table import every_table
+from density_study.workloads.tables import TRIALS, Column, Table
 from density_study.workloads.tables.arrow import arrow_schema
 from density_study.workloads.tables.store import dataset, require
 
@@ -83,7 +84,7 @@ def sources(roots: Sequence[Path]) -> tuple[Source, ...]:
 
 def _source(root: Path) -> Source:
     """The run's names, from its own table of trials: the folder may have been copied or renamed."""
-    for table in TABLES.values():
+    for table in every_table().values():
         try:
             require(root, table)
         except StudyError as error:
@@ -119,7 +120,9 @@ def to_parquet(runs: Sequence[Source], folder: Path) -> tuple[Exported, ...]:
         )
     try:
         return tuple(
-            Exported(run, {table.name: _to_file(run, table, folder) for table in TABLES.values()})
+            Exported(
+                run, {table.name: _to_file(run, table, folder) for table in every_table().values()}
+            )
             for run in runs
         )
     except (OSError, pa.ArrowException) as error:
@@ -152,10 +155,12 @@ def to_duckdb(runs: Sequence[Source], path: Path) -> tuple[Exported, ...]:
     try:
         with duckdb.connect(str(path)) as connection:
             connection.begin()
-            for table in TABLES.values():
+            for table in every_table().values():
                 _create(table, connection, path)
             for run in runs:
-                rows = {table.name: _insert(run, table, connection) for table in TABLES.values()}
+                rows = {
+                    table.name: _insert(run, table, connection) for table in every_table().values()
+                }
                 done.append(Exported(run, rows))
             connection.commit()
     except BaseException as error:
