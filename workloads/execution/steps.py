@@ -36,7 +36,7 @@ from density_study.workloads.planning.plan import Step
 from density_study.workloads.record.record import (
     Record,
     close_unfinished,
-    closed_trials,
+    is_closed,
     read_manifest,
 )
 
@@ -293,9 +293,9 @@ def _final(run: Run) -> set[str]:
         for trial, entry in last.items()
         if entry.state == "closed" and entry.outcome != "incomplete"
     }
-    recorded = {
-        trial
-        for trial in closed_trials(run.records)
-        if trial in final or read_manifest(run.records / trial).state != "incomplete"
-    }
+    # one listing for all: a look at each record would make each step of a long study slower than the last
+    names = {path.name for path in run.records.iterdir()} if run.records.is_dir() else set()
+    unsure = (name for name in names - final if is_closed(run.records / name))
+    ended = {name for name in unsure if read_manifest(run.records / name).state != "incomplete"}
+    recorded = names & final | ended
     return recorded | spared_trials(run.journal)

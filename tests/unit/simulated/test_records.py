@@ -69,6 +69,18 @@ def test_every_trial_of_the_plan_is_complete(root: Path, records: dict[str, Mani
     assert {one.build for one in run.journal.events(BuildDestroyed)} == set(run.plan.builds)
 
 
+def test_no_record_is_looked_at_that_the_journal_knows(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else each step of a long study costs more than the last."""
+    looked: list[Path] = []
+    for module in ("record.record", "execution.steps"):
+        name = f"density_study.workloads.{module}.is_closed"
+        monkeypatch.setattr(name, lambda path: bool(looked.append(path)) or True, raising=False)
+    assert not what_is_left(load_run(root))
+    assert looked == []
+
+
 def test_the_journal_goes_by_simulated_time(root: Path, records: dict[str, Manifest]) -> None:
     times = [event.t for event in Journal(root / JOURNAL).events(Event)]
     assert times == sorted(times)
