@@ -21,7 +21,6 @@ from typing import Any
 
 from airflow.sdk import DAG, Asset, TaskGroup, TriggerRule
 
-from density_study.cluster.state.timeout_scale import EMULATED
 from density_study.dags.notify.late import deadline
 from density_study.dags.run_status.progress import ANALYSIS_ESTIMATE_S
 from density_study.dags.stages.outline import BuildOutline, Outline, TrialOutline
@@ -151,8 +150,7 @@ def _analysis(before: Any, weights: Iterator[int]) -> Any:
 
 
 def _limit(outline: Outline, estimate_s: float) -> timedelta:
-    scale = EMULATED if outline.provider == "libvirt" else 1.0
-    return scale * (LEAST + timedelta(seconds=SLACK * estimate_s))
+    return outline.slowest * (LEAST + timedelta(seconds=SLACK * estimate_s))
 
 
 def _about(outline: Outline) -> str:

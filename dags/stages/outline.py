@@ -41,7 +41,8 @@ class BuildOutline:
 class Outline:
     """`queue`: of its tasks, if any. `cron` and `asset`: the schedule, if any. `compared`: each run is
     compared with earlier ones. `reports_late_runs`: a receiver of messages wants to know.
-    `estimate_s`: of the whole run. `is_mapped`: its builds map their trials."""
+    `slowest`: how many times as long as estimated a build may take. `estimate_s`: of the whole run.
+    `is_mapped`: its builds map their trials."""
 
     study: str
     question: str
@@ -54,6 +55,7 @@ class Outline:
     reports_late_runs: bool
     estimate_s: float
     up_estimate_s: float
+    slowest: float
     builds: tuple[BuildOutline, ...]
 
     @property
@@ -87,6 +89,7 @@ class Outline:
 def outline_of(study: Study, plan: Plan) -> Outline:
     """The outline of a study with this plan."""
     from density_study.workloads.planning.plan import UP_ESTIMATE_S
+    from density_study.workloads.study.providers.registry import nodes_of
 
     schedule = study.schedule
     return Outline(
@@ -101,6 +104,7 @@ def outline_of(study: Study, plan: Plan) -> Outline:
         reports_late_runs=study.reports_late_runs,
         estimate_s=plan.estimate_s,
         up_estimate_s=UP_ESTIMATE_S,
+        slowest=nodes_of(study).slowest,
         builds=tuple(_build(plan, build) for build in plan.builds),
     )
 

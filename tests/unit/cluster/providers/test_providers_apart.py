@@ -1,0 +1,82 @@
+"""A provider is a folder: elsewhere nothing asks for its name, and nothing for what isolates its nodes.
+
+What differs is a fact of `Provider`, of `IsolationFacts` or of `ProviderRules`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from density_study.cluster.model.isolation import Isolation
+from density_study.cluster.providers.provider import _PROVIDERS
+
+ROOT = Path(__file__).parents[4]
+ROOMS = ("cluster", "workloads", "analysis", "jobs", "dags")
+NAMES = {*_PROVIDERS, *Isolation}
+EXCEPTIONS = {
+    "cluster/providers/provider.py": "the registry",
+    "workloads/study/existing_spec.py": "the keys of provider existing",
+    "dags/cli/init_command.py": "the providers that `study init` asks for, with a question for each",
+    "workloads/execution/steps.py": "a rehearsal stands in for the study's own provider",
+    "workloads/execution/trial.py": "the same",
+    "analysis/summarise/rehearsed.py": "a rehearsal is never taken for a run",
+    "analysis/summarise/summarise.py": "the same",
+    "analysis/report/trust.py": "the same",
+    "analysis/report/formats.py": "the same",
+    "analysis/comparison/history.py": "the same",
+    "analysis/capacity/inputs/run_points.py": "the same",
+}
+
+
+def asks(tree: ast.AST) -> Iterator[str]:
+    """Comparisons with a name or a kind of isolation, mappings of names, and tests for a class."""
+    for node in ast.walk(tree):
+        text = ast.unparse(node) if isinstance(node, ast.Compare | ast.Dict | ast.Call) else ""
+        if isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            parts = [part for side in sides for part in getattr(side, "elts", [side])]
+            named = any(isinstance(part, ast.Constant) and part.value in NAMES for part in parts)
+            subject = any(word in text for word in ("provider", "isolation"))
+            if (named and subject) or "Isolation." in text or "SIMULATED" in text:
+                yield text
+        elif isinstance(node, ast.Dict):
+            keys = [key.value for key in node.keys if isinstance(key, ast.Constant)]
+            if len(NAMES.intersection(key for key in keys if isinstance(key, str))) > 1:
+                yield text
+        elif isinstance(node, ast.Call) and text.startswith("isinstance(") and "Provider" in text:
+            yield text
+
+
+def is_its_own(path: str) -> bool:
+    return any(
+        path.startswith(f"cluster/providers/{name}/")
+        or path == f"workloads/study/providers/{name}.py"
+        for name in _PROVIDERS
+    )
+
+
+def test_nothing_asks_for_the_name_of_a_provider_or_of_an_isolation() -> None:
+    found = {
+        path: list(asks(ast.parse((ROOT / path).read_text(encoding="utf-8"))))
+        for room in ROOMS
+        for path in (str(file.relative_to(ROOT)) for file in (ROOT / room).rglob("*.py"))
+        if not is_its_own(path)
+    }
+    assert len(found) > 500
+    asking = {path: texts for path, texts in found.items() if texts}
+    assert {path: texts for path, texts in asking.items() if path not in EXCEPTIONS} == {}
+    assert set(EXCEPTIONS) - set(asking) == set()  # an exception that is not needed goes
+
+
+def test_what_is_forbidden_is_seen() -> None:
+    for text in (
+        'study.provider == "libvirt"',
+        'topology.provider not in ("local", "container")',
+        'topology.isolation == "vm"',
+        "one.isolation is Isolation.VM",
+        '{"local": 1, "physical": 2}',
+        "isinstance(provider, LocalProvider)",
+    ):
+        assert list(asks(ast.parse(text))) == [text.replace('"', "'")]
