@@ -31,7 +31,6 @@ ALL = "jobs"
 OF_NEXTFLOW = re.compile(r"nf-(?P<process>.+?)(?:_\((?P<tag>.*)\))?")
 _DELIMITER = re.compile(r"\bJobID(?:Raw)?\b([^\w\n]+)|([^\w\n]+)JobID(?:Raw)?\b")
 _REQUEST = re.compile(r"(?P<size>[0-9.]+[KMGTP]?)(?P<per>[nc]?)", re.IGNORECASE)
-_OF_TRES = re.compile(r"(?:^|,)mem=([0-9.]+[KMGTP]?)")
 
 
 @dataclass
@@ -95,7 +94,11 @@ def _task(attempt: Attempt) -> Task:
     elapsed_s = number(job.get("ElapsedRaw"))
     if elapsed_s is None:
         elapsed_s = clock_s(job.get("Elapsed"))
-    reserved = cpus(job.get("AllocCPUS") or job.get("NCPUS") or job.get("ReqCPUS"))
+    allocated = job.get("AllocTRES") or job.get("ReqTRES") or ""
+    reserved = cpus(
+        job.get("AllocCPUS") or job.get("NCPUS") or _in_tres(allocated, "cpu") or job.get("ReqCPUS")
+    )
+    of_job_mib = mib(_in_tres(allocated, "mem"), None)
     outcome: Outcome = "done" if status == "COMPLETED" else "lost"
     return Task(
         process=match["process"] if match else name,
@@ -106,7 +109,7 @@ def _task(attempt: Attempt) -> Task:
         cpu_s=_cpu_s(job),
         cpus=reserved,
         rss_mib=_most(_used_mib(step) for step in (job, *attempt.steps)),
-        requested_mib=_requested_mib(job, reserved),
+        requested_mib=_requested_mib(job, reserved) or of_job_mib or None,
         read_mib=_sum("MaxDiskRead", attempt.steps),
         write_mib=_sum("MaxDiskWrite", attempt.steps),
         submit_s=epoch_s(job.get("Submit")) or epoch_s(job.get("Start")),
@@ -124,11 +127,17 @@ def _cpu_s(job: Row) -> float | None:
 
 def _used_mib(step: Row) -> float | None:
     """Of all processes of a step: MaxRSS is that of the largest of its tasks."""
-    total = _OF_TRES.search(step.get("TRESUsageInTot", ""))
+    total = mib(_in_tres(step.get("TRESUsageInTot", ""), "mem"), None)
     if total is not None:
-        return mib(total[1], None)
+        return total
     of_one = mib(step.get("MaxRSS"), None)
     return None if of_one is None else of_one * (number(step.get("NTasks")) or 1)
+
+
+def _in_tres(text: str, name: str) -> str | None:
+    """Of `billing=8,cpu=8,mem=32G,node=1`."""
+    found = re.search(rf"(?:^|,){name}=([0-9.]+[KMGTP]?)(?:,|$)", text)
+    return None if found is None else found[1]
 
 
 def _requested_mib(job: Row, reserved: int | None) -> float | None:

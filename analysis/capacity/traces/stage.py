@@ -63,7 +63,8 @@ class StageOf:
         count = counted(len(self._attempts), "task")
         why = f"the trace has no CPU time of its {count} of {spent_s / 3600:.3g} h in all"
         if not spent_s:
-            why = f"its {count} took 0 s"
+            recorded = any(task.realtime_s is not None for task in self._attempts)
+            why = f"its {count} took 0 s" if recorded else f"no run time of its {count} is recorded"
         if not self._attempts:
             why = f"another run did its {counted(self._reused, 'task')}"
         self.unknown.append(

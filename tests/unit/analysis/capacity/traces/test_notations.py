@@ -171,6 +171,18 @@ def test_jobs_of_slurm_with_steps_requeues_arrays_and_nextflow_names(tmp_path: P
     assert any("1 task had not ended (1 PENDING)" in line for line in profile.left_out())
 
 
+def test_slurm_may_say_what_it_allocated_as_trackable_resources(tmp_path: Path) -> None:
+    text = "JobID|JobName|State|ElapsedRaw|AllocTRES\n7|A|COMPLETED|3600|billing=8,cpu=8,mem=32G,node=1\n"
+    (stage,) = profile_from(tmp_path, text).stages
+    assert (hours(stage), stage.cores_per_task) == (8.0, 8)
+    assert stage.ram_gib is not None and stage.ram_gib.value == 32.0
+
+
+def test_a_run_time_that_nobody_recorded_is_not_zero(tmp_path: Path) -> None:
+    profile = profile_from(tmp_path, "s\th:m:s\tmax_rss\n-\t-\tNA\n")
+    assert any("no run time of its 1 task is recorded" in line for line in profile.left_out())
+
+
 def test_attempts_of_cromwell_scatters_sub_workflows_and_cache_hits(tmp_path: Path) -> None:
     inner = {"calls": {"sub.align": [
         call("00:00", "01:00", "RetryableFailure", 0, backendStatus="Preempted"),
