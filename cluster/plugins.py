@@ -13,7 +13,7 @@ from typing import Literal, TypeVar, get_args
 
 from density_study.cluster.model.errors import InputError
 
-Noun = Literal["workload", "store", "factor", "metric", "finding"]
+Noun = Literal["workload", "store", "provider", "factor", "metric", "finding"]
 T = TypeVar("T")
 
 
@@ -37,6 +37,16 @@ def classes_of(noun: Noun, base: type[T]) -> Iterator[tuple[str, type[T]]]:
         if not (isinstance(value, type) and issubclass(value, base)):
             raise unusable(noun, f"it is not a {base.__name__}", name)
         yield name, value
+
+
+def names_of(noun: Noun) -> tuple[str, ...]:
+    """Names of the entry points. What they name is not loaded."""
+    return tuple(point.name for point in entry_points(group=group_of(noun)))
+
+
+def class_named(noun: Noun, name: str, base: type[T]) -> type[T]:
+    """The class of the entry point with this name, one of `names_of`."""
+    return next(one for point, one in classes_of(noun, base) if point.startswith(f"{name} = "))
 
 
 def _loaded(noun: Noun) -> Iterator[tuple[str, object]]:

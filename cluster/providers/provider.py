@@ -26,6 +26,7 @@ from density_study.cluster.model.topology import (
     Topology,
 )
 from density_study.cluster.model.transport import Transport
+from density_study.cluster.plugins import class_named, names_of
 from density_study.cluster.providers.stacks import Stacks
 from density_study.cluster.render.blueprint import InstallDirs, NodePaths
 from density_study.cluster.stack.machine_software import THIS_MACHINE, MachineSoftware
@@ -203,7 +204,9 @@ class Provider(ABC, Generic[PlacedT]):
 EVERY_USER, THIS_USER = "every user of this machine", "this user of this machine"
 """Who reaches the daemons, for the disclosure."""
 
-OF_STUDIES = ("local", "physical", "libvirt", "container", "existing")
+OF_OTHERS = names_of("provider")
+"""Those of other packages: each is named as its entry point."""
+OF_STUDIES = ("local", "physical", "libvirt", "container", "existing", *OF_OTHERS)
 """Those that a study may name; the others stand in for one of them."""
 _PROVIDERS = {
     "local": "density_study.cluster.providers.local.provider:LocalProvider",
@@ -220,11 +223,15 @@ _PROVIDERS = {
 @cache
 def provider_of(name: str) -> Provider[Any]:
     """The one provider of that name; InputError if there is none."""
+    if name in OF_OTHERS and name not in _PROVIDERS:
+        # the type checker takes no abstract class for a type
+        made: Provider[Any] = class_named("provider", name, Provider)()  # type: ignore[type-abstract]
+        return made
     if name not in _PROVIDERS:
         raise InputError(
             f"provider {name!r} does not exist.",
             "provider",
-            f"use one of: {', '.join(_PROVIDERS)}.",
+            f"use one of: {', '.join((*_PROVIDERS, *OF_OTHERS))}.",
         )
     provider: Provider[Any] = resolve_name(_PROVIDERS[name])()
     return provider

@@ -1,4 +1,4 @@
-"""A workload, a metric, a factor and a finding of another package: from the study to the report, with no edit
+"""What another package adds: from the study to the report, with no edit
 of this project."""
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ def test_from_the_study_to_the_report(tmp_path: Path) -> None:
         for handlers in (30, 60)
         for name, value in (("sort_rate", rate), ("window_length", 10.0))
     }
+    assert summary["provider"] == "same"
     assert {trial["verdict"] for trial in summary["trials"]} == {"valid"}
     subjects = {one["arms"] for one in summary["findings"] if one["measure"] == "throughput"}
     assert {"handlers-60 over handlers-30", "2 workers per host over 1 worker per host"} <= subjects

@@ -15,6 +15,7 @@ from density_study.workloads.record.record import Record
 
 STUDY = """
 study: sorts
+provider: same
 hosts: [{name: here, memory: 6 GiB, roles: [master, worker, client]}]
 factors: {vms_per_host: [1, 2], handlers: [30, 60]}
 workloads: [{sort: {rows: [1000]}}]
