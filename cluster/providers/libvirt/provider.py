@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path, PurePath, PurePosixPath
 from typing import Any
 
@@ -235,12 +236,20 @@ def _image(topology: Topology) -> Path:
 
 
 def _cpus(topology: Topology) -> dict[str, Cpus]:
-    """Of each host whose guests are pinned, as its libvirt knows them."""
-    return {
-        host.name: parse_cpus(Virsh(host.vms.uri).run("capabilities"))
+    """Of each host whose guests are pinned, as its libvirt knows them. All are asked at once."""
+    uris = {
+        host.name: host.vms.uri
         for host in _used(topology)
         if host.vms is not None and host.vms.vcpus == "pinned"
     }
+    with ThreadPoolExecutor(max_workers=max(1, len(uris))) as pool:
+        return dict(zip(uris, pool.map(_cpus_at, uris.values()), strict=True))
+
+
+@cache
+def _cpus_at(uri: str) -> Cpus:
+    """Asked once: a machine keeps its CPUs. Over SSH an answer takes a second."""
+    return parse_cpus(Virsh(uri).run("capabilities"))
 
 
 def _used(topology: Topology) -> list[Host]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import tarfile
+import threading
 import xml.etree.ElementTree as ET
 from pathlib import Path, PurePosixPath
 from typing import Any, cast
@@ -304,3 +305,36 @@ def test_a_cpu_that_guests_do_not_have_is_refused_before_they_are_made(layout: T
     few = with_arm(layout, network=Network(rps=(2,)))
     with pytest.raises(InputError, match="no CPU 2, only 0 to 1"):
         provider.LibvirtProvider().preflight(few, "s/r/b1")
+
+
+def test_hosts_with_pinned_guests_are_asked_for_their_cpus_once_and_at_the_same_time(
+    layout: Topology, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For preflight, creation and disclosure: over SSH an answer takes a second."""
+    both, asked = threading.Barrier(2, timeout=10), []
+
+    class Libvirt:
+        def __init__(self, uri: str) -> None:
+            self.uri = uri
+
+        def run(self, *words: str) -> str:
+            asked.append((self.uri, *words))
+            both.wait()
+            return "<capabilities/>"
+
+    monkeypatch.setattr(provider, "Virsh", Libvirt)
+    (host,) = layout.hosts
+    assert host.vms is not None
+    hosts = [
+        dataclasses.replace(
+            host,
+            name=name,
+            vms=dataclasses.replace(host.vms, uri=f"test:///{name}", vcpus="pinned"),
+        )
+        for name in ("h1", "h2")
+    ]
+    nodes = [dataclasses.replace(layout.workers[0], host=name) for name in ("h1", "h2")]
+    placed = dataclasses.replace(layout, hosts=tuple(hosts), nodes=tuple(nodes))
+    for _ in range(3):
+        assert provider._cpus(placed) == {"h1": (), "h2": ()}
+    assert sorted(asked) == [(f"test:///{name}", "capabilities") for name in ("h1", "h2")]
