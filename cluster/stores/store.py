@@ -58,6 +58,10 @@ class ClusterStore(Store):
     """The Java class that empties, settles and counts it (an `Admin`)."""
     endpoint_admin: ClassVar[str] = ""
     """The same of a store that stands (an `Endpoint`)."""
+    deciding: ClassVar[tuple[str, ...]] = ()
+    """Settings of servers that stand which decide on their durability."""
+    room: ClassVar[str] = ""
+    """Where servers that stand say how much may be written."""
 
     def software(self, machine: MachineSoftware) -> StoreSoftware:
         """Its program or jars, made if not in the cache, if it has `own_software`. `machine`: where the nodes
@@ -130,11 +134,6 @@ class ClusterStore(Store):
     def endpoint_properties(self, given: GivenCluster, endpoint: StoreEndpoint) -> dict[str, str]:
         """What clients of a store that stands need to know beyond the login."""
         raise NotImplementedError(self.name)
-
-    deciding: ClassVar[tuple[str, ...]] = ()
-    """Settings of servers that stand which decide on their durability."""
-    room: ClassVar[str] = ""
-    """Where servers that stand say how much may be written."""
 
     def promised(self, facts: Mapping[str, Any]) -> Durability | None:
         """The strongest level that servers keep by their own words; None if they do not say, or differ."""
