@@ -43,6 +43,7 @@ from density_study.jobs.spark.session import (
     tune,
     under_spark_submit,
 )
+from density_study.jobs.stage_names import REPORT, STAGE_NAMES
 from density_study.workloads import tables
 from density_study.workloads.tables import Table
 from density_study.workloads.tables.storage import is_local, place
@@ -91,7 +92,7 @@ def analyse(run_root: Path, data: Path | None = None, stages: Sequence[str] | No
     ):
         rest: list[Future[None]] = []
         for name in STAGES if stages is None else stages:
-            if name == "report":  # it links to what is made aside
+            if name == REPORT:  # it links to what is made aside
                 _wait(rest)
             if left := _run_stage(name, run_root, data):
                 rest.append(aside.submit(left))
@@ -211,15 +212,9 @@ def report(run_root: Path, data: Path) -> None:
 
 
 STAGES: Mapping[str, Callable[[Path, Path], Rest | None]] = MappingProxyType(
-    {
-        "ingest": ingest,
-        "metrics": metrics,
-        "verdicts": verdicts,
-        "series": series,
-        "report": report,
-    }
+    dict(zip(STAGE_NAMES, (ingest, metrics, verdicts, series, report), strict=True))
 )
-TABLE_STAGES = tuple(name for name in STAGES if name != "report")
+TABLE_STAGES = tuple(name for name in STAGES if name != REPORT)
 
 
 def _write(spark: SparkSession, run_root: Path, job: Job) -> None:

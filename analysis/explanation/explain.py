@@ -15,13 +15,12 @@ from density_study.analysis.explanation.causes import Cause, causes, usual_secon
 from density_study.analysis.explanation.course import Array, Course, Happening, Spell
 from density_study.analysis.explanation.moved import no_rule
 from density_study.analysis.explanation.slow import slow_spells
+from density_study.cluster.model.host import MIB
 from density_study.workloads import tables
 from density_study.workloads.monitors import DEVICES
 from density_study.workloads.tables import Table
 from density_study.workloads.tables.arrow import arrow_schema
 from density_study.workloads.tables.store import dataset, read_table
-
-MIB = 1024 * 1024
 
 
 def explained(run_root: Path) -> dict[Table, pd.DataFrame]:

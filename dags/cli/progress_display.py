@@ -19,7 +19,7 @@ from rich.text import Text
 from density_study.analysis.report.charts.quantity import quantity
 from density_study.dags.cli.layout import clock, rows_table
 from density_study.dags.run_status.progress import Ended, Progress
-from density_study.dags.stages.task_names import STAGES
+from density_study.jobs.stage_names import STAGE_NAMES
 from density_study.workloads.base.search import answer_of
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def _now(seen: Progress) -> str:
 def headline(seen: Progress) -> str:
     """The current activity, in one line."""
     if seen.stage and not seen.current:
-        return f"analysis {STAGES.index(seen.stage) + 1}/{len(STAGES)}: {seen.stage}"
+        return f"analysis {STAGE_NAMES.index(seen.stage) + 1}/{len(STAGE_NAMES)}: {seen.stage}"
     if seen.current:
         return f"step {seen.position}/{seen.total}: {seen.current.label}"
     return "starting Airflow" if seen.state == "starting" else "between two steps"

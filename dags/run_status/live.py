@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from density_study.cluster.model.host import MIB
 from density_study.dags.run_status.progress import Progress
 from density_study.jobs.first_look.look import FirstLook, first_look
 from density_study.workloads.base.parsing import ParseError
@@ -21,7 +22,6 @@ from density_study.workloads.record.record import OPEN, is_closed
 from density_study.workloads.ycsb.output.measurement import NOT_OF_USERS
 from density_study.workloads.ycsb.output.status import IntervalLatency, StatusRow, parse_status
 
-MIB = 2**20
 BARS = "▁▂▃▄▅▆▇█"
 WIDTH = 30
 """Samples in the sparkline."""

@@ -19,7 +19,7 @@ from density_study.cluster.state.events import (
 )
 from density_study.cluster.state.owner import Owner
 from density_study.dags.stages.study_stages import analyse, tear_down
-from density_study.dags.stages.task_names import STAGES
+from density_study.jobs.stage_names import STAGE_NAMES
 from density_study.workloads.execution.keeping import hold
 from density_study.workloads.execution.run import Run, end_run, load_run, spared_trials
 from density_study.workloads.execution.steps import what_is_left
@@ -54,7 +54,7 @@ def conclude(root: str, marked: str = "") -> None:
         log.error("%s", error)  # the end below says it too
     if not marked and _report_is_old(run):
         log.info("A trial was measured again, so the run is analysed again")
-        for stage in STAGES:
+        for stage in STAGE_NAMES:
             analyse(root, stage)
     try:
         _check_can_end(run, marked)

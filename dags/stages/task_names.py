@@ -10,9 +10,7 @@ if TYPE_CHECKING:
 
 OPEN, UP, DOWN, CONCLUDE, REGRESSION = "open", "up", "down", "conclude", "regression"
 ANALYSIS = "analysis"
-"""Group of the tasks that analyse the run."""
-STAGES = ("ingest", "metrics", "verdicts", "series", "report")
-"""The tasks of that group, in order: the stages of `jobs.pipeline`."""
+"""Group of the tasks that analyse the run, one for each stage of `jobs.stage_names`."""
 TRIALS = "trials"
 """The mapped task of a build with many trials."""
 FINISHED = frozenset({"success", "failed", "skipped", "upstream_failed", "removed"})

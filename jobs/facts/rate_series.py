@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from density_study.workloads.base.rows import MIB, MIB_S, OPS_S, Array, Row, Rows, known, window_s
+from density_study.cluster.model.host import MIB
+from density_study.workloads.base.rows import MIB_S, OPS_S, Array, Row, Rows, known, window_s
 from density_study.workloads.rows.arrays.exact_sums import FINE
 from density_study.workloads.rows.arrays.spans import by_second
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from density_study.analysis.validity.rules import GC_BEARABLE
+from density_study.cluster.model.host import MIB
 from density_study.workloads.base.rows import (
-    MIB,
     PERCENT,
     Facts,
     Row,

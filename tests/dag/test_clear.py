@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from density_study.dags.run_status.status import status_of
-from density_study.dags.stages.task_names import STAGES
+from density_study.jobs.stage_names import STAGE_NAMES
 from density_study.workloads.execution.run import Run
 from density_study.workloads.planning.plan import Step
 from density_study.workloads.record.record import closed_records, earlier_attempts
@@ -45,7 +45,7 @@ def test_clear_on_a_trial_measures_it_again_and_nothing_else(web: Web) -> None:
     study.clear(run_id, task(again))
     assert study.wait_over(run_id) == "success"
     assert study.folders() == [run.root]
-    acts = [f"up {FIRST}", again.label, f"down {FIRST}", *STAGES]
+    acts = [f"up {FIRST}", again.label, f"down {FIRST}", *STAGE_NAMES]
     assert acts_since(run, before) == acts
     assert attempts(run) == {str(again.trial): 1}
     states = study.states(run_id)
@@ -74,7 +74,7 @@ def test_without_downstream_the_run_is_analysed_again_too(web: Web) -> None:
     assert study.wait_over(run_id) == "success"
     acts = acts_since(run, before)
     assert {act for act in acts if act.startswith("trial")} == {one.label, other.label}
-    assert [act for act in acts if act in STAGES] == list(STAGES)
+    assert [act for act in acts if act in STAGE_NAMES] == list(STAGE_NAMES)
     assert attempts(run) == {str(one.trial): 1, str(other.trial): 1}
     assert set(study.states(run_id).values()) == {"success"}
     assert status_of(run).state == "ok"
@@ -88,7 +88,7 @@ def test_clear_on_the_group_of_a_build_measures_all_its_trials_again(web: Web) -
     study.clear(run_id, *study.group(SECOND))
     assert study.wait_over(run_id) == "success"
     mine = [step.label for step in run.plan.steps if step.build == SECOND]
-    assert acts_since(run, before) == [*mine, *STAGES]
+    assert acts_since(run, before) == [*mine, *STAGE_NAMES]
     assert attempts(run) == {str(step.trial): 1 for step in trials(run, SECOND)}
 
 

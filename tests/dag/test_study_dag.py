@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 
 from density_study.dags.airflow_home.home import Home, project_root
-from density_study.dags.stages.task_names import STAGES, trial_task
+from density_study.dags.stages.task_names import trial_task
+from density_study.jobs.stage_names import STAGE_NAMES
 
 pytestmark = pytest.mark.dag
 PARSED_WITHIN_S = 0.3
 """CPU time for the DAG of one study, whose outline is cached. Hosts that measure pay it every minute."""
-ANALYSIS = [f"analysis.{stage}" for stage in STAGES]
+ANALYSIS = [f"analysis.{stage}" for stage in STAGE_NAMES]
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +50,7 @@ def test_the_plans_order_is_executed_though_the_last_task_starts_first(
     results: dict[str, Any], name: str
 ) -> None:
     run = results[name]
-    assert run["order"] == [*labels(run), *STAGES]
+    assert run["order"] == [*labels(run), *STAGE_NAMES]
     assert (run["state"], run["ended"], run["standing"]) == ("success", True, [])
     assert set(run["rows"].values()) == {"success"}
 
@@ -102,7 +103,7 @@ def test_a_failed_trial_is_red_not_repeated_and_fails_the_run(results: dict[str,
     label = "trial b1-v1-flash testdfsio-write-n2"
     assert outcomes(run)[label] == "failed"
     assert {state for other, state in outcomes(run).items() if other != label} == {"success"}
-    assert run["order"] == [*labels(run), *STAGES], "one attempt, and the rest goes on"
+    assert run["order"] == [*labels(run), *STAGE_NAMES], "one attempt, and the rest goes on"
     assert (run["state"], run["rows"]["conclude"]) == ("failed", "failed")
 
 
@@ -178,8 +179,10 @@ def test_the_dags_folder_holds_a_dag_per_study_and_imports_without_errors(tmp_pa
     ]
     assert (runs, at_once) == (1, 1)
     assert {key: each["title"] for key, each in schema.items()} == {"fresh": "Start a new run"}
-    assert {task: n for task, n in retries.items() if n} == dict.fromkeys(STAGES, 2)
-    assert tasks["study_talk-2013"] == 3 * 50 + len(STAGES) + 2, "4,110 trials, a task per build"
+    assert {task: n for task, n in retries.items() if n} == dict.fromkeys(STAGE_NAMES, 2)
+    assert tasks["study_talk-2013"] == 3 * 50 + len(STAGE_NAMES) + 2, (
+        "4,110 trials, a task per build"
+    )
     assert len(cost_s) == len(studies)
     assert max(cost_s.values()) < PARSED_WITHIN_S, cost_s
     assert all(limits)

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from density_study.dags.airflow_home.home import project_root
-from density_study.dags.stages.task_names import STAGES
+from density_study.jobs.stage_names import STAGE_NAMES
 from density_study.workloads.execution.run import has_ended
 from tests.dag.backend import expected_order, order
 from tests.dag.web import Study, Web
@@ -31,7 +31,7 @@ def test_the_scheduler_executes_the_plans_order_one_step_at_a_time(
     assert acts[: len(expected)] == expected
     assert set(acts[len(expected) :]) <= {"report"}, "another test's capacity plan may report anew"
     assert {row["state"] for row in rows} == {"success"}
-    assert len(rows) == 1 + len(run.plan.steps) + len(STAGES) + 1
+    assert len(rows) == 1 + len(run.plan.steps) + len(STAGE_NAMES) + 1
     assert has_ended(run)
     spans = [(row["start_date"], row["end_date"]) for row in rows]
     assert all(end <= start for (_, end), (start, _) in pairwise(spans))

@@ -17,7 +17,6 @@ T = TypeVar("T")
 Row = dict[str, Any]
 Array = npt.NDArray[Any]
 Columns = Mapping[str, Array]
-MIB = 2.0**20
 MIB_S, PERCENT, OPS_S = "MiB/s", "percent", "ops/s"
 _STEPS = 1e9
 

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from density_study.cluster.model.errors import InputError, StudyError
-from density_study.workloads.base.rows import Rows
 from density_study.workloads.base.setting import Setting
 from density_study.workloads.base.values import TargetRate
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import is_closed, read_manifest
 from density_study.workloads.study.registry import kind_of
+
+if TYPE_CHECKING:  # numpy is for the analysis
+    from density_study.workloads.base.rows import Rows
 
 
 def resolve(setting: Setting, planned: Iterable[str], records: Path) -> tuple[Setting, TargetRate]:

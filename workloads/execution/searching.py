@@ -7,17 +7,20 @@ Both are functions of the records, so that a run that was killed goes on with th
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.state.events import SearchEnded
 from density_study.workloads.base.evidence import SUSTAINED
-from density_study.workloads.base.rows import Rows
 from density_study.workloads.base.search import Ended, Probe, Search, next_probe
 from density_study.workloads.execution.run import Run
 from density_study.workloads.execution.saturation import rate_of, saturation
 from density_study.workloads.planning.plan import Step
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import is_closed, read_manifest
+
+if TYPE_CHECKING:  # numpy is for the analysis
+    from density_study.workloads.base.rows import Rows
 
 
 def prepared(run: Run, step: Step) -> tuple[Step, Probe] | Ended:

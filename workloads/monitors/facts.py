@@ -11,8 +11,8 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from density_study.cluster.model.host import MIB
 from density_study.workloads.base.rows import (
-    MIB,
     MIB_S,
     PERCENT,
     Row,

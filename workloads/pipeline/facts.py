@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
+from density_study.cluster.model.host import MIB
 from density_study.workloads.base.rows import (
-    MIB,
     PERCENT,
     Facts,
     Row,

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from density_study.cluster.model.host import MIB
 from density_study.workloads.base.rows import (
-    MIB,
     MIB_S,
     PERCENT,
     Facts,

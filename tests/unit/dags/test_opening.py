@@ -19,7 +19,8 @@ from density_study.dags.airflow_home.home import SCHEDULER_PID
 from density_study.dags.stages import conclusion, study_stages
 from density_study.dags.stages.opening import Asked, airflow_owner, check_fits, opened
 from density_study.dags.stages.outline import steps_of
-from density_study.dags.stages.task_names import STAGES, trial_task
+from density_study.dags.stages.task_names import trial_task
+from density_study.jobs.stage_names import STAGE_NAMES
 from density_study.workloads.execution import opening as workloads_opening
 from density_study.workloads.execution import steps
 from density_study.workloads.execution.run import Run, end_run, has_ended, load_run
@@ -73,7 +74,7 @@ def states(run: Run, *pending: str, analysis: str | None = "success") -> dict[st
         )
         for step in run.plan.trials
     }
-    return {**found, **{f"analysis.{stage}": analysis for stage in STAGES}, "open": "running"}
+    return {**found, **{f"analysis.{stage}": analysis for stage in STAGE_NAMES}, "open": "running"}
 
 
 def test_a_first_try_resumes_an_unfinished_run_or_begins_one(tmp_path: Path) -> None:

@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from density_study.cluster.model.host import MIB
 from density_study.workloads.base.parsing import Ledger, Line, Parsed, RejectedError, decimal, whole
 
 _LINE = re.compile(r"([fls]:[a-z]+)\t(.*)")
 _KEYS = ("f:rate", "f:sqrate", "l:size", "l:tasks", "l:time")
-_BYTES_PER_MIB = 2**20
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class IoTotals:
     @property
     def throughput_per_stream_mib_s(self) -> float:
         """Bytes over the sum of the streams' times: what the tool prints as Throughput (method 13)."""
-        return self.size_bytes / _BYTES_PER_MIB / (self.time_ms / 1000)
+        return self.size_bytes / MIB / (self.time_ms / 1000)
 
 
 def parse_io_part(data: bytes | str, file: str) -> Parsed[IoTotals]:
