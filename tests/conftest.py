@@ -49,10 +49,13 @@ GROUPS = {
     "tests/unit/analysis/report/": "pages",
     "tests/unit/test_pictures": "pages",
     "tests/unit/analysis/capacity/": "plans",
+    "tests/unit/analysis/test_validity": "verdicts",
+    "tests/security/outputs/test_data_docs": "verdicts",
+    "tests/property/test_verdicts": "verdicts",
 }
 """Prefix of a test's path -> its group, where a group is not one file; the first one counts. One cluster
 may run at a time, one Airflow serves many tests, and an analysed run, some pages and plans are created once
-per process."""
+per process. Great Expectations takes a second to import, which one process is to pay."""
 LONGEST_FIRST = ("Spark", "real daemons", "scenarios", "Airflow", "study run", "Spark, loads", "pages",
                  "documented commands", "plans")  # fmt: skip
 """What starts last leaves workers idle."""

@@ -23,11 +23,24 @@ def host(memory_mib: int = 6144, medium: str = "flash") -> Host:
 
 
 def study(**overrides: object) -> Study:
+    if not overrides:
+        return _quickstart()
     return parse_study(QUICKSTART.read_text(), "quickstart.yaml", overrides).study
 
 
 def plan(**overrides: object) -> Plan:
-    return make_plan(study(**overrides), [host()])
+    return make_plan(study(**overrides), [host()]) if overrides else _planned_quickstart()
+
+
+@cache
+def _quickstart() -> Study:
+    """Frozen, and so often read that all tests of a process share it."""
+    return parse_study(QUICKSTART.read_text(), "quickstart.yaml").study
+
+
+@cache
+def _planned_quickstart() -> Plan:
+    return make_plan(_quickstart(), [host()])
 
 
 @cache

@@ -16,12 +16,15 @@ from typing import Any, Literal
 
 import altair as alt
 import vl_convert
+from altair.utils.schemapi import disable_debug_mode
 
 from density_study.analysis.report.charts.observations import Of, Row
 from density_study.analysis.report.charts.palette import INK, Style, config
 from density_study.cluster.stack.cache import cache_root
 from density_study.cluster.state.atomic import write_text
 
+# Altair would validate each part of a chart when it is made; `finished` says why nothing is validated here.
+disable_debug_mode()
 DATA = "rows"  # name of the data set of every panel
 PanelKey = tuple[str, str, str]  # id, title and subtitle of a panel
 # Panels per line in a wide window; fewer in a narrow one.

@@ -12,7 +12,6 @@ import pytest
 
 from density_study.analysis.validity.data_docs import make_plain
 from density_study.analysis.validity.judge import judge
-from density_study.analysis.validity.verdicts import confirm
 from density_study.cluster.model.errors import StudyError
 from density_study.workloads.record.record import Record, read_manifest
 from tests.support.drafts import draft
@@ -94,6 +93,8 @@ def test_the_librarys_own_pages_are_plain(tmp_path: Path) -> None:
     docs = tmp_path / "report" / "data_docs"
     docs.mkdir(parents=True)
     rows = [{**SOUND, "trial": f"t{n}{name}", "work_share": 0.5} for n, name in enumerate(HOSTILE)]
+    from density_study.analysis.validity.verdicts import confirm  # heavy: see test_validity.py
+
     confirm(rows, [judge(row) for row in rows], docs=docs)
     pages = list(docs.rglob("*.html"))
     assert len(pages) > 10 and all(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from functools import cache
@@ -223,6 +224,14 @@ def test_rules_of_one_workload_do_not_apply_to_the_other() -> None:
     assert _decided("of one workload") == [("valid", [])] * len(ROWS["of one workload"])
 
 
+@pytest.mark.parametrize("folder", ["unit", "property", "security", "known_answers"])
+def test_collecting_tests_loads_no_great_expectations(folder: str) -> None:
+    """Each process that collects tests would load it: `decide` imports it when it is called."""
+    at_the_top = re.compile(r"^(from|import) .*(great_expectations|validity\.verdicts)", re.M)
+    for path in (Path(__file__).parents[2] / folder).rglob("*.py"):
+        assert not at_the_top.search(path.read_text()), path
+
+
 def test_failure_precedes_unknown_and_unknown_precedes_valid() -> None:
     assert [verdict for verdict, _ in _decided("several")] == ["valid", "unknown", "invalid"]
 
@@ -250,9 +259,12 @@ def test_a_check_that_the_library_could_not_run_is_an_error() -> None:
 
 @pytest.mark.parametrize(
     ("row", "ours", "theirs"),
-    [({"work_share": 0.5}, "satisfied", "violated"), ({"work_share": None}, "satisfied", "unknown"),
-     ({"work_share": 1.0}, "violated", "satisfied")],
-)  # fmt: skip
+    [
+        pytest.param({"work_share": 0.5}, "satisfied", "violated", marks=pytest.mark.thorough),
+        pytest.param({"work_share": None}, "satisfied", "unknown", marks=pytest.mark.thorough),
+        ({"work_share": 1.0}, "violated", "satisfied"),
+    ],
+)
 def test_a_verdict_that_the_library_does_not_share_is_an_error(
     row: dict[str, Any], ours: str, theirs: str
 ) -> None:

@@ -150,7 +150,9 @@ def test_rm_refuses_an_id_of_two_studies(spec: Path) -> None:  # noqa: F811
     assert f"runs/other/{run.id}" in caught.value.remedy
 
 
-@pytest.mark.parametrize(("answer", "code"), [("n", 1), ("y", 0)])
+@pytest.mark.parametrize(
+    ("answer", "code"), [("n", 1), pytest.param("y", 0, marks=pytest.mark.thorough)]
+)
 def test_rm_asks_on_a_terminal(spec: Path, answer: str, code: int) -> None:  # noqa: F811
     run = ended()
     controller, terminal = pty.openpty()
