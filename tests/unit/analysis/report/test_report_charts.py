@@ -56,6 +56,11 @@ def test_every_kind_of_chart_is_valid_vega_lite() -> None:
     assert len(kinds) > 16
 
 
+def test_parts_of_a_chart_are_not_validated_one_by_one() -> None:
+    """That took a third of a report's time. Whole charts are validated by the test above."""
+    altair.Scale(zero="no truth value")
+
+
 @pytest.mark.thorough
 def test_every_mark_is_at_the_position_of_its_number() -> None:
     """Within a panel by density, the height of a mark is a linear function (on a logarithmic axis,
