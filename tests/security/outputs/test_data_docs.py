@@ -90,11 +90,11 @@ def test_no_name_becomes_markup(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.thorough
 def test_the_librarys_own_pages_are_plain(tmp_path: Path) -> None:
+    from density_study.analysis.validity.verdicts import confirm  # heavy: see test_validity.py
+
     docs = tmp_path / "report" / "data_docs"
     docs.mkdir(parents=True)
     rows = [{**SOUND, "trial": f"t{n}{name}", "work_share": 0.5} for n, name in enumerate(HOSTILE)]
-    from density_study.analysis.validity.verdicts import confirm  # heavy: see test_validity.py
-
     confirm(rows, [judge(row) for row in rows], docs=docs)
     pages = list(docs.rglob("*.html"))
     assert len(pages) > 10 and all(
