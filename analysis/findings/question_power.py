@@ -115,6 +115,7 @@ def questions_of(
 def needed(plan: Plan, cells: Iterable[Cell]) -> frozenset[Cell]:
     """The cells, and those on the same variants that write their data or measure the rate they target."""
     found = set(cells)
+    ran = {(step.setting.id, plan.builds[step.build]) for step in plan.trials if step.setting}
     settings = {step.setting.id: step.setting for step in plan.trials if step.setting}
     waiting = list(found)
     while waiting:
@@ -123,7 +124,7 @@ def needed(plan: Plan, cells: Iterable[Cell]) -> frozenset[Cell]:
             continue
         for other in settings.values():
             before = other.writes_for(settings[setting]) or other.measures_for(settings[setting])
-            if before and (other.id, topology) not in found:
+            if before and (other.id, topology) in ran - found:
                 found.add((other.id, topology))
                 waiting.append((other.id, topology))
     return frozenset(found)

@@ -96,6 +96,26 @@ Anyway = Annotated[
     typer.Option("--anyway", help="Accept a study none of whose questions can be decided."),
 ]
 
+
+def _budget(text: str) -> float:
+    from density_study.workloads.base.quantity import seconds
+
+    try:
+        return seconds(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+
+
+Budget = Annotated[
+    float | None,
+    typer.Option(
+        "--budget",
+        metavar="TIME",
+        parser=_budget,
+        help="Fit the study into this time, for example '48 h'.",
+    ),
+]
+
 # Of `study capacity`.
 PointsFile = Annotated[
     list[Path] | None,

@@ -7,6 +7,7 @@ Spark into this process; no command loads Airflow into it.
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -31,6 +32,7 @@ from density_study.dags.cli import (
 from density_study.dags.cli.arguments import (
     RUNS,
     Anyway,
+    Budget,
     Json,
     Named,
     Only,
@@ -145,12 +147,20 @@ def plan(
             "study names none.",
         ),
     ] = 1.2,
+    budget: Budget = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Write the study that fits --budget."),
+    ] = None,
     anyway: Anyway = False,
     as_json: Json = False,
 ) -> None:
     """Show the steps of a study, how long they take, and which questions the results can decide.
 
-    Starts nothing and writes nothing. The medium of a disk is assumed; `study run` probes it.
+    Starts nothing, and writes nothing but --output. The medium of a disk is assumed; `study run` probes it.
+
+    With --budget, chooses the questions, test cases, windows and repetitions with the most power in that
+    time; -o writes them as a study, to run.
 
     Rejects a study none of whose declared questions can be decided, or with a comparison over time that
     cannot detect a change twice as large as its own tolerance.
@@ -159,16 +169,24 @@ def plan(
     from density_study.analysis.findings.question_power import lines, questions_of
     from density_study.dags.cli.display import plan_page, warnings_of
     from density_study.dags.run_status.progress import ANALYSIS_ESTIMATE_S
+    from density_study.dags.stages.budget import fitted
     from density_study.dags.stages.planning import check_plan, noise
     from density_study.workloads.planning.planned_study import plan_study
     from density_study.workloads.planning.preflight import disk_need_mib, disks_too_small
     from density_study.workloads.planning.resolve import assumptions
 
-    made = plan_study(spec, parse_overrides(sets or []), runs, tuple(only or ()))
+    overrides, fits = parse_overrides(sets or []), list[str]()
+    made = plan_study(spec, overrides, runs, tuple(only or ()))
+    if budget is not None:
+        within = fitted(spec, overrides, runs, budget)
+        made, fits = within.made, [f"budget: {within.chosen}"]
+        if output is not None:
+            output.write_text(made.file.text, encoding="utf-8")
     study, planned = made.study, made.plan
     seen = noise(study, runs)
     asked = questions_of(study, planned, effect)
     design_notes = (
+        *fits,
         *lines(asked, planned, seen, study.questions is not None),
         *regressions(study, planned, seen),
     )

@@ -61,6 +61,11 @@ class Setting(Frozen):
         return self.estimate_s
 
     @property
+    def adjustable_s(self) -> float:
+        """Measured part of the window, if the study's `duration` sets it and nothing else does; else 0."""
+        return 0.0
+
+    @property
     def cut_s(self) -> float:
         """Ramp-up at the start of the window that is excluded from every metric (method 7)."""
         return 0.0

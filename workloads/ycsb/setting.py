@@ -69,6 +69,11 @@ class YcsbSetting(Loading):
         return self.warm_up_client_s + self.warm_up_s
 
     @property
+    def adjustable_s(self) -> float:
+        fixed = self.duration_s is None or self.search or self.phase or self.fault
+        return 0.0 if fixed else (self.duration_s or 0.0) - self.warm_up_s
+
+    @property
     def before_schedule_s(self) -> float:
         return self.warm_up_client_s
 

@@ -22,6 +22,7 @@ from density_study.workloads.execution import opening
 from density_study.workloads.execution import run as runs
 from density_study.workloads.execution.opening import open_run
 from density_study.workloads.planning import planned_study
+from density_study.workloads.planning.planned_study import plan_study
 from density_study.workloads.study.study import Study
 from tests.support.summary_factory import one_block
 
@@ -106,6 +107,17 @@ def test_an_undecidable_question_is_refused_before_the_start(spec: Path, command
     assert not list(spec.parent.glob("runs/*/*/plan.json"))
     spec.write_text(STUDY + expect)
     assert "question h" in study("plan", str(spec), "--anyway")
+
+
+def test_a_study_is_fitted_into_a_budget_and_written(tmp_path: Path) -> None:
+    fitted = tmp_path / "fitted.yaml"
+    text = study("plan", "block-cache", "--budget", "66 min", "-o", str(fitted))
+    assert "budget: " in " ".join(text.split())
+    made = plan_study(fitted)
+    assert made.plan.estimate_s + 40 <= 66 * 60 and made.plan.repetitions >= 5
+    assert made.study.questions == ("configuration-rate",)
+    with pytest.raises(InputError, match="five repetitions of no question of the study fit"):
+        study("plan", "block-cache", "--budget", "2 min")
 
 
 def test_plan_starts_nothing(spec: Path) -> None:

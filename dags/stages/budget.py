@@ -1,0 +1,117 @@
+"""A study within a budget of time: the keys that give its questions the most power."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from density_study.analysis.findings import budget
+from density_study.analysis.findings.budget import Asked, CellCost, Design
+from density_study.analysis.findings.question_power import Cell, needed, questions_of
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.topology import AnyTopology
+from density_study.dags.run_status.progress import ANALYSIS_ESTIMATE_S
+from density_study.dags.stages.planning import noise
+from density_study.workloads.base.setting import Setting
+from density_study.workloads.planning.plan import DOWN_ESTIMATE_S, UP_ESTIMATE_S, Plan
+from density_study.workloads.planning.planned_study import PlannedStudy, plan_study
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """The study with the chosen keys, and what was chosen and left out, in words."""
+
+    made: PlannedStudy
+    chosen: str
+
+
+def fitted(spec: Path, overrides: Mapping[str, object], runs: Path, budget_s: float) -> Fitted:
+    """The study in `spec` with the questions, test cases, windows and repetitions that have the most power
+    within `budget_s`. InputError if not even one question fits. Writes nothing."""
+    made = plan_study(spec, overrides, runs)
+    asked = tuple(
+        Asked(one, needed(made.plan, one.cells)) for one in questions_of(made.study, made.plan)
+    )
+    costs = dict(_costs(made.plan))
+    between = budget.Noise(noise(made.study, runs).paired)
+    build_s, for_steps_s = UP_ESTIMATE_S + DOWN_ESTIMATE_S, budget_s - ANALYSIS_ESTIMATE_S
+    while design := budget.best_design(asked, costs, build_s, between, for_steps_s):
+        keys = {**overrides, **_keys(made, design)}
+        within = plan_study(spec, keys, runs)
+        over_s = within.plan.estimate_s + ANALYSIS_ESTIMATE_S - budget_s
+        if over_s <= 0:
+            return Fitted(within, _words(design, asked, made.plan))
+        for_steps_s -= max(over_s, 1.0)  # an estimate depends a little on the order of trials
+    raise InputError(
+        f"five repetitions of no question of the study fit into {budget_s / 3600:.3g} h.",
+        f"{spec}, --budget",
+        "give it more time, or ask a question that needs fewer test cases and variants.",
+    )
+
+
+def _costs(plan: Plan) -> Iterator[tuple[Cell, CellCost]]:
+    ran: dict[str, dict[str, Setting]] = {}
+    for step in plan.trials:
+        if step.setting and step.overhead_pair is None:
+            ran.setdefault(plan.builds[step.build], {})[step.setting.id] = step.setting
+    for name, settings in ran.items():
+        for id_, setting in settings.items():
+            probes = setting.sought.probes if setting.sought else 1
+            shared = tuple(_shared(setting, settings, plan.topologies[name]))
+            window_s = setting.adjustable_s
+            yield (id_, name), CellCost(probes * setting.estimate_s - window_s, window_s, shared)
+
+
+def _shared(
+    setting: Setting, settings: Mapping[str, Setting], topology: AnyTopology
+) -> Iterator[tuple[Hashable, float]]:
+    """What the first trial of a build pays for others: its data, and the servers' warm-up."""
+    if setting.warmed is not None and topology.store.compiled:
+        yield ("warm", setting.warmed), setting.warm_up_estimate_s(topology.jit)
+    if setting.prepared is not None:
+        yield ("data", setting.prepared), setting.prepare_estimate_s(topology, False)
+    for other in settings.values():
+        if setting.writes_for(other) and other.prepared is not None:
+            yield ("data", other.prepared), other.prepare_estimate_s(topology, True)
+            return
+
+
+def _keys(made: PlannedStudy, design: Design) -> dict[str, object]:
+    return {
+        "questions": list(design.questions),
+        "repetitions": design.repetitions,
+        "leave_out": [*made.study.leave_out, *_left_out(made.plan, design)],
+        "workloads": list(_workloads(made, design.share)),
+    }
+
+
+def _left_out(plan: Plan, design: Design) -> Iterator[str]:
+    every = {(s.setting.id, plan.builds[s.build]) for s in plan.trials if s.setting}
+    variants = {variant for _, variant in design.cells}
+    yield from (f"{variant}/*" for variant in plan.topologies if variant not in variants)
+    spared = sorted(cell for cell in every - design.cells if cell[1] in variants)
+    yield from (f"{variant}/{case}" for case, variant in spared)
+
+
+def _workloads(made: PlannedStudy, share: float) -> Iterator[dict[str, Any]]:
+    """As the file has them, with shorter windows."""
+    written: Any = made.file.document.value
+    for entry, value in zip(made.study.workloads, written["workloads"], strict=True):
+        spec = getattr(entry, entry.key)
+        if share < 1 and hasattr(spec, "duration"):
+            seconds = int(spec.warm_up + share * (spec.duration - spec.warm_up))
+            yield {entry.key: {**value[entry.key], "duration": f"{seconds} s"}}
+        else:
+            yield dict(value)
+
+
+def _words(design: Design, asked: tuple[Asked, ...], plan: Plan) -> str:
+    every = {(s.setting.id, plan.builds[s.build]) for s in plan.trials if s.setting}
+    dropped = [one.question.name for one in asked if one.question.name not in design.questions]
+    without = f"; without the questions {', '.join(dropped)}" if dropped else ""
+    return (
+        f"{design.repetitions} repetitions of {len(design.cells)} of {len(every)} test cases by variant, "
+        f"windows at {design.share:.0%} of their length{without}"
+    )

@@ -1,0 +1,106 @@
+"""Designs within a budget: never over it, never worse for more time, and as good as any other."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from density_study.analysis.findings.budget import (
+    Asked,
+    CellCost,
+    Noise,
+    best_design,
+    repetition_s,
+)
+from density_study.analysis.findings.question import Question, Rule
+from density_study.analysis.findings.question_power import PlannedQuestion
+from density_study.analysis.statistics.nested import optimal_units, spread_of_build
+
+BUILD_S = 40.0
+Case = tuple[tuple[Asked, ...], dict[tuple[str, str], CellCost], Noise]
+
+
+def _asked(name: str, ratio: float, cells: list[tuple[str, str]]) -> Asked:
+    rule = Rule(low=1.0, expected=ratio)
+    comparison = Question(
+        id=name, family=name, subject="s", measure="m", arms="b over a", rule=rule, first=(1.0,),
+        later=(1.0,), cells=tuple(cells),
+    )  # fmt: skip
+    return Asked(PlannedQuestion(name, (comparison,), 1), frozenset(cells))
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    """Up to three questions on two variants each, without windows or with long ones."""
+    asked, costs = [], {}
+    window_s = draw(st.sampled_from([0.0, 540.0]))
+    for number in range(draw(st.integers(1, 3))):
+        cells = [(f"case{number}", "a"), (f"case{number}", "b")]
+        asked.append(_asked(f"q{number}", draw(st.floats(1.02, 1.5)), cells))
+        around_s = draw(st.floats(10.0, 2000.0))
+        costs |= {cell: CellCost(around_s, window_s, (("data", 300.0),)) for cell in cells}
+    return tuple(asked), costs, Noise(draw(st.floats(0.01, 0.1)))
+
+
+@given(cases(), st.floats(600.0, 200_000.0), st.floats(1.0, 5.0))
+@settings(max_examples=60, deadline=None)
+def test_a_design_is_within_its_budget_and_more_time_is_no_worse(
+    case: Case, budget_s: float, more: float
+) -> None:
+    asked, costs, noise = case
+    small = best_design(asked, costs, BUILD_S, noise, budget_s)
+    large = best_design(asked, costs, BUILD_S, noise, budget_s * more)
+    for design, most_s in ((small, budget_s), (large, budget_s * more)):
+        if design is not None:
+            each_s = repetition_s(design.cells, costs, BUILD_S, design.share)
+            assert design.repetitions >= 5
+            assert design.repetitions * each_s <= most_s * (1 + 1e-9)
+    if small is not None:
+        assert large is not None and large.value >= small.value
+
+
+@given(cases(), st.floats(600.0, 50_000.0))
+@settings(max_examples=30, deadline=None)
+def test_no_other_design_has_more_power(case: Case, budget_s: float) -> None:
+    """Brute force over questions and repetitions, at the windows that were chosen."""
+    asked, costs, noise = case
+    found = best_design(asked, costs, BUILD_S, noise, budget_s)
+    share = found.share if found else 1.0
+    best = 0.0
+    for size in range(1, len(asked) + 1):
+        for subset in combinations(asked, size):
+            cells = frozenset[tuple[str, str]]().union(*(one.cells for one in subset))
+            each_s = repetition_s(cells, costs, BUILD_S, share)
+            for repetitions in range(5, min(1000, int(budget_s / each_s)) + 1):
+                powers = (
+                    PlannedQuestion(one.question.name, one.question.comparisons, size).power(
+                        repetitions, _spread(one, costs, share, noise)
+                    )
+                    for one in subset
+                )
+                best = max(best, sum(powers))
+    assert best <= (found.value if found else 0.0) + 0.001
+
+
+def _spread(
+    one: Asked, costs: dict[tuple[str, str], CellCost], share: float, noise: Noise
+) -> float:
+    window_s = share * costs[min(one.cells)].window_s
+    if not window_s:
+        return noise.between
+    return spread_of_build(noise.between, noise.second, window_s)
+
+
+@given(st.floats(60.0, 5000.0), st.floats(0.01, 0.1), st.floats(0.05, 0.5))
+def test_the_optimal_window_has_the_least_variance_for_its_cost(
+    around_s: float, between: float, second: float
+) -> None:
+    best_s = optimal_units(around_s, 1.0, between, second)
+
+    def cost_of_certainty(window_s: float) -> float:
+        return spread_of_build(between, second, window_s) ** 2 * (around_s + window_s)
+
+    for other in (0.5, 0.9, 1.1, 2.0):
+        assert cost_of_certainty(best_s) <= cost_of_certainty(other * best_s) * (1 + 1e-9)
