@@ -178,7 +178,7 @@ def plan(
     overrides, fits = parse_overrides(sets or []), list[str]()
     made = plan_study(spec, overrides, runs, tuple(only or ()))
     if budget is not None:
-        within = fitted(spec, overrides, runs, budget)
+        within = fitted(spec, overrides, runs, budget - ANALYSIS_ESTIMATE_S)
         made, fits = within.made, [f"budget: {within.chosen}"]
         if output is not None:
             output.write_text(made.file.text, encoding="utf-8")

@@ -12,7 +12,6 @@ from density_study.analysis.findings.budget import Asked, CellCost, Design
 from density_study.analysis.findings.question_power import Cell, needed, questions_of
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.topology import AnyTopology
-from density_study.dags.run_status.progress import ANALYSIS_ESTIMATE_S
 from density_study.dags.stages.planning import noise
 from density_study.workloads.base.setting import Setting
 from density_study.workloads.planning.plan import DOWN_ESTIMATE_S, UP_ESTIMATE_S, Plan
@@ -29,18 +28,18 @@ class Fitted:
 
 def fitted(spec: Path, overrides: Mapping[str, object], runs: Path, budget_s: float) -> Fitted:
     """The study in `spec` with the questions, test cases, windows and repetitions that have the most power
-    within `budget_s`. InputError if not even one question fits. Writes nothing."""
+    within `budget_s`, without the analysis. InputError if not even one question fits. Writes nothing."""
     made = plan_study(spec, overrides, runs)
     asked = tuple(
         Asked(one, needed(made.plan, one.cells)) for one in questions_of(made.study, made.plan)
     )
     costs = dict(_costs(made.plan))
     between = budget.Noise(noise(made.study, runs).paired)
-    build_s, for_steps_s = UP_ESTIMATE_S + DOWN_ESTIMATE_S, budget_s - ANALYSIS_ESTIMATE_S
+    build_s, for_steps_s = UP_ESTIMATE_S + DOWN_ESTIMATE_S, budget_s
     while design := budget.best_design(asked, costs, build_s, between, for_steps_s):
         keys = {**overrides, **_keys(made, design)}
         within = plan_study(spec, keys, runs)
-        over_s = within.plan.estimate_s + ANALYSIS_ESTIMATE_S - budget_s
+        over_s = within.plan.estimate_s - budget_s
         if over_s <= 0:
             return Fitted(within, _words(design, asked, made.plan))
         for_steps_s -= max(over_s, 1.0)  # an estimate depends a little on the order of trials
