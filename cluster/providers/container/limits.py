@@ -12,6 +12,7 @@ from density_study.cluster.machine import medium
 from density_study.cluster.machine.io_limits import HELD_BACK
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import StudyError
+from density_study.cluster.model.host import Disk
 from density_study.cluster.model.topology import Node
 from density_study.cluster.model.transport import Command
 from density_study.cluster.providers.container.container import Container
@@ -31,18 +32,19 @@ def prove_limits(
 ) -> None:
     """Reads in the first container on each disk with limits, before anything uses it. `versions`: of
     the hosts' cgroups."""
-    proved = set()
+    proved: set[tuple[str, Disk]] = set()
     for one in made:
-        disk, at = one.node.disk, (one.node.host, one.node.disk)
-        if disk is None or disk.path not in one.limits or at in proved:
-            continue
-        proved.add(at)
-        reads = _ReadsInside(transport, site.root / "logs" / one.node.name)
-        folder = next(str(path / "tmp") for path in one.writable[1:])
-        proof = prove(reads, one.node, folder, one.limits[disk.path])
-        proof["held_back"] = HELD_BACK[versions[one.node.host]]
-        name = disk.path if transport.same_kernel else f"{one.node.host}:{disk.path}"
-        transport.journal.record(DiskEmulated(tag=site.tag, disk=name, proof=proof))
+        drives = zip(one.node.disks, one.writable[1:], strict=False)  # a cache's folder comes last
+        for number, (disk, path) in enumerate(drives):
+            at = one.node.host, disk
+            if disk.path not in one.limits or at in proved:
+                continue
+            proved.add(at)
+            reads = _ReadsInside(transport, site.root / "logs" / one.node.name, number)
+            proof = prove(reads, one.node, str(path / "tmp"), one.limits[disk.path])
+            proof["held_back"] = HELD_BACK[versions[one.node.host]]
+            name = disk.path if transport.same_kernel else f"{one.node.host}:{disk.path}"
+            transport.journal.record(DiskEmulated(tag=site.tag, disk=name, proof=proof))
 
 
 @dataclass(frozen=True)
@@ -51,10 +53,14 @@ class _ReadsInside:
 
     transport: Inside
     folder: Path
+    drive: int
+    """Each has files of its own for its output."""
 
     def act(self, node: Node, name: str, *arguments: Any) -> Any:
         _, block_bytes, _ = arguments
-        out, err = (self.folder / f"{name}-{block_bytes}.{end}" for end in ("out", "err"))
+        out, err = (
+            self.folder / f"{name}-{self.drive}-{block_bytes}.{end}" for end in ("out", "err")
+        )
         argv = (*self.transport.python(node), "-m", medium.__name__, *map(str, arguments))
         process = self.transport.start(node, Command(name, argv), out, err)
         try:

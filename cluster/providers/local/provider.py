@@ -17,6 +17,7 @@ from density_study.cluster.machine.medium import check_disk
 from density_study.cluster.machine.other_users import private_network
 from density_study.cluster.machine.sockets import check_free, reserved
 from density_study.cluster.model.cluster import Site
+from density_study.cluster.model.host import Disk
 from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.ports import Ports
 from density_study.cluster.model.topology import Topology
@@ -133,20 +134,20 @@ class LocalProvider(Provider[Topology]):
 
 def _emulate(site: Site, topology: Topology, journal: Journal) -> None:
     """Limits on the workers' disks that have some, each proved by reads before anything uses it."""
-    disks = {node.disk: node for node in topology.workers if node.disk and node.disk.limits}
-    for disk, node in disks.items():
-        assert disk.limits is not None
+    proved: set[Disk] = set()
+    for node in topology.workers:
+        limited = {disk: disk.limits for disk in node.disks if disk.limits is not None}
+        if node.disk not in limited or proved.issuperset(limited):
+            continue
         path = io_limits.group(site.tag, node.lead_drive)
         journal.intend("make-io-group", site.tag, path=str(path))
-        held = io_limits.make(path, Path(disk.path), disk.limits)
-        for other in node.more_disks:
-            if other.limits is not None:
-                io_limits.make(path, Path(other.path), other.limits)
-        folder = str(directories.data_dir(site, node) / "tmp")
-        proof = prove(io_limits.LimitedReads(path), node, folder, disk.limits)
-        journal.record(
-            DiskEmulated(tag=site.tag, disk=disk.path, proof={**proof, "held_back": held})
-        )
+        held = [io_limits.make(path, Path(disk.path), limits) for disk, limits in limited.items()]
+        for (disk, limits), how in zip(limited.items(), held, strict=True):
+            folder = str(directories.data_on(disk, site, node) / "tmp")
+            proof = prove(io_limits.LimitedReads(path), node, folder, limits)
+            proof["held_back"] = how
+            journal.record(DiskEmulated(tag=site.tag, disk=disk.path, proof=proof))
+            proved.add(disk)
 
 
 def _io_groups(site: Site, journal: Journal) -> list[Path]:

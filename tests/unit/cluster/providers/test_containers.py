@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
+from pathlib import Path, PurePath
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,12 +17,15 @@ from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import MIB, ContainerHost, CpuPolicy, Disk, Host, IoLimits
 from density_study.cluster.model.memory import GUEST_OS_MIB
 from density_study.cluster.model.placement import place
-from density_study.cluster.model.topology import Topology
+from density_study.cluster.model.topology import Node, Topology
+from density_study.cluster.providers.container import limits as limits_module
 from density_study.cluster.providers.container.bundle import config
 from density_study.cluster.providers.container.container import Container
 from density_study.cluster.providers.container.container import containers as planned
 from density_study.cluster.providers.container.names import bridge_name, link_name
 from density_study.cluster.providers.provider import NodeTime
+from density_study.cluster.state.events import DiskEmulated
+from density_study.cluster.state.journal import Journal
 from tests.support.topologies import layout_of
 
 SITE = Site(Path("/runs/s/r/builds/b1"), "s/r/b1")
@@ -176,3 +180,31 @@ def test_version_2_counts_in_one_hierarchy(tmp_path: Path) -> None:
     assert NodeTime(**cgroups.spent("study-1", root)) == NodeTime(2.5, 1.5, 3)
     assert cgroups.groups("study-1", root) == [root / "study-1"]
     assert cgroups.missing(("cpu", "memory", "hugetlb"), root) == ["hugetlb"]
+
+
+def test_every_limited_drive_of_a_node_is_proved_once_on_each_host(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drives = [Disk(f"/d{n}", "hdd", True, IoLimits(read_mib_s=n)) for n in (1, 2)]
+    proved: list[tuple[str, str, float | None]] = []
+
+    def prove(_: object, node: Node, folder: str, limits: IoLimits) -> dict[str, object]:
+        proved.append((node.name, folder, limits.read_mib_s))
+        return {}
+
+    monkeypatch.setattr(limits_module, "prove", prove)
+    journal = Journal(tmp_path / "journal.jsonl")
+    transport: Any = SimpleNamespace(same_kernel=True, journal=journal)
+    made: Any = [
+        SimpleNamespace(
+            node=Node(
+                name, "h1", "192.0.2.1", ("worker",), 1600, 1, drives[0], more_disks=(drives[1],)
+            ),
+            limits={drive.path: drive.limits for drive in drives},
+            writable=(PurePath("/build"), *(PurePath(f"{drive.path}/{name}") for drive in drives)),
+        )
+        for name in ("w1", "w2")
+    ]
+    limits_module.prove_limits(Site(tmp_path, "s/r/b"), transport, made, {"h1": 2})
+    assert proved == [("w1", "/d1/w1/tmp", 1), ("w1", "/d2/w1/tmp", 2)]
+    assert [event.disk for event in journal.events(DiskEmulated)] == ["/d1", "/d2"]

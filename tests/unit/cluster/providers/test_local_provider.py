@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import socket
 import sys
@@ -18,11 +19,13 @@ from density_study.cluster.machine.processes import stop_all
 from density_study.cluster.machine.sockets import is_taken, listener
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import InputError, TearDownError
-from density_study.cluster.model.host import Disk
+from density_study.cluster.model.host import Disk, IoLimits
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.model.transport import Command
+from density_study.cluster.providers.local import provider as local_module
 from density_study.cluster.providers.local.provider import LocalProvider
 from density_study.cluster.providers.provider import provider_of
+from density_study.cluster.state.events import DiskEmulated
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.tags import tagged
 from tests.support.topologies import local
@@ -181,3 +184,25 @@ def test_the_machine_describes_itself(tmp_path: Path) -> None:
     assert machine["cpu_model"]
     assert describe_disk("/proc/self")["filesystem"] == "proc"
     assert describe_disk(str(tmp_path))["device"]
+
+
+def test_every_limited_drive_of_a_worker_is_proved_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drives = [Disk(f"/d{n}", "hdd", True, IoLimits(read_mib_s=n)) for n in (1, 2)]
+    nodes = [
+        dataclasses.replace(one, disk=drives[0], more_disks=(drives[1],))
+        if one.roles == ("worker",)
+        else one
+        for one in local(2).nodes
+    ]
+    proved: list[str] = []
+    monkeypatch.setattr(local_module.io_limits, "make", lambda *_: "all")
+    monkeypatch.setattr(
+        local_module, "prove", lambda _, node, folder, limits: proved.append(folder) or {}
+    )
+    topology = dataclasses.replace(local(2), nodes=tuple(nodes))
+    journal = Journal(tmp_path / "journal.jsonl")
+    local_module._emulate(Site(tmp_path, "s/r/b"), topology, journal)
+    assert proved == [f"/d{n}/density-study/s/r/b/w1/tmp" for n in (1, 2)]
+    assert [event.disk for event in journal.events(DiskEmulated)] == ["/d1", "/d2"]
