@@ -46,8 +46,17 @@ class Network:
 UNCHANGED = Network()
 
 
+_OLD_NAMES = {"steer": "rps", "follow": "rfs", "transmit": "xps"}
+
+
+def present_names(declared: Mapping[str, Any]) -> dict[str, Any]:
+    """A description with present names: records and plans of earlier versions have others."""
+    return {_OLD_NAMES.get(name, name): value for name, value in declared.items()}
+
+
 def network_of(declared: Mapping[str, Any]) -> Network:
     """The network of which `declared` is a description."""
+    declared = present_names(declared)
     cpus = {key: tuple(declared.get(key, ())) for key in _OF_CPUS}
     return Network(**{**declared, **cpus})
 

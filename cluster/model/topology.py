@@ -17,6 +17,7 @@ from density_study.cluster.model.configuration import PLAIN, Configuration
 from density_study.cluster.model.given import GivenCluster
 from density_study.cluster.model.host import Disk, Host, MemoryFolder, Role
 from density_study.cluster.model.isolation import Isolation
+from density_study.cluster.model.network import present_names
 from density_study.cluster.model.store import Store, default_store
 
 Jit = Literal["full", "c1"]
@@ -74,7 +75,10 @@ class Flat:
             rest = {name: value[name] for name in value.keys() - of_arm}
             if rest.get("given", 1) is None:  # of plans that knew one kind of topology
                 del rest["given"]
-            return {**rest, "arm": {name: value[name] for name in of_arm & value.keys()}}
+            arm = {name: value[name] for name in of_arm & value.keys()}
+            if isinstance(arm.get("network"), Mapping):
+                arm["network"] = present_names(arm["network"])
+            return {**rest, "arm": arm}
 
         def flat(value: Any, serialize: core_schema.SerializerFunctionWrapHandler) -> Any:
             found = serialize(value)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 
 from density_study.cluster.lifecycle.network_proof import proofs_of, prove_network
 from density_study.cluster.machine import as_root, packet_cpus
@@ -22,6 +24,7 @@ from density_study.cluster.model.network import UNCHANGED, Network, network_of
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.model.transport import Command, ProcessId
 from density_study.cluster.state.journal import Journal
+from tests.support.topologies import local
 
 FULL = Network(100.0, "htb", 9000, (0, 1), 2, 1.5, 0.1, (1, 0), 4096, (1, 0))
 READING: dict[str, Any] = {
@@ -362,3 +365,14 @@ def test_a_pair_that_does_not_answer_makes_a_network_unknown_unless_another_is_w
     assert rate["why"] == "w1 to w2: no route"
     rate, _ = proved(tmp_path / "b", w1=[80.0] * 3, w2=[None] * 3, m1=[99.0])
     assert (rate["measured"], rate["holds"]) == (80.0, False)
+
+
+def test_records_of_earlier_versions_are_read() -> None:
+    """Their keys were called steer, transmit and follow."""
+    adapter = TypeAdapter(Topology)
+    now = replace(local(2), arm=replace(local(2).arm, network=Network(rps=(1,), rfs=4096)))
+    value = adapter.dump_python(now, mode="json")
+    old = {"rps": "steer", "xps": "transmit", "rfs": "follow"}
+    value["network"] = {old.get(name, name): one for name, one in value["network"].items()}
+    assert adapter.validate_python(value) == now
+    assert network_of({"steer": [1], "follow": 4096}) == now.arm.network
