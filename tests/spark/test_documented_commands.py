@@ -172,7 +172,7 @@ def _marked(shown: str) -> Any:
     return pytest.param(shown, marks=[pytest.mark.slow] if later else [])
 
 
-@pytest.mark.parametrize("shown", map(_marked, SCRIPTS))
+@pytest.mark.parametrize("shown", [_marked(shown) for shown in SCRIPTS])
 def test_a_command_works_as_shown(shown: str, checkout: Path) -> None:
     activate = next((script for script in SCRIPTS.values() if script.startswith(". ")), ":")
     env = environment(checkout)
