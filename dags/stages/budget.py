@@ -33,6 +33,14 @@ def fitted(spec: Path, overrides: Mapping[str, object], runs: Path, budget_s: fl
     asked = tuple(
         Asked(one, needed(made.plan, one.cells)) for one in questions_of(made.study, made.plan)
     )
+    why = {one.question.name: one.question.obstacle for one in asked if one.question.obstacle}
+    if len(why) == len(asked):
+        reasons = "; ".join(f"{name}: {obstacle}" for name, obstacle in why.items())
+        raise InputError(
+            f"no question of the study can be decided, in any time ({reasons or 'it asks none'}).",
+            f"{spec}, --budget",
+            "ask other questions, by the key `questions`.",
+        )
     costs = dict(_costs(made.plan))
     between = budget.Noise(noise(made.study, runs).paired)
     build_s, for_steps_s = UP_ESTIMATE_S + DOWN_ESTIMATE_S, budget_s

@@ -120,6 +120,11 @@ def test_a_study_is_fitted_into_a_budget_and_written(tmp_path: Path) -> None:
         study("plan", "block-cache", "--budget", "2 min")
 
 
+def test_no_budget_is_enough_for_questions_that_cannot_be_decided() -> None:
+    with pytest.raises(InputError, match="in any time .*process groups"):
+        study("plan", "quickstart-full", "--budget", "6 h")
+
+
 def test_plan_starts_nothing(spec: Path) -> None:
     study("plan", str(spec))
     assert [path.name for path in spec.parent.iterdir()] == ["tiny.yaml"]
