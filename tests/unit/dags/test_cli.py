@@ -121,7 +121,7 @@ def test_a_study_is_fitted_into_a_budget_and_written(tmp_path: Path) -> None:
 
 
 def test_no_budget_is_enough_for_questions_that_cannot_be_decided() -> None:
-    with pytest.raises(InputError, match="in any time .*process groups"):
+    with pytest.raises(InputError, match=r"in any time .*process groups"):
         study("plan", "quickstart-full", "--budget", "6 h")
 
 
