@@ -10,10 +10,10 @@ from density_study.cluster.model.topology import AnyTopology
 from density_study.workloads.base.setting import Setting
 
 
-def built(
+def check_globs(
     topologies: Sequence[AnyTopology], settings: Sequence[Setting], leave_out: Sequence[str]
-) -> tuple[AnyTopology, ...]:
-    """Those on which anything runs. InputError if nothing does, or if a glob leaves nothing out."""
+) -> None:
+    """InputError if a glob leaves out nothing of the whole study."""
     cells = [f"{topology.name}/{setting.id}" for topology in topologies for setting in settings]
     for at, glob in enumerate(leave_out):
         if not any(fnmatch(cell, glob) for cell in cells):
@@ -23,6 +23,12 @@ def built(
                 f"write <variant>/<test case>, for example {cells[0]}; * matches any text.",
                 ("leave_out", at),
             )
+
+
+def built(
+    topologies: Sequence[AnyTopology], settings: Sequence[Setting], leave_out: Sequence[str]
+) -> tuple[AnyTopology, ...]:
+    """Those on which any of the settings runs. InputError if nothing does."""
     built = tuple(
         topology
         for topology in topologies

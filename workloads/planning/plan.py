@@ -24,7 +24,7 @@ from density_study.cluster.state.own_runs import MAX_PLAN_BYTES
 from density_study.cluster.state.plain_file import read_plain
 from density_study.workloads.base.setting import Setting
 from density_study.workloads.base.values import Frozen
-from density_study.workloads.planning.left_out import built, is_left_out
+from density_study.workloads.planning.left_out import built, check_globs, is_left_out
 from density_study.workloads.planning.trial_estimates import Estimates
 from density_study.workloads.planning.trial_order import (
     PlannedTrial,
@@ -148,7 +148,9 @@ def make_plan(study: Study, hosts: Sequence[Host], only: Sequence[str] = ()) -> 
     InputError if a density does not fit, no setting matches, or a topology cannot run a setting.
     """
     settings = chosen(study.settings(), only)
-    topologies = built(_topologies(study, hosts), settings, study.leave_out)
+    every = _topologies(study, hosts)
+    check_globs(every, study.settings(), study.leave_out)
+    topologies = built(every, settings, study.leave_out)
     _check_topologies(settings, topologies, study.leave_out)
     for setting in settings:
         obstacles = [setting.obstacle(topology) for topology in topologies]

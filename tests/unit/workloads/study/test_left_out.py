@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from density_study.cluster.model.errors import InputError
-from density_study.workloads.planning.plan import Extension, extended
+from density_study.workloads.planning.plan import Extension, extended, make_plan
+from density_study.workloads.planning.resolve import assumed_hosts
 from tests.support.drafts import plan, study
 
 
@@ -28,6 +29,14 @@ def test_a_variant_of_which_nothing_is_left_is_not_built() -> None:
     made = plan(leave_out=["v2-*/*"])
     assert all(name.startswith("v1") for name in made.topologies)
     assert set(made.builds.values()) == set(made.topologies)
+
+
+@pytest.mark.parametrize("left_out", ["v2-*/ycsb-*", "v2-*/testdfsio-*"])
+def test_a_part_of_the_settings_may_be_none_of_those_left_out(left_out: str) -> None:
+    part = study(leave_out=[left_out])
+    made = make_plan(part, assumed_hosts(part), ["testdfsio-*"])
+    assert {step.setting.workload for step in made.trials if step.setting} == {"testdfsio"}
+    assert len(made.topologies) == (2 if "ycsb" in left_out else 1)
 
 
 def test_added_repetitions_leave_out_the_same() -> None:
