@@ -23,8 +23,9 @@ from density_study.cluster.state import lease, own_runs, presence
 from density_study.cluster.state.atomic import naming, write_text
 from density_study.cluster.state.events import RunOpened, TrialsCleared
 from density_study.cluster.state.journal import JOURNAL, Journal, run_folders
-from density_study.cluster.state.own_runs import PLAN, STUDY
+from density_study.cluster.state.own_runs import MAX_PLAN_BYTES, PLAN, STUDY
 from density_study.cluster.state.owner import Owner
+from density_study.cluster.state.plain_file import read_plain
 from density_study.cluster.state.run_id import next_run_id
 from density_study.cluster.state.run_state import busy, run_state
 from density_study.workloads.execution.run import Run, has_ended, import_of, load_run
@@ -273,7 +274,9 @@ def check_own(run: Run) -> None:
     own_runs.require_own(run.root)
     if not own_runs.has_known_plan(run.root):
         check_follows(run.study, run.plan, run.root)
-        own_runs.register(run.root, plan_text(run.plan))
+        # as it is: another version of the program wrote the same plan in other words
+        written = read_plain(run.root / PLAN, MAX_PLAN_BYTES).decode()
+        own_runs.register(run.root, written)
 
 
 def _matches(plan: Plan, request: RunRequest) -> bool:

@@ -128,6 +128,14 @@ def test_the_plan_of_a_shipped_study_is_made_again_equal(spec: Path) -> None:
         wrong(plan.model_copy(update={"steps": plan.steps[:-1]}))
 
 
+def test_a_claimed_run_of_a_version_with_other_estimates_is_resumed(runs: Path) -> None:
+    first = open_run(QUICKSTART, runs)
+    rewritten(first, {"steps/1/estimate_s": 52.0})
+    forget(first)
+    claim(first.root)
+    assert open_run(QUICKSTART, runs).root == first.root
+
+
 def test_the_digest_is_that_of_the_written_plan(runs: Path) -> None:
     run = open_run(QUICKSTART, runs)
     assert plan_text(read_plan(run.root / "plan.json")) == (run.root / "plan.json").read_text()
