@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any, Literal
 from pydantic import TypeAdapter
 
 from density_study.cluster.model.access import OPEN, Access
+from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.topology import AnyTopology, Topology
 from density_study.cluster.model.transport import ProcessId
 from density_study.cluster.model.versions import VERSIONS, Versions
@@ -106,5 +108,14 @@ def cluster_json(cluster: Cluster) -> str:
 
 
 def read_cluster(build: Path) -> Cluster:
-    """The cluster saved in the folder of a build. OSError or ValueError if there is none."""
-    return _ADAPTER.validate_json((build / CLUSTER).read_bytes())
+    """The cluster saved in the folder of a build. OSError or ValueError if there is none. InputError if an
+    earlier version saved it: its endpoints have other names, and none would be found."""
+    content = (build / CLUSTER).read_bytes()
+    cluster = _ADAPTER.validate_json(content)
+    if "services" not in json.loads(content)["endpoints"]:
+        raise InputError(
+            "another version of the program built this cluster.",
+            str(build / CLUSTER),
+            "take it down (study down, or study reap), and build it anew.",
+        )
+    return cluster

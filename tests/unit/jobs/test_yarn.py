@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -83,6 +84,14 @@ def test_a_build_without_a_cluster_is_bad_input(tmp_path: Path) -> None:
         standing_cluster(tmp_path)
     (tmp_path / "cluster.json").write_text(cluster_json(cluster(2048)))
     assert standing_cluster(tmp_path) == cluster(2048)
+
+
+def test_a_cluster_of_an_earlier_version_is_not_one_without_services(tmp_path: Path) -> None:
+    saved = json.loads(cluster_json(cluster(2048)))
+    saved["endpoints"] = {"namenode_rpc": "127.0.0.1:21000", "network": ""}
+    (tmp_path / "cluster.json").write_text(json.dumps(saved))
+    with pytest.raises(InputError, match="another version"):
+        standing_cluster(tmp_path)
 
 
 @pytest.mark.parametrize(
