@@ -138,8 +138,12 @@ class Setting(Frozen):
 
     @property
     def prepared(self) -> Hashable | None:
-        """The data that is brought into the state from which trials start, once per build; None: none is."""
+        """The data that is brought into the state from which trials start; None: none is."""
         return None
+
+    def is_prepared_once(self, topology: AnyTopology) -> bool:
+        """Whether that takes its time once per build; otherwise before each trial."""
+        return True
 
     def prepare_estimate_s(self, topology: AnyTopology, is_written: bool) -> float:
         """Estimated duration of that. `is_written`: whether an earlier trial of the build wrote the data."""

@@ -30,9 +30,13 @@ class Estimates:
 
     def _prepare_s(self, setting: Setting) -> float:
         """To bring its data into the state from which trials start: loading, if no earlier trial of the build
-        does it, and compactions."""
+        does it for this one, too, and compactions."""
         data = setting.prepared
-        if data is None or any(one.prepared == data for one in self._earlier):
+        if data is None:
+            return 0.0
+        if not setting.is_prepared_once(self._topology):
+            return setting.prepare_estimate_s(self._topology, is_written=False)
+        if any(one.prepared == data for one in self._earlier):
             return 0.0
         is_written = any(one.writes_for(setting) for one in self._earlier)
         return setting.prepare_estimate_s(self._topology, is_written)

@@ -67,6 +67,9 @@ class Loading(YcsbParameters):
     def prepared(self) -> Hashable | None:
         return None if self.is_load else self._table
 
+    def is_prepared_once(self, topology: AnyTopology) -> bool:
+        return topology.store.restores
+
     def prepare_estimate_s(self, topology: AnyTopology, is_written: bool) -> float:
         return (0.0 if is_written else self._load_s) + self.compaction_s(topology, COMPACTION_MIB_S)
 

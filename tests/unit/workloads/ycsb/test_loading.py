@@ -19,7 +19,7 @@ HOSTS = "".join(
 ).replace("192.0.2.0", "192.0.2.10")
 
 
-def planned(mixes: str, records: str, more: str = "") -> Plan:
+def planned(mixes: str, records: str, more: str = "", store: str = "") -> Plan:
     text = f"""
 study: s
 provider: physical
@@ -27,6 +27,7 @@ ssh: {{user: study}}
 hosts:{HOSTS}
 workloads: [{{ycsb: {{records: [{records}], mixes: [{mixes}], threads: [64], duration: 10 min{more}}}}}]
 factors: {{vms_per_host: [0]}}
+{store}
 """
     study = parse_study(text, "big.yaml").study
     return make_plan(study, assumed_hosts(study))
@@ -53,6 +54,14 @@ def test_the_plan_counts_the_compaction_once_per_table() -> None:
     first, second = (step.estimate_s for step in planned("load, a, c", "1000000000").trials[1:])
     # 1.4 TB on 9 servers at 50 MiB/s each: three quarters of an hour
     assert 2000 < first - second < 6000
+
+
+def test_the_plan_counts_the_load_before_each_trial_of_a_store_without_snapshots() -> None:
+    cassandra = "store: {name: cassandra, durability: synced}"
+    first, second = (
+        step.estimate_s for step in planned("load, a, c", "1000000000", "", cassandra).trials[1:]
+    )
+    assert second == pytest.approx(first, abs=600) and second > 11 * 3600
 
 
 def test_rows_of_twice_the_memory_are_planned_once_they_are_large_enough() -> None:
