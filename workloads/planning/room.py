@@ -37,7 +37,9 @@ def need_on_mib(
     if folder not in _drives_of(host, topology):
         unused = folder in {disk.path for disk in host.disks}
         return here_mib or (0 if unused else WORK_MIB)
-    places = sum(len(_drives_of(one, topology)) for one in topology.hosts)
+    # a host's part does not depend on how many drives it has
+    workers = len({node.host for node in topology.workers})
+    places = workers * len(_drives_of(host, topology))
     share = 1.0 if places == 1 else min(1.0, IMBALANCE / places)
     return here_mib + ceil(data_mib * share) + each_mib
 

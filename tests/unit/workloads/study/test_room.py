@@ -52,8 +52,8 @@ class Hosts:
         }
 
 
-def check(hosts: Any, tmp_path: Path) -> int:
-    study = parse_study(STUDY, "s.yaml").study
+def check(hosts: Any, tmp_path: Path, text: str = STUDY) -> int:
+    study = parse_study(text, "s.yaml").study
     plan = make_plan(study, assumed_hosts(study))
     (topology,) = plan.topologies.values()
     _check_room(hosts, study, plan, topology, tmp_path)
@@ -76,6 +76,16 @@ def test_the_one_full_folder_is_named(
     with pytest.raises(InputError, match=f"{free_mib} MiB are free") as caught:
         check(hosts, tmp_path)
     assert caught.value.where == f"host {host!r}, disk {folder}"
+
+
+def test_a_host_with_fewer_drives_holds_more_on_each(tmp_path: Path) -> None:
+    few = "[" + ", ".join(f"{{path: {drive}, medium: hdd}}" for drive in DRIVES[:2]) + "]"
+    before, _, last = STUDY.rpartition("disks: [")
+    text = f"{before}disks: {few}}}{last[last.index(chr(10)) :]}"
+    with pytest.raises(InputError) as caught:
+        check(Hosts(ENOUGH_MIB, WORK_MIB), tmp_path, text)
+    assert caught.value.where == "host 'h9', disk /data/0"
+    check(Hosts(ENOUGH_MIB, WORK_MIB, h9=dict.fromkeys(DRIVES, 6 * ENOUGH_MIB)), tmp_path, text)
 
 
 def test_a_host_without_workers_holds_no_data(tmp_path: Path) -> None:
