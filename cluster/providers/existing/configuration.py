@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -12,7 +12,7 @@ from density_study.cluster.model.configuration import SITES
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.secrets import is_secret, without_logins
 from density_study.cluster.providers.existing.owner import check_owner
-from density_study.cluster.providers.existing.site_file import entries_of, properties_of
+from density_study.cluster.providers.existing.site_file import Property, entries_of
 from density_study.cluster.render.conf_files import configuration_xml
 from density_study.cluster.render.settable import present_name
 from density_study.cluster.state import atomic
@@ -214,25 +214,18 @@ class ClientConfiguration:
 
 def read_configuration(folder: Path) -> ClientConfiguration:
     """The configuration in `folder`. InputError if a file is missing or damaged, or is another person's."""
-    properties: dict[str, str] = {}
-    finals: set[str] = set()
     check_owner(folder)
     for site in SITES:
         path = folder / f"{site}.xml"
         if path.is_file():
             check_owner(path)
-            for one in entries_of(path):
-                name = present_name(one.name)
-                if name not in finals:
-                    properties[name] = one.value
-                if one.final:
-                    finals.add(name)
         elif site in NEEDED:
             raise InputError(
                 f"the client configuration lacks {site}.xml.",
                 str(folder),
                 "name the folder with the XML files that the cluster's administrators hand to clients.",
             )
+    properties = {present_name(one.name): one.value for _, one in _counting(folder)}
     found = ClientConfiguration(folder, properties)
     for name in filter(_ADDRESS.fullmatch, properties):
         if _LOGIN.search(found.get(name)):  # it would be in records and messages
@@ -249,14 +242,29 @@ def copy_configuration(folder: Path, to: Path, variables: Sequence[tuple[str, st
     `variables`, and nothing else. Comments are left out, because people keep old passwords there."""
     to.mkdir(parents=True, exist_ok=True, mode=0o700)
     to.chmod(0o700)
-    for path in (folder / f"{site}.xml" for site in SITES):
-        if path.is_file():
-            kept = {
-                name: value for name, value in properties_of(path) if not is_secret(name, value)
-            }
-            if path.stem == NEEDED[0]:
-                kept |= dict(variables)
-            atomic.write_text(to / path.name, configuration_xml(kept), mode=0o600)
+    kept: dict[str, dict[str, str]] = {
+        site: {} for site in SITES if (folder / f"{site}.xml").is_file()
+    }
+    for site, one in _counting(folder):
+        if not is_secret(one.name, one.value):
+            kept[site][one.name] = one.value
+    if NEEDED[0] in kept:
+        kept[NEEDED[0]] |= dict(variables)
+    for site, properties in kept.items():
+        atomic.write_text(to / f"{site}.xml", configuration_xml(properties), mode=0o600)
+
+
+def _counting(folder: Path) -> Iterator[tuple[str, Property]]:
+    """(site, property) of every file, in order, without those of which an earlier one is final."""
+    finals: set[str] = set()
+    for site in SITES:
+        path = folder / f"{site}.xml"
+        for one in entries_of(path) if path.is_file() else ():
+            name = present_name(one.name)
+            if name not in finals:
+                yield site, one
+            if one.final:
+                finals.add(name)
 
 
 def _host(address: str) -> str:

@@ -224,10 +224,10 @@ def test_a_final_property_is_not_replaced_by_a_later_file(tmp_path: Path) -> Non
     later = f"<configuration>{prop('fs.defaultFS', 'hdfs://other')}</configuration>"
     for final, host in (("true", "nn.example"), ("false", "other")):
         core = prop("fs.defaultFS", "hdfs://nn.example:8020", final)
-        files = {"hdfs-site": later}
-        assert read_configuration(written(tmp_path, core, **files)).namenodes_http() == [
-            f"{host}:9870"
-        ]
+        folder = written(tmp_path, core, **{"hdfs-site": later})
+        copy_configuration(folder, copy := tmp_path / "copy")  # which clients read
+        for one in (folder, copy):
+            assert read_configuration(one).namenodes_http() == [f"{host}:9870"]
 
 
 def test_an_include_of_itself_ends(tmp_path: Path) -> None:
