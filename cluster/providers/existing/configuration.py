@@ -115,7 +115,8 @@ class ClientConfiguration:
         kind, dot, name = variable.partition(".")
         if dot and kind == "env":
             _, dash, default = name.partition("-")
-            return default if dash else None
+            if dash:
+                return default
         return self.properties.get(variable)
 
     @property

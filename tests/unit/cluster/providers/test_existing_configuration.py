@@ -274,18 +274,18 @@ FRAMEWORK = {
 }
 
 
-def test_a_variable_that_jobs_need_is_asked_for(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["hdp.version", "env.HDP_VERSION"])
+def test_a_variable_that_jobs_need_is_asked_for(name: str, tmp_path: Path) -> None:
     """HDP and ODP: their own scripts set it."""
-    found = read_configuration(conf(tmp_path, mapred_site=FRAMEWORK))
-    with pytest.raises(
-        InputError, match=r"uses \$\{hdp.version\}, which nothing defines"
-    ) as caught:
+    site = {key: value.replace("hdp.version}", f"{name}}}") for key, value in FRAMEWORK.items()}
+    found = read_configuration(conf(tmp_path, mapred_site=site))
+    with pytest.raises(InputError, match=rf"uses \$\{{{name}\}}, which nothing") as caught:
         found.check_jobs()
-    assert "existing.variables: {hdp.version: ...}" in caught.value.remedy
-    known = found.with_variables([("hdp.version", "3.1.4.0-315")])
+    assert f"existing.variables: {{{name}: ...}}" in caught.value.remedy
+    known = found.with_variables([(name, "3.1.4.0-315")])
     known.check_jobs()
     assert "/3.1.4.0-315/" in known.get("mapreduce.application.framework.path")
-    copy_configuration(tmp_path, tmp_path / "copy", [("hdp.version", "3.1.4.0-315")])
+    copy_configuration(tmp_path, tmp_path / "copy", [(name, "3.1.4.0-315")])
     read_configuration(tmp_path / "copy").check_jobs()
 
 
