@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import Disk, Host, IoLimits, Login, Target
+from density_study.cluster.providers.ssh.options import host_folder
 from density_study.cluster.render.names import check_path
 from density_study.workloads.planning.plan import Plan, extended, make_plan, plan_text
 from density_study.workloads.study.hosts_spec import DiskSpec, HostSpec
@@ -92,11 +93,13 @@ def _login(study: Study, found: Host, runs: Path) -> Login | None:
     known_hosts = str(runs / study.study / KNOWN_HOSTS)
     ssh = study.ssh
     version = found.login.java_version
-    return Login(ssh.user, ssh.port, known_hosts, java, version, python=ssh.python)
+    return Login(ssh.user, ssh.port, known_hosts, java, version, host_folder(), ssh.python)
 
 
 def _work(spec: HostSpec, login: Login) -> PurePosixPath:
-    return Target(spec.name, spec.address, login.port, login.user, login.known_hosts).work
+    return Target(
+        spec.name, spec.address, login.port, login.user, login.known_hosts, folder=login.folder
+    ).work
 
 
 def _disk(spec: DiskSpec, found: Disk, auto: str) -> Disk:

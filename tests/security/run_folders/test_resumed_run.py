@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 
 from density_study.cluster.lifecycle.reap import Swept, claim
 from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.model.host import Login
 from density_study.cluster.state import own_runs
 from density_study.cluster.state.owner import Owner
 from density_study.dags.stages import opening as dag_opening
@@ -24,7 +26,7 @@ from density_study.workloads.planning.plan import make_plan, plan_text, read_pla
 from density_study.workloads.planning.replanned import check_follows
 from density_study.workloads.planning.resolve import assumed_hosts, planned_hosts
 from density_study.workloads.study.shipped import FOLDER
-from density_study.workloads.study.study_file import read_study
+from density_study.workloads.study.study_file import parse_study, read_study
 from tests.support.drafts import QUICKSTART
 
 
@@ -134,6 +136,29 @@ def test_a_claimed_run_of_a_version_with_other_estimates_is_resumed(runs: Path) 
     forget(first)
     claim(first.root)
     assert open_run(QUICKSTART, runs).root == first.root
+
+
+PHYSICAL = """
+study: s
+provider: physical
+ssh: {user: me}
+hosts:
+  - {name: h1, address: 192.0.2.1, cores: 8, memory: 32 GiB, roles: [master, client], disks: []}
+  - {name: h2, address: 192.0.2.2, cores: 8, memory: 32 GiB, roles: [worker],
+     disks: [{path: /data, medium: flash}]}
+workloads: [{testdfsio: {modes: [write], files: 2, file_size: 64 MiB}}]
+factors: {vms_per_host: [0]}
+"""
+
+
+def test_a_claimed_run_has_the_folder_on_hosts_that_it_was_planned_with(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("DENSITY_STUDY_HOST_FOLDER", "/srv/study")
+    study = parse_study(PHYSICAL, "s.yaml").study
+    login = Login("me", 22, "/r/s/known_hosts", folder="/srv/study")
+    plan = make_plan(study, [replace(host, login=login) for host in assumed_hosts(study)])
+    check_follows(study, plan, Path("/r/s/run"))
 
 
 def test_the_digest_is_that_of_the_written_plan(runs: Path) -> None:
