@@ -17,12 +17,13 @@ from density_study.workloads.study.registry import kinds
 def metric_kinds() -> Mapping[str, MetricKind]:
     """By name, in the order of summary.json. InputError if a name is declared twice."""
     found: dict[str, MetricKind] = {}
+    of_any = {metric.name: metric for metric in METRICS}
     for kind in kinds().values():
         for metric in kind.metrics:
-            if metric.name in found:
+            if metric.name in found | of_any:
                 raise unusable("metric", f"{metric.name!r} is declared twice", kind.name)
             found[metric.name] = metric
-    found |= {metric.name: metric for metric in METRICS}
+    found |= of_any
     for name, metric in values_of("metric", MetricKind):
         if metric.name in found:
             raise unusable("metric", f"{metric.name!r} is declared twice", name)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from pydantic import ValidationError
 
@@ -9,6 +11,7 @@ from density_study.analysis.report.charts.observations import View
 from density_study.analysis.report.charts.quantity import words
 from density_study.analysis.report.charts.sections import sections
 from density_study.analysis.summary.summary import Metric
+from density_study.cluster.model.errors import InputError
 from density_study.workloads.base.metric import PER_USD, MetricKind
 from density_study.workloads.study import metrics
 from density_study.workloads.study.metrics import main_rates, metric_kinds
@@ -38,6 +41,17 @@ def test_each_workload_declares_its_rate() -> None:
 def test_each_declaration_says_what_people_read() -> None:
     for metric in metric_kinds().values():
         assert metric.words and metric.meaning and not metric.meaning.endswith("."), metric.name
+
+
+def test_a_workload_does_not_declare_what_every_workload_has(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ycsb = kinds()["ycsb"]
+    sort = replace(ycsb, name="sort", metrics=(replace(SORT_RATE, name="latency"),))
+    monkeypatch.setattr(metrics, "kinds", lambda: {"ycsb": ycsb, "sort": sort})
+    with pytest.raises(InputError, match="'latency' is declared twice") as caught:
+        metric_kinds.__wrapped__()
+    assert "sort" in caught.value.where
 
 
 def test_a_metric_that_asks_for_it_has_a_figure_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
