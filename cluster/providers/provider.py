@@ -26,7 +26,7 @@ from density_study.cluster.model.topology import (
     Topology,
 )
 from density_study.cluster.model.transport import Transport
-from density_study.cluster.plugins import class_named, names_of
+from density_study.cluster.plugins import class_named, names_of, unusable
 from density_study.cluster.providers.stacks import Stacks
 from density_study.cluster.render.blueprint import InstallDirs, NodePaths
 from density_study.cluster.stack.machine_software import THIS_MACHINE, MachineSoftware
@@ -223,10 +223,15 @@ _PROVIDERS = {
 @cache
 def provider_of(name: str) -> Provider[Any]:
     """The one provider of that name; InputError if there is none."""
-    if name in OF_OTHERS and name not in _PROVIDERS:
+    if name in OF_OTHERS:
+        if name in _PROVIDERS:
+            raise unusable("provider", f"{name!r} is registered twice", name)
         # the type checker takes no abstract class for a type
-        made: Provider[Any] = class_named("provider", name, Provider)()  # type: ignore[type-abstract]
-        return made
+        found: type[Provider[Any]] = class_named("provider", name, Provider)  # type: ignore[type-abstract]
+        try:
+            return found()
+        except TypeError as error:  # a method is missing
+            raise unusable("provider", str(error), name) from error
     if name not in _PROVIDERS:
         raise InputError(
             f"provider {name!r} does not exist.",
