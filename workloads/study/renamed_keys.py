@@ -3,6 +3,7 @@ names the new one."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -12,8 +13,11 @@ from density_study.workloads.base.yaml_faults import place_of
 from density_study.workloads.base.yaml_text import Document
 
 EVERY = "*"
+_NETWORK = {"steer": "rps", "follow": "rfs", "transmit": "xps"}
+_OF_LEVELS = re.compile(rf"(?<![a-z])(?:{'|'.join(_NETWORK)})(?=-[0-9])")
+"""Levels of a network are named after its keys, and hypotheses name levels."""
 RENAMED: Mapping[tuple[str, ...], Mapping[str, str]] = {
-    ("factors", "network", EVERY): {"steer": "rps", "follow": "rfs", "transmit": "xps"},
+    ("factors", "network", EVERY): _NETWORK,
     ("workloads", EVERY, "ycsb"): {"isolation": "noisy_neighbour"},
 }
 """Where (`EVERY`: each entry of a list or a mapping), and there: old name -> new name."""
@@ -22,13 +26,19 @@ RENAMED: Mapping[tuple[str, ...], Mapping[str, str]] = {
 def rename_keys(study: dict[str, Any], document: Document) -> tuple[str, ...]:
     """Give old keys of a study, as read from YAML, their new names in place. Returns a warning for each.
     InputError where the new key stands beside the old one."""
-    return tuple(
+    warnings = [
         _renamed(block, where, old, new, document)
         for path, names in RENAMED.items()
         for where, block in _blocks(study, path)
         for old, new in names.items()
         if old in block
-    )
+    ]
+    for where, block in _blocks(study, ("expect", EVERY)):
+        for key in [key for key in block if block.get("compare") == "network"]:
+            present = _OF_LEVELS.sub(lambda found: _NETWORK[found[0]], str(key))
+            if present != key:
+                warnings.append(_renamed(block, where, key, present, document))
+    return tuple(warnings)
 
 
 def _renamed(

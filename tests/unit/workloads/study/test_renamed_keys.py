@@ -80,3 +80,15 @@ def test_a_workload_has_old_keys_too() -> None:
     assert both[0].study == both[1].study
     assert [len(one.warnings) for one in both] == [1, 0]
     assert "write workloads[0].ycsb.noisy_neighbour" in both[0].warnings[0]
+
+
+def test_hypotheses_name_levels_by_their_present_names() -> None:
+    expect = """expect:
+  - {name: spread, workload: c, compare: network, steer-1_over_default: "> 1.1"}
+"""
+    old, new = (
+        parse_study(OLD + expect, "s.yaml"),
+        parse_study(NEW + expect.replace("steer-1", "rps-1"), "s.yaml"),
+    )
+    assert old.study == new.study
+    assert any("write expect[0].rps-1_over_default" in one for one in old.warnings)
