@@ -36,7 +36,8 @@ def compared(evidence: Evidence, hypotheses: Hypotheses) -> tuple[Question, ...]
 def looks(questions: Sequence[Question], until: float) -> tuple[Look, ...]:
     """Each comparison as it stands with the builds so far. until: how far an interval may reach, 0.05."""
     # An obstacle forbids a claim, but not to know the number; so does a family's place in the report.
-    open_ones = [replace(question, obstacles=()) for question in questions]
+    # What is only measured has no verdict to wait for: it is looked at as if a question asked for it.
+    open_ones = [replace(question, obstacles=(), main=True) for question in questions]
     return tuple(_look(found, until) for found in decide(open_ones, MIN_UNITS, sequential=True))
 
 

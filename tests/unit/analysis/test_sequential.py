@@ -178,6 +178,14 @@ def test_obstacles_forbid_a_claim_but_not_to_be_sharp() -> None:
     assert found.verdict == "no claim"
 
 
+def test_what_no_question_asks_for_is_not_sharp_at_its_first_look() -> None:
+    """With `questions: []`, or questions about latency alone, all throughput is only measured."""
+    wide = question(np.array([1.0, 2.0, 0.5, 3.0, 1.0]), np.array([1.1, 0.4, 2.0, 1.0, 3.0]))
+    for main in (True, False):
+        (look,) = looks([replace(wide, main=main)], 0.05)
+        assert look.sharp is None and look.low is not None
+
+
 def test_equal_arms_become_sharp_by_a_narrow_interval() -> None:
     steady = 1000 * np.array([1.0, 1.001, 0.999, 1.0, 1.002, 0.998])
     (look,) = looks([question(steady, steady[::-1])], 0.05)
