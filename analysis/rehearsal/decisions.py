@@ -23,6 +23,8 @@ from density_study.workloads.study.hypotheses import Hypotheses
 
 _CLAIMED: tuple[FindingVerdict, ...] = ("reproduced", "contradicted")
 _NOTHING: FindingVerdict = "no claim"
+_ANOTHER = "another"
+"""A claim of another statement than the true one: that another density is the best."""
 Decide = Callable[[tuple[SettingSummary, ...]], Sequence[Finding]]
 
 
@@ -43,7 +45,12 @@ class Decision:
         return self.verdicts[self.truth] / max(self.verdicts.total(), 1)
 
     def is_wrong(self, verdict: str) -> bool:
-        return verdict in _CLAIMED and verdict != self.truth
+        return verdict in (*_CLAIMED, _ANOTHER) and verdict != self.truth
+
+    def verdict(self, one: Finding) -> str:
+        """Of one rehearsal."""
+        other = one.verdict in _CLAIMED and one.statement != self.statement
+        return _ANOTHER if other else one.verdict
 
 
 @dataclass(frozen=True)
@@ -119,8 +126,9 @@ def decisions(drawing: Drawing, decide: Decide, seeds: Sequence[int]) -> Decisio
             if not one.question:
                 continue
             decision = known.setdefault(one.id, _decision(one, _NOTHING))
-            decision.verdicts[one.verdict] += 1
-            if decision.is_wrong(one.verdict):
+            verdict = decision.verdict(one)
+            decision.verdicts[verdict] += 1
+            if decision.is_wrong(verdict):
                 questions.add(decision.question)
         wrong_in.update(questions)
         wrong += bool(questions)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
 
-from density_study.analysis.rehearsal.decisions import Decisions
+from density_study.analysis.rehearsal.decisions import Decisions, decisions
 from density_study.analysis.rehearsal.drawn import Drawing
+from density_study.analysis.summary.summary import Finding
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.providers.simulated.effects import Effects
 from density_study.cluster.providers.simulated.noise import Noise
@@ -59,6 +61,18 @@ def test_a_mix_without_the_operation_that_is_compared_has_no_latency(tmp_path: P
     for entry in Drawing(seen.plan, seen.rehearsal).truth():
         operations = {one.operation for one in entry.metrics if one.name == "latency"}
         assert operations == ({"READ"} if entry.mode == "f" else set())
+
+
+def test_that_another_density_is_the_best_is_a_wrong_claim() -> None:
+    """Both have one id: it names what is compared, and not which one is the best."""
+    best = Finding(id="best-density-load", statement="2 VMs are best", verdict="reproduced", why="",
+                   question="best-density")  # fmt: skip
+    other = best.model_copy(update={"statement": "1 VM is best"})
+    said = iter((best, best, other))
+    drawing = SimpleNamespace(truth=tuple, settings=lambda _seed: ())
+    found = decisions(drawing, lambda _settings: (next(said),), range(2))  # type: ignore[arg-type]
+    (row,) = found.rows
+    assert (row.right, row.wrong, found.wrong) == (0.5, 0.5, 1)
 
 
 def test_more_noise_decides_less(tmp_path: Path) -> None:
