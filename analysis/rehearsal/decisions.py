@@ -148,7 +148,10 @@ def decider(plan: Plan, asked: Hypotheses) -> Decide:
         if any(disk.emulated for node in topology.workers for disk in node.disks)
     )
 
+    sequential = plan.sharp is not None
+
     def decide(settings: tuple[SettingSummary, ...]) -> Sequence[Finding]:
-        return findings(Evidence(settings, plan.repetitions, isolation, emulated), asked)
+        evidence = Evidence(settings, plan.repetitions, isolation, emulated, sequential=sequential)
+        return findings(evidence, asked)
 
     return decide

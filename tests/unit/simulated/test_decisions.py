@@ -9,7 +9,8 @@ from types import SimpleNamespace
 import pytest
 from typer.testing import CliRunner
 
-from density_study.analysis.rehearsal.decisions import Decisions, decisions
+from density_study.analysis.findings.decide import SEQUENCE_TEST
+from density_study.analysis.rehearsal.decisions import Decisions, decider, decisions
 from density_study.analysis.rehearsal.drawn import Drawing
 from density_study.analysis.summary.summary import Finding
 from density_study.cluster.model.errors import InputError
@@ -17,6 +18,7 @@ from density_study.cluster.providers.simulated.effects import Effects
 from density_study.cluster.providers.simulated.noise import Noise
 from density_study.dags.cli import main
 from density_study.dags.stages.rehearsal import foreseen, rehearsed_plan
+from density_study.workloads.study.hypotheses import Hypotheses
 from density_study.workloads.study.study_file import parse_study
 
 STUDY = """\
@@ -73,6 +75,18 @@ def test_that_another_density_is_the_best_is_a_wrong_claim() -> None:
     found = decisions(drawing, lambda _settings: (next(said),), range(2))  # type: ignore[arg-type]
     (row,) = found.rows
     assert (row.right, row.wrong, found.wrong) == (0.5, 0.5, 1)
+
+
+def test_repetitions_that_end_when_sharp_are_decided_by_confidence_sequences(
+    tmp_path: Path,
+) -> None:
+    """As the analysis of their run decides them: a t test at a look would promise too much."""
+    text = STUDY.replace("repetitions: 8", "repetitions: {at_least: 5, at_most: 8, until: 5%}")
+    file = parse_study(text, "decided.yaml", {})
+    seen = foreseen(file, tmp_path, Effects(), Noise())
+    decide = decider(seen.plan, Hypotheses.model_validate(file.document.value))
+    found = decide(Drawing(seen.plan, seen.rehearsal).settings(1))
+    assert {one.test for one in found if one.question} == {SEQUENCE_TEST}
 
 
 def test_more_noise_decides_less(tmp_path: Path) -> None:
