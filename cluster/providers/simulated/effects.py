@@ -17,6 +17,8 @@ from density_study.cluster.model.topology import Topology
 
 MODEL, NONE = "model", "none"
 _OF_ARM = ("vms_per_host", "regionservers_per_node", "medium")
+_MOST_BYTES = 128 * 1024
+_NO_SCALAR = (ValueError, LookupError, AttributeError)  # of a date 2020-13-45, or !!bool maybe
 _TOP = frozenset({"effects", "alike", "service"})
 _OPERATIONS = frozenset({"read", "insert", "update", "scan"})
 _TIMES = frozenset({"cpu_ms", "client_ms", "wait_ms", "serial_ms"})
@@ -77,16 +79,24 @@ class Effects:
                 f"--effects {name[:80]}",
                 "name a YAML file, or one of model, none and talk.",
             )
-        text = shipped.read_text() if shipped.is_file() else path.read_text(errors="replace")
         try:
+            text = shipped.read_text() if shipped.is_file() else _text(path)
             value = yaml.safe_load(text)
-        except (yaml.YAMLError, RecursionError) as error:
+        except (OSError, yaml.YAMLError, RecursionError, *_NO_SCALAR) as error:
             raise InputError(
-                f"this is not YAML: {' '.join(str(error).split())[:120]}.",
+                f"this cannot be read as YAML: {' '.join(str(error).split())[:120]}.",
                 name,
                 "correct the file.",
             ) from error
         return _effects(name, value)
+
+
+def _text(path: Path) -> str:
+    with path.open("rb") as file:
+        content = file.read(_MOST_BYTES + 1)
+    if len(content) > _MOST_BYTES:
+        raise ValueError(f"larger than {_MOST_BYTES // 1024} KiB")
+    return content.decode(errors="replace")
 
 
 def _effects(name: str, value: Any) -> Effects:
@@ -126,6 +136,9 @@ def _effect(entry: Any, where: str) -> Effect:
     speed, factor = entry.get("speed"), entry.get("factor")
     if isinstance(speed, bool) or not isinstance(speed, int | float) or not 0.001 <= speed <= 1000:
         raise InputError("`speed` is no number from 0.001 to 1000.", where, remedy)
+    # an alias makes a list of any size from few bytes
+    if not all(type(entry.get(key, "")) in (str, int, float) for key in ("level", "workload")):
+        raise InputError("`level` or `workload` is no text; on and off need quotes.", where, remedy)
     if not isinstance(factor, str) or ("level" in entry) == bool(entry.get("per_level")):
         raise InputError("it needs `factor`, and either `level` or `per_level`.", where, remedy)
     return Effect(

@@ -40,7 +40,12 @@ def test_shipped_effects_are_the_talks() -> None:
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ("effects: [", "not YAML"),
+        ("effects: [", "cannot be read as YAML"),
+        ("effects: [{factor: medium, level: 2020-13-45, speed: 2}]", "cannot be read as YAML"),
+        ("effects: !!bool maybe", "cannot be read as YAML"),
+        ("effects: [{factor: medium, level: on, speed: 2}]", "`level`"),
+        ("# " + "x" * 2**17, "cannot be read as YAML: larger"),
+        ("effects: [{factor: medium, level: [[hdd]], speed: 2}]", "`level`"),
         ("effects: []", "key `effects`"),
         ("[1]", "key `effects`"),
         ("effects: [{factor: medium, level: hdd, speed: 0}]", "`speed`"),
