@@ -48,7 +48,10 @@ def _calls(workflow: Mapping[str, Any], path: str, shard: str, source: Source) -
     """(process, shard, call) of all tasks, also of sub-workflows and nested scatters."""
     if path.count(":") > MOST_DEPTH:
         source.refuse("sub-workflows are nested too deeply.", "name a record of Cromwell.")
-    for name, attempts in workflow.get("calls", {}).items():
+    calls = workflow.get("calls", {})
+    if not isinstance(calls, dict):
+        source.refuse("the calls of a workflow are no mapping.", "give the whole metadata.")
+    for name, attempts in calls.items():
         process = f"{path}:{name.rsplit('.', 1)[-1]}"
         for call in attempts if isinstance(attempts, list) else ():
             index = call.get("shardIndex", -1) if isinstance(call, dict) else None

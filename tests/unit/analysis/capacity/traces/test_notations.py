@@ -257,6 +257,11 @@ def test_a_stage_without_counters_takes_the_time_that_it_reserved(tmp_path: Path
         ("cut", '{"submittedFiles": {}, "calls": {', "not valid JSON"),
         ("nan", '{"submittedFiles": {}, "calls": {"a": NaN}}', "NaN is not a number"),
         ("empty", '{"submittedFiles": {}, "calls": {}}', "no task"),
+        (
+            "inner calls",
+            cromwell(a=[{"shardIndex": -1, "subWorkflowMetadata": {"calls": []}}]),
+            "no mapping",
+        ),
         ("no calls", '{"submittedFiles": {}}', "has no calls"),
         ("picture", "\x89PNG\r\n", "not a record"),
         ("nothing", "", "no record of a workflow"),
