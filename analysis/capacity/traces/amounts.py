@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 UNKNOWN = {"", "-", "na", "n/a", "nan", "none", "null", "unknown", "?"}
 MOST = 1e12  # s, MiB or epoch s: more than any task takes
 MOST_CPUS = 10_000  # of a task; more is damage
+MOST_WORDS = 100  # characters of a duration
 UNITS_S = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3}
 BINARY_MIB = {"": 2.0**-20, "K": 2.0**-10, "M": 1.0, "G": 2.0**10, "T": 2.0**20, "P": 2.0**30}
 _PART = re.compile(r"([0-9.]+)\s*(ms|[dhms])\s*")
@@ -51,8 +52,8 @@ def words_s(value: object) -> float | None:
         return None
     if re.fullmatch(r"\d+", text):
         return number(float(text) / 1e3)
-    parts = _PART.findall(text)
-    if not parts or _PART.sub("", text):
+    parts = _PART.findall(text[:MOST_WORDS])  # of a long text without a unit, it would take hours
+    if not parts or len(text) > MOST_WORDS or _PART.sub("", text):
         raise ValueError(f"duration {text[:40]!r}")
     return number(sum(float(amount) * UNITS_S[unit] for amount, unit in parts))
 

@@ -17,7 +17,7 @@ from density_study.analysis.capacity.traces.task import Outcome, Record, Task, c
 
 OUTCOMES: dict[str, Outcome] = {"COMPLETED": "done", "FAILED": "lost", "CANCELLED": "lost"}
 SCATTER = re.compile(r"(?P<process>.+?)-\d+-(?P<tag>\d+)")  # of WDL: foo-01-000
-TAGGED = re.compile(r"(?P<process>[^(]+?)\s*\((?P<tag>.*)\)")  # of Nextflow: BWA (s1)
+TAGGED = re.compile(r"(?P<process>[^(]*[^(\s])\s*\((?P<tag>.*)\)")  # of Nextflow: BWA (s1)
 
 
 def read(source: Source) -> Record:

@@ -29,7 +29,7 @@ OUTCOMES: dict[str, Outcome] = {
     "SUBMITTED": "running",
     "RUNNING": "running",
 }
-NAME = re.compile(r"(?P<process>[^(]+?)\s*(?:\((?P<tag>.*)\))?")
+NAME = re.compile(r"(?P<process>[^(]*[^(\s])\s*(?:\((?P<tag>.*)\))?")
 
 
 def read(source: Source) -> Record:

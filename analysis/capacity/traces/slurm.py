@@ -28,6 +28,7 @@ COMMAND = (
 )
 RUNNING = {"RUNNING", "PENDING", "SUSPENDED", "CONFIGURING", "COMPLETING", "RESIZING", "REQUEUED"}
 ALL = "jobs"
+MOST_NAME = 1024  # of a job, as Slurm has it; a longer one would take the pattern long
 OF_NEXTFLOW = re.compile(r"nf-(?P<process>.+?)(?:_\((?P<tag>.*)\))?")
 _DELIMITER = re.compile(r"\bJobID(?:Raw)?\b([^\w\n]+)|([^\w\n]+)JobID(?:Raw)?\b")
 _REQUEST = re.compile(r"(?P<size>[0-9.]+[KMGTP]?)(?P<per>[nc]?)", re.IGNORECASE)
@@ -89,7 +90,7 @@ def _task(attempt: Attempt) -> Task:
     job = attempt.job
     status = job["State"].split(" ")[0].rstrip("+")  # CANCELLED by 1000
     name = job.get("JobName") or ALL
-    match = OF_NEXTFLOW.fullmatch(name)
+    match = OF_NEXTFLOW.fullmatch(name) if len(name) <= MOST_NAME else None
     array = (job.get("JobID") or "").partition("_")[2]
     elapsed_s = number(job.get("ElapsedRaw"))
     if elapsed_s is None:

@@ -7,6 +7,7 @@ import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
@@ -286,6 +287,23 @@ def test_a_file_that_expands_beyond_the_limit_is_refused(
     for data in (head + b"x" * 2**21, event * 2**16):
         with pytest.raises(InputError, match=r"more than 1 MiB|too large"):
             profile_from(tmp_path, gzip.compress(data))
+
+
+def test_long_cells_take_no_longer_than_their_length(tmp_path: Path) -> None:
+    """Patterns that try every pair of places would take hours for a cell of a MiB."""
+    size, head = 2**18, "name\tstatus\trealtime\t%cpu\n"
+    long_name = f"a{' ' * size}(x\tCOMPLETED\t1h\t100%\n"
+    long_time = f"a\tCOMPLETED\t{'1.' * size}x\t100%\n"
+    task = {"arn": "arn:aws:omics:us-east-1:1:task/1", "name": f"a{' ' * size}(x",
+            "status": "COMPLETED", "metrics": {"runningSeconds": 3600}}  # fmt: skip
+    job = f"1|nf-{'_(' * size}|COMPLETED|01:00:00|1|1|1||1G|||\n"
+    begun = process_time()
+    for text in (head + long_name, head + long_time):
+        with pytest.raises(InputError, match="cannot be parsed"):
+            profile_from(tmp_path, text)
+    for text in (json.dumps(task), SACCT + job):
+        profile_from(tmp_path, text)
+    assert process_time() - begun < 10
 
 
 def test_a_pipe_and_a_missing_file_are_refused(tmp_path: Path) -> None:
