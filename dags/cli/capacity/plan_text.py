@@ -49,6 +49,12 @@ def request_gib(stage: Stage) -> int | None:
     return None if stage.ram_gib is None else max(1, math.ceil(stage.ram_gib.high))
 
 
+def _one_line(plan: Plan) -> str:
+    """For a comment: names from a catalogue of others may have line ends, after which text would be code, and
+    Groovy reads the escape of one as one."""
+    return " ".join(plan_sentence(plan).replace("\\", "/").split())
+
+
 def _cores(stage: Stage, plan: Plan, host: HostType) -> int:
     return max(1, min(stage.cores_per_task, host.cores // max(1, plan.vms_per_host)))
 
@@ -66,7 +72,7 @@ def _stage_rows(plan: Plan, profile: Profile, host: HostType) -> Iterator[Sequen
 
 
 def _nextflow(plan: Plan, profile: Profile, host: HostType) -> Iterator[str]:
-    yield f"// {plan_sentence(plan)}"
+    yield f"// {_one_line(plan)}"
     yield "process {"
     for stage in profile.stages:
         pattern = f"(?i)(.*:)?{stage.name.replace('-', '[^A-Za-z0-9]+')}"
@@ -83,7 +89,7 @@ def _slurm(plan: Plan, profile: Profile, host: HostType) -> Iterator[str]:
     vms = max(1, plan.vms_per_host)
     nodes = f"node[1-{plan.hosts * vms}]"
     real_mib = int((host.ram_gib / vms - profile.daemon_gib.high) * 1024)
-    yield f"# {plan_sentence(plan)}"
+    yield f"# {_one_line(plan)}"
     yield "# A node is a VM; RealMemory leaves out what daemons take."
     yield f"NodeName={nodes} CPUs={host.cores // vms} RealMemory={max(1, real_mib)} State=UNKNOWN"
     yield f"PartitionName=genomics Nodes={nodes} Default=YES MaxTime=INFINITE State=UP"

@@ -45,6 +45,18 @@ def test_texts_name_every_stage_and_what_is_unknown() -> None:
     assert rows[1]["request_gib"] == ""
 
 
+@pytest.mark.parametrize("form", [Format.nextflow_config, Format.slurm])
+def test_a_name_of_a_host_type_is_never_more_than_a_comment(form: Format) -> None:
+    found, hosts = plan(20, "turnaround_p95=24h", "query_p95=3s"), catalogue()
+    name = "a\nmine()\rmine()\\u000amine()\u2028mine()"
+    host = next(one for one in hosts.hosts if one.name == found.host_type)
+    renamed = hosts.model_copy(update={"hosts": (host.model_copy(update={"name": name}),)})
+    found = found.model_copy(update={"host_type": name})
+    first, *others = plan_text(found, with_used_memory(), renamed, form).splitlines()
+    assert first.count("mine()") == 4 and "\\" not in first
+    assert not any("mine()" in line for line in others)
+
+
 def test_the_sentence_has_hosts_cost_probability_bottleneck_and_what_changes_it() -> None:
     found = plan(20, "turnaround_p95=24h", "query_p95=3s")
     text = plan_sentence(found)
