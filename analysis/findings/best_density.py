@@ -24,9 +24,10 @@ from density_study.analysis.statistics.power import MIN_UNITS
 from density_study.analysis.summary.summary import Finding, FindingVerdict, SettingSummary
 from density_study.workloads.study.hypotheses import latency_name
 
+FAMILY = "best-density"
 Compliance = Literal["met", "violated", "unsure", "none"]
 # what the finding shows of its least certain comparison
-_OF_WORST = ("question", "effect", "low", "high", "test", "p", "p_adjusted", "detectable")
+_OF_WORST = ("effect", "low", "high", "test", "p", "p_adjusted", "detectable")
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class _Arm:
 @dataclass(frozen=True)
 class Candidate:
     """A mix and medium with its densities. `best`: the fastest that does not violate the SLO, if any.
-    `pairs`: it against every other such density."""
+    `pairs`: it against every other such density. `main`: a question of the study asks for it."""
 
     densities: tuple[_Arm, ...]
     limits: str
@@ -48,6 +49,7 @@ class Candidate:
     words: str
     pairs: tuple[Question, ...]
     forbidden: tuple[str, ...]
+    main: bool = True
 
 
 def candidates(evidence: Evidence, slo: Mapping[str, float]) -> Iterator[Candidate]:
@@ -140,12 +142,13 @@ def conclusion(one: Candidate, pairs: Sequence[Finding]) -> Finding:
     subject, among = first.label.split(",")[0], ", ".join(shared)
     base: dict[str, Any] = {
         "id": f"best-density-{first.mode}-r{first.records or 0}-{'-'.join(shared)}",
-        "family": "best-density",
+        "family": FAMILY,
         "subject": subject,
         "measure": "best density under the SLO",
         "among": among,
         "rule": "meets the SLO, and its rate is above that of every other density",
         "unit": "build",
+        "question": FAMILY if one.main else None,
     }
     if one.best is None:
         words = f"No density meets the SLO ({one.limits}) for {subject}, {among}"
@@ -172,7 +175,7 @@ def _question(evidence: Evidence, best: _Arm, other: _Arm) -> Question:
     first, later = other.entry, best.entry
     return Question(
         id=f"{later.topology}-over-{first.topology}",
-        family="best-density",
+        family=FAMILY,
         subject=later.label,
         measure="throughput",
         arms=f"{evidence.density(later.vms_per_host)} over {evidence.density(first.vms_per_host)}",
@@ -190,7 +193,7 @@ def _verdict(one: Candidate, best: _Arm, pairs: Sequence[Finding]) -> tuple[Find
     """Never `contradicted`: the rule itself names the density."""
     if best.slo != "met":
         return "no claim", "it may not meet the SLO: an interval contains a limit"
-    if any(pair.verdict == "measured" for pair in pairs):
+    if not one.main and all(pair.verdict == "measured" for pair in pairs):
         return "measured", MEASURED
     open_pairs = [pair for pair in pairs if pair.verdict != "reproduced"]
     if open_pairs:

@@ -13,12 +13,12 @@ from itertools import chain
 
 from density_study.analysis.findings import claims, effects
 from density_study.analysis.findings.arms import comparable, placed
+from density_study.analysis.findings.best_density import FAMILY as BEST_DENSITY
 from density_study.analysis.findings.best_density import Candidate, candidates
 from density_study.analysis.findings.question import EXPECTED, Evidence, Question
 from density_study.workloads.study.factors.registry import factors
 from density_study.workloads.study.hypotheses import Hypotheses
 
-BEST_DENSITY = "best-density"
 _RATE = "-rate"
 _BY_NAME = frozenset(
     f"{factor.family}{_RATE}" for factor in factors().values() if factor.has_baseline
@@ -48,18 +48,22 @@ def asked(evidence: Evidence, hypotheses: Hypotheses) -> Asked:
     best = tuple(candidates(known, hypotheses.slo))
     claimed = claims.questions(known)
     every = tuple(chain(standard, *(one.pairs for one in best), *claimed.values()))
-    main = frozenset(names(every, hypotheses.questions))
+    # a question even if the data leave no second density to compare: it must not depend on them
+    main = frozenset(names(every, hypotheses.questions, (BEST_DENSITY,) if best else ()))
     marked = tuple(replace(question, main=question.name in main) for question in every)
+    best = tuple(replace(one, main=BEST_DENSITY in main) for one in best)
     return Asked(standard, best, claimed, marked)
 
 
-def names(asked: Iterable[Question], declared: Sequence[str] | None) -> tuple[str, ...]:
+def names(
+    asked: Iterable[Question], declared: Sequence[str] | None, more: Sequence[str] = ()
+) -> tuple[str, ...]:
     """The names of the study's questions. Where it declares none: its hypotheses, or the throughput of the
     variants that it names; the best density if it has an SLO; and the talk's claims of which it has all arms.
-    If there are none of these: the throughput of its other factors."""
+    If there are none of these: the throughput of its other factors. more: kinds without a comparison yet."""
     if declared is not None:
         return tuple(declared)
-    kinds: dict[str, list[Question]] = {}
+    kinds: dict[str, list[Question]] = {kind: [] for kind in more}
     for question in asked:
         kinds.setdefault(question.family, []).append(question)
     expects = any(kind.startswith(EXPECTED) for kind in kinds)

@@ -239,6 +239,18 @@ def test_a_doubtful_best_density_is_no_claim() -> None:
     assert (none.verdict, none.why) == ("no claim", "every density violates the SLO")
 
 
+def test_what_is_tested_does_not_depend_on_which_densities_violate_the_slo() -> None:
+    """With one density left there is no pair, and yet the best density is the study's question."""
+    for p99_ms in ({0: 10.0, 2: 12.0, 4: 14.0}, {0: 60.0, 2: 62.0, 4: 10.0}, {0: 60.0, 2: 62.0}):
+        settings = tuple(
+            ycsb("c", vms, ops_s=noisy(OPS_S[vms], 8, seed=vms),
+                 latencies={("READ", 99.0): noisy(ms, 8)})
+            for vms, ms in p99_ms.items()
+        )  # fmt: skip
+        found = findings(Evidence(settings, 8, Isolation.VM), Hypotheses(slo={"read_p99": "20 ms"}))
+        assert {one.family for one in found if one.question} == {"best-density"}
+
+
 def test_an_outlying_build_is_named() -> None:
     quiet = noisy(100.0, 8, 0.02, seed=1)
     slow = [*noisy(100.0, 7, 0.02, seed=2), 70.0]
