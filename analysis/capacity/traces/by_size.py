@@ -21,6 +21,7 @@ from density_study.analysis.capacity import Floats
 from density_study.analysis.capacity.inputs.csv_rows import csv_rows
 from density_study.analysis.capacity.inputs.points import grouped
 from density_study.analysis.capacity.inputs.profile import Profile
+from density_study.analysis.capacity.traces.source import Source
 from density_study.analysis.capacity.traces.task import Task, Trace, core_s
 from density_study.cluster.model.errors import InputError
 
@@ -69,14 +70,8 @@ class Law:
 
 def read_sizes(path: Path) -> dict[str, float]:
     """GiB of input by sample, from CSV with the columns `sample` and `gib`. InputError, with the line."""
-    try:
-        text = path.read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(
-            f"the sizes cannot be read: {error}.", str(path), "name a CSV file, in UTF-8."
-        ) from error
     found: dict[str, float] = {}
-    for where, row in csv_rows(text, str(path), ("sample", "gib")):
+    for where, row in csv_rows(Source(path).text(), str(path), ("sample", "gib")):
         try:
             size = float(row["gib"])
         except ValueError:

@@ -94,3 +94,10 @@ def test_impossible_sizes_are_refused(tmp_path: Path, rows: str) -> None:
     path.write_text(f"sample,gib\n{rows}\n")
     with pytest.raises(InputError, match=r"sizes.csv, line \d"):
         read_sizes(path)
+
+
+def test_sizes_that_are_no_regular_file_are_refused(tmp_path: Path) -> None:
+    """A pipe without a writer would wait for ever, and a device has no end."""
+    for path in (Path("/dev/zero"), tmp_path / "none.csv"):
+        with pytest.raises(InputError):
+            read_sizes(path)
