@@ -23,6 +23,8 @@ MOST_BYTES = 8 * 2**30
 """Of a file that is read line by line, decompressed: an event log of a day of a cluster."""
 MOST_DOCUMENT = 256 * 2**20
 """Of a JSON document or a table, which is in memory as a whole."""
+MOST_LINES = 8_000_000
+"""Of such a file: short lines, packed to a thousandth, would else fill the memory with tasks."""
 MOST_LINE = 16 * 2**20
 DELIMITERS = ("\t", "|", ",", ";")
 GZIP = b"\x1f\x8b"
@@ -71,7 +73,7 @@ class Source:
             try:
                 while line := text.readline(MOST_LINE):
                     seen, number = seen + len(line), number + 1
-                    if seen > MOST_BYTES or len(line) >= MOST_LINE:
+                    if seen > MOST_BYTES or number > MOST_LINES or len(line) >= MOST_LINE:
                         self.refuse("the file or a line of it is too large.", "split it.", number)
                     if line.strip():
                         yield number, line

@@ -306,6 +306,15 @@ def test_long_cells_take_no_longer_than_their_length(tmp_path: Path) -> None:
     assert process_time() - begun < 10
 
 
+def test_more_lines_than_the_limit_are_refused_before_they_are_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(source, "MOST_LINES", 100)
+    event = b'{"Event":"SparkListenerTaskEnd","Stage ID":0,"Task Info":{}}\n'
+    with pytest.raises(InputError, match="too large"):
+        profile_from(tmp_path, gzip.compress(event * 101))
+
+
 def test_a_pipe_and_a_missing_file_are_refused(tmp_path: Path) -> None:
     import os
 
