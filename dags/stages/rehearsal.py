@@ -35,6 +35,7 @@ from density_study.workloads.planning.planned_study import new_runs
 from density_study.workloads.planning.preflight import disk_need_mib
 from density_study.workloads.planning.resolve import assumed_hosts, planned_hosts
 from density_study.workloads.simulated.models import model_of
+from density_study.workloads.study.factors.registry import factors
 from density_study.workloads.study.hypotheses import Hypotheses
 from density_study.workloads.study.providers.registry import rules_of
 from density_study.workloads.study.study import Study
@@ -81,7 +82,14 @@ class Foreseen:
 def foreseen(
     file: StudyFile, folder: Path, effects: Effects, noise: Noise, only: tuple[str, ...] = ()
 ) -> Foreseen:
-    """Contacts no host, and starts nothing. InputError as of `rehearsed_plan`."""
+    """Contacts no host, and starts nothing. InputError as of `rehearsed_plan`, and for effects of a factor
+    that does not exist, which would change nothing."""
+    for name in (one.factor for one in effects.declared):
+        if name not in factors():
+            raise InputError(
+                f"there is no factor {name[:60]!r}.", f"--effects {effects.name}",
+                f"write one of {', '.join(factors())}.",
+            )  # fmt: skip
     plan = rehearsed_plan(file, folder, only)
     rehearsal = rehearsal_of(plan, effects, noise, file.study.seed)
     return Foreseen(file, plan, rehearsal, disk_need_mib(file.study))

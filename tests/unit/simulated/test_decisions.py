@@ -89,6 +89,12 @@ def test_repetitions_that_end_when_sharp_are_decided_by_confidence_sequences(
     assert {one.test for one in found if one.question} == {SEQUENCE_TEST}
 
 
+def test_effects_of_a_factor_that_does_not_exist_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no factor 'mediun'") as refused:
+        decided(tmp_path, FASTER.replace("medium", "mediun"), 1)
+    assert "medium" in refused.value.remedy
+
+
 def test_more_noise_decides_less(tmp_path: Path) -> None:
     small = FASTER.replace("1.2", "1.05")
     calm, noisy = (decided(tmp_path, small, 40, f"builds={part}%") for part in (1, 15))
