@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import sqrt
 
+from density_study.analysis.findings.best_density import FAMILY as BEST_DENSITY
 from density_study.analysis.findings.decide import decide
-from density_study.analysis.findings.primary import BEST_DENSITY, asked
+from density_study.analysis.findings.primary import asked
 from density_study.analysis.findings.question import Evidence, Question
 from density_study.analysis.statistics.power import MIN_UNITS
 from density_study.analysis.summary.summary import Finding, Look
