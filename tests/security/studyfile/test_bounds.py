@@ -180,5 +180,6 @@ def test_variables_expand_as_often_as_in_hadoop() -> None:
 
 def test_a_huge_client_configuration_is_refused(tmp_path: File) -> None:
     (tmp_path / "core-site.xml").write_text(configuration_xml({"a": "x" * 9 * 2**20}))
+    (tmp_path / "hbase-site.xml").write_text(configuration_xml({}))
     with pytest.raises(InputError, match="larger than 8 MiB"):
         read_configuration(tmp_path)
