@@ -8,13 +8,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from density_study.cluster.machine.processes import stop_all
-from density_study.cluster.state.events import KeptReleased, kept_in
+from density_study.cluster.state.events import Event, KeptReleased, kept_in
 from density_study.cluster.state.tags import TAG, tagged
 from density_study.dags.airflow_home.child import Child, python
 from density_study.dags.airflow_home.home import Home
 from density_study.dags.airflow_home.interrupt import Interrupted
 from density_study.dags.run_status.live import LiveTrial
-from density_study.dags.run_status.progress import Progress, Tail, progress
+from density_study.dags.run_status.progress import Progress, progress
 from density_study.dags.stages import conclusion, study_stages
 from density_study.workloads.execution.run import Run
 
@@ -37,11 +37,11 @@ class RunEnd:
 
 def carry_out(run: Run, home: Home, show: Show) -> RunEnd:
     """Run the DAG for an opened run. No process of the run survives, however the DAG ends."""
-    tail, live = Tail(run.journal.path), LiveTrial(run.plan, run.records)
+    live = LiveTrial(run.plan, run.records)
 
     def look() -> None:
         now = time.time()
-        show(live.added_to(progress(run.plan, tail.read(), now), now))
+        show(live.added_to(progress(run.plan, run.journal.events(Event), now), now))
 
     environment = {**home.command_environment(), TAG: run.tag}
     argv = python("density_study.dags.inprocess", str(run.root))
@@ -53,7 +53,7 @@ def carry_out(run: Run, home: Home, show: Show) -> RunEnd:
                     code = child.wait(_LOOK_EVERY_S)
                     look()
                 except Interrupted:
-                    if kept_in(tail.read()) is None:
+                    if kept_in(run.journal.events(Event)) is None:
                         raise
                     run.journal.record(KeptReleased())  # the run then ends as without --keep
         stop_all(tagged(run.tag), _GRACE_S)  # Spark's JVM ends a moment after its Python

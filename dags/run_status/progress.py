@@ -1,4 +1,4 @@
-"""`Progress` of a run, computed from its plan and its journal. Pure, except for `Tail`, which reads a file.
+"""`Progress` of a run, computed from its plan and the events of its journal. Pure.
 
 Estimates come from the plan. Each kind of step is corrected by the measured duration of its finished
 steps divided by their planned duration.
@@ -6,10 +6,8 @@ steps divided by their planned duration.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from density_study.cluster.model.errors import StudyError
@@ -25,7 +23,6 @@ from density_study.cluster.state.events import (
     StepStarted,
     TrialsCleared,
     TrialState,
-    event_of,
     kept_in,
 )
 from density_study.workloads.planning.plan import Plan, Step
@@ -204,30 +201,3 @@ class _Steps:
         measured_s = sum(one.seconds for one in ran)
         planned_s = sum(one.step.estimate_s for one in ran)
         return step.estimate_s * (measured_s + TRUST_ESTIMATE_S) / (planned_s + TRUST_ESTIMATE_S)
-
-
-class Tail:
-    """Follows a growing journal: each call of `read` returns all complete events so far."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._offset = 0
-        self._events: list[Event] = []
-
-    def read(self) -> list[Event]:
-        """All events; reads only the new part from disk. Skips incomplete lines."""
-        with self.path.open("rb") as stream:
-            stream.seek(self._offset)
-            new = stream.read()
-        whole = new[: new.rfind(b"\n") + 1]
-        self._offset += len(whole)
-        self._events += [event for line in whole.splitlines() if (event := _event(line))]
-        return self._events
-
-
-def _event(line: bytes) -> Event | None:
-    """None for a line cut off by a crash; the journal starts its next event on a new line."""
-    try:
-        return event_of(json.loads(line))
-    except ValueError:
-        return None

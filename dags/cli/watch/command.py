@@ -74,16 +74,16 @@ def watch(
 def _seen(run: Run) -> Iterator[Progress]:
     """The progress each second, until the run ends or its owner is dead."""
     from density_study.cluster.state import presence
-    from density_study.cluster.state.journal import JOURNAL
+    from density_study.cluster.state.events import Event
     from density_study.cluster.state.run_state import run_state
     from density_study.dags.run_status.live import LiveTrial
-    from density_study.dags.run_status.progress import Tail, progress
+    from density_study.dags.run_status.progress import progress
 
-    tail, live = Tail(run.root / JOURNAL), LiveTrial(run.plan, run.records)
+    live = LiveTrial(run.plan, run.records)
     asked_t = 0.0
     while True:
         now = time.time()
-        seen = live.added_to(progress(run.plan, tail.read(), now), now)
+        seen = live.added_to(progress(run.plan, run.journal.events(Event), now), now)
         yield seen
         if seen.state == "ended":
             return

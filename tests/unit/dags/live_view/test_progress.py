@@ -11,7 +11,7 @@ import pytest
 from density_study.cluster.model.host import Disk, Host
 from density_study.cluster.state.events import Event, PhaseEnded, RepetitionsEnded, event_of
 from density_study.cluster.state.journal import Journal
-from density_study.dags.run_status.progress import ANALYSIS_ESTIMATE_S, Tail, progress
+from density_study.dags.run_status.progress import ANALYSIS_ESTIMATE_S, progress
 from density_study.workloads.planning.plan import Plan, Step, make_plan
 from density_study.workloads.study.study_file import parse_study
 
@@ -159,22 +159,22 @@ def test_a_stopped_run_has_ended_and_is_not_finished(plan: Plan) -> None:
     assert not progress(plan, story.events, now=story.t).outcome
 
 
-def test_a_tail_resumes_and_skips_torn_lines(tmp_path: Path) -> None:
+def test_a_reader_resumes_and_skips_torn_lines(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "journal.jsonl")
-    tail = Tail(journal.path)
+    reader = Journal(journal.path)
     journal.record(PhaseEnded(build="b1", tag="s/r/b1", name="one", seconds=1.0))
-    assert _phases(tail) == ["one"]
+    assert _phases(reader) == ["one"]
     with journal.path.open("a") as stream:
         stream.write('{"event": "to')
-    assert _phases(tail) == ["one"]
+    assert _phases(reader) == ["one"]
     # after a crash: the torn line is closed, the new one is complete
     journal.record(PhaseEnded(build="b1", tag="s/r/b1", name="two", seconds=1.0))
-    assert _phases(tail) == ["one", "two"]
+    assert _phases(reader) == ["one", "two"]
     assert json.loads(journal.path.read_text().splitlines()[0])["event"] == "phase"
 
 
-def _phases(tail: Tail) -> list[str]:
-    return [event.name for event in tail.read() if isinstance(event, PhaseEnded)]
+def _phases(reader: Journal) -> list[str]:
+    return [event.name for event in reader.events(PhaseEnded)]
 
 
 def test_a_cleared_trial_of_a_finished_run_needs_only_its_own_build(plan: Plan) -> None:
