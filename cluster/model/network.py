@@ -46,12 +46,12 @@ class Network:
 UNCHANGED = Network()
 
 
-_OLD_NAMES = {"steer": "rps", "follow": "rfs", "transmit": "xps"}
+OLD_NAMES = {"steer": "rps", "follow": "rfs", "transmit": "xps"}
 
 
 def present_names(declared: Mapping[str, Any]) -> dict[str, Any]:
     """A description with present names: records and plans of earlier versions have others."""
-    return {_OLD_NAMES.get(name, name): value for name, value in declared.items()}
+    return {OLD_NAMES.get(name, name): value for name, value in declared.items()}
 
 
 def network_of(declared: Mapping[str, Any]) -> Network:

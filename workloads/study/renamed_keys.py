@@ -8,16 +8,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.network import OLD_NAMES
 from density_study.workloads.base.checked import dotted
 from density_study.workloads.base.yaml_faults import place_of
 from density_study.workloads.base.yaml_text import Document
 
 EVERY = "*"
-_NETWORK = {"steer": "rps", "follow": "rfs", "transmit": "xps"}
-_OF_LEVELS = re.compile(rf"(?<![a-z])(?:{'|'.join(_NETWORK)})(?=-[0-9])")
+_OF_LEVELS = re.compile(rf"(?<![a-z])(?:{'|'.join(OLD_NAMES)})(?=-[0-9])")
 """Levels of a network are named after its keys, and hypotheses name levels."""
 RENAMED: Mapping[tuple[str, ...], Mapping[str, str]] = {
-    ("factors", "network", EVERY): _NETWORK,
+    ("factors", "network", EVERY): OLD_NAMES,
     ("workloads", EVERY, "ycsb"): {"isolation": "noisy_neighbour"},
 }
 """Where (`EVERY`: each entry of a list or a mapping), and there: old name -> new name."""
@@ -35,7 +35,7 @@ def rename_keys(study: dict[str, Any], document: Document) -> tuple[str, ...]:
     ]
     for where, block in _blocks(study, ("expect", EVERY)):
         for key in [key for key in block if block.get("compare") == "network"]:
-            present = _OF_LEVELS.sub(lambda found: _NETWORK[found[0]], str(key))
+            present = _OF_LEVELS.sub(lambda found: OLD_NAMES[found[0]], str(key))
             if present != key:
                 warnings.append(_renamed(block, where, key, present, document))
     return tuple(warnings)
