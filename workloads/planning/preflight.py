@@ -40,7 +40,7 @@ from density_study.workloads.planning.arm_checks import (
     check_versions,
 )
 from density_study.workloads.planning.plan import Plan
-from density_study.workloads.planning.room import LOGS_MIB, RECORD_MIB, need_on_mib
+from density_study.workloads.planning.room import LOGS_MIB, RECORD_MIB, Written
 from density_study.workloads.study.factors.store import STORE
 from density_study.workloads.study.providers.registry import nodes_of
 from density_study.workloads.study.study import Study
@@ -97,12 +97,12 @@ def disks_too_small(study: Study, plan: Plan, runs: Path) -> Iterator[str]:
     provider = nodes_of(study)
     if not (provider.here and provider.shares_hosts):
         return
-    found = {}
+    found, most = {}, written(study, plan, runs.absolute())
     for topology in plan.built:
         for host in topology.hosts:
             folders = {disk.path: disk_free_mib(disk.path) for disk in host.disks}
             for folder, free_mib in (folders | _runs_disk(runs.absolute())).items():
-                need_mib = _need_mib(study, plan, folder, host, topology, runs.absolute())
+                need_mib = most.on_mib(folder, host, topology)
                 if free_mib < need_mib:
                     found[folder] = (
                         f"disk {folder} has {free_mib:,} MiB free and the study writes up to {need_mib:,} "
@@ -111,11 +111,8 @@ def disks_too_small(study: Study, plan: Plan, runs: Path) -> Iterator[str]:
     yield from found.values()
 
 
-def _need_mib(
-    study: Study, plan: Plan, folder: str, host: Host, topology: Topology, runs: Path
-) -> int:
-    runs_mib = LOGS_MIB + RECORD_MIB * len(plan.trials)
-    return need_on_mib(folder, host, topology, *_data_mib(study), runs_mib, runs)
+def written(study: Study, plan: Plan, runs: Path) -> Written:
+    return Written(*_data_mib(study), LOGS_MIB + RECORD_MIB * len(plan.trials), runs)
 
 
 def preflight(study: Study, plan: Plan, runs: Path, tag: str, report: Report | None = None) -> None:
@@ -162,11 +159,12 @@ def exposed(plan: Plan) -> str:
 def _acts(study: Study, plan: Plan, runs: Path, tag: str) -> Iterator[NamedCheck]:
     provider = nodes_of(study)
     topologies = tuple(plan.topologies.values())
+    most = written(study, plan, runs)
     yield "limits of this shell", check_limits
     for topology in plan.built if provider.shares_hosts else ():
         yield (
             f"memory and disks of {topology.name}",
-            partial(_check_room, provider, study, plan, topology, runs),
+            partial(_check_room, provider, topology, most),
         )
         yield (
             f"ports of {topology.name}",
@@ -251,19 +249,16 @@ def _check_given(topology: ExistingTopology, needed_mib: int, for_s: float) -> N
     ensure_software(provider.versions(topology))
 
 
-def _check_room(
-    provider: Provider[Topology], study: Study, plan: Plan, topology: Topology, runs: Path
-) -> None:
+def _check_room(provider: Provider[Topology], topology: Topology, most: Written) -> None:
     free = provider.free_resources(topology)
     for host in topology.hosts:
         if host.name in free:
             _check_memory(host, free[host.name])
-            disks_mib = {**free[host.name].disks_mib, **_runs_disk(runs)}
+            disks_mib = {**free[host.name].disks_mib, **_runs_disk(most.runs)}
             for folder, size_mib in topology.in_memory_mib(host).items():
                 _check_in_memory(host, folder, disks_mib.pop(folder), size_mib)
             for folder, free_mib in disks_mib.items():
-                need_mib = _need_mib(study, plan, folder, host, topology, runs)
-                _check_disk(host, folder, free_mib, need_mib)
+                _check_disk(host, folder, free_mib, most.on_mib(folder, host, topology))
 
 
 def ensure_software(versions: Versions, here: bool = True) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
 
@@ -19,29 +20,30 @@ IMBALANCE = 1.3
 much more than its part."""
 
 
-def need_on_mib(
-    folder: str,
-    host: Host,
-    topology: Topology,
-    data_mib: int,
-    each_mib: int,
-    runs_mib: int,
-    runs: Path,
-) -> int:
-    """Most that one build writes to the folder, a drive of the host or another one; in MiB.
+@dataclass(frozen=True)
+class Written:
+    """What a study writes at most, in MiB.
 
-    data_mib: on all drives of the cluster together, with replicas. each_mib: on every drive, however little
-    is written. runs_mib: into the folder `runs`, on this machine.
+    data_mib: of one build, on all drives of the cluster together, with replicas. each_mib: on every drive,
+    however little is written. runs_mib: into the folder `runs`, on this machine.
     """
-    here_mib = runs_mib if folder == str(runs) else 0
-    if folder not in _drives_of(host, topology):
-        unused = folder in {disk.path for disk in host.disks}
-        return here_mib or (0 if unused else WORK_MIB)
-    # a host's part does not depend on how many drives it has
-    workers = len({node.host for node in topology.workers})
-    places = workers * len(_drives_of(host, topology))
-    share = 1.0 if places == 1 else min(1.0, IMBALANCE / places)
-    return here_mib + ceil(data_mib * share) + each_mib
+
+    data_mib: int
+    each_mib: int
+    runs_mib: int
+    runs: Path
+
+    def on_mib(self, folder: str, host: Host, topology: Topology) -> int:
+        """Of it in the folder: a drive of the host, or another one."""
+        here_mib = self.runs_mib if folder == str(self.runs) else 0
+        drives = _drives_of(host, topology)
+        if folder not in drives:
+            unused = folder in {disk.path for disk in host.disks}
+            return here_mib or (0 if unused else WORK_MIB)
+        # a host's part does not depend on how many drives it has
+        places = len({node.host for node in topology.workers}) * len(drives)
+        share = 1.0 if places == 1 else min(1.0, IMBALANCE / places)
+        return here_mib + ceil(self.data_mib * share) + self.each_mib
 
 
 def _drives_of(host: Host, topology: Topology) -> set[str]:

@@ -12,7 +12,7 @@ from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.providers.provider import FreeResources
 from density_study.workloads.planning.plan import make_plan
-from density_study.workloads.planning.preflight import _check_room, disk_need_mib
+from density_study.workloads.planning.preflight import _check_room, disk_need_mib, written
 from density_study.workloads.planning.resolve import assumed_hosts
 from density_study.workloads.planning.room import WORK_MIB
 from density_study.workloads.study.study_file import parse_study
@@ -56,7 +56,7 @@ def check(hosts: Any, tmp_path: Path, text: str = STUDY) -> int:
     study = parse_study(text, "s.yaml").study
     plan = make_plan(study, assumed_hosts(study))
     (topology,) = plan.topologies.values()
-    _check_room(hosts, study, plan, topology, tmp_path)
+    _check_room(hosts, topology, written(study, plan, tmp_path))
     return disk_need_mib(study)
 
 
