@@ -7,13 +7,12 @@ where the backend records it. Sizes are of 1024, as Cromwell passes them to the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from density_study.analysis.capacity.traces.amounts import cpus, epoch_s, mib
 from density_study.analysis.capacity.traces.source import Source
-from density_study.analysis.capacity.traces.task import Outcome, Record, Task
+from density_study.analysis.capacity.traces.task import Outcome, Record, Task, linked
 
 CONTAINER = {  # events of Google's Life Sciences API, v1alpha2 and v2
     "localizing-files", "running-docker", "delocalizing-files",
@@ -41,7 +40,9 @@ def read(source: Source) -> Record:
         tasks = [_task(path, shard, call) for path, shard, call in calls if not _bypassed(call)]
     except (ValueError, OverflowError, TypeError, AttributeError) as error:
         source.refuse(f"a call cannot be parsed: {error}.", "give the file as Cromwell wrote it.")
-    return Record(tuple(_linked(tasks, [call for _, _, call in calls if not _bypassed(call)])))
+    return Record(
+        tuple(linked(tasks, [call for _, _, call in calls if not _bypassed(call)], _paths))
+    )
 
 
 def _calls(workflow: Mapping[str, Any], path: str, shard: str, source: Source) -> Calls:
@@ -107,20 +108,6 @@ def _run_s(call: Mapping[str, Any], start_s: float | None, end_s: float | None) 
         if starts and ends:
             return max(0.0, max(ends) - min(starts))
     return None if start_s is None or end_s is None else max(0.0, end_s - start_s)
-
-
-def _linked(tasks: Sequence[Task], calls: Sequence[Mapping[str, Any]]) -> Iterator[Task]:
-    """With the processes that wrote the files that a task reads."""
-    written = {
-        path: task.process
-        for task, call in zip(tasks, calls, strict=True)
-        for path in _paths(call.get("outputs"))
-    }
-    for task, call in zip(tasks, calls, strict=True):
-        writers = dict.fromkeys(
-            written[path] for path in _paths(call.get("inputs")) if path in written
-        )
-        yield replace(task, needs=tuple(one for one in writers if one != task.process) or None)
 
 
 def _paths(value: object) -> Iterator[str]:

@@ -7,13 +7,12 @@ CPU and peak memory come from the cgroup plugin, of version 1 or 2, and are unkn
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from density_study.analysis.capacity.traces.amounts import cpus, epoch_s, known, number
 from density_study.analysis.capacity.traces.source import Source
-from density_study.analysis.capacity.traces.task import Outcome, Record, Task
+from density_study.analysis.capacity.traces.task import Outcome, Record, Task, linked
 
 OUTCOMES: dict[str, Outcome] = {"ok": "done", "error": "lost", "failed": "lost", "deleted": "lost",
                                 "deleting": "lost", "stopped": "lost", "skipped": "reused"}  # fmt: skip
@@ -30,7 +29,7 @@ def read(source: Source) -> Record:
         tasks = [_task(job) for job in jobs]
     except (ValueError, OverflowError, TypeError, AttributeError) as error:
         source.refuse(f"a job cannot be parsed: {error}.", "give the file as Galaxy wrote it.")
-    return Record(tuple(_linked(tasks, jobs)))
+    return Record(tuple(linked(tasks, jobs, _datasets)))
 
 
 def _jobs(document: object, name: str) -> Iterator[Mapping[str, Any]]:
@@ -79,18 +78,6 @@ def _tool(name: str) -> str:
     """`toolshed.g2.bx.psu.edu/repos/OWNER/REPOSITORY/TOOL/VERSION` is TOOL."""
     parts = name.split("/")
     return parts[-2] if len(parts) > 2 else name
-
-
-def _linked(tasks: Sequence[Task], jobs: Sequence[Mapping[str, Any]]) -> Iterator[Task]:
-    """With the tools that made the data sets which a job reads."""
-    made = {
-        one: task.process
-        for task, job in zip(tasks, jobs, strict=True)
-        for one in _datasets(job.get("outputs"))
-    }
-    for task, job in zip(tasks, jobs, strict=True):
-        makers = dict.fromkeys(made[one] for one in _datasets(job.get("inputs")) if one in made)
-        yield replace(task, needs=tuple(one for one in makers if one != task.process) or None)
 
 
 def _datasets(values: object) -> Iterator[tuple[str, str]]:

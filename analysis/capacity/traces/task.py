@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from density_study.analysis.capacity.inputs.points import grouped
 
@@ -55,6 +55,23 @@ class Trace(Record):
     """All files of a run. kind: their format, in words."""
 
     kind: str = "a trace"
+
+
+def linked(
+    tasks: Sequence[Task],
+    records: Sequence[Mapping[str, Any]],
+    names: Callable[[object], Iterable[Hashable]],
+) -> Iterator[Task]:
+    """With the processes that made what a task reads. records: of the tasks, each with `inputs` and
+    `outputs`; names: of the files or data sets in one of these values."""
+    made = {
+        one: task.process
+        for task, record in zip(tasks, records, strict=True)
+        for one in names(record.get("outputs"))
+    }
+    for task, record in zip(tasks, records, strict=True):
+        makers = dict.fromkeys(made[one] for one in names(record.get("inputs")) if one in made)
+        yield replace(task, needs=tuple(one for one in makers if one != task.process) or None)
 
 
 def trace_of(kind: str, records: Sequence[Record]) -> Trace:
