@@ -39,12 +39,10 @@ def plan_inputs(
     seed: int,
 ) -> tuple[Question, Model, Profile, Catalogue]:
     """Read and check the inputs of a plan. InputError for an invalid one."""
-    from density_study.analysis.capacity.curves.model import read_model
     from density_study.analysis.capacity.inputs.catalogue import read_catalogue
-    from density_study.analysis.capacity.inputs.question import parse_promises, question
 
-    wanted = question(genomes_per_day, parse_promises(slo or []), mapped or [], draws, seed)
-    return wanted, read_model(model), _profile(profile), read_catalogue(hosts)
+    asked = _asked(genomes_per_day, model, profile, slo, mapped, draws, seed)
+    return (*asked, read_catalogue(hosts))
 
 
 def grown_inputs(
@@ -59,8 +57,6 @@ def grown_inputs(
     seed: int,
 ) -> tuple[tuple[Question, Model, Profile], Growth | None]:
     """What `carry` and `years` are given but the hosts. Without the load of today there is no growth."""
-    from density_study.analysis.capacity.curves.model import read_model
-    from density_study.analysis.capacity.inputs.question import parse_promises, question
     from density_study.analysis.capacity.sizing.growth import growth as growth_of
 
     grows = growth_of(1.0 if today is None else today, growth, years)
@@ -68,8 +64,24 @@ def grown_inputs(
         raise InputError(
             "growth of an unknown load.", "--growth", "give the load of today, --today N."
         )
-    wanted = question(today or 1.0, parse_promises(slo or []), mapped or [], draws, seed)
-    return (wanted, read_model(model), _profile(profile)), None if today is None else grows
+    asked = _asked(today or 1.0, model, profile, slo, mapped, draws, seed)
+    return asked, None if today is None else grows
+
+
+def _asked(
+    genomes_per_day: float,
+    model: Path,
+    profile: str,
+    slo: list[str] | None,
+    mapped: list[str] | None,
+    draws: int,
+    seed: int,
+) -> tuple[Question, Model, Profile]:
+    from density_study.analysis.capacity.curves.model import read_model
+    from density_study.analysis.capacity.inputs.question import parse_promises, question
+
+    wanted = question(genomes_per_day, parse_promises(slo or []), mapped or [], draws, seed)
+    return wanted, read_model(model), _profile(profile)
 
 
 def _profile(name: str) -> Profile:
