@@ -8,11 +8,8 @@ from pathlib import Path
 from density_study.cluster.lifecycle.bring_up import Phases
 from density_study.cluster.model.cluster import CLUSTER, Cluster, Endpoints, Site, cluster_json
 from density_study.cluster.model.topology import Topology
-from density_study.cluster.providers.simulated.provider import (
-    SimulatedProvider,
-    clock_of,
-    rehearsal_of,
-)
+from density_study.cluster.providers.provider import provider_of
+from density_study.cluster.providers.simulated.provider import clock_of, rehearsal_of
 from density_study.cluster.providers.simulated.service_times import service_times
 from density_study.cluster.state import atomic
 from density_study.cluster.state.events import BuildReady
@@ -22,9 +19,7 @@ _TOGETHER = ("render", "create", "hbase", "check")
 """Phases of a bring-up that follow each other; HDFS and YARN come up while HBase does."""
 
 
-def stand_up(
-    site: Site, topology: Topology, provider: SimulatedProvider, journal: Journal
-) -> Cluster:
+def stand_up(site: Site, topology: Topology, journal: Journal) -> Cluster:
     """A cluster without processes and endpoints, saved as <site.root>/cluster.json."""
     clock, times = clock_of(journal), service_times()["phases_s"]
     rehearsal = rehearsal_of(site)
@@ -50,7 +45,7 @@ def stand_up(
             "isolation": topology.isolation,
             "effects": rehearsal.effects.name,
             "noise": asdict(rehearsal.noise),
-            **provider.disclose(topology),
+            **provider_of(topology.provider).disclose(topology),
         },
     )
     atomic.write_text(site.root / CLUSTER, cluster_json(cluster) + "\n")

@@ -102,6 +102,8 @@ class Provider(ABC, Generic[PlacedT]):
     """A fault may cut a host off from the others."""
     slows_disks: ClassVar[bool] = False
     """A fault may slow down a node's disk."""
+    simulates: ClassVar[bool] = False
+    """Its clusters are a model, on which nothing runs."""
 
     no_network_factor: ClassVar[str] = ""
     """Why arms cannot differ in the network of its nodes; empty: they can."""

@@ -18,7 +18,6 @@ from density_study.cluster.model.errors import HostLostError, StudyError
 from density_study.cluster.model.topology import ExistingTopology
 from density_study.cluster.model.transport import Transport
 from density_study.cluster.providers.provider import provider_of, software_of
-from density_study.cluster.providers.simulated.provider import SimulatedProvider
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.state import lease
 from density_study.cluster.state.atomic import naming
@@ -201,8 +200,8 @@ def _up(run: Run, acts: Acts, step: Step) -> StepOutcome:
     try:
         if isinstance(topology, ExistingTopology):
             join(site, topology, run.journal, check)
-        elif isinstance(provider := provider_of(topology.provider), SimulatedProvider):
-            stand_up(site, topology, provider, run.journal)
+        elif provider_of(topology.provider).simulates:
+            stand_up(site, topology, run.journal)
         else:
             machine = software_of(topology)
             stacks = ensure_stacks(topology.arm.versions, topology.store, machine)

@@ -16,7 +16,6 @@ from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.errors import HostLostError, StudyError
 from density_study.cluster.model.transport import Transport
 from density_study.cluster.providers.provider import out_of_memory, provider_of
-from density_study.cluster.providers.simulated.provider import SimulatedProvider
 from density_study.cluster.state.clock import Clock
 from density_study.cluster.state.events import TrialState
 from density_study.cluster.state.file_fault import file_fault
@@ -146,7 +145,7 @@ def _means(
     setting: Any = step.setting
     topology, period_s = context.cluster.topology, run.study.monitor.period
     provider = provider_of(topology.provider)
-    if isinstance(provider, SimulatedProvider):
+    if provider.simulates:
         from density_study.workloads.simulated.monitors import SimulatedMonitors
         from density_study.workloads.simulated.workload import SimulatedWorkload
 

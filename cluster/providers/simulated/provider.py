@@ -20,6 +20,7 @@ from density_study.cluster.state.journal import Journal
 
 class SimulatedProvider(Provider[Topology]):
     isolation = Isolation.UNKNOWN
+    simulates = True
 
     def create(self, site: Site, topology: Topology, journal: Journal) -> None:
         clock_of(journal)
