@@ -61,14 +61,6 @@ def recovery_points(entry: SettingSummary) -> Points:
     return next(found, ())
 
 
-def used_cpu(entry: SettingSummary) -> float | None:
-    """Mean used CPU of the hosts, percent of their cores (each host counts once)."""
-    values = [metric.value for metric in entry.metrics if _is_host(metric, "cpu_used")]
-    known = [value for value in values if value is not None]
-    # a mean over some hosts would favour whichever arm lost its busiest one
-    return mean(known) if known and len(known) == len(values) else None
-
-
 def cpu_points(entry: SettingSummary, name: str = "cpu_used") -> Points:
     """Each build's mean over the hosts, percent; empty if a host lacks a value."""
     hosts = [points_of(metric) for metric in entry.metrics if _is_host(metric, name)]

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from density_study.cluster.model.host import IoLimits
     from density_study.cluster.model.topology import Node
 
-_PROJECT = Path(__file__).parents[2]
 ROOT = Path("/sys/fs/cgroup")
 _LIMITS = {
     "read_iops_sec": ("blkio.throttle.read_iops_device", "riops"),

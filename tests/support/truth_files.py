@@ -14,6 +14,7 @@ from density_study.workloads.pipeline.machine.files import (
     title,
 )
 from density_study.workloads.pipeline.setting import PipelineSetting
+from density_study.workloads.simulated.texts import dfsio_part
 from density_study.workloads.testdfsio.setting import DfsioSetting
 from density_study.workloads.ycsb.setting import YcsbSetting
 from tests.support.records import texts
@@ -47,7 +48,7 @@ def _dfsio_files(truth: Truth) -> dict[str, str]:
         "raw/testdfsio.log": texts.dfsio_log(
             name, len(truth.streams), total / MIB, rate, 19.5, truth.job[1] + 1
         ),
-        "raw/io/part-00000": texts.dfsio_part(truth.streams),
+        "raw/io/part-00000": dfsio_part(truth.streams),
         "raw/history/job_1.jhist": texts.history(*truth.job, truth.maps),
         "raw/testdfsio.out": "",
         "raw/testdfsio.err": "",

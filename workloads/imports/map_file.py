@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,7 +59,3 @@ def read_map(path: Path, checks: Collection[str]) -> MapFile:
 def map_schema() -> dict[str, Any]:
     """The JSON Schema of a map."""
     return schema_of(ImportMap)
-
-
-def map_schema_json() -> str:
-    return json.dumps(map_schema(), indent=2, ensure_ascii=False) + "\n"

@@ -127,18 +127,6 @@ def dfsio_log(
     )
 
 
-def dfsio_part(streams: Sequence[tuple[int, int]]) -> str:
-    """part-00000 of streams of (bytes, milliseconds)."""
-    rates = [1000 * (size / 2**20) / (ms / 1000) for size, ms in streams]
-    return (
-        f"f:rate\t{sum(rates)}\n"
-        f"f:sqrate\t{sum(rate * rate / 1000 for rate in rates)}\n"
-        f"l:size\t{sum(size for size, _ in streams)}\n"
-        f"l:tasks\t{len(streams)}\n"
-        f"l:time\t{sum(ms for _, ms in streams)}\n"
-    )
-
-
 def history(submit_s: float, finish_s: float, maps: Sequence[tuple[float, float]]) -> str:
     """A job's history in Avro-JSON, of maps that ran from second to second."""
     job = "job_1795196682000_0001"
