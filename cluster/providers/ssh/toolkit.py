@@ -49,7 +49,6 @@ _MODULES = (
     "workloads/pipeline/__init__.py",
     "workloads/pipeline/machine/*.py",
 )
-_NOT_ON_HOSTS = ("workloads/monitors/facts.py",)
 _EMPTY = ("cluster/stack/__init__.py",)
 """Packages whose `__init__` imports modules that hosts do not need."""
 _WHEN = (1980, 1, 1, 0, 0, 0)
@@ -63,9 +62,7 @@ def toolkit() -> bytes:
         _add(archive, "density_study/__init__.py", b"")  # no namespace packages in a zip without it
         for pattern in _MODULES:
             for file in sorted(ROOT.glob(pattern)):
-                name = str(file.relative_to(ROOT))
-                if name not in _NOT_ON_HOSTS:
-                    _add(archive, f"density_study/{name}", file.read_bytes())
+                _add(archive, f"density_study/{file.relative_to(ROOT)}", file.read_bytes())
         for name in _EMPTY:
             _add(archive, f"density_study/{name}", b"")
         dool = _dool_folder()
