@@ -58,8 +58,6 @@ def trial_facts(rows: Rows) -> Facts:
         **of_workload.checks,
     }
     checks["cold_share"] = _cold_share(rows.trial, metrics)
-    if rows.trial["workload"] == "pipeline":
-        checks["client_cpu_share"] = 0.0  # its programs run on workers, and no client feeds them
     checks["clients_cpu_share"] = checks["client_cpu_share"] if checks["started_together"] else None
     share = checks["client_gc_share"]
     checks["client_gc_noted"] = share if share is not None and share <= GC_BEARABLE else None

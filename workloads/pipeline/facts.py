@@ -44,9 +44,12 @@ def facts(rows: Rows) -> Facts:
         metrics += _cost(trial, stage, own)
     metrics += _answers(answers)
     metrics += _loads(ended, answers)
-    return Facts(
-        metrics, {"work_share": over(done, trial["genomes"]), "rate_error": _core_error(stages)}
-    )
+    checks: Row = {
+        "work_share": over(done, trial["genomes"]),
+        "rate_error": _core_error(stages),
+        "client_cpu_share": 0.0,  # its programs run on workers, and no client feeds them
+    }
+    return Facts(metrics, checks)
 
 
 def _by_stage(rows: Iterable[Row]) -> dict[str, list[Row]]:
