@@ -72,7 +72,7 @@ def install() -> None:
         topology=SimpleNamespace(provider="local"), site=None, processes=()
     )
     steps.provider_of = lambda _: SimpleNamespace(
-        transport=lambda *_: SimpleNamespace(dead=lambda _: [])
+        simulates=False, transport=lambda *_: SimpleNamespace(dead=lambda _: [])
     )
     sys.modules["density_study.jobs.pipeline"] = jobs.pipeline = sys.modules[__name__]
 
