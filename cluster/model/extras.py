@@ -12,6 +12,7 @@ MODULES = {
     "spark": ("pyspark", "great_expectations", "pandas", "pyarrow", "pyhdrh"),
     "report": ("altair", "vl_convert"),
     "duckdb": ("duckdb",),
+    "agents": ("mcp",),
     "sbom": ("cyclonedx", "packageurl"),
 }
 """Extra -> the modules that this program imports from it (pyproject.toml)."""

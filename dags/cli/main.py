@@ -29,6 +29,7 @@ from density_study.dags.cli import (
     run_command,
     stack_command,
 )
+from density_study.dags.cli.agents import command as agents_command
 from density_study.dags.cli.arguments import (
     RUNS,
     Anyway,
@@ -82,6 +83,7 @@ app.command(epilog=airflow_commands.AIRFLOW_EXAMPLES)(airflow_commands.airflow)
 app.command(epilog=run_command.EXAMPLES)(run_command.run)
 app.command(epilog=rehearse_command.EXAMPLES)(rehearse_command.rehearse)
 app.command(epilog=watch_command.EXAMPLES)(watch_command.watch)
+app.command(epilog=agents_command.EXAMPLES)(agents_command.mcp)
 app.command("list", epilog=list_command.LIST_EXAMPLES)(list_command.list_runs)
 app.command("rm", epilog=list_command.REMOVE_EXAMPLES)(list_command.remove)
 app.command(epilog=compare_command.EXAMPLES)(compare_command.compare)

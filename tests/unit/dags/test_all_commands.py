@@ -32,6 +32,7 @@ WITHOUT_JSON = {
     "study sudo-rules": "prints a shell script",
     "study setup": "downloads, with progress",
     "study airflow": "serves until Ctrl-C",
+    "study mcp": "speaks a protocol",
     "study watch": "shows a run under way, until it ends",
 }
 

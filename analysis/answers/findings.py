@@ -1,0 +1,63 @@
+"""`answers`: the findings of a run, without the numbers that answer nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from pydantic import Field
+
+from density_study.analysis.findings.decide import MEASURED
+from density_study.analysis.summary.summary import VERDICT_WORDS, Finding
+from density_study.workloads.base.values import Frozen
+
+
+class Answer(Frozen):
+    """A comparison of two variants. `ratio` is the later variant over the first."""
+
+    statement: str
+    subject: str | None = Field(None, description="the test case: 'YCSB data load'")
+    measure: str | None = Field(None, description="what was compared: 'throughput'")
+    between: str | None = Field(
+        None, description="the variants: '2 VMs per host over the bare host'"
+    )
+    among: str | None = Field(None, description="what both have in common: 'flash'")
+    question: str | None = Field(None, description="the study's question that it is part of")
+    verdict: str = Field(description="confirmed; refuted; inconclusive; measured, not tested")
+    why: str
+    ratio: float | None = Field(None, description="null unless the verdict is confirmed or refuted")
+    low: float | None = Field(
+        None, description="lower end of the 95 % interval; null: no interval, or not comparable"
+    )
+    high: float | None = None
+    n: tuple[int, ...] = Field((), description="units of each variant")
+    unit: str = Field("build", description="what n counts")
+
+
+def answers(findings: Iterable[Finding], about: str = "") -> Iterator[Answer]:
+    """Of each finding. `about`: only those with all of these words, in any field and case."""
+    words = about.casefold().split()
+    for finding in findings:
+        answer = _answer(finding)
+        text = answer.model_dump_json().casefold()
+        if all(word in text for word in words):
+            yield answer
+
+
+def _answer(finding: Finding) -> Answer:
+    comparable = finding.is_decided or finding.p_adjusted is not None or finding.why == MEASURED
+    whole = finding.low is not None and finding.high is not None
+    return Answer(
+        statement=finding.statement,
+        subject=finding.subject,
+        measure=finding.measure,
+        between=finding.arms,
+        among=finding.among,
+        question=finding.question,
+        verdict=VERDICT_WORDS[finding.verdict],
+        why=finding.why,
+        ratio=finding.effect if finding.is_decided and whole else None,
+        low=finding.low if comparable and whole else None,
+        high=finding.high if comparable and whole else None,
+        n=finding.n,
+        unit=finding.unit,
+    )

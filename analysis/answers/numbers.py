@@ -1,0 +1,77 @@
+"""`quoted`: the numbers of a run's test cases, each with its interval and the verdict of its trials."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from density_study.analysis.summary.summary import Metric, SettingSummary, Summary
+from density_study.workloads.base.values import Frozen
+
+NO_INTERVAL = "no interval: the number is in the report, and answers nothing"
+OF_IMPORTED = "unknown: nobody recorded what decides whether its trials are valid"
+
+
+class Quoted(Frozen):
+    """A metric of a test case on one variant. `value` is null without an interval."""
+
+    test_case: str
+    variant: str
+    metric: str
+    unit: str
+    operation: str | None = None
+    percentile: float | None = None
+    latency: str | None = Field(None, description="closed-loop or intended")
+    scope: str | None = Field(None, description="host:<name>, node:<name>, client, ...")
+    value: float | None
+    low: float | None = Field(None, description="lower end of the 95 % interval")
+    high: float | None = None
+    n: int = Field(description="builds behind the value")
+    verdict: str = Field(description="of its trials: valid, or what limits them")
+
+
+def quoted(summary: Summary, test_case: str = "", metric: str = "") -> Iterator[Quoted]:
+    """Of test cases whose label or id contains `test_case`, metrics whose name contains `metric`."""
+    for entry in summary.settings:
+        if test_case.casefold() not in f"{entry.label} {entry.setting}".casefold():
+            continue
+        verdict = _verdict(summary, entry)
+        for one in entry.metrics:
+            if metric.casefold() in one.name:
+                yield _quoted(entry, one, verdict)
+
+
+def _quoted(entry: SettingSummary, one: Metric, verdict: str) -> Quoted:
+    whole = one.value is not None and one.low is not None and one.high is not None
+    return Quoted(
+        test_case=entry.label,
+        variant=entry.topology,
+        metric=one.name,
+        unit=one.unit,
+        operation=one.operation,
+        percentile=one.percentile,
+        latency=one.latency_kind,
+        scope=one.scope,
+        value=one.value if whole else None,
+        low=one.low if whole else None,
+        high=one.high if whole else None,
+        n=one.n,
+        verdict=verdict if whole else f"{verdict}; {NO_INTERVAL}",
+    )
+
+
+def _verdict(summary: Summary, entry: SettingSummary) -> str:
+    if entry.n_unknown:
+        return OF_IMPORTED
+    trials = [
+        trial
+        for trial in summary.trials
+        if (trial.setting, trial.topology) == (entry.setting, entry.topology)
+    ]
+    counted = sum(trial.counted and trial.verdict == "valid" for trial in trials)
+    flagged = sum(trial.has_warnings for trial in trials)
+    limits = [f"{flagged} with warnings"] if flagged else []
+    if left := len(trials) - counted:
+        limits.append(f"{left} not used")
+    return f"{counted} valid trials" + (f" ({', '.join(limits)})" if limits else "")

@@ -1,0 +1,1 @@
+"""`study mcp`: answers about runs for agents, by the Model Context Protocol."""
