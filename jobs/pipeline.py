@@ -34,7 +34,6 @@ from density_study.jobs.analysis_lock import analysing
 from density_study.jobs.facts.of_run import write_facts
 from density_study.jobs.ingest import ingest as ingesting
 from density_study.jobs.run_folder import page_of, point_to_newest, require_inside
-from density_study.jobs.settings import bring_up_times, price_performance, setting_metrics
 from density_study.jobs.spark.run_tables import Inputs, RunTables, conform, describe
 from density_study.jobs.spark.session import (
     cause_of,
@@ -44,6 +43,7 @@ from density_study.jobs.spark.session import (
     under_spark_submit,
 )
 from density_study.jobs.stage_names import REPORT, STAGE_NAMES
+from density_study.jobs.test_cases import bring_up_times, price_performance, test_case_metrics
 from density_study.workloads import tables
 from density_study.workloads.tables import Table
 from density_study.workloads.tables.storage import is_local, place
@@ -67,8 +67,8 @@ class Job(Protocol):
 
 
 # The second reads the table of the first.
-SETTING_JOBS: tuple[tuple[Job, ...], ...] = (
-    (setting_metrics, bring_up_times),
+TEST_CASE_JOBS: tuple[tuple[Job, ...], ...] = (
+    (test_case_metrics, bring_up_times),
     (price_performance,),
 )
 # Concurrent jobs: Spark plans one table while it computes another. Tasks still run one per core.
@@ -186,9 +186,9 @@ def verdicts(run_root: Path, data: Path) -> Rest:
 
 
 def series(_: Path, data: Path) -> None:
-    """Compute the metrics of every setting over its valid trials, and what moved with slow seconds."""
+    """Compute the metrics of every test case over its valid trials, and what moved with slow seconds."""
     spark = _session(data)
-    for jobs in SETTING_JOBS:
+    for jobs in TEST_CASE_JOBS:
         with ThreadPoolExecutor(AT_ONCE) as pool:
             list(pool.map(partial(_write, spark, data), jobs))
     for table, rows in explained(data).items():
@@ -218,7 +218,7 @@ TABLE_STAGES = tuple(name for name in STAGES if name != REPORT)
 
 
 def _write(spark: SparkSession, run_root: Path, job: Job) -> None:
-    """Write the rows of the job as its table: a few rows per setting."""
+    """Write the rows of the job as its table: a few rows per test case."""
     describe(spark, f"compute {job.__name__}")
     rows = conform(job.transform(RunTables(spark, run_root)), job.TABLE)
     write_arrow(run_root, job.TABLE, rows.toArrow())

@@ -50,7 +50,7 @@ def _answer(finding: Finding) -> Answer:
         statement=finding.statement,
         subject=finding.subject,
         measure=finding.measure,
-        between=finding.arms,
+        between=finding.variants,
         among=finding.among,
         question=finding.question,
         verdict=VERDICT_WORDS[finding.verdict],

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from density_study.analysis.summary.summary import Metric, SettingSummary, Summary
+from density_study.analysis.summary.summary import Metric, Summary, TestCaseSummary
 from density_study.workloads.base.values import Frozen
 
 NO_INTERVAL = "no interval: the number is in the report, and answers nothing"
@@ -33,8 +33,8 @@ class Quoted(Frozen):
 
 def quoted(summary: Summary, test_case: str = "", metric: str = "") -> Iterator[Quoted]:
     """Of test cases whose label or id contains `test_case`, metrics whose name contains `metric`."""
-    for entry in summary.settings:
-        if test_case.casefold() not in f"{entry.label} {entry.setting}".casefold():
+    for entry in summary.test_cases:
+        if test_case.casefold() not in f"{entry.label} {entry.test_case}".casefold():
             continue
         verdict = _verdict(summary, entry)
         for one in entry.metrics:
@@ -42,7 +42,7 @@ def quoted(summary: Summary, test_case: str = "", metric: str = "") -> Iterator[
                 yield _quoted(entry, one, verdict)
 
 
-def _quoted(entry: SettingSummary, one: Metric, verdict: str) -> Quoted:
+def _quoted(entry: TestCaseSummary, one: Metric, verdict: str) -> Quoted:
     whole = one.value is not None and one.low is not None and one.high is not None
     return Quoted(
         test_case=entry.label,
@@ -61,13 +61,13 @@ def _quoted(entry: SettingSummary, one: Metric, verdict: str) -> Quoted:
     )
 
 
-def _verdict(summary: Summary, entry: SettingSummary) -> str:
+def _verdict(summary: Summary, entry: TestCaseSummary) -> str:
     if entry.n_unknown:
         return OF_IMPORTED
     trials = [
         trial
         for trial in summary.trials
-        if (trial.setting, trial.topology) == (entry.setting, entry.topology)
+        if (trial.test_case, trial.topology) == (entry.test_case, entry.topology)
     ]
     counted = sum(trial.counted and trial.verdict == "valid" for trial in trials)
     flagged = sum(trial.has_warnings for trial in trials)

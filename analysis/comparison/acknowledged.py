@@ -19,7 +19,7 @@ FILE = "acknowledged.json"
 
 
 class Known(Frozen):
-    """A number of a setting, by the id of its change, and the first run at the level that is known."""
+    """A number of a test case, by the id of its change, and the first run at the level that is known."""
 
     number: str
     run: str

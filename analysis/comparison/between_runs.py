@@ -155,7 +155,7 @@ def _independent(deviations: Sequence[Mapping[str, float]]) -> float:
     """How many independent numbers the numbers of a run are worth: of m equal ones, one.
 
     1 + (m - 1) (1 - r^2), with the mean correlation r between them (after D. Nyholt, American J. Human
-    Genetics 74 (2004)): a slow night is slow for most settings, and Bonferroni's correction over all would
+    Genetics 74 (2004)): a slow night is slow for most test cases, and Bonferroni's correction over all would
     hide it.
     """
     count = len(deviations)

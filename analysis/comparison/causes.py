@@ -1,4 +1,4 @@
-"""What else differs between runs: knobs that make a setting incomparable, and in their disclosures the
+"""What else differs between runs: knobs that make a test case incomparable, and in their disclosures the
 candidate causes of a change (method 23)."""
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from density_study.analysis.summary.disclosure import (
     leaves,
     one_line,
 )
-from density_study.analysis.summary.summary import SettingSummary, Summary
+from density_study.analysis.summary.summary import Summary, TestCaseSummary
 
 _SHORT, _LONG = 80, 1000
 _RUN_PATH = re.compile(r"/\S*?(?=/<own>)")  # a run's folder: a different path is not a cause
 
 
-def differing(entries: Iterable[SettingSummary]) -> tuple[str, ...]:
-    """In words, the knobs that a setting id omits and that differ between its entries of several runs.
+def differing(entries: Iterable[TestCaseSummary]) -> tuple[str, ...]:
+    """In words, the knobs that a test case id omits and that differ between its entries of several runs.
 
     An id omits the size of TestDFSIO's files, and YCSB's duration and key distribution. One study file
     cannot have two values for one id, but its runs can. A null in an entry is ignored.
@@ -48,8 +48,8 @@ def _shown(value: str | float) -> str:
 def declared_differences(before: Summary, after: Summary) -> tuple[str, ...]:
     """'stack.hadoop: 3.4.1 -> 3.4.2': what the studies of the two runs declare differently, on shared
     topologies."""
-    shared = [name for name in after.arms if name in before.arms]
-    changes = (declared_changes(before.arms[name], after.arms[name]) for name in shared)
+    shared = [name for name in after.variants if name in before.variants]
+    changes = (declared_changes(before.variants[name], after.variants[name]) for name in shared)
     return tuple(dict.fromkeys(change for found in changes for change in found))
 
 
@@ -59,14 +59,14 @@ def candidate_causes(before: Summary, after: Summary) -> tuple[str, ...]:
     Without what follows from a declared difference.
     """
     found: dict[str, str] = {}
-    for topology in dict.fromkeys(entry.topology for entry in after.settings):
+    for topology in dict.fromkeys(entry.topology for entry in after.test_cases):
         old, new = _build_of(before, topology), _build_of(after, topology)
         if old is None or new is None:
             continue
         declared = {
             change.partition(": ")[0]
             for change in declared_changes(
-                before.arms.get(topology, {}), after.arms.get(topology, {})
+                before.variants.get(topology, {}), after.variants.get(topology, {})
             )
         }
         first, later = _own(before, old), _own(after, new)

@@ -1,4 +1,4 @@
-"""Change points: the run at which a setting's rate changed its level, over many runs of a study.
+"""Change points: the run at which a test case's rate changed its level, over many runs of a study.
 
 Binary segmentation (Scott and Knott 1974). Two things would make a permutation test call chance a change.
 Many series: the largest statistic over all of them is compared (P. Westfall and S. Young, Resampling-based
@@ -22,10 +22,10 @@ from pydantic import Field
 from scipy import special
 
 from density_study.analysis.comparison.causes import differing
-from density_study.analysis.findings.arms import rate_points
+from density_study.analysis.findings.variants import rate_points
 from density_study.analysis.statistics.interval import ratio_of_means
 from density_study.analysis.statistics.power import ALPHA
-from density_study.analysis.summary.summary import SettingSummary, Summary
+from density_study.analysis.summary.summary import Summary, TestCaseSummary
 from density_study.workloads.base.values import Frozen
 
 MIN_RUNS = 8
@@ -50,7 +50,7 @@ class ChangePoint(Frozen):
 def change_points(summaries: Sequence[Summary]) -> tuple[ChangePoint, ...]:
     """Changes of rate over runs, oldest first.
 
-    Each setting of the newest run is searched over the runs that measured it with the same parameters;
+    Each test case of the newest run is searched over the runs that measured it with the same parameters;
     with fewer than 8 of these, no change can be found.
     """
     every = list(_series(summaries))
@@ -66,8 +66,8 @@ def change_points(summaries: Sequence[Summary]) -> tuple[ChangePoint, ...]:
     return tuple(sorted(found, key=lambda change: change.run))
 
 
-def subject_of(entry: SettingSummary) -> str:
-    """What a change point of this setting is called."""
+def subject_of(entry: TestCaseSummary) -> str:
+    """What a change point of this test case is called."""
     return f"{entry.label}, {entry.topology}"
 
 
@@ -220,7 +220,7 @@ def _statistics(rows: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class _Series:
-    """Of one setting: the mean logarithm of the builds' rates in each of `runs`, oldest first."""
+    """Of one test case: the mean logarithm of the builds' rates in each of `runs`, oldest first."""
 
     subject: str
     runs: tuple[str, ...]
@@ -228,11 +228,11 @@ class _Series:
 
 
 def _series(summaries: Sequence[Summary]) -> Iterator[_Series]:
-    """Of each setting of the newest run that enough runs measured in the same way."""
+    """Of each test case of the newest run that enough runs measured in the same way."""
     by_run = [
         (
             summary.run,
-            {(e.setting, e.topology): e for e in summary.settings if e.target_ops_s is None},
+            {(e.test_case, e.topology): e for e in summary.test_cases if e.target_ops_s is None},
         )
         for summary in summaries
     ]

@@ -39,11 +39,13 @@ from density_study.workloads.base.values import Frozen
 
 FORMAT: Literal[1] = 1
 TEST = "prediction interval of run means"
-Outcome = Literal["regression", "slower", "faster", "within tolerance", "acknowledged", "no claim"]
+Outcome = Literal[
+    "regression", "slower", "faster", "within tolerance", "acknowledged", "inconclusive"
+]
 
 
 class Change(Frozen):
-    """One number of one setting on one topology, newest run or runs over the baseline.
+    """One number of one test case on one topology, newest run or runs over the baseline.
 
     regression: slower, by more than the tolerance. slower: than chance between runs explains, but perhaps
     within the tolerance. faster: than chance explains. within tolerance: the whole interval is.
@@ -83,7 +85,7 @@ class RunComparison(Frozen):
     tolerance: float
     changes: tuple[Change, ...]
     not_compared: tuple[str, ...] = Field(
-        description="settings that are missing or different in some run, and what differs"
+        description="test cases that are missing or different in some run, and what differs"
     )
     declared_differences: tuple[str, ...] = Field(
         (), description="what the study declared differently, versions and properties among it"
@@ -126,14 +128,14 @@ def compare(
     acknowledged: Acknowledged = NOTHING,
 ) -> RunComparison:
     """`after` against `before`, oldest first. InputError if there is none, or if a run of another study has
-    no setting in common with it.
+    no test case in common with it.
 
     `history`: all earlier runs of the study. They tell how much runs differ, and are searched for change
     points.
     """
     _check(before, after)
     runs = (*before, after)
-    sides = [{(e.setting, e.topology): e for e in summary.settings} for summary in runs]
+    sides = [{(e.test_case, e.topology): e for e in summary.test_cases} for summary in runs]
     every = dict.fromkeys(key for side in sides for key in side)
     apart = {key: incomparable(key, runs, sides) for key in every}
     shared = [key for key in sides[-1] if all(key in side for side in sides) and not apart[key]]
@@ -171,15 +173,15 @@ def _check(before: Sequence[Summary], after: Summary) -> None:
                              "name another run.")  # fmt: skip
         if summary.study != after.study and not _keys(summary) & _keys(after):
             raise InputError(
-                f"runs of two studies, {summary.study!r} and {after.study!r}, have no setting on the same "
+                f"runs of two studies, {summary.study!r} and {after.study!r}, have no test case on the same "
                 "topology in common.",
                 f"run {summary.run}",
-                "name runs that measured the same setting.",
+                "name runs that measured the same test case.",
             )
 
 
 def _keys(summary: Summary) -> set[Key]:
-    return {(entry.setting, entry.topology) for entry in summary.settings}
+    return {(entry.test_case, entry.topology) for entry in summary.test_cases}
 
 
 def _not_compared(key: Key, why: Sequence[str]) -> str:
@@ -208,13 +210,13 @@ def _change(number: Number, judged: Judged | None, tolerance: float) -> Change:
     finding = Finding(
         id=number.id,
         statement=f"{number.entry.label}, {number.entry.topology}: {number.measure}, later over earlier",
-        verdict="no claim",
+        verdict="inconclusive",
         why=_why(number, judged),
         effect=_effect(number, judged),
         n=(len(judged.base), judged.together) if judged else (len(number.course.runs) - 1, 1),
         subject=number.entry.label,
         measure=number.measure,
-        arms="later run over earlier",
+        variants="later run over earlier",
         among=number.entry.topology,
         family=number.family,
         unit="run",
@@ -227,7 +229,7 @@ def _change(number: Number, judged: Judged | None, tolerance: float) -> Change:
         outcome=outcome,
         finding=finding.model_copy(
             update={
-                "verdict": "reproduced" if worse else "contradicted" if outcome == "faster" else "no claim",
+                "verdict": "confirmed" if worse else "refuted" if outcome == "faster" else "inconclusive",
                 "low": ends[0], "high": ends[1], "p": judged.same_raw, "p_adjusted": judged.same,
                 "test": TEST,
             }
@@ -265,7 +267,7 @@ def _outcome(number: Number, judged: Judged | None, tolerance: float) -> Outcome
     if number.acknowledged and number.acknowledged == number.course.runs[-1]:
         return "acknowledged"
     if judged is None:
-        return "no claim"
+        return "inconclusive"
     if judged.is_regression:
         return "regression"
     if judged.is_slower:
@@ -275,4 +277,4 @@ def _outcome(number: Number, judged: Judged | None, tolerance: float) -> Outcome
     # symmetric in logs: as much faster as slower
     allowed = -log(1 - tolerance)
     inside = judged.low > -allowed and judged.high < allowed
-    return "within tolerance" if inside else "no claim"
+    return "within tolerance" if inside else "inconclusive"

@@ -11,8 +11,8 @@ from statistics import mean
 
 import numpy as np
 
-from density_study.analysis.findings.arms import rate_points
-from density_study.analysis.summary.summary import FORMAT, SettingSummary, Summary
+from density_study.analysis.findings.variants import rate_points
+from density_study.analysis.summary.summary import FORMAT, Summary, TestCaseSummary
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.providers.simulated import SIMULATED, refused
 from density_study.cluster.state.journal import run_folders
@@ -78,7 +78,7 @@ def seen_spread(summaries: Sequence[Summary]) -> float | None:
     # s = sqrt(sum of squares / sum of (n - 1)), within runs: what changed between them is not noise
     squares, freedom = 0.0, 0
     for summary in summaries:
-        for entry in summary.settings:
+        for entry in summary.test_cases:
             points = rate_points(entry)
             if len(points) < 2 or min(points) <= 0:
                 continue
@@ -94,8 +94,8 @@ def spread_within_repetitions(summaries: Sequence[Summary]) -> float | None:
     repetition. None if no run has two repetitions of two topologies."""
     squares, freedom = 0.0, 0
     for summary in summaries:
-        for _, arms in groupby(sorted(summary.settings, key=_setting), key=_setting):
-            every = [rate_points(entry) for entry in arms]
+        for _, variants in groupby(sorted(summary.test_cases, key=_test_case), key=_test_case):
+            every = [rate_points(entry) for entry in variants]
             whole = [one for one in every if len(one) == summary.repetitions and min(one) > 0]
             if len(whole) < 2 or summary.repetitions < 2:
                 continue
@@ -107,5 +107,5 @@ def spread_within_repetitions(summaries: Sequence[Summary]) -> float | None:
     return sqrt(squares / freedom) if freedom else None
 
 
-def _setting(entry: SettingSummary) -> str:
-    return entry.setting
+def _test_case(entry: TestCaseSummary) -> str:
+    return entry.test_case

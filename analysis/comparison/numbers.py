@@ -10,7 +10,7 @@ from statistics import median, stdev
 from density_study.analysis.comparison.acknowledged import Acknowledged
 from density_study.analysis.comparison.between_runs import Course
 from density_study.analysis.comparison.causes import differing
-from density_study.analysis.findings.arms import (
+from density_study.analysis.findings.variants import (
     Points,
     latency,
     main_operation,
@@ -18,7 +18,7 @@ from density_study.analysis.findings.arms import (
     rate_points,
 )
 from density_study.analysis.summary.disclosure import unequal_durability
-from density_study.analysis.summary.summary import SettingSummary, Summary
+from density_study.analysis.summary.summary import Summary, TestCaseSummary
 
 TAIL = 99.0  # the percentile of latencies
 Key = tuple[str, str]
@@ -26,11 +26,11 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True)
 class Number:
-    """What is compared: a rate or a tail latency of one setting. points: of each run, oldest first; those
+    """What is compared: a rate or a tail latency of one test case. points: of each run, oldest first; those
     of a latency are inverted, so that lower is worse."""
 
     family: str
-    entry: SettingSummary
+    entry: TestCaseSummary
     measure: str
     course: Course
     points: tuple[Points, ...]
@@ -38,18 +38,18 @@ class Number:
 
     @property
     def id(self) -> str:
-        return f"{self.family}-{self.entry.setting}-{self.entry.topology}"
+        return f"{self.family}-{self.entry.test_case}-{self.entry.topology}"
 
 
 def numbers(
     key: Key, earlier: Sequence[Summary], after: Summary, acknowledged: Acknowledged
 ) -> Iterator[Number]:
-    """The numbers of one setting that the newest run has, over the runs that measured them in the same way.
+    """The numbers of one test case that the newest run has, over the runs that measured them in the same way.
     The answer of a search that is a lower bound is no rate, and the latency near its limit no result."""
     runs = (*earlier, after)
     found = []
     for run in runs:
-        entry = next((e for e in run.settings if (e.setting, e.topology) == key), None)
+        entry = next((e for e in run.test_cases if (e.test_case, e.topology) == key), None)
         sides = [{key: entry}, {key: _entry(after, key)}] if entry else []
         if entry and not incomparable(key, (run, after), sides):
             found.append((name_of(run, after.study), entry, _is_bound(run, key)))
@@ -76,7 +76,7 @@ def numbers(
         ]
         if not kept or kept[-1][0] != after.run:
             continue
-        since = acknowledged.since(f"{family}-{newest.setting}-{newest.topology}", after.run)
+        since = acknowledged.since(f"{family}-{newest.test_case}-{newest.topology}", after.run)
         course = Course(
             runs=tuple(name for name, _ in kept),
             levels=tuple(sum(map(log, points)) / len(points) for _, points in kept),
@@ -85,12 +85,12 @@ def numbers(
         yield Number(family, newest, measure, course, tuple(points for _, points in kept), since)
 
 
-def _entry(run: Summary, key: Key) -> SettingSummary:
-    return next(e for e in run.settings if (e.setting, e.topology) == key)
+def _entry(run: Summary, key: Key) -> TestCaseSummary:
+    return next(e for e in run.test_cases if (e.test_case, e.topology) == key)
 
 
 def _is_bound(run: Summary, key: Key) -> bool:
-    return any((one.setting, one.topology) == key and not one.exact for one in run.searches)
+    return any((one.test_case, one.topology) == key and not one.exact for one in run.searches)
 
 
 def error_of_mean(number: Number) -> float:
@@ -102,11 +102,11 @@ def error_of_mean(number: Number) -> float:
 
 
 def incomparable(
-    key: Key, runs: Sequence[Summary], sides: Sequence[Mapping[Key, SettingSummary]]
+    key: Key, runs: Sequence[Summary], sides: Sequence[Mapping[Key, TestCaseSummary]]
 ) -> tuple[str, ...]:
     """The knobs that differ between runs, and unequal durability of their stores."""
-    arms = [run.arms[key[1]] for run in runs if key[1] in run.arms]
-    unequal = (why for arm in arms[1:] for why in unequal_durability(arms[0], arm))
+    variants = [run.variants[key[1]] for run in runs if key[1] in run.variants]
+    unequal = (why for variant in variants[1:] for why in unequal_durability(variants[0], variant))
     return (*differing(side[key] for side in sides if key in side), *dict.fromkeys(unequal))
 
 

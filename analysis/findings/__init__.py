@@ -3,8 +3,8 @@
 The comparisons of the study's questions share one error budget of 5 % for the report (Holm). All others are
 measured, not tested: each has its 95 % interval, of which one in twenty misses.
 
-With fewer than 5 units per arm there are points and no claim (method 2). Arms of process groups or on
-emulated media show their effect but support no claim (method 24). Arms whose disclosures differ beyond
+With fewer than 5 units per variant there are points and no claim (method 2). Variants of process groups or on
+emulated disks show their effect but support no claim (method 24). Variants whose disclosures differ beyond
 what the study declares are not compared (method 23).
 """
 
@@ -14,11 +14,11 @@ from collections.abc import Sequence
 from itertools import chain, islice
 
 from density_study.analysis.findings import claims
-from density_study.analysis.findings.arms import rate
 from density_study.analysis.findings.best_density import conclusion
 from density_study.analysis.findings.decide import decide
 from density_study.analysis.findings.primary import asked
 from density_study.analysis.findings.question import Evidence, Question
+from density_study.analysis.findings.variants import rate
 from density_study.analysis.statistics.power import MIN_UNITS as MIN_BUILDS
 from density_study.analysis.summary.summary import Finding
 from density_study.workloads.study.hypotheses import Hypotheses

@@ -3,7 +3,7 @@
 Rule, fixed before the data: a density meets the SLO if the whole interval of each limited latency is at or
 below its limit, and violates it if the whole interval is above. A density is best if it meets the SLO and
 its rate is above that of every other density that does not violate it. There is one finding per mix and
-medium (and version, and configuration). A density's rate is its highest over threads and targets that meet
+disk type (and version, and configuration). A density's rate is its highest over threads and targets that meet
 the SLO. With fewer than 5 builds per density: the highest point, and no claim.
 """
 
@@ -15,13 +15,13 @@ from itertools import groupby
 from statistics import median
 from typing import Any, Literal
 
-from density_study.analysis.findings.arms import cells, latency, points_of, rate_points
 from density_study.analysis.findings.control import more_servers
 from density_study.analysis.findings.decide import MEASURED
 from density_study.analysis.findings.factors import baseline
 from density_study.analysis.findings.question import RISES, Evidence, IntervalOf, Question
+from density_study.analysis.findings.variants import cells, latency, points_of, rate_points
 from density_study.analysis.statistics.power import MIN_UNITS
-from density_study.analysis.summary.summary import Finding, FindingVerdict, SettingSummary
+from density_study.analysis.summary.summary import Finding, FindingVerdict, TestCaseSummary
 from density_study.workloads.study.hypotheses import latency_name
 
 FAMILY = "best-density"
@@ -31,21 +31,21 @@ _OF_WORST = ("effect", "low", "high", "test", "p", "p_adjusted", "detectable")
 
 
 @dataclass(frozen=True)
-class _Arm:
-    """A density's fastest setting that meets the SLO, or may meet it."""
+class _Variant:
+    """A density's fastest test case that meets the SLO, or may meet it."""
 
-    entry: SettingSummary
+    entry: TestCaseSummary
     slo: Compliance
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A mix and medium with its densities. `best`: the fastest that does not violate the SLO, if any.
+    """A mix and disk type with its densities. `best`: the fastest that does not violate the SLO, if any.
     `pairs`: it against every other such density. `main`: a question of the study asks for it."""
 
-    densities: tuple[_Arm, ...]
+    densities: tuple[_Variant, ...]
     limits: str
-    best: _Arm | None
+    best: _Variant | None
     words: str
     pairs: tuple[Question, ...]
     forbidden: tuple[str, ...]
@@ -53,21 +53,25 @@ class Candidate:
 
 
 def candidates(evidence: Evidence, slo: Mapping[str, float]) -> Iterator[Candidate]:
-    """One per mix and medium with at least two densities; none if no limit applies."""
+    """One per mix and disk type with at least two densities; none if no limit applies."""
     entries = [
-        e for e in evidence.settings if not (e.neighbour or e.fault or e.phase) and _limited(e, slo)
+        e
+        for e in evidence.test_cases
+        if not (e.neighbour or e.fault or e.phase) and _limited(e, slo)
     ]
     for _, group in groupby(sorted(entries, key=_group), key=_group):
-        densities = _arms(list(group), slo, evidence.interval)
+        densities = _variants(list(group), slo, evidence.interval)
         if len(densities) > 1:
             yield _candidate(evidence, densities, slo)
 
 
 def _candidate(
-    evidence: Evidence, densities: Sequence[_Arm], slo: Mapping[str, float]
+    evidence: Evidence, densities: Sequence[_Variant], slo: Mapping[str, float]
 ) -> Candidate:
-    able = [arm for arm in densities if arm.slo != "violated" and rate_points(arm.entry)]
-    best = max(able, key=lambda arm: _middle(arm.entry), default=None)
+    able = [
+        variant for variant in densities if variant.slo != "violated" and rate_points(variant.entry)
+    ]
+    best = max(able, key=lambda variant: _middle(variant.entry), default=None)
     return Candidate(
         densities=tuple(densities),
         limits=", ".join(f"{name} at most {limit:g} ms" for name, limit in slo.items()),
@@ -80,44 +84,44 @@ def _candidate(
     )
 
 
-def _group(entry: SettingSummary) -> tuple[str, int, tuple[str, ...]]:
+def _group(entry: TestCaseSummary) -> tuple[str, int, tuple[str, ...]]:
     return entry.mode or "", entry.records or 0, held_equal(entry)
 
 
-def held_equal(entry: SettingSummary) -> tuple[str, ...]:
+def held_equal(entry: TestCaseSummary) -> tuple[str, ...]:
     """Densities compete at equal levels of these factors."""
     named = (level for factor, level in entry.levels.items() if factor != "cluster")
-    return entry.medium, *named
+    return entry.disk_type, *named
 
 
-def _limited(entry: SettingSummary, slo: Mapping[str, float]) -> bool:
+def _limited(entry: TestCaseSummary, slo: Mapping[str, float]) -> bool:
     seen = {metric.operation for metric in entry.metrics if metric.name == "latency"}
     return any(latency_name(name)[0] in seen for name in slo)
 
 
-def _arms(
-    entries: Sequence[SettingSummary], slo: Mapping[str, float], interval: IntervalOf
-) -> list[_Arm]:
+def _variants(
+    entries: Sequence[TestCaseSummary], slo: Mapping[str, float], interval: IntervalOf
+) -> list[_Variant]:
     """One per density, ascending, with the fewest RegionServers per node in the run."""
-    # the control arm would compete with the density that it explains
+    # the control variant would compete with the density that it explains
     plain = sorted(
         baseline(entries, entries, "regionservers_per_node"), key=lambda entry: entry.vms_per_host
     )
     return [
         max(
-            (_Arm(entry, _compliance(entry, slo, interval)) for entry in same),
-            key=lambda arm: (arm.slo != "violated", _middle(arm.entry)),
+            (_Variant(entry, _compliance(entry, slo, interval)) for entry in same),
+            key=lambda variant: (variant.slo != "violated", _middle(variant.entry)),
         )
         for _, same in groupby(plain, key=lambda entry: entry.vms_per_host)
     ]
 
 
-def _middle(entry: SettingSummary) -> float:
+def _middle(entry: TestCaseSummary) -> float:
     return median(rate_points(entry) or (0.0,))  # one slow build must not change which is the best
 
 
 def _compliance(
-    entry: SettingSummary, slo: Mapping[str, float], interval: IntervalOf
+    entry: TestCaseSummary, slo: Mapping[str, float], interval: IntervalOf
 ) -> Compliance:
     """unsure: an interval contains its limit. With few builds, the range of the points replaces it."""
     judged: set[Compliance] = set()
@@ -153,7 +157,7 @@ def conclusion(one: Candidate, pairs: Sequence[Finding]) -> Finding:
     if one.best is None:
         words = f"No density meets the SLO ({one.limits}) for {subject}, {among}"
         why = "every density violates the SLO"
-        return Finding(**base, statement=words, verdict="no claim", why=why)
+        return Finding(**base, statement=words, verdict="inconclusive", why=why)
     begun = f"{one.words[:1].upper()}{one.words[1:]}"
     statement = f"{begun} is the best density for {subject}, {among}, under the SLO ({one.limits})"
     verdict, why = _verdict(one, one.best, pairs)
@@ -166,19 +170,19 @@ def conclusion(one: Candidate, pairs: Sequence[Finding]) -> Finding:
         statement=statement,
         verdict=verdict,
         why=why,
-        arms=one.words,
-        n=tuple(len(rate_points(arm.entry)) for arm in one.densities),
+        variants=one.words,
+        n=tuple(len(rate_points(variant.entry)) for variant in one.densities),
     )
 
 
-def _question(evidence: Evidence, best: _Arm, other: _Arm) -> Question:
+def _question(evidence: Evidence, best: _Variant, other: _Variant) -> Question:
     first, later = other.entry, best.entry
     return Question(
         id=f"{later.topology}-over-{first.topology}",
         family=FAMILY,
         subject=later.label,
         measure="throughput",
-        arms=f"{evidence.density(later.vms_per_host)} over {evidence.density(first.vms_per_host)}",
+        variants=f"{evidence.density(later.vms_per_host)} over {evidence.density(first.vms_per_host)}",
         rule=RISES,
         first=rate_points(first),
         later=rate_points(later),
@@ -189,16 +193,20 @@ def _question(evidence: Evidence, best: _Arm, other: _Arm) -> Question:
     )
 
 
-def _verdict(one: Candidate, best: _Arm, pairs: Sequence[Finding]) -> tuple[FindingVerdict, str]:
-    """Never `contradicted`: the rule itself names the density."""
+def _verdict(
+    one: Candidate, best: _Variant, pairs: Sequence[Finding]
+) -> tuple[FindingVerdict, str]:
+    """Never `refuted`: the rule itself names the density."""
     if best.slo != "met":
-        return "no claim", "it may not meet the SLO: an interval contains a limit"
+        return "inconclusive", "it may not meet the SLO: an interval contains a limit"
     if not one.main and all(pair.verdict == "measured" for pair in pairs):
         return "measured", MEASURED
-    open_pairs = [pair for pair in pairs if pair.verdict != "reproduced"]
+    open_pairs = [pair for pair in pairs if pair.verdict != "confirmed"]
     if open_pairs:
-        return "no claim", f"{open_pairs[0].arms}: {open_pairs[0].why}"
+        return "inconclusive", f"{open_pairs[0].variants}: {open_pairs[0].why}"
     few = len(rate_points(best.entry)) < MIN_UNITS
     if one.forbidden or few:
-        return "no claim", "; ".join(one.forbidden) or f"a claim needs {MIN_UNITS} builds per arm"
-    return "reproduced", pairs[0].why if pairs else "every other density violates the SLO"
+        return "inconclusive", "; ".join(
+            one.forbidden
+        ) or f"a claim needs {MIN_UNITS} builds per variant"
+    return "confirmed", pairs[0].why if pairs else "every other density violates the SLO"

@@ -1,6 +1,6 @@
 """The questions of the claims C1 to C9, one function each.
 
-C1 to C4 and C8 are about disks, on the least dense arm of each medium. C5 to C7 are about VMs, on short
+C1 to C4 and C8 are about disks, on the least dense variant of each disk type. C5 to C7 are about VMs, on short
 scans, and C9 about a noisy neighbour on the most VMs; process groups and emulation support none of them.
 
 The `expected` ratios, for which plans compute their power, are what the captions of the talk suggest.
@@ -13,15 +13,6 @@ from itertools import pairwise
 from math import log2
 from typing import Any
 
-from density_study.analysis.findings.arms import (
-    Pair,
-    Points,
-    cells,
-    cpu_points,
-    latency_arms,
-    rate_points,
-    victims,
-)
 from density_study.analysis.findings.question import SIMILAR, Evidence, Question, Rule
 from density_study.analysis.findings.sections import (
     by_threads,
@@ -32,7 +23,16 @@ from density_study.analysis.findings.sections import (
     plain,
     readers,
 )
-from density_study.analysis.summary.summary import SettingSummary
+from density_study.analysis.findings.variants import (
+    Pair,
+    Points,
+    cells,
+    cpu_points,
+    latency_variants,
+    rate_points,
+    victims,
+)
+from density_study.analysis.summary.summary import TestCaseSummary
 
 GROWTH = 1.1  # with twice the readers, less than 10 % more throughput counts as no growth
 LITTLE_GAIN = Rule(high=1.25, expected=1.1)
@@ -55,29 +55,29 @@ LITTLE_WAIT = 2.0  # percent: about 1
 
 def c1(evidence: Evidence) -> Iterator[Question]:
     saturated, grows = Rule(high=GROWTH, expected=1.0), Rule(low=GROWTH, expected=1.3)
-    for medium, rule in (("hdd", saturated), ("flash", grows)):
-        entries = sorted(least_dense(evidence, mode="random", medium=medium), key=readers)
+    for disk_type, rule in (("hdd", saturated), ("flash", grows)):
+        entries = sorted(least_dense(evidence, mode="random", disk_type=disk_type), key=readers)
         if not entries or readers(entries[0]) == readers(entries[-1]):
             continue
         most = entries[-1]
         # by the readers that really ran (method 14): nearest to half, not half as many requested
         half = min(entries[:-1], key=lambda entry: abs(readers(entry) - readers(most) / 2))
         yield compared(
-            evidence, "C1", medium, (half, most), f"{medium}-{half.setting}-{most.setting}",
+            evidence, "C1", disk_type, (half, most), f"{disk_type}-{half.test_case}-{most.test_case}",
             f"{readers(most):g} readers over {readers(half):g}", rule,
-            subject="TestDFSIO random read", among=medium, unit="trial",
+            subject="TestDFSIO random read", among=disk_type, unit="trial",
         )  # fmt: skip
 
 
 def c2(evidence: Evidence) -> Iterator[Question]:
     for random in least_dense(evidence, mode="random"):
         for mode in ("backward", "skip"):
-            for other in least_dense(evidence, mode=mode, medium=random.medium):
+            for other in least_dense(evidence, mode=mode, disk_type=random.disk_type):
                 if (other.files, readers(other)) == (random.files, readers(random)):
                     yield compared(
                         evidence, "C2", mode, (random, other),
-                        f"{mode}-{random.setting}-{random.topology}", f"{mode} over random", SIMILAR,
-                        subject=f"TestDFSIO {mode} read", among=random.medium, unit="trial",
+                        f"{mode}-{random.test_case}-{random.topology}", f"{mode} over random", SIMILAR,
+                        subject=f"TestDFSIO {mode} read", among=random.disk_type, unit="trial",
                     )  # fmt: skip
 
 
@@ -96,7 +96,7 @@ def c4(evidence: Evidence) -> Iterator[Question]:
         if scan is not None:
             yield compared(
                 evidence, "C4", "scan", (hdd, flash),
-                f"scan-{scan[0].setting}-{hdd.topology}-{flash.topology}", FLASH_OVER_HDD, MORE_GAIN,
+                f"scan-{scan[0].test_case}-{hdd.topology}-{flash.topology}", FLASH_OVER_HDD, MORE_GAIN,
                 points=(
                     _by_build(evidence, rate_points(scan[0]), rate_points(hdd)),
                     _by_build(evidence, rate_points(scan[1]), rate_points(flash)),
@@ -116,25 +116,25 @@ def c5(evidence: Evidence) -> Iterator[Question]:
     for first, later in pairwise(ladder):
         yield compared(
             evidence, "C5", "vm", (first, later),
-            f"vm-{first.setting}-{first.topology}-{later.topology}",
+            f"vm-{first.test_case}-{first.topology}-{later.topology}",
             f"{evidence.density(later.vms_per_host)} over {evidence.density(first.vms_per_host)}",
-            _power(GAIN_PER_VM, later.vms_per_host - first.vms_per_host), among=first.medium,
+            _power(GAIN_PER_VM, later.vms_per_host - first.vms_per_host), among=first.disk_type,
         )  # fmt: skip
     for few, many in by_threads(on(evidence, SCAN, 0)):
         yield compared(
             evidence, "C5", "flat", (few, many), f"flat-{few.topology}", _threads(few, many), SIMILAR,
-            subject=many.label, measure="throughput on the bare host", among=many.medium, unit="trial",
+            subject=many.label, measure="throughput on the bare host", among=many.disk_type, unit="trial",
         )  # fmt: skip
 
 
 def c6(evidence: Evidence) -> Iterator[Question]:
-    growth: dict[int, tuple[SettingSummary, SettingSummary, Points]] = {}
+    growth: dict[int, tuple[TestCaseSummary, TestCaseSummary, Points]] = {}
     top = max(_densities(evidence), default=0)
     for density in dict.fromkeys((0, top)):
         for few, many in by_threads(on(evidence, SCAN, density)):
-            found = latency_arms(few, many, "SCAN", 50.0)
+            found = latency_variants(few, many, "SCAN", 50.0)
             if found and evidence.repetitions == len(found[1]) == len(found[2]):
-                # both settings of one build: its own speed cancels
+                # both test cases of one build: its own speed cancels
                 by_build = tuple(b / a for a, b in zip(found[1], found[2], strict=True))
                 growth[density] = few, many, by_build
             if found and density == 0:
@@ -144,7 +144,7 @@ def c6(evidence: Evidence) -> Iterator[Question]:
         yield compared(
             evidence, "C6", "vm", (bare[0], dense[0]), f"vm-{bare[0].topology}-{dense[0].topology}",
             f"{evidence.density(top)} over the bare host", FASTER_GROWTH, points=(bare[2], dense[2]),
-            subject=dense[1].label, measure="growth of SCAN p50 with threads", among=dense[1].medium,
+            subject=dense[1].label, measure="growth of SCAN p50 with threads", among=dense[1].disk_type,
             cells=cells(*bare[:2], *dense[:2]),
         )  # fmt: skip
 
@@ -155,7 +155,7 @@ def _bare_growth(evidence: Evidence, pair: Pair, found: tuple[str, Points, Point
     return compared(
         evidence, "C6", "bare", pair, f"bare-{few.topology}", _threads(few, many),
         _power(GROWTH_PER_DOUBLING, doublings), points=found[1:], subject=many.label,
-        measure=f"{found[0]} SCAN p50 on the bare host", among=many.medium, unit="trial",
+        measure=f"{found[0]} SCAN p50 on the bare host", among=many.disk_type, unit="trial",
     )  # fmt: skip
 
 
@@ -170,14 +170,14 @@ def c7(evidence: Evidence) -> Iterator[Question]:
             evidence, "C7", "used", (first, later), f"used-{first.topology}-{later.topology}",
             f"{evidence.density(later.vms_per_host)} over the bare host", FAR_HIGHER,
             points=(cpu_points(first), cpu_points(later)), measure="used CPU of the hosts",
-            among=first.medium,
+            among=first.disk_type,
         )  # fmt: skip
         for entry in (first, later):
             yield _level(evidence, "wait", entry, "cpu_iowait", (LITTLE_WAIT, LITTLE_WAITED))
 
 
 def _level(
-    evidence: Evidence, part: str, entry: SettingSummary, metric: str, bound: tuple[float, Rule]
+    evidence: Evidence, part: str, entry: TestCaseSummary, metric: str, bound: tuple[float, Rule]
 ) -> Question:
     reference, rule = bound
     return Question(
@@ -186,8 +186,8 @@ def _level(
         part=part,
         subject=entry.label,
         measure=f"{metric.removeprefix('cpu_')} of the hosts",
-        arms=f"{evidence.density(entry.vms_per_host)} over {reference:g} %",
-        among=entry.medium,
+        variants=f"{evidence.density(entry.vms_per_host)} over {reference:g} %",
+        among=entry.disk_type,
         rule=rule,
         first=(),
         later=cpu_points(entry, metric),
@@ -207,55 +207,60 @@ def _power(bounds: tuple[float, float], steps: float) -> Rule:
     return Rule(round(low, 4), round(high, 4))
 
 
-def _threads(few: SettingSummary, many: SettingSummary) -> str:
+def _threads(few: TestCaseSummary, many: TestCaseSummary) -> str:
     return f"{many.threads} threads over {few.threads}"
 
 
 def c8(evidence: Evidence) -> Iterator[Question]:
     for place, (hdd, flash) in enumerate(_pairs(evidence, MIX)):
-        found = latency_arms(hdd, flash, "READ", 99.0)
+        found = latency_variants(hdd, flash, "READ", 99.0)
         if found is not None:
             yield compared(
                 evidence, "C8", "latency" if place == 0 else "sizes", (hdd, flash),
-                f"{hdd.setting}-{hdd.topology}-{flash.topology}", FLASH_OVER_HDD, MUCH_LOWER,
+                f"{hdd.test_case}-{hdd.topology}-{flash.topology}", FLASH_OVER_HDD, MUCH_LOWER,
                 points=found[1:], measure=f"{found[0]} READ p99",
             )  # fmt: skip
 
 
 def c9(evidence: Evidence) -> Iterator[Question]:
     """On the most VMs: without a second node on its host, a victim has no neighbour."""
-    for alone, beside in victims(evidence.settings):
-        if alone.vms_per_host != max(entry.vms_per_host for entry in evidence.settings):
+    for alone, beside in victims(evidence.test_cases):
+        if alone.vms_per_host != max(entry.vms_per_host for entry in evidence.test_cases):
             continue
-        arms, id_ = f"beside {beside.neighbour} over alone", f"{beside.setting}-{alone.topology}"
-        more: dict[str, Any] = {"among": alone.medium, "unit": "trial"}
+        variants, id_ = (
+            f"beside {beside.neighbour} over alone",
+            f"{beside.test_case}-{alone.topology}",
+        )
+        more: dict[str, Any] = {"among": alone.disk_type, "unit": "trial"}
         pair = alone, beside
-        yield compared(evidence, "C9", "rate", pair, f"rate-{id_}", arms, LITTLE_LOSS, **more)
-        found = latency_arms(alone, beside, "READ", 99.0)
+        yield compared(evidence, "C9", "rate", pair, f"rate-{id_}", variants, LITTLE_LOSS, **more)
+        found = latency_variants(alone, beside, "READ", 99.0)
         if found is not None:
             yield compared(
-                evidence, "C9", "latency", pair, f"latency-{id_}", arms, LITTLE_DELAY,
+                evidence, "C9", "latency", pair, f"latency-{id_}", variants, LITTLE_DELAY,
                 points=found[1:], measure=f"{found[0]} READ p99", **more,
             )  # fmt: skip
 
 
 def _flash(evidence: Evidence, claim: str, part: str, pair: Pair, rule: Rule) -> Question:
     hdd, flash = pair
-    id_ = f"{part}-{hdd.setting}-{hdd.topology}-{flash.topology}"
+    id_ = f"{part}-{hdd.test_case}-{hdd.topology}-{flash.topology}"
     return compared(evidence, claim, part, pair, id_, FLASH_OVER_HDD, rule)
 
 
 def _pairs(evidence: Evidence, mode: str) -> Iterator[Pair]:
-    """(hdd, flash) of the mode's most loaded settings, one per data-set size."""
-    flash = {entry.setting: entry for entry in least_dense(evidence, mode=mode, medium="flash")}
-    for entry in most_loaded(least_dense(evidence, mode=mode, medium="hdd")):
-        other = flash.get(entry.setting)
+    """(hdd, flash) of the mode's most loaded test cases, one per data-set size."""
+    flash = {
+        entry.test_case: entry for entry in least_dense(evidence, mode=mode, disk_type="flash")
+    }
+    for entry in most_loaded(least_dense(evidence, mode=mode, disk_type="hdd")):
+        other = flash.get(entry.test_case)
         if other is not None and other.vms_per_host == entry.vms_per_host:
             yield entry, other
 
 
 def _by_build(evidence: Evidence, over: Points, under: Points) -> Points:
-    """The ratio of two settings in each build; empty unless every build has both. Two settings that lost
+    """The ratio of two test cases in each build; empty unless every build has both. Two test cases that lost
     one build each have equal counts, too, but may have lost different ones."""
     if not evidence.repetitions == len(over) == len(under) or 0.0 in under:
         return ()

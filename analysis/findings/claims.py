@@ -1,8 +1,8 @@
 """The talk's claims C1 to C9 (Shvachko and Sundar, ApacheCon NA 2013), each with its numeric rule.
 
 The rules are in claims.toml and docs/claims.md, and were fixed before any data. Each part of a claim is a
-separate finding. A claim is reproduced if all of its parts are,
-contradicted if any part is, and otherwise there is no claim.
+separate finding. A claim is confirmed if all of its parts are,
+refuted if any part is, and otherwise there is no claim.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _QUESTIONS: dict[str, Callable[[Evidence], Iterable[Question]]] = {
 }
 
 _WHOLE = "claim of the talk"
-_LACKS = "this study lacks the arms"
+_LACKS = "this study lacks the variants"
 
 
 @dataclass(frozen=True)
 class Claim:
-    """parts: (name, rule in words, the arms that a study must have to decide it) of each inequality."""
+    """parts: (name, rule in words, the variants that a study must have to decide it) of each inequality."""
 
     id: str
     statement: str
@@ -51,7 +51,7 @@ CLAIMS = tuple(Claim(id_, **declared) for id_, declared in tomllib.loads(_DECLAR
 
 
 def questions(evidence: Evidence) -> Mapping[str, tuple[Question, ...]]:
-    """The parts of each claim that the run has arms for, by claim."""
+    """The parts of each claim that the run has variants for, by claim."""
     return {claim.id: tuple(_QUESTIONS[claim.id](evidence)) for claim in CLAIMS}
 
 
@@ -61,7 +61,7 @@ def is_whole(finding: Finding) -> bool:
 
 
 def can_judge(finding: Finding) -> bool:
-    """Whether the run has the arms that a claim as a whole compares."""
+    """Whether the run has the variants that a claim as a whole compares."""
     return not finding.why.startswith(_LACKS)
 
 
@@ -88,19 +88,19 @@ def conclusion(
 def _verdict(
     claim: Claim, questions: Sequence[Question], parts: Sequence[Finding]
 ) -> tuple[FindingVerdict, str]:
-    """The verdict with its most serious reason: a contradicted part, missing arms, an undecided part."""
+    """The verdict with its most serious reason: a refuted part, missing variants, an undecided part."""
     for part in parts:
-        if part.verdict == "contradicted":
-            return "contradicted", f"{part.statement}: {part.why}"
+        if part.verdict == "refuted":
+            return "refuted", f"{part.statement}: {part.why}"
     seen = {question.part for question in questions}
     missing = [needs for name, _, needs in claim.parts if name not in seen]
     if missing:
-        return "no claim", f"{_LACKS}: {'; '.join(missing)}"
+        return "inconclusive", f"{_LACKS}: {'; '.join(missing)}"
     if any(part.verdict == "measured" for part in parts):
         return "measured", MEASURED
-    undecided = [part for part in parts if part.verdict == "no claim"]
+    undecided = [part for part in parts if part.verdict == "inconclusive"]
     if undecided:
-        return "no claim", (
+        return "inconclusive", (
             f"{len(undecided)} of {len(parts)} parts are inconclusive, for example: {undecided[0].why}"
         )
-    return "reproduced", f"all {len(parts)} parts are confirmed"
+    return "confirmed", f"all {len(parts)} parts are confirmed"

@@ -1,17 +1,17 @@
-"""Density against its control arm: as many RegionServers on the nodes of the lowest density.
+"""Density against its control variant: as many RegionServers on the nodes of the lowest density.
 
-Handlers, compaction throughput, regions and the write-ahead log are per RegionServer, of which a denser arm
-has more on each host. Only the control arm tells what the nodes did from what those did.
+Handlers, compaction throughput, regions and the write-ahead log are per RegionServer, of which a denser variant
+has more on each host. Only the control variant tells what the nodes did from what those did.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from density_study.analysis.findings.arms import Pair
 from density_study.analysis.findings.factors import pairs
 from density_study.analysis.findings.question import Evidence
-from density_study.analysis.summary.summary import UNKNOWN_LEVEL, SettingSummary
+from density_study.analysis.findings.variants import Pair
+from density_study.analysis.summary.summary import UNKNOWN_LEVEL, TestCaseSummary
 from density_study.cluster.model.store import default_store, store_at
 from density_study.workloads.study.factors.registry import factors, held_equal
 
@@ -19,34 +19,34 @@ DENSITY, SERVERS = "vms_per_host", "regionservers_per_node"
 PER_SERVER = "each with its own handlers, compaction throughput, regions and write-ahead log"
 
 
-def servers_per_host(arm: SettingSummary) -> int | None:
-    """RegionServers that serve the setting on each host; None if it needs none, or they are not known."""
-    known = UNKNOWN_LEVEL not in (arm.vms_per_host, arm.regionservers_per_node)
-    store = store_at(arm.levels.get("store", default_store().level))
-    if arm.workload != "ycsb" or store is None or SERVERS not in store.offers or not known:
+def servers_per_host(variant: TestCaseSummary) -> int | None:
+    """RegionServers that serve the test case on each host; None if it needs none, or they are not known."""
+    known = UNKNOWN_LEVEL not in (variant.vms_per_host, variant.regionservers_per_node)
+    store = store_at(variant.levels.get("store", default_store().level))
+    if variant.workload != "ycsb" or store is None or SERVERS not in store.offers or not known:
         return None
-    return max(1, arm.vms_per_host) * arm.regionservers_per_node
+    return max(1, variant.vms_per_host) * variant.regionservers_per_node
 
 
-def more_servers(first: SettingSummary, later: SettingSummary) -> tuple[str, ...]:
-    """How two arms differ in RegionServers; empty if they do not."""
+def more_servers(first: TestCaseSummary, later: TestCaseSummary) -> tuple[str, ...]:
+    """How two variants differ in RegionServers; empty if they do not."""
     counts = servers_per_host(first), servers_per_host(later)
     if None in counts or counts[0] == counts[1]:
         return ()
     return (f"RegionServers per host: {counts[0]} -> {counts[1]}, {PER_SERVER}",)
 
 
-def control_of(evidence: Evidence, pair: Pair) -> SettingSummary | None:
-    """The setting of the pair's first arm with as many RegionServers per host as its later arm has; None
-    without such an arm, or if the first itself has as many."""
+def control_of(evidence: Evidence, pair: Pair) -> TestCaseSummary | None:
+    """The test case of the pair's first variant with as many RegionServers per host as its later variant has; None
+    without such a variant, or if the first itself has as many."""
     first, later = pair
     equal = tuple(name for name in held_equal(DENSITY) if name != SERVERS)
     servers = later.vms_per_host * later.regionservers_per_node // max(1, first.vms_per_host)
     return next(
         (
             one
-            for one in evidence.settings
-            if (one.setting, one.vms_per_host) == (first.setting, first.vms_per_host)
+            for one in evidence.test_cases
+            if (one.test_case, one.vms_per_host) == (first.test_case, first.vms_per_host)
             and one.regionservers_per_node == servers != first.regionservers_per_node
             and all(one.level(name) == first.level(name) for name in equal)
         ),
@@ -55,8 +55,8 @@ def control_of(evidence: Evidence, pair: Pair) -> SettingSummary | None:
 
 
 def controlled(evidence: Evidence) -> Iterator[Pair]:
-    """The pairs to compare: a control arm and the density that has as many RegionServers."""
-    alone = [entry for entry in evidence.settings if entry.neighbour is None]
+    """The pairs to compare: a control variant and the density that has as many RegionServers."""
+    alone = [entry for entry in evidence.test_cases if entry.neighbour is None]
     for pair in pairs(alone, factors()[DENSITY]):
         control = control_of(evidence, pair)
         if control is not None:

@@ -1,7 +1,7 @@
 """From questions to findings: effect, interval, test, Holm over the whole report, verdict and reason.
 
 A claim needs two things at once: the adjusted p is at most 0.05, and the whole interval lies inside the
-rule (reproduced) or outside it (contradicted). The tests are in analysis/statistics. Comparisons that no
+rule (confirmed) or outside it (refuted). The tests are in analysis/statistics. Comparisons that no
 question of the study asks for are measured, not tested: they have an interval and no p.
 """
 
@@ -14,8 +14,8 @@ from typing import Any
 
 import scipy
 
-from density_study.analysis.findings.arms import ratio
 from density_study.analysis.findings.question import Question, Rule
+from density_study.analysis.findings.variants import ratio
 from density_study.analysis.statistics.difference import Difference, difference
 from density_study.analysis.statistics.interval import CONFIDENCE, outlying
 from density_study.analysis.statistics.power import ALPHA, MIN_UNITS, detectable
@@ -30,13 +30,13 @@ from density_study.analysis.summary.numbers import digits, probability
 from density_study.analysis.summary.summary import Finding, FindingVerdict
 
 BLOCK_TEST = "t, paired by repetition"
-ARMS_TEST = "Welch's t"  # an arm lost a build
+VARIANTS_TEST = "Welch's t"  # a variant lost a build
 EQUIVALENCE_TEST = "two one-sided t tests"
 LEVEL_TEST = "one-sample t"
 SEQUENCE_TEST = "confidence sequence"
 MEASURED = "measured, not tested: no question of the study asks for it"
 _UNDEFINED = "a value is zero, so the ratio is undefined"
-_OF_QUESTION = ("id", "statement", "subject", "measure", "arms", "among", "family", "unit",
+_OF_QUESTION = ("id", "statement", "subject", "measure", "variants", "among", "family", "unit",
                 "declared")  # fmt: skip
 
 
@@ -74,12 +74,12 @@ def decide(
 
 
 def _units(question: Question) -> tuple[int, ...]:
-    arms = (question.later,) if question.reference else (question.first, question.later)
-    return tuple(len(arm) for arm in arms)
+    variants = (question.later,) if question.reference else (question.first, question.later)
+    return tuple(len(variant) for variant in variants)
 
 
 def _effect(question: Question) -> float | None:
-    """Later over first, or over the reference. Needs one unit per arm."""
+    """Later over first, or over the reference. Needs one unit per variant."""
     if question.refused or question.withheld or not all(_units(question)):
         return None
     if question.reference:  # an arithmetic mean: a percentage may be 0, and is not multiplicative
@@ -88,7 +88,7 @@ def _effect(question: Question) -> float | None:
 
 
 def _test(question: Question, repetitions: int, sequential: bool) -> _Tested | None:
-    """None with fewer than 5 units per arm, or if a value is not positive."""
+    """None with fewer than 5 units per variant, or if a value is not positive."""
     effect = _effect(question)
     if effect is None or min(_units(question)) < MIN_UNITS:
         return None
@@ -99,7 +99,7 @@ def _test(question: Question, repetitions: int, sequential: bool) -> _Tested | N
     rule, between = question.rule, difference(question.first, question.later, repetitions)
     # Against the bound of the rule, not against 1: "above 1.1" needs more than a difference.
     p = between.p(rule.nearest(effect))
-    test = BLOCK_TEST if _units(question) == (repetitions, repetitions) else ARMS_TEST
+    test = BLOCK_TEST if _units(question) == (repetitions, repetitions) else VARIANTS_TEST
     # An effect inside two bounds is an equivalence; one outside is tested against the bound it exceeds.
     if rule.low is not None and rule.high is not None and rule.holds(effect):
         p, test = between.equivalence_p((rule.low, rule.high)), EQUIVALENCE_TEST
@@ -108,7 +108,7 @@ def _test(question: Question, repetitions: int, sequential: bool) -> _Tested | N
 
 
 def _level(question: Question, reference: float) -> _Tested:
-    """One arm's mean against a number: Student's one-sample t test (Student 1908)."""
+    """One variant's mean against a number: Student's one-sample t test (Student 1908)."""
     shares = [value / reference for value in question.later]
     effect = sum(shares) / len(shares)
     if min(shares) == max(shares):  # the t test divides by the spread
@@ -144,7 +144,7 @@ def _measured(question: Question, tested: _Tested | None, repetitions: int) -> F
         **shown,
         effect=effect,
         rule=question.rule.words,
-        verdict="no claim" if effect is None else "measured",
+        verdict="inconclusive" if effect is None else "measured",
         why="; ".join([MEASURED, *reasons] if effect is not None else reasons or [_UNDEFINED]),
         n=_units(question),
     )
@@ -178,9 +178,11 @@ def _finding(
 def _outlying(question: Question) -> str:
     """An interval describes the typical build. What rare slow builds do, few builds cannot tell."""
     far = [
-        ratio for arm in (question.first, question.later) if (ratio := outlying(arm)) is not None
+        ratio
+        for variant in (question.first, question.later)
+        if (ratio := outlying(variant)) is not None
     ]
-    found = " and ".join(f"{ratio:.2f}x the median of its arm" for ratio in far)
+    found = " and ".join(f"{ratio:.2f}x the median of its variant" for ratio in far)
     return f"; an outlying {question.unit} ({found}) makes the interval doubtful" if far else ""
 
 
@@ -189,21 +191,24 @@ def _verdict(
 ) -> tuple[FindingVerdict, str]:
     reasons = _hindered(question, repetitions)
     if reasons or tested is None or p is None:
-        return "no claim", "; ".join(reasons) or _UNDEFINED
+        return "inconclusive", "; ".join(reasons) or _UNDEFINED
     holm_words = probability(p) + (f" after Holm over {comparisons}" if comparisons > 1 else "")
     ends = f"interval {digits(tested.low)} to {digits(tested.high)}"
     rule = question.rule
     if p <= ALPHA and rule.holds(tested.effect) and _inside(tested, rule):
-        return "reproduced", f"the ratio is {rule.words}: {ends}, {holm_words}"
+        return "confirmed", f"the ratio is {rule.words}: {ends}, {holm_words}"
     if p <= ALPHA and not rule.holds(tested.effect) and _outside(tested, rule):
-        return "contradicted", f"the ratio is not {rule.words}: {ends}, {holm_words}"
-    return "no claim", f"{_undecided(question, p)}: {ends}, {holm_words}"
+        return "refuted", f"the ratio is not {rule.words}: {ends}, {holm_words}"
+    return "inconclusive", f"{_undecided(question, p)}: {ends}, {holm_words}"
 
 
 def _hindered(question: Question, repetitions: int) -> list[str]:
     """Why it cannot become a claim, whatever its numbers."""
     return [
-        *(f"not comparable: the arms' disclosures differ in {named}" for named in question.refused),
+        *(
+            f"not comparable: the variants' disclosures differ in {named}"
+            for named in question.refused
+        ),
         *question.withheld,
         *_too_few(question, repetitions),
         *question.obstacles,
@@ -215,13 +220,13 @@ def _too_few(question: Question, repetitions: int) -> list[str]:
     if question.refused or question.withheld:
         return []
     if not all(units):
-        return ["an arm has no valid trial"]
+        return ["a variant has no valid trial"]
     if min(units) >= MIN_UNITS:
         return []
     counted = "1 repetition" if repetitions == 1 else f"{repetitions} repetitions"
     if repetitions >= MIN_UNITS:
-        counted = f"{min(units)} valid {question.unit}s in one arm"
-    return [f"{counted}: points only; a claim needs {MIN_UNITS} {question.unit}s per arm"]
+        counted = f"{min(units)} valid {question.unit}s in one variant"
+    return [f"{counted}: points only; a claim needs {MIN_UNITS} {question.unit}s per variant"]
 
 
 def _inside(tested: _Tested, rule: Rule) -> bool:

@@ -1,7 +1,7 @@
-"""The standard comparisons of every study (one family per factor, density over its control arm, and the noisy
+"""The standard comparisons of every study (one family per factor, density over its control variant, and the noisy
 neighbour), and the study's own hypotheses (`expect:`).
 
-Each standard comparison is a family with one comparison per setting. Rules, fixed before any data: more
+Each standard comparison is a family with one comparison per test case. Rules, fixed before any data: more
 VMs per host, flash, and more RegionServers per node raise throughput and used CPU; the first two also lower
 latency. A later store, stack or configuration raises throughput, and lowers latency and used CPU. A noisy
 neighbour lowers a victim's throughput and raises its latency.
@@ -15,17 +15,6 @@ from itertools import product
 from math import inf
 from typing import Any
 
-from density_study.analysis.findings.arms import (
-    Pair,
-    Points,
-    cells,
-    cpu_points,
-    latency_arms,
-    main_operation,
-    rate_points,
-    recovery_points,
-    victims,
-)
 from density_study.analysis.findings.control import (
     DENSITY,
     control_of,
@@ -42,13 +31,24 @@ from density_study.analysis.findings.question import (
     Question,
     Rule,
 )
-from density_study.analysis.summary.summary import SettingSummary
+from density_study.analysis.findings.variants import (
+    Pair,
+    Points,
+    cells,
+    cpu_points,
+    latency_variants,
+    main_operation,
+    rate_points,
+    recovery_points,
+    victims,
+)
+from density_study.analysis.summary.summary import TestCaseSummary
 from density_study.cluster.plugins import values_of
 from density_study.workloads.study.factors.factor import Factor
 from density_study.workloads.study.factors.registry import factors, held_equal
 from density_study.workloads.study.hypotheses import Expectation, latency_name
 
-ITS_CONTROL = "the comparison with the control arm, which has as many, decides"
+ITS_CONTROL = "the comparison with the control variant, which has as many, decides"
 MEASURES = {
     "rate": "throughput",
     "cpu": "used CPU of the hosts",
@@ -70,13 +70,13 @@ def questions(evidence: Evidence) -> Iterator[Question]:
 
 def by_factor(evidence: Evidence, factor: Factor[Any]) -> Iterator[Question]:
     """The levels of one factor, at equal levels of all others."""
-    alone = [entry for entry in evidence.settings if entry.neighbour is None]
+    alone = [entry for entry in evidence.test_cases if entry.neighbour is None]
     for pair in pairs(alone, factor):
         first, later = (factor.words(entry.level(factor.name), evidence.noun) for entry in pair)
         among = _among(evidence, pair[0], held_equal(factor.name))
         obstacles = obstacles_of(factor, evidence, pair)
-        arms, rules = f"{later} over {first}", rules_of(factor)
-        for one in of_pair(evidence, factor.family, pair, arms, rules):
+        variants, rules = f"{later} over {first}", rules_of(factor)
+        for one in of_pair(evidence, factor.family, pair, variants, rules):
             # every factor is a property of the build (method 1)
             both = (*obstacles, *one.obstacles)
             yield _attributed(
@@ -87,7 +87,7 @@ def by_factor(evidence: Evidence, factor: Factor[Any]) -> Iterator[Question]:
 def _attributed(
     evidence: Evidence, factor: Factor[Any], pair: Pair, question: Question
 ) -> Question:
-    """What a density has more of than nodes is an obstacle if a control arm tells both apart, and else is
+    """What a density has more of than nodes is an obstacle if a control variant tells both apart, and else is
     declared."""
     more = more_servers(*pair) if factor.name == DENSITY else ()
     if more and control_of(evidence, pair) is not None:
@@ -96,7 +96,7 @@ def _attributed(
 
 
 def by_control(evidence: Evidence) -> Iterator[Question]:
-    """Each density over its control arm: a rise there is the nodes', not the RegionServers'."""
+    """Each density over its control variant: a rise there is the nodes', not the RegionServers'."""
     density = factors()[DENSITY]
     for control, later in controlled(evidence):
         where = evidence.density(control.vms_per_host)
@@ -104,31 +104,31 @@ def by_control(evidence: Evidence) -> Iterator[Question]:
         on = (
             f"{servers} on {where}" if control.vms_per_host == 0 else f"{where} with {servers} each"
         )
-        arms = f"{evidence.density(later.vms_per_host)} over {on}"
+        variants = f"{evidence.density(later.vms_per_host)} over {on}"
         pair = control, later
         obstacles = obstacles_of(density, evidence, pair)
-        for one in of_pair(evidence, "density-control", pair, arms, rules_of(density)):
+        for one in of_pair(evidence, "density-control", pair, variants, rules_of(density)):
             both = (*obstacles, *one.obstacles)
-            yield replace(one, among=control.medium, unit="build", obstacles=both)
+            yield replace(one, among=control.disk_type, unit="build", obstacles=both)
 
 
 def isolation(evidence: Evidence) -> Iterator[Question]:
     """A victim with a noisy neighbour over the victim alone, on the same topology. The unit is the trial."""
-    for alone, beside in victims(evidence.settings):
-        arms = f"beside {beside.neighbour} over alone"
+    for alone, beside in victims(evidence.test_cases):
+        variants = f"beside {beside.neighbour} over alone"
         # a neighbour is a property of the trial
         among, obstacles = (
             _among(evidence, alone, tuple(factors())),
             evidence.about_density(alone, beside),
         )
-        for one in of_pair(evidence, "isolation", (alone, beside), arms, SLOWER):
+        for one in of_pair(evidence, "isolation", (alone, beside), variants, SLOWER):
             yield replace(one, among=among, unit="trial", obstacles=obstacles)
 
 
 def of_pair(
-    evidence: Evidence, effect: str, pair: Pair, arms: str, rules: Mapping[str, Rule]
+    evidence: Evidence, effect: str, pair: Pair, variants: str, rules: Mapping[str, Rule]
 ) -> Iterator[Question]:
-    """One for each measure in `rules` that the setting has, later arm over first."""
+    """One for each measure in `rules` that the test case has, later variant over first."""
     first, later = pair
     for what, rule in rules.items():
         measured = _measured(what, first, later)
@@ -136,11 +136,11 @@ def of_pair(
             continue
         measure, first_points, later_points = measured
         yield Question(
-            id=f"{effect}-{what}-{later.setting}-{first.topology}-{later.topology}",
+            id=f"{effect}-{what}-{later.test_case}-{first.topology}-{later.topology}",
             family=f"{effect}-{what}",
             subject=first.label,
             measure=measure,
-            arms=arms,
+            variants=variants,
             rule=rule,
             first=first_points,
             later=later_points,
@@ -152,29 +152,30 @@ def of_pair(
         )
 
 
-def never_recovered(first: SettingSummary, later: SettingSummary) -> tuple[str, ...]:
-    """Why the times of those builds that recovered are no comparison of the arms: the arm in which more
+def never_recovered(first: TestCaseSummary, later: TestCaseSummary) -> tuple[str, ...]:
+    """Why the times of those builds that recovered are no comparison of the variants: the variant in which more
     builds never did looks faster by them. Empty if it looks slower nevertheless, which the missing times
     would only strengthen."""
-    arms = [(recovery_points(arm), arm.n_builds) for arm in (first, later)]
-    missing = [builds - len(points) for points, builds in arms]
+    variants = [(recovery_points(variant), variant.n_builds) for variant in (first, later)]
+    missing = [builds - len(points) for points, builds in variants]
     if not any(missing):
         return ()
     shares = [
-        lost / builds if builds else 0.0 for lost, (_, builds) in zip(missing, arms, strict=True)
+        lost / builds if builds else 0.0
+        for lost, (_, builds) in zip(missing, variants, strict=True)
     ]
-    means = [sum(points) / len(points) if points else inf for points, _ in arms]
+    means = [sum(points) / len(points) if points else inf for points, _ in variants]
     worse = shares.index(max(shares))
     if shares[0] != shares[1] and means[worse] > means[1 - worse]:
         return ()
-    counts = " and ".join(f"{lost} of {n}" for lost, (_, n) in zip(missing, arms, strict=True))
+    counts = " and ".join(f"{lost} of {n}" for lost, (_, n) in zip(missing, variants, strict=True))
     return (f"builds that never recovered: {counts}",)
 
 
 def _measured(
-    what: str, first: SettingSummary, later: SettingSummary
+    what: str, first: TestCaseSummary, later: TestCaseSummary
 ) -> tuple[str, Points, Points] | None:
-    """The measure in words, and both arms' points. A target rate is not a result."""
+    """The measure in words, and both variants' points. A target rate is not a result."""
     if what == "rate":
         if first.target_ops_s is not None:
             return None
@@ -188,60 +189,62 @@ def _measured(
     if first.sought is not None:  # its latency is near the limit of the search
         return None
     operation = main_operation(first) or ""
-    found = latency_arms(first, later, operation, TAIL)
+    found = latency_variants(first, later, operation, TAIL)
     return (f"{found[0]} {operation} p{TAIL:g}", *found[1:]) if found else None
 
 
-def _among(evidence: Evidence, arm: SettingSummary, equal: Sequence[str]) -> str | None:
-    """What both arms have in common: the medium, and each factor in `equal` of which the run has several
+def _among(evidence: Evidence, variant: TestCaseSummary, equal: Sequence[str]) -> str | None:
+    """What both variants have in common: the disk type, and each factor in `equal` of which the run has several
     levels."""
     shared = [
-        factor.words(arm.level(factor.name), evidence.noun)
+        factor.words(variant.level(factor.name), evidence.noun)
         for factor in factors().values()
         if factor.name in equal
-        and (factor.name == "medium" or len(levels(evidence.settings, factor.name)) > 1)
+        and (factor.name == "disk_type" or len(levels(evidence.test_cases, factor.name)) > 1)
     ]
     return ", ".join(shared) or None
 
 
 def expected(evidence: Evidence, expect: Sequence[Expectation]) -> Iterator[Question]:
-    """The study's hypotheses, in its order: each is a family with one comparison per matching setting. A
-    hypothesis without arms is kept, and its finding says so."""
+    """The study's hypotheses, in its order: each is a family with one comparison per matching test case. A
+    hypothesis without variants is kept, and its finding says so."""
     for one in expect:
-        without_arms = Question(
+        without_variants = Question(
             id=f"{EXPECTED}{one.name}",
             family=f"{EXPECTED}{one.name}",
             subject=one.workload,
             measure=one.metric,
-            arms=f"{one.compare} {one.later} over {one.first}",
+            variants=f"{one.compare} {one.later} over {one.first}",
             rule=Rule(one.low, one.high, one.effect),
             first=(),
             later=(),
         )
-        pairs = _expected_pairs(evidence.settings, one)
-        found = [_expected(evidence, one, without_arms, pair) for pair in pairs]
-        yield from found or [without_arms]
+        pairs = _expected_pairs(evidence.test_cases, one)
+        found = [_expected(evidence, one, without_variants, pair) for pair in pairs]
+        yield from found or [without_variants]
 
 
-def _expected_pairs(settings: Sequence[SettingSummary], one: Expectation) -> Iterator[Pair]:
-    """The workload's settings that differ in the compared factor alone."""
-    fitting = [e for e in settings if e.mode == one.workload and e.neighbour is None]
+def _expected_pairs(test_cases: Sequence[TestCaseSummary], one: Expectation) -> Iterator[Pair]:
+    """The workload's test cases that differ in the compared factor alone."""
+    fitting = [e for e in test_cases if e.mode == one.workload and e.neighbour is None]
     for first, later in product(fitting, fitting):
         compared = str(first.level(one.compare)), str(later.level(one.compare))
         alike = others(first, one.compare) == others(later, one.compare)
-        if compared == (one.first, one.later) and alike and first.setting == later.setting:
+        if compared == (one.first, one.later) and alike and first.test_case == later.test_case:
             yield first, later
 
 
-def _expected(evidence: Evidence, one: Expectation, without_arms: Question, pair: Pair) -> Question:
+def _expected(
+    evidence: Evidence, one: Expectation, without_variants: Question, pair: Pair
+) -> Question:
     first, later = pair
     equal = held_equal(one.compare)
     shared = {name: first.level(name) for name in factors() if name in equal}
     measure, first_points, later_points = _expected_points(first, later, one.metric)
     searches = evidence.about_searches(first, later) if one.metric == "throughput" else ()
     return replace(
-        without_arms,
-        id=f"{EXPECTED}{one.name}-{first.setting}-{first.topology}-{later.topology}",
+        without_variants,
+        id=f"{EXPECTED}{one.name}-{first.test_case}-{first.topology}-{later.topology}",
         subject=first.label,
         measure=measure,
         among=", ".join(f"{name} {level}" for name, level in shared.items() if level is not None),
@@ -255,12 +258,12 @@ def _expected(evidence: Evidence, one: Expectation, without_arms: Question, pair
 
 
 def _expected_points(
-    first: SettingSummary, later: SettingSummary, metric: str
+    first: TestCaseSummary, later: TestCaseSummary, metric: str
 ) -> tuple[str, Points, Points]:
-    """The measure, and both arms' points; no points if they lack the metric."""
+    """The measure, and both variants' points; no points if they lack the metric."""
     if metric == "throughput":
         return metric, rate_points(first), rate_points(later)
     if metric == "cpu_used":
         return metric, cpu_points(first), cpu_points(later)
-    found = latency_arms(first, later, *latency_name(metric))
+    found = latency_variants(first, later, *latency_name(metric))
     return (f"{found[0]} {metric}", *found[1:]) if found else (metric, (), ())

@@ -33,7 +33,9 @@ def least_drop(study: Study, plan: Plan, spread: float, night: float, repetition
     `compare`."""
     if study.compare is None:
         raise ValueError("the study does not compare its runs")
-    free = sum(not setting.is_paced for setting in study.settings())  # a target rate is no result
+    free = sum(
+        not test_case.is_paced for test_case in study.test_cases()
+    )  # a target rate is no result
     tests = len(plan.topologies) * max(1, free) * len(TOGETHER)
     window = study.compare.baseline.rolling or 1
     error = hypot(spread / sqrt(repetitions), night) * sqrt(1 + 1 / window)
@@ -84,4 +86,4 @@ def check_can_detect(study: Study, plan: Plan, where: str, noise: Noise) -> None
 
 
 def _repetitions(plan: Plan) -> int:
-    return plan.sharp.at_least if plan.sharp else plan.repetitions
+    return plan.precise.at_least if plan.precise else plan.repetitions

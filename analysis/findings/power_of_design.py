@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from density_study.analysis.findings.precision import compared
 from density_study.analysis.findings.question import Evidence
-from density_study.analysis.findings.sharpness import compared
 from density_study.analysis.statistics.power import ASSUMED_SPREAD
-from density_study.analysis.summary.summary import UNKNOWN_LEVEL, Metric, SettingSummary
+from density_study.analysis.summary.summary import UNKNOWN_LEVEL, Metric, TestCaseSummary
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.isolation import isolation_of
 from density_study.cluster.model.topology import AnyTopology
-from density_study.workloads.base.setting import Setting
+from density_study.workloads.base.test_case import TestCase
 from density_study.workloads.planning.plan import Plan
-from density_study.workloads.record.given import recorded
+from density_study.workloads.record.recorded import recorded
 from density_study.workloads.study.registry import kind_of
 from density_study.workloads.study.study import Study
 
@@ -44,27 +44,27 @@ class Noise:
 
 def imagined(study: Study, plan: Plan) -> Evidence:
     """What the plan's run will compare, if nothing goes wrong: its test cases on their variants."""
-    ran = {(step.setting.id, plan.builds[step.build]) for step in plan.trials if step.setting}
-    settings = tuple(
+    ran = {(step.test_case.id, plan.builds[step.build]) for step in plan.trials if step.test_case}
+    test_cases = tuple(
         # only how many there are matters; a latency violates no SLO
-        made_up(topology, setting, (1e-9,) * plan.repetitions)
-        for setting in study.settings()
+        made_up(topology, test_case, (1e-9,) * plan.repetitions)
+        for test_case in study.test_cases()
         for topology in plan.topologies.values()
-        if (setting.id, topology.name) in ran
+        if (test_case.id, topology.name) in ran
     )
     disks = [disk for one in plan.topologies.values() for host in one.hosts for disk in host.disks]
     return Evidence(
-        settings,
+        test_cases,
         plan.repetitions,
         isolation_of(topology.isolation for topology in plan.topologies.values()),
-        emulated=frozenset(disk.medium for disk in disks if disk.emulated),
-        sequential=plan.sharp is not None,
+        emulated=frozenset(disk.disk_type for disk in disks if disk.emulated),
+        sequential=plan.precise is not None,
     )
 
 
-def check_can_be_sharp(study: Study, plan: Plan, where: str) -> None:
-    """InputError if repetitions should end once comparisons are sharp, and there is none."""
-    if plan.sharp is None or compared(imagined(study, plan), study.hypotheses):
+def check_can_be_precise(study: Study, plan: Plan, where: str) -> None:
+    """InputError if repetitions should end once comparisons are precise enough, and there is none."""
+    if plan.precise is None or compared(imagined(study, plan), study.hypotheses):
         return
     raise InputError(
         "no throughput is compared, so no repetition would ever be the last one needed.",
@@ -73,45 +73,47 @@ def check_can_be_sharp(study: Study, plan: Plan, where: str) -> None:
     )
 
 
-def made_up(topology: AnyTopology, setting: Setting, points: tuple[float, ...]) -> SettingSummary:
-    """A setting with these points of every measure, of which only the rate's may be meant."""
-    kind = kind_of(setting.workload)
+def made_up(
+    topology: AnyTopology, test_case: TestCase, points: tuple[float, ...]
+) -> TestCaseSummary:
+    """A test case with these points of every measure, of which only the rate's may be meant."""
+    kind = kind_of(test_case.workload)
     fields = {"name": kind.rate, "value": 1.0, "unit": kind.rate_unit, "points": points}
     rate = Metric.model_validate(fields)
-    knobs = setting.summary_fields()
+    knobs = test_case.summary_fields()
     maps = knobs.get("readers") or knobs.get("files") or 0
     cpu = (
         Metric(name=f"cpu_{kind}", value=1.0, unit="percent", points=points, scope="host:any")
         for kind in ("used", "idle", "iowait")
     )
     recovery = Metric(name="time_to_recover", value=1.0, unit="s", points=points)
-    arm = recorded(topology).arm  # of a given cluster, what the study says
-    return SettingSummary(
+    variant = recorded(topology).variant  # of an existing cluster, what the study says
+    return TestCaseSummary(
         topology=topology.name,
-        vms_per_host=UNKNOWN_LEVEL if arm.vms_per_host is None else arm.vms_per_host,
+        vms_per_host=UNKNOWN_LEVEL if variant.vms_per_host is None else variant.vms_per_host,
         regionservers_per_node=UNKNOWN_LEVEL
-        if arm.regionservers_per_node is None
-        else arm.regionservers_per_node,
-        medium=arm.medium,
+        if variant.regionservers_per_node is None
+        else variant.regionservers_per_node,
+        disk_type=variant.disk_type,
         levels=dict(topology.levels),
-        setting=setting.id,
-        workload=setting.workload,
-        label=setting.id,
+        test_case=test_case.id,
+        workload=test_case.workload,
+        label=test_case.id,
         n_builds=len(points),
         metrics=(
             rate,
             *cpu,
             recovery,
             Metric(name="concurrent_maps", value=maps, unit="count"),
-            *_latencies(setting, points),
+            *_latencies(test_case, points),
         ),
         # of a target rate, only its presence matters here
-        **{**knobs, "target_ops_s": 1.0 if setting.is_paced else None},
+        **{**knobs, "target_ops_s": 1.0 if test_case.is_paced else None},
     )
 
 
-def _latencies(setting: Setting, points: Sequence[float]) -> Iterator[Metric]:
-    for operation in setting.latency_operations:
+def _latencies(test_case: TestCase, points: Sequence[float]) -> Iterator[Metric]:
+    for operation in test_case.latency_operations:
         for percentile in (50.0, 90.0, 95.0, 99.0, 99.9):
             yield Metric(
                 name="latency", value=1.0, unit="ms", operation=operation,

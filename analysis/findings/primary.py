@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from density_study.analysis.findings import claims, effects
-from density_study.analysis.findings.arms import comparable, placed
 from density_study.analysis.findings.best_density import FAMILY as BEST_DENSITY
 from density_study.analysis.findings.best_density import Candidate, candidates
 from density_study.analysis.findings.question import EXPECTED, Evidence, Question
+from density_study.analysis.findings.variants import comparable, placed
 from density_study.workloads.study.factors.registry import factors
 from density_study.workloads.study.hypotheses import Hypotheses
 
@@ -41,10 +41,10 @@ class Asked:
 
 
 def asked(evidence: Evidence, hypotheses: Hypotheses) -> Asked:
-    """Settings of unknown density or medium are compared only where a study compares clusters by name."""
-    compared = replace(evidence, settings=comparable(evidence.settings))
+    """Test cases of unknown density or disk type are compared only where a study compares clusters by name."""
+    compared = replace(evidence, test_cases=comparable(evidence.test_cases))
     standard = (*effects.questions(compared), *effects.expected(compared, hypotheses.expect))
-    known = replace(evidence, settings=placed(evidence.settings))
+    known = replace(evidence, test_cases=placed(evidence.test_cases))
     best = tuple(candidates(known, hypotheses.slo))
     claimed = claims.questions(known)
     every = tuple(chain(standard, *(one.pairs for one in best), *claimed.values()))
@@ -59,7 +59,7 @@ def names(
     asked: Iterable[Question], declared: Sequence[str] | None, more: Sequence[str] = ()
 ) -> tuple[str, ...]:
     """The names of the study's questions. Where it declares none: its hypotheses, or the throughput of the
-    variants that it names; the best density if it has an SLO; and the talk's claims of which it has all arms.
+    variants that it names; the best density if it has an SLO; and the talk's claims of which it has all variants.
     If there are none of these: the throughput of its other factors. more: kinds without a comparison yet."""
     if declared is not None:
         return tuple(declared)

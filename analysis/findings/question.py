@@ -1,4 +1,4 @@
-"""`Question`: two arms and a rule, not yet decided, and the obstacles to deciding it.
+"""`Question`: two variants and a rule, not yet decided, and the obstacles to deciding it.
 
 `Rule`: the range in which a ratio must lie for a statement to hold, fixed before the data.
 """
@@ -10,21 +10,21 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Literal
 
-from density_study.analysis.findings.arms import Points
+from density_study.analysis.findings.variants import Points
 from density_study.analysis.statistics.interval import Interval, mean_interval
 from density_study.analysis.statistics.sequential import sequence_mean
-from density_study.analysis.summary.summary import SettingSummary
+from density_study.analysis.summary.summary import TestCaseSummary
 from density_study.cluster.model.isolation import Isolation
 from density_study.workloads.study.factors.registry import factors
 from density_study.workloads.study.factors.vms_per_host import VMS_PER_HOST
 
 IntervalOf = Callable[[Sequence[float]], Interval]
-Differences = Callable[[SettingSummary, SettingSummary], tuple[str, ...]]
+Differences = Callable[[TestCaseSummary, TestCaseSummary], tuple[str, ...]]
 
-# Obstacles that other arms would not have; a finding's reason contains them word for word.
+# Obstacles that other variants would not have; a finding's reason contains them word for word.
 PROCESS_GROUPS = "process groups support no claim about VMs"
 EMULATED_GUESTS = "the VMs ran without KVM (emulated), which supports no claim about VMs"
-EMULATED_MEDIUM = "the medium is emulated, which supports no claim"
+EMULATED_DISK_TYPE = "the disk type is emulated, which supports no claim"
 NO_READ_AHEAD = "DataNodes on HDDs ran without libhadoop and did not read ahead"
 
 
@@ -77,17 +77,17 @@ SIMILAR = Rule(0.8, 1.25)  # method 2's margins of equivalence
 
 @dataclass(frozen=True)
 class Evidence:
-    """The input of all findings. `emulated`: the emulated media; `emulated_guests`: VMs ran without
-    hardware virtualization. `sequential`: the repetitions ended when the answer was sharp.
+    """The input of all findings. `emulated`: the emulated disks; `emulated_guests`: VMs ran without
+    hardware virtualization. `sequential`: the repetitions ended when the answer was precise enough.
 
-    differences: how two arms' disclosures differ beyond what the study declares (method 23).
-    declared: how they differ by what it declares. confounds: in what versions the given clusters of two arms
-    differ, which is no difference of density or medium. bounds: setting and topology of each search that
+    differences: how two variants' disclosures differ beyond what the study declares (method 23).
+    declared: how they differ by what it declares. confounds: in what versions the existing clusters of two variants
+    differ, which is no difference of density or disk type. bounds: test case and topology of each search that
     ended before its answer and a rejected load were one step apart. without_read_ahead: topologies whose
     DataNodes do not read ahead from HDDs.
     """
 
-    settings: tuple[SettingSummary, ...]
+    test_cases: tuple[TestCaseSummary, ...]
     repetitions: int
     isolation: Isolation
     emulated: frozenset[str] = frozenset()
@@ -101,46 +101,46 @@ class Evidence:
 
     @property
     def interval(self) -> IntervalOf:
-        """What computes the interval of an arm's mean."""
+        """What computes the interval of a variant's mean."""
         return sequence_mean if self.sequential else mean_interval
 
-    def about_vms(self, *arms: SettingSummary) -> tuple[str, ...]:
-        """Why these arms support no claim about VMs (method 24)."""
+    def about_vms(self, *variants: TestCaseSummary) -> tuple[str, ...]:
+        """Why these variants support no claim about VMs (method 24)."""
         nodes = self.isolation.facts
         if nodes.stand_in and not nodes.only_stands_in:
             return (f"{nodes.noun}s support no claim about VMs",)
-        return self.about_density(*arms)
+        return self.about_density(*variants)
 
-    def about_density(self, *arms: SettingSummary) -> tuple[str, ...]:
-        """Why these arms support no claim about what the nodes are: VMs or containers."""
+    def about_density(self, *variants: TestCaseSummary) -> tuple[str, ...]:
+        """Why these variants support no claim about what the nodes are: VMs or containers."""
         if self.isolation.facts.only_stands_in:
             return (PROCESS_GROUPS,)
         if self.emulated_guests:
             return (EMULATED_GUESTS,)
-        return self.about_media(*arms)
+        return self.about_disk_types(*variants)
 
-    def about_media(self, *arms: SettingSummary) -> tuple[str, ...]:
-        """Why these arms support no claim about disks (method 24)."""
-        if any(arm.medium in self.emulated for arm in arms):
-            return (EMULATED_MEDIUM,)
-        if any(arm.topology in self.without_read_ahead for arm in arms):
+    def about_disk_types(self, *variants: TestCaseSummary) -> tuple[str, ...]:
+        """Why these variants support no claim about disks (method 24)."""
+        if any(variant.disk_type in self.emulated for variant in variants):
+            return (EMULATED_DISK_TYPE,)
+        if any(variant.topology in self.without_read_ahead for variant in variants):
             return (NO_READ_AHEAD,)
-        if len(arms) == 2 and (versions := self.confounds(*arms)):
+        if len(variants) == 2 and (versions := self.confounds(*variants)):
             return (f"the clusters differ in more than that: {', '.join(versions)}",)
-        for name, level in (pair for arm in arms for pair in arm.levels.items()):
+        for name, level in (pair for variant in variants for pair in variant.levels.items()):
             if name in factors() and (why := factors()[name].obstacle(level)):
                 return (why,)
-        return self.about_unknown(*arms)
+        return self.about_unknown(*variants)
 
-    def about_unknown(self, *arms: SettingSummary) -> tuple[str, ...]:
-        """Why these arms support no claim because nobody recorded what their checks need."""
-        if any(arm.n_unknown for arm in arms):
-            return ("an arm has trials whose verdict is unknown, which support no claim",)
+    def about_unknown(self, *variants: TestCaseSummary) -> tuple[str, ...]:
+        """Why these variants support no claim because nobody recorded what their checks need."""
+        if any(variant.n_unknown for variant in variants):
+            return ("a variant has trials whose verdict is unknown, which support no claim",)
         return ()
 
-    def about_searches(self, *arms: SettingSummary) -> tuple[str, ...]:
-        """Why the rates of these arms support no claim: the ratio of a lower bound is none of the answers."""
-        if any((arm.setting, arm.topology) in self.bounds for arm in arms):
+    def about_searches(self, *variants: TestCaseSummary) -> tuple[str, ...]:
+        """Why the rates of these variants support no claim: the ratio of a lower bound is none of the answers."""
+        if any((variant.test_case, variant.topology) in self.bounds for variant in variants):
             return ("a search used up its probes, so that its answer is a lower bound",)
         return ()
 
@@ -161,18 +161,18 @@ class Question:
     With a `reference`, the ratio is `later` over that number, which has the unit of the points.
     part: the inequality of a claim that this is.
     main: it belongs to a question of the study, and is tested; the others are only measured.
-    cells: (setting, topology) of each test case whose points it uses.
+    cells: (test case, topology) of each test case whose points it uses.
     obstacles: why it cannot support a claim; its effect is shown nevertheless.
-    refused: in what the arms' disclosures differ, so that they are not comparable; no effect is shown.
+    refused: in what the variants' disclosures differ, so that they are not comparable; no effect is shown.
     withheld: why the points are no comparison; no effect is shown.
-    declared: the differences between the arms that the study declares.
+    declared: the differences between the variants that the study declares.
     """
 
     id: str
     family: str
     subject: str
     measure: str
-    arms: str
+    variants: str
     rule: Rule
     first: Points
     later: Points
@@ -195,7 +195,7 @@ class Question:
     @property
     def statement(self) -> str:
         among = f", {self.among}" if self.among else ""
-        return f"{self.subject}{among}: {self.measure}, {self.arms}"
+        return f"{self.subject}{among}: {self.measure}, {self.variants}"
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """What each question of a plan can decide, for which it needs which test cases and how many hours.
 
-The comparisons are those of analysis/findings, on synthetic settings with one point per repetition, so that
+The comparisons are those of analysis/findings, on synthetic test cases with one point per repetition, so that
 they are exactly those that will be tested.
 """
 
@@ -28,7 +28,7 @@ from density_study.workloads.planning.plan import Plan, Step
 from density_study.workloads.study.study import Study
 
 Cell = tuple[str, str]
-"""A test case on a variant: (setting, topology)."""
+"""A test case on a variant: (test case, topology)."""
 WANTED_RATIO = 1.2
 """Ratio that power is computed for where neither the rule nor the study names one: the talk's gain per VM."""
 
@@ -36,7 +36,7 @@ WANTED_RATIO = 1.2
 @dataclass(frozen=True)
 class PlannedQuestion:
     """A question and its comparisons. `of`: comparisons of all questions, which share the error budget.
-    `sequential`: repetitions end when the answer is sharp."""
+    `sequential`: repetitions end when the answer is precise enough."""
 
     name: str
     comparisons: tuple[Question, ...]
@@ -67,7 +67,7 @@ class PlannedQuestion:
 
     def _power(self, one: Question, repetitions: int, spread: float) -> float:
         ratio = one.rule.planned(self.wanted)
-        # of a paired difference; a level has one arm, a ratio of ratios four
+        # of a paired difference; a level has one variant, a ratio of ratios four
         error = spread * sqrt(max(1, len(one.cells)) / max(1, repetitions))
         errors = fixed_errors(repetitions, self.of)
         if self.sequential:
@@ -105,7 +105,7 @@ def questions_of(
             name,
             tuple(one for one in every.main if one.name == name and one.later),
             max(1, able),
-            plan.sharp is not None,
+            plan.precise is not None,
             wanted,
         )
         for name in names
@@ -115,15 +115,17 @@ def questions_of(
 def needed(plan: Plan, cells: Iterable[Cell]) -> frozenset[Cell]:
     """The cells, and those on the same variants that write their data or measure the rate they target."""
     found = set(cells)
-    ran = {(step.setting.id, plan.builds[step.build]) for step in plan.trials if step.setting}
-    settings = {step.setting.id: step.setting for step in plan.trials if step.setting}
+    ran = {(step.test_case.id, plan.builds[step.build]) for step in plan.trials if step.test_case}
+    test_cases = {step.test_case.id: step.test_case for step in plan.trials if step.test_case}
     waiting = list(found)
     while waiting:
-        setting, topology = waiting.pop()
-        if setting not in settings:
+        test_case, topology = waiting.pop()
+        if test_case not in test_cases:
             continue
-        for other in settings.values():
-            before = other.writes_for(settings[setting]) or other.measures_for(settings[setting])
+        for other in test_cases.values():
+            before = other.writes_for(test_cases[test_case]) or other.measures_for(
+                test_cases[test_case]
+            )
             if before and (other.id, topology) in ran - found:
                 found.add((other.id, topology))
                 waiting.append((other.id, topology))
@@ -138,9 +140,9 @@ def seconds_of(plan: Plan, cells: frozenset[Cell]) -> float:
 
 def _is_for(plan: Plan, step: Step, cells: frozenset[Cell], variants: set[str]) -> bool:
     topology = plan.builds[step.build]
-    if step.setting is None:
+    if step.test_case is None:
         return topology in variants
-    return (step.setting.id, topology) in cells
+    return (step.test_case.id, topology) in cells
 
 
 def lines(
@@ -156,7 +158,7 @@ def lines(
         needs = f"{_size(one, mine)}, {_clock(seconds_of(plan, mine))}"
         yield f"question {one.name}: {needs}; {_chances(one, plan, noise)}"
     every = frozenset(
-        (step.setting.id, plan.builds[step.build]) for step in plan.trials if step.setting
+        (step.test_case.id, plan.builds[step.build]) for step in plan.trials if step.test_case
     )
     if rest := every - spent:
         rest_s = plan.estimate_s - seconds_of(plan, frozenset(spent))

@@ -1,4 +1,4 @@
-"""The settings on which a claim is decided, out of all settings of a study."""
+"""The test cases on which a claim is decided, out of all test cases of a study."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
-from density_study.analysis.findings.arms import Pair, Points, cells, rate_points
 from density_study.analysis.findings.control import more_servers
 from density_study.analysis.findings.factors import baseline
 from density_study.analysis.findings.question import Evidence, Question, Rule
-from density_study.analysis.summary.summary import SettingSummary
+from density_study.analysis.findings.variants import Pair, Points, cells, rate_points
+from density_study.analysis.summary.summary import TestCaseSummary
 from density_study.workloads.study.factors.registry import factors
 
 _ABOUT_VMS = ("C5", "C6", "C7", "C9")
 
-# With compression, erasure coding or another read size. Plain settings differ in their readers only.
+# With compression, erasure coding or another read size. Plain test cases differ in their readers only.
 _SPECIAL_DFSIO = re.compile(r"testdfsio-(?![a-z]+-n\d+(-r\d+)?$).*")
 
 
@@ -26,21 +26,21 @@ def compared(
     part: str,
     pair: Pair,
     id_: str,
-    arms: str,
+    variants: str,
     rule: Rule,
     points: tuple[Points, Points] | None = None,
     **more: Any,
 ) -> Question:
-    """A part of a claim: the later setting of `pair` over the first, by their rates unless `points` says
-    otherwise. more: other fields of the question; the subject is otherwise the first setting."""
+    """A part of a claim: the later test case of `pair` over the first, by their rates unless `points` says
+    otherwise. more: other fields of the question; the subject is otherwise the first test case."""
     first, later = points or (rate_points(pair[0]), rate_points(pair[1]))
-    about = evidence.about_vms if claim in _ABOUT_VMS else evidence.about_media
+    about = evidence.about_vms if claim in _ABOUT_VMS else evidence.about_disk_types
     fields = {"subject": pair[0].label, "measure": "throughput", **more}
     return Question(
         id=f"{claim}-{id_}",
         family=claim,
         part=part,
-        arms=arms,
+        variants=variants,
         rule=rule,
         first=first,
         later=later,
@@ -52,60 +52,60 @@ def compared(
 
 
 def least_dense(
-    evidence: Evidence, mode: str, medium: str | None = None
-) -> tuple[SettingSummary, ...]:
-    """Settings of a mode at the run's fewest VMs and RegionServers."""
-    fewest = min((entry.vms_per_host for entry in evidence.settings), default=0)
+    evidence: Evidence, mode: str, disk_type: str | None = None
+) -> tuple[TestCaseSummary, ...]:
+    """Test cases of a mode at the run's fewest VMs and RegionServers."""
+    fewest = min((entry.vms_per_host for entry in evidence.test_cases), default=0)
     return tuple(
         entry
         for entry in plain(evidence, mode)
-        if entry.vms_per_host == fewest and medium in (None, entry.medium)
+        if entry.vms_per_host == fewest and disk_type in (None, entry.disk_type)
     )
 
 
-def plain(evidence: Evidence, mode: str) -> tuple[SettingSummary, ...]:
-    """Settings of a mode without noisy neighbour, control arm, later version or configuration, target rate or
+def plain(evidence: Evidence, mode: str) -> tuple[TestCaseSummary, ...]:
+    """Test cases of a mode without noisy neighbour, control variant, later version or configuration, target rate or
     other storage options."""
     usual = (
         entry
-        for entry in evidence.settings
+        for entry in evidence.test_cases
         if entry.mode == mode
         and entry.neighbour is None
         and entry.target_ops_s is None
         and entry.sought is None
         and entry.fault is None
-        and not _SPECIAL_DFSIO.fullmatch(entry.setting)
+        and not _SPECIAL_DFSIO.fullmatch(entry.test_case)
     )
     named = (factor.name for factor in factors().values() if factor.is_named)
-    return baseline(usual, evidence.settings, "regionservers_per_node", *named)
+    return baseline(usual, evidence.test_cases, "regionservers_per_node", *named)
 
 
-def on(evidence: Evidence, mode: str, vms_per_host: int) -> tuple[SettingSummary, ...]:
-    """Settings of a mode at one density, on flash if the run has it (the talk's VMs were on flash)."""
+def on(evidence: Evidence, mode: str, vms_per_host: int) -> tuple[TestCaseSummary, ...]:
+    """Test cases of a mode at one density, on flash if the run has it (the talk's VMs were on flash)."""
     entries = [entry for entry in plain(evidence, mode) if entry.vms_per_host == vms_per_host]
-    flash = tuple(entry for entry in entries if entry.medium == "flash")
+    flash = tuple(entry for entry in entries if entry.disk_type == "flash")
     return flash or tuple(entries)
 
 
-def most_loaded(entries: Sequence[SettingSummary]) -> tuple[SettingSummary, ...]:
-    """The setting with the most readers or threads per data-set size; smaller sizes first."""
+def most_loaded(entries: Sequence[TestCaseSummary]) -> tuple[TestCaseSummary, ...]:
+    """The test case with the most readers or threads per data-set size; smaller sizes first."""
     by_size = sorted(entries, key=lambda entry: entry.records or 0)
     groups = groupby(by_size, key=lambda entry: entry.records or 0)
     return tuple(max(same, key=_load) for _, same in groups)
 
 
-def _load(entry: SettingSummary) -> float:
+def _load(entry: TestCaseSummary) -> float:
     return entry.threads or readers(entry)
 
 
-def readers(entry: SettingSummary) -> float:
+def readers(entry: TestCaseSummary) -> float:
     """Maps that ran concurrently (method 14); the number of files if that is not known."""
     found = next((m.value for m in entry.metrics if m.name == "concurrent_maps"), None)
     return float(found if found is not None else entry.files or 0)
 
 
-def by_threads(entries: Sequence[SettingSummary]) -> tuple[Pair, ...]:
-    """The settings with the fewest and the most threads at the largest data set; empty if they are equal."""
+def by_threads(entries: Sequence[TestCaseSummary]) -> tuple[Pair, ...]:
+    """The test cases with the fewest and the most threads at the largest data set; empty if they are equal."""
     sized = [entry for entry in entries if entry.threads]
     largest = max((entry.records or 0 for entry in sized), default=0)
     ordered = [entry for entry in sized if entry.records == largest]

@@ -12,18 +12,18 @@ from markupsafe import Markup
 from density_study.analysis.comparison.compare import Change, RunComparison
 from density_study.analysis.comparison.declared import Declared
 from density_study.analysis.comparison.numbers import TAIL
-from density_study.analysis.findings.arms import latency, main_operation
+from density_study.analysis.findings.variants import latency, main_operation
 from density_study.analysis.hub.trend import trend
 from density_study.analysis.report.charts.figure import Column, DataTable, Figure
 from density_study.analysis.report.charts.observations import View
 from density_study.analysis.report.charts.quantity import interval, quantity, ratio
 from density_study.analysis.report.html import policy, static, templates
-from density_study.analysis.summary.summary import Metric, SettingSummary, Summary
+from density_study.analysis.summary.summary import Metric, Summary, TestCaseSummary
 from density_study.cluster.state import atomic
 from density_study.workloads.study.metrics import main_rates
 
 SIDES = ("A", "B")
-HEADER = ("Setting", "Arm", "Measure", "A", "B", "B over A", "p, adjusted", "Outcome")
+HEADER = ("Test case", "Variant", "Measure", "A", "B", "B over A", "p, adjusted", "Outcome")
 NUMERIC = HEADER[3:7]
 
 
@@ -80,20 +80,20 @@ def _figure(pair: Pair) -> Figure | None:
     drawn = trend(named, (), "rates")
     if drawn is None:
         return None
-    caption = "Each setting's rate in both runs, with its interval. Lines only guide the eye."
+    caption = "Each test case's rate in both runs, with its interval. Lines only guide the eye."
     return replace(drawn, title="Rates", caption=caption)
 
 
 def _rows(pair: Pair) -> Iterator[tuple[str, ...]]:
     changes = {change.finding.id: change for change in pair.comparison.changes}
     view = View(pair.after)
-    before = {(one.setting, one.topology): one for one in pair.before.settings}
-    for later in pair.after.settings:
-        first = before.get((later.setting, later.topology))
+    before = {(one.test_case, one.topology): one for one in pair.before.test_cases}
+    for later in pair.after.test_cases:
+        first = before.get((later.test_case, later.topology))
         if first is None:
             continue
         for family, measure, numbers in _measures(first, later):
-            change = changes.get(f"{family}-{later.setting}-{later.topology}")
+            change = changes.get(f"{family}-{later.test_case}-{later.topology}")
             if change is not None:
                 yield (
                     later.label,
@@ -105,7 +105,7 @@ def _rows(pair: Pair) -> Iterator[tuple[str, ...]]:
 
 
 def _measures(
-    first: SettingSummary, later: SettingSummary
+    first: TestCaseSummary, later: TestCaseSummary
 ) -> Iterator[tuple[str, str, Sequence[Metric | None]]]:
     """(family of the comparison, what is measured, its numbers in A and in B)."""
     yield "rates", "throughput", (_rate(first), _rate(later))
@@ -116,7 +116,7 @@ def _measures(
         yield "latencies", f"{operation} p{TAIL:g}, {kind}", tails
 
 
-def _rate(entry: SettingSummary) -> Metric | None:
+def _rate(entry: TestCaseSummary) -> Metric | None:
     return next((metric for metric in entry.metrics if metric.name in main_rates()), None)
 
 

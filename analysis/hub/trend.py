@@ -1,4 +1,4 @@
-"""The rate of each setting over the runs of a study, with its change points, as one figure."""
+"""The rate of each test case over the runs of a study, with its change points, as one figure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from density_study.analysis.report.charts.figure import (
 from density_study.analysis.report.charts.observations import Row, View
 from density_study.analysis.report.charts.palette import INK, Style, styles
 from density_study.analysis.report.charts.quantity import interval, quantity, ratio, sign
-from density_study.analysis.summary.summary import Metric, SettingSummary, Summary
+from density_study.analysis.summary.summary import Metric, Summary, TestCaseSummary
 from density_study.workloads.study.metrics import main_rates
 
 NEWEST = 60
@@ -39,20 +39,20 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True)
 class Point:
-    """The rate of a setting in one run. `place` is that of the metric in the run's summary.json."""
+    """The rate of a test case in one run. `place` is that of the metric in the run's summary.json."""
 
     run: str
     place: str
-    entry: SettingSummary
+    entry: TestCaseSummary
     metric: Metric
     where: str
 
 
 def trend(summaries: Sequence[Summary], changes: Sequence[ChangePoint], id_: str) -> Figure | None:
-    """The figure of the newest 60 of `summaries`, oldest first; None unless two of them share a setting."""
+    """The figure of the newest 60 of `summaries`, oldest first; None unless two of them share a test case."""
     drawn = summaries[-NEWEST:]
     points = list(_points(drawn))
-    shared = [same for same in _by_setting(points).values() if len({p.run for p in same}) > 1]
+    shared = [same for same in _by_test_case(points).values() if len({p.run for p in same}) > 1]
     if not shared:
         return None
     look = styles(list(dict.fromkeys(point.where for same in shared for point in same)))
@@ -64,7 +64,7 @@ def trend(summaries: Sequence[Summary], changes: Sequence[ChangePoint], id_: str
     return Figure(
         id=id_,
         title="Rate over runs",
-        caption="The rate of each setting in each run, with its interval. A dashed line marks a change "
+        caption="The rate of each test case in each run, with its interval. A dashed line marks a change "
         "point: from this run on, the rate has another level (tested by permutation, with Bonferroni's "
         "correction).",
         panels=panels,
@@ -76,35 +76,35 @@ def trend(summaries: Sequence[Summary], changes: Sequence[ChangePoint], id_: str
 
 
 def _points(summaries: Sequence[Summary]) -> Iterator[Point]:
-    """Of every setting without a target rate, in the order of the newest run's settings."""
+    """Of every test case without a target rate, in the order of the newest run's test cases."""
     for summary in reversed(summaries):
         view = View(summary)
-        for at, entry in enumerate(summary.settings):
+        for at, entry in enumerate(summary.test_cases):
             if entry.target_ops_s is not None:
                 continue  # a target rate is not a result
             for number, metric in enumerate(entry.metrics):
                 if metric.name in main_rates() and metric.value is not None:
-                    place = f"/settings/{at}/metrics/{number}"
+                    place = f"/test_cases/{at}/metrics/{number}"
                     yield Point(summary.run, place, entry, metric, view.where(entry))
 
 
-def _by_setting(points: Sequence[Point]) -> dict[Key, list[Point]]:
-    """The points of each setting and topology that were measured with the parameters of the newest one,
+def _by_test_case(points: Sequence[Point]) -> dict[Key, list[Point]]:
+    """The points of each test case and topology that were measured with the parameters of the newest one,
     oldest first."""
     found: dict[Key, list[Point]] = {}
     for point in points:
-        same = found.setdefault((point.entry.setting, point.entry.topology), [])
+        same = found.setdefault((point.entry.test_case, point.entry.topology), [])
         if not same or not differing((same[0].entry, point.entry)):
             same.append(point)
     return {key: same[::-1] for key, same in found.items()}
 
 
 def _panels(shared: Sequence[Sequence[Point]]) -> dict[Key, list[Point]]:
-    """A panel for each setting; its topologies share it. Settings of two units do not share an axis."""
+    """A panel for each test case; its topologies share it. Test cases of two units do not share an axis."""
     found: dict[Key, list[Point]] = {}
     for same in shared:
         newest = same[-1]
-        found.setdefault((newest.entry.setting, newest.metric.unit), []).extend(same)
+        found.setdefault((newest.entry.test_case, newest.metric.unit), []).extend(same)
     return found
 
 
@@ -180,7 +180,7 @@ def _change_rows(points: Sequence[Point], changes: Sequence[ChangePoint]) -> Ite
 
 def _table(points: Sequence[Point]) -> DataTable:
     columns = (
-        Column("Setting"), Column("Arm"), Column("Run"), Column("Rate", numeric=True),
+        Column("Test case"), Column("Variant"), Column("Run"), Column("Rate", numeric=True),
         Column("Interval", numeric=True), Column("Builds", numeric=True),
     )  # fmt: skip
     rows = tuple(
@@ -207,6 +207,6 @@ def _notes(
         yield f"The newest {len(drawn)} of {len(summaries)} runs. Change points use all of them."
     if left_out := len(points) - sum(map(len, shared)):
         yield (
-            f"{left_out} more numbers are not drawn: no other run has their setting, or it was measured "
+            f"{left_out} more numbers are not drawn: no other run has their test case, or it was measured "
             "with other parameters."
         )

@@ -15,17 +15,17 @@ from density_study.analysis.summary.summary import (
     VERDICT_WORDS,
     Finding,
     FindingVerdict,
-    SettingSummary,
+    TestCaseSummary,
 )
 from density_study.cluster.model.isolation import isolation_of
 from density_study.workloads.planning.plan import Plan
 from density_study.workloads.study.hypotheses import Hypotheses
 
-_CLAIMED: tuple[FindingVerdict, ...] = ("reproduced", "contradicted")
-_NOTHING: FindingVerdict = "no claim"
+_CLAIMED: tuple[FindingVerdict, ...] = ("confirmed", "refuted")
+_NOTHING: FindingVerdict = "inconclusive"
 _ANOTHER = "another"
 """A claim of another statement than the true one: that another density is the best."""
-Decide = Callable[[tuple[SettingSummary, ...]], Sequence[Finding]]
+Decide = Callable[[tuple[TestCaseSummary, ...]], Sequence[Finding]]
 
 
 @dataclass
@@ -122,7 +122,7 @@ def decisions(drawing: Drawing, decide: Decide, seeds: Sequence[int]) -> Decisio
     wrong = 0
     for seed in seeds:
         questions = set()
-        for one in decide(drawing.settings(seed)):
+        for one in decide(drawing.test_cases(seed)):
             if not one.question:
                 continue
             decision = known.setdefault(one.id, _decision(one, _NOTHING))
@@ -140,18 +140,20 @@ def _decision(one: Finding, truth: FindingVerdict) -> Decision:
 
 
 def decider(plan: Plan, asked: Hypotheses) -> Decide:
-    """What the analysis of a run of this plan decides from its settings, where every trial is valid."""
+    """What the analysis of a run of this plan decides from its test cases, where every trial is valid."""
     isolation = isolation_of(one.isolation for one in plan.topologies.values())
     emulated = frozenset(
-        topology.arm.medium
+        topology.variant.disk_type
         for topology in plan.built
         if any(disk.emulated for node in topology.workers for disk in node.disks)
     )
 
-    sequential = plan.sharp is not None
+    sequential = plan.precise is not None
 
-    def decide(settings: tuple[SettingSummary, ...]) -> Sequence[Finding]:
-        evidence = Evidence(settings, plan.repetitions, isolation, emulated, sequential=sequential)
+    def decide(test_cases: tuple[TestCaseSummary, ...]) -> Sequence[Finding]:
+        evidence = Evidence(
+            test_cases, plan.repetitions, isolation, emulated, sequential=sequential
+        )
         return findings(evidence, asked)
 
     return decide

@@ -1,4 +1,4 @@
-"""The settings of a rehearsed study as a summary holds them, drawn from the model without records.
+"""The test cases of a rehearsed study as a summary holds them, drawn from the model without records.
 
 The speeds of trials are those of a rehearsal with records and the same seed. Each cell's network is solved
 once: noise changes all of its service times alike, so that rates follow the speed, and latencies its inverse.
@@ -15,17 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from density_study.analysis.findings.power_of_design import made_up
-from density_study.analysis.summary.summary import Metric, SettingSummary
+from density_study.analysis.summary.summary import Metric, TestCaseSummary
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.providers.simulated.noise import SILENT, Noise
 from density_study.cluster.providers.simulated.rehearsal import Rehearsal
-from density_study.workloads.base.setting import Setting
+from density_study.workloads.base.test_case import TestCase
 from density_study.workloads.planning.plan import Plan, Step
 from density_study.workloads.simulated.dfsio_model import seconds_of
 from density_study.workloads.simulated.models import model_of
 from density_study.workloads.simulated.outcome import Outcome, percentile_s
 from density_study.workloads.study.registry import kind_of
-from density_study.workloads.testdfsio.setting import DfsioSetting
+from density_study.workloads.testdfsio.test_case import DfsioTestCase
 
 PERCENTILES = (50.0, 90.0, 95.0, 99.0, 99.9)
 Speeds = NDArray[np.float64]
@@ -33,16 +33,16 @@ Speeds = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Cell:
-    """A setting on a topology: its trials in the order of repetitions, and what the network says of it."""
+    """A test case on a topology: its trials in the order of repetitions, and what the network says of it."""
 
     topology: Topology
-    setting: Setting
+    test_case: TestCase
     steps: tuple[Step, ...]
     outcome: Outcome
 
 
 class Drawing:
-    """Of a plan whose settings can be rehearsed."""
+    """Of a plan whose test cases can be rehearsed."""
 
     def __init__(self, plan: Plan, rehearsal: Rehearsal) -> None:
         self._rehearsal = rehearsal
@@ -50,23 +50,23 @@ class Drawing:
 
     @property
     def left_out(self) -> int:
-        """Settings that are searches: only a rehearsal with records finds their answers."""
-        return sum(cell.setting.sought is not None for cell in self._cells)
+        """Test cases that are searches: only a rehearsal with records finds their answers."""
+        return sum(cell.test_case.sought is not None for cell in self._cells)
 
-    def truth(self) -> tuple[SettingSummary, ...]:
+    def truth(self) -> tuple[TestCaseSummary, ...]:
         """Without noise."""
-        return self._settings(SILENT, 0)
+        return self._test_cases(SILENT, 0)
 
-    def settings(self, seed: int) -> tuple[SettingSummary, ...]:
+    def test_cases(self, seed: int) -> tuple[TestCaseSummary, ...]:
         """Of one rehearsal with this seed."""
-        return self._settings(self._rehearsal.noise, seed)
+        return self._test_cases(self._rehearsal.noise, seed)
 
-    def _settings(self, noise: Noise, seed: int) -> tuple[SettingSummary, ...]:
+    def _test_cases(self, noise: Noise, seed: int) -> tuple[TestCaseSummary, ...]:
         drawn = replace(self._rehearsal, noise=noise, seed=seed)
         return tuple(
             _summary(cell, _speeds(cell, drawn))
             for cell in self._cells
-            if cell.setting.sought is None
+            if cell.test_case.sought is None
         )
 
 
@@ -74,30 +74,32 @@ def _cells(plan: Plan, rehearsal: Rehearsal) -> Iterator[Cell]:
     trials: dict[tuple[str, str], list[Step]] = {}
     of_build: dict[str, list[Step]] = {}
     for step in plan.trials:
-        if step.setting is not None and step.overhead_pair is None:
-            trials.setdefault((plan.builds[step.build], step.setting.id), []).append(step)
+        if step.test_case is not None and step.overhead_pair is None:
+            trials.setdefault((plan.builds[step.build], step.test_case.id), []).append(step)
             of_build.setdefault(step.build, []).append(step)
     built = {topology.name: topology for topology in plan.built}
     network = cache(partial(_outcome, rehearsal))
     for (name, _), steps in trials.items():
-        topology, setting = built[name], steps[0].setting
-        assert setting is not None
-        if setting.target_share is not None:
-            measuring = (one.setting for one in of_build[steps[0].build] if one.setting)
-            rates = [network(topology, one).rate for one in measuring if one.measures_for(setting)]
-            setting = setting.at_rate(max(rates) * setting.target_share / 100)
-        yield Cell(topology, setting, tuple(steps), network(topology, setting))
+        topology, test_case = built[name], steps[0].test_case
+        assert test_case is not None
+        if test_case.target_share is not None:
+            measuring = (one.test_case for one in of_build[steps[0].build] if one.test_case)
+            rates = [
+                network(topology, one).rate for one in measuring if one.measures_for(test_case)
+            ]
+            test_case = test_case.at_rate(max(rates) * test_case.target_share / 100)
+        yield Cell(topology, test_case, tuple(steps), network(topology, test_case))
 
 
-def _outcome(rehearsal: Rehearsal, topology: Topology, setting: Setting) -> Outcome:
+def _outcome(rehearsal: Rehearsal, topology: Topology, test_case: TestCase) -> Outcome:
     """Without noise."""
-    declared = rehearsal.effects.log_speed(topology, setting.mode_name)
-    return model_of(setting).outcome(rehearsal, topology, setting, declared)
+    declared = rehearsal.effects.log_speed(topology, test_case.mode_name)
+    return model_of(test_case).outcome(rehearsal, topology, test_case, declared)
 
 
 def _speeds(cell: Cell, drawn: Rehearsal) -> Speeds:
     """Logarithms, by trial, over the speed of the cell's outcome."""
-    mode = cell.setting.mode_name
+    mode = cell.test_case.mode_name
     declared = drawn.effects.log_speed(cell.topology, mode)
     return np.array(
         [
@@ -108,15 +110,15 @@ def _speeds(cell: Cell, drawn: Rehearsal) -> Speeds:
     )
 
 
-def _summary(cell: Cell, log_speeds: Speeds) -> SettingSummary:
+def _summary(cell: Cell, log_speeds: Speeds) -> TestCaseSummary:
     speeds = np.exp(log_speeds)
-    kind, paced = kind_of(cell.setting.workload), cell.setting.is_paced
+    kind, paced = kind_of(cell.test_case.workload), cell.test_case.is_paced
     rates = _rates(cell, speeds)
     metrics = [_metric(kind.rate, kind.rate_unit, np.broadcast_to(rates, speeds.shape))]
     kind_of_latency, means = "closed-loop", cell.outcome.mean_s
     if cell.outcome.intended_s:
         kind_of_latency, means = "intended", cell.outcome.intended_s
-    for operation in set(means).intersection(cell.setting.latency_operations):
+    for operation in set(means).intersection(cell.test_case.latency_operations):
         for percentile in PERCENTILES:
             ms = 1000 * percentile_s(means[operation], percentile)
             metrics.append(
@@ -124,17 +126,17 @@ def _summary(cell: Cell, log_speeds: Speeds) -> SettingSummary:
                         latency_kind=kind_of_latency, percentile=percentile)
             )  # fmt: skip
     metrics += _of_hosts(cell, 1 / speeds if paced else np.ones_like(speeds))
-    empty = made_up(cell.topology, cell.setting, (1.0,) * len(speeds))
-    fields = cell.setting.summary_fields()
+    empty = made_up(cell.topology, cell.test_case, (1.0,) * len(speeds))
+    fields = cell.test_case.summary_fields()
     return empty.model_copy(update={"metrics": tuple(metrics), **fields})
 
 
 def _rates(cell: Cell, speeds: Speeds) -> Speeds:
-    if not isinstance(cell.setting, DfsioSetting):
-        return cell.outcome.rate * (np.ones_like(speeds) if cell.setting.is_paced else speeds)
-    map_s, stream_s = seconds_of(cell.setting, cell.outcome)
-    waves = -(-cell.setting.files // cell.outcome.at_once)
-    return cell.setting.asked_bytes / 2**20 / (waves * (map_s - stream_s + stream_s / speeds))
+    if not isinstance(cell.test_case, DfsioTestCase):
+        return cell.outcome.rate * (np.ones_like(speeds) if cell.test_case.is_paced else speeds)
+    map_s, stream_s = seconds_of(cell.test_case, cell.outcome)
+    waves = -(-cell.test_case.files // cell.outcome.at_once)
+    return cell.test_case.asked_bytes / 2**20 / (waves * (map_s - stream_s + stream_s / speeds))
 
 
 def _of_hosts(cell: Cell, by: Speeds) -> list[Metric]:
@@ -153,7 +155,7 @@ def _of_hosts(cell: Cell, by: Speeds) -> list[Metric]:
             _metric("cpu_iowait", "percent", np.maximum(waiting, 0.01), scope=scope),
             _metric("cpu_idle", "percent", 100 - used - waiting, scope=scope),
         ]
-    if isinstance(cell.setting, DfsioSetting):
+    if isinstance(cell.test_case, DfsioTestCase):
         found.append(_metric("concurrent_maps", "count", cell.outcome.at_once * np.ones_like(by)))
     return found
 

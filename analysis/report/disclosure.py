@@ -35,7 +35,7 @@ HEADINGS = {
     "differences": "Differences between builds",
     "emulated": "Emulated disks",
     "files": "Configuration files as rendered",
-    "given": "What the given cluster says of itself",
+    "existing": "What the existing cluster says of itself",
     "in_effect": "Settings in effect",
     "isolation": "Kind of node",
     "listens_on_all_addresses": "Daemons that listen on all addresses",

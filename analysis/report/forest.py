@@ -44,10 +44,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Group:
-    """Comparisons of one measure between the same arms, by the same rule."""
+    """Comparisons of one measure between the same variants, by the same rule."""
 
     title: str
-    arms: str
+    variants: str
     rule: str
     rows: tuple[Row, ...]
 
@@ -77,7 +77,7 @@ def forest(summary: Summary) -> Forest:
     scale = _Scale(low, high)
     claims = {one.family for one in summary.findings if is_whole(one)}
     groups: dict[tuple[str, str, str, str], list[Row]] = {}
-    warned = {(one.setting, one.topology) for one in summary.trials if one.has_warnings}
+    warned = {(one.test_case, one.topology) for one in summary.trials if one.has_warnings}
     for at, finding in numbered:
         groups.setdefault(_group(finding, claims), []).append(
             _row(at, finding, scale, _has_warnings(finding, warned))
@@ -102,7 +102,7 @@ class _Scale:
 
 
 def _group(finding: Finding, claims: Collection[str | None]) -> tuple[str, str, str, str]:
-    """Title, arms and rule of the finding's group, and its family: families are not mixed."""
+    """Title, variants and rule of the finding's group, and its family: families are not mixed."""
     family = finding.family or ""
     if finding.measure is None:
         return "", "", "", family
@@ -112,7 +112,7 @@ def _group(finding: Finding, claims: Collection[str | None]) -> tuple[str, str, 
         title = f"Claim {family}: {finding.measure}"
     if family.startswith("expect-"):
         title = f"Hypothesis {family.removeprefix('expect-')}: {finding.measure}"
-    return title, f"{finding.arms or ''}{among}", finding.rule or "", family
+    return title, f"{finding.variants or ''}{among}", finding.rule or "", family
 
 
 def _row(at: int, finding: Finding, scale: _Scale, has_warnings: bool) -> Row:
@@ -127,7 +127,7 @@ def _row(at: int, finding: Finding, scale: _Scale, has_warnings: bool) -> Row:
         words=VERDICT_WORDS[finding.verdict],
         has_warnings=has_warnings,
         style=VERDICT[finding.verdict],
-        why=finding.why if finding.verdict == "no claim" else "",
+        why=finding.why if finding.verdict == "inconclusive" else "",
         p=probability(finding.p_adjusted).removeprefix("p ").removeprefix("= "),
         ratio=ratio(finding.effect),
         interval=interval(finding.low, finding.high, ""),
@@ -137,11 +137,11 @@ def _row(at: int, finding: Finding, scale: _Scale, has_warnings: bool) -> Row:
 
 
 def _has_warnings(finding: Finding, warned: Collection[tuple[str, str]]) -> bool:
-    """Whether a trial of one of its arms is flagged: its id ends with setting, first and later topology."""
+    """Whether a trial of one of its variants is flagged: its id ends with test case, first and later topology."""
     return any(
-        f"-{setting}-{topology}-" in finding.id
-        or (f"-{setting}-" in finding.id and finding.id.endswith(f"-{topology}"))
-        for setting, topology in warned
+        f"-{test_case}-{topology}-" in finding.id
+        or (f"-{test_case}-" in finding.id and finding.id.endswith(f"-{topology}"))
+        for test_case, topology in warned
     )
 
 

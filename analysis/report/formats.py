@@ -18,12 +18,12 @@ from density_study.analysis.report.trials import counts, reasons
 from density_study.analysis.summary.summary import Summary
 from density_study.cluster.providers.simulated import SIMULATED, refused
 
-_OF_SETTING = (
+_OF_TEST_CASE = (
     "topology",
     "vms_per_host",
     "regionservers_per_node",
-    "medium",
-    "setting",
+    "disk_type",
+    "test_case",
     "workload",
     "label",
 )
@@ -38,26 +38,26 @@ _OF_METRIC = (
     "high",
     "n",
 )
-CSV_COLUMNS = ("study", "run", *_OF_SETTING, "metric", *_OF_METRIC, "points")
+CSV_COLUMNS = ("study", "run", *_OF_TEST_CASE, "metric", *_OF_METRIC, "points")
 _FORMULA = re.compile(r"[=+\-@\t\r\n]")
 _MEANING = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&])")
 
 
 def as_csv(summary: Summary) -> str:
-    """A row for each number of each setting; `points` are the builds' values, separated by semicolons.
+    """A row for each number of each test case; `points` are the builds' values, separated by semicolons.
     InputError for a rehearsal: rows do not say that they are simulated."""
     if summary.provider == SIMULATED:
         raise refused(f"run {summary.run}, --format csv")
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")  # RFC 4180
     writer.writerow(CSV_COLUMNS)
-    for setting in summary.settings:
-        for metric in setting.metrics:
+    for test_case in summary.test_cases:
+        for metric in test_case.metrics:
             points = ";".join(map(repr, metric.points))
-            values = setting.model_dump(include=set(_OF_SETTING))
-            of_setting = (values[name] for name in _OF_SETTING)
+            values = test_case.model_dump(include=set(_OF_TEST_CASE))
+            of_test_case = (values[name] for name in _OF_TEST_CASE)
             of_metric = (getattr(metric, name) for name in _OF_METRIC)
-            row = (summary.study, summary.run, *of_setting, metric.name, *of_metric)
+            row = (summary.study, summary.run, *of_test_case, metric.name, *of_metric)
             writer.writerow([*map(_cell, row), points])
     return out.getvalue()
 
@@ -70,7 +70,7 @@ def _cell(value: object) -> object:
 
 
 def as_markdown(summary: Summary) -> str:
-    """Headline, what is undecided, warnings, settings, findings, and the trials that are not valid."""
+    """Headline, what is undecided, warnings, test cases, findings, and the trials that are not valid."""
     return "\n".join(_markdown(summary)) + "\n"
 
 
@@ -83,7 +83,7 @@ def _markdown(summary: Summary) -> Iterator[str]:
         yield f"Question: {escaped(summary.question)}\n"
     for one in summary.warnings:
         yield f"- {escaped(' '.join(filter(None, (one.message, one.remedy))))}"
-    yield "\n## Settings\n"
+    yield "\n## Test cases\n"
     yield from _table(summary_table(summary))
     yield "\n## Findings\n"
     if shared := shared_why(summary.findings):

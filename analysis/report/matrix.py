@@ -1,4 +1,4 @@
-"""The density-by-medium matrix: the results of each setting, one column per arm."""
+"""The density-by-disk-type matrix: the results of each test case, one column per variant."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from density_study.analysis.report.charts.observations import View
 from density_study.analysis.report.charts.quantity import interval, quantity, where
 from density_study.analysis.report.trials import (
-    counts_by_arm,
+    counts_by_variant,
     host_cpu,
     main_rate,
     slowest_p99,
 )
-from density_study.analysis.summary.summary import Metric, SettingSummary
+from density_study.analysis.summary.summary import Metric, TestCaseSummary
 from density_study.workloads.study.metrics import main_rates
 
 
@@ -29,7 +29,7 @@ class Fact:
 
 @dataclass(frozen=True)
 class Cell:
-    """A setting on one arm. `share`: its rate in percent of the setting's highest, for the bar."""
+    """A test case on one variant. `share`: its rate in percent of the test case's highest, for the bar."""
 
     facts: tuple[Fact, ...]
     trials: str
@@ -38,44 +38,44 @@ class Cell:
 
 @dataclass(frozen=True)
 class Matrix:
-    """A row per setting (id, label) and density, a column per arm (medium, name). cells: by setting, density
-    and arm; an arm that did not run has none."""
+    """A row per test case (id, label) and density, a column per variant (disk type, name). cells: by test case, density
+    and variant; a variant that did not run has none."""
 
-    settings: tuple[tuple[str, str], ...]
+    test_cases: tuple[tuple[str, str], ...]
     densities: tuple[int, ...]
-    arms: tuple[tuple[str, str], ...]
+    variants: tuple[tuple[str, str], ...]
     cells: dict[tuple[str, int, str], Cell]
 
 
 def matrix(view: View) -> Matrix:
     summary = view.summary
-    arms = sorted({view.arm(one): one.medium for one in summary.settings}.items())
+    variants = sorted({view.variant(one): one.disk_type for one in summary.test_cases}.items())
     best: dict[str, float] = {}
-    for one in summary.settings:
-        best[one.setting] = max(best.get(one.setting, 0.0), _rate(one) or 0.0)
-    counted = counts_by_arm(summary)
+    for one in summary.test_cases:
+        best[one.test_case] = max(best.get(one.test_case, 0.0), _rate(one) or 0.0)
+    counted = counts_by_variant(summary)
     cells = {}
-    for at, one in enumerate(summary.settings):
-        rate, most = _rate(one), best[one.setting]
+    for at, one in enumerate(summary.test_cases):
+        rate, most = _rate(one), best[one.test_case]
         share = 100.0 * rate / most if rate is not None and most > 0 else None
-        trials = counted.get((one.topology, one.setting), "did not run")
-        key = (one.setting, one.vms_per_host, view.arm(one))
+        trials = counted.get((one.topology, one.test_case), "did not run")
+        key = (one.test_case, one.vms_per_host, view.variant(one))
         cells[key] = Cell(tuple(_facts(at, one)), trials, share)
     return Matrix(
         tuple(view.labels.items()),
-        tuple(sorted({one.vms_per_host for one in summary.settings})),
-        tuple((medium, arm) for arm, medium in arms),
+        tuple(sorted({one.vms_per_host for one in summary.test_cases})),
+        tuple((disk_type, variant) for variant, disk_type in variants),
         cells,
     )
 
 
-def _rate(entry: SettingSummary) -> float | None:
+def _rate(entry: TestCaseSummary) -> float | None:
     rate = main_rate(entry.metrics)
     return rate.value if rate else None
 
 
-def _facts(at: int, entry: SettingSummary) -> Iterator[Fact]:
-    """Known numbers only; `at` is the setting's index in the summary."""
+def _facts(at: int, entry: TestCaseSummary) -> Iterator[Fact]:
+    """Known numbers only; `at` is the test case's index in the summary."""
     known = [one for one in entry.metrics if one.value is not None]
     named: list[tuple[str, Metric]] = [("", one) for one in known if one.name in main_rates()]
     if slowest := slowest_p99(known):
@@ -86,5 +86,5 @@ def _facts(at: int, entry: SettingSummary) -> Iterator[Fact]:
     named += [(caches[one.name], one) for one in known if one.name in caches]
     for name, metric in named:
         spread = interval(metric.low, metric.high, metric.unit)
-        ref = f"/settings/{at}/metrics/{entry.metrics.index(metric)}"
+        ref = f"/test_cases/{at}/metrics/{entry.metrics.index(metric)}"
         yield Fact(name, quantity(metric.value, metric.unit), spread, ref)

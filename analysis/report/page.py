@@ -25,9 +25,9 @@ from density_study.analysis.report.charts import (
     findings_table,
     inside,
     load_phases,
+    precision,
     searches,
     seconds,
-    sharpness,
 )
 from density_study.analysis.report.charts.answer import answer
 from density_study.analysis.report.charts.datatable import other_table
@@ -44,8 +44,8 @@ from density_study.analysis.report.matrix import matrix
 from density_study.analysis.report.trust import trust
 from density_study.analysis.summary.summary import (
     VERDICT_WORDS,
-    SettingSummary,
     Summary,
+    TestCaseSummary,
     TrialSummary,
 )
 from density_study.cluster.state import atomic
@@ -97,7 +97,7 @@ def render(summary: Summary) -> str:
         marked=inside.MARKED,
         others=other_table(view),
         findings=findings_table.findings_table(summary),
-        sharpness=sharpness.figure(view),
+        precision=precision.figure(view),
         load_phases=load_phases.figure(view),
         faults=faults.table(view),
         found=searches.found_table(view),
@@ -128,14 +128,16 @@ def summary_values(summary: Summary) -> dict[str, Any]:
 def _choices(view: View) -> dict[str, list[tuple[str, str]]]:
     """The options of the page's filters, each with its label: only values that occur in the run."""
     summary = view.summary
-    entries: list[SettingSummary | TrialSummary] = [*summary.settings, *summary.trials]
+    entries: list[TestCaseSummary | TrialSummary] = [*summary.test_cases, *summary.trials]
     densities = sorted({one.vms_per_host for one in entries})
     verdicts = {trial.verdict for trial in summary.trials}
     claims = {finding.verdict for finding in summary.findings}
     return {
-        "settings": list(view.labels.items()),
+        "test_cases": list(view.labels.items()),
         "densities": [(str(density), view.density_in_words(density)) for density in densities],
-        "media": [(one, view.medium(one)) for one in sorted({one.medium for one in entries})],
+        "disk_types": [
+            (one, view.disk_type(one)) for one in sorted({one.disk_type for one in entries})
+        ],
         "verdicts": [(f"verdict:{one}", one) for one in trials.VERDICTS if one in verdicts],
         "claims": [(f"claim:{one}", VERDICT_WORDS[one]) for one in VERDICT if one in claims],
     }

@@ -6,30 +6,31 @@ from density_study.analysis.report.charts.figure import Column, DataTable
 from density_study.analysis.report.charts.observations import View
 from density_study.analysis.report.charts.quantity import ABSENT, quantity
 from density_study.analysis.report.trials import (
-    counts_by_arm,
+    counts_by_variant,
     host_cpu,
     main_rate,
     slowest_p99,
 )
-from density_study.analysis.summary.summary import SettingSummary, Summary
+from density_study.analysis.summary.summary import Summary, TestCaseSummary
 
 NONE = "none"
 
 
 def summary_table(summary: Summary) -> DataTable:
-    """A row per setting and topology, also if no trial is valid. Numbers carry their units.
+    """A row per test case and topology, also if no trial is valid. Numbers carry their units.
 
     p99 is that of the slowest operation, with its kind: "31.5 ms SCAN, closed-loop".
     """
-    view, counted = View(summary), counts_by_arm(summary)
+    view, counted = View(summary), counts_by_variant(summary)
     labels = list(view.labels.values())
     ordered = sorted(
-        summary.settings, key=lambda one: (labels.index(one.label), one.vms_per_host, view.arm(one))
+        summary.test_cases,
+        key=lambda one: (labels.index(one.label), one.vms_per_host, view.variant(one)),
     )
     header = (
-        "Setting",
+        "Test case",
         view.density_header,
-        view.arm_header,
+        view.variant_header,
         "Throughput",
         "p99",
         "Host CPU",
@@ -39,25 +40,25 @@ def summary_table(summary: Summary) -> DataTable:
         (
             one.label,
             view.density(one.vms_per_host),
-            view.arm(one),
+            view.variant(one),
             _throughput(one),
             _p99(one),
             _host_cpu(one),
-            counted.get((one.topology, one.setting), NONE),
+            counted.get((one.topology, one.test_case), NONE),
         )
         for one in ordered
     )
     return DataTable(tuple(map(Column, header)), rows)
 
 
-def _throughput(entry: SettingSummary) -> str:
+def _throughput(entry: TestCaseSummary) -> str:
     rate = main_rate(entry.metrics)
     if entry.n_builds == 0:
         return "no valid trial"
     return quantity(rate.value, rate.unit) if rate else NONE
 
 
-def _p99(entry: SettingSummary) -> str:
+def _p99(entry: TestCaseSummary) -> str:
     slowest = slowest_p99(entry.metrics)
     if slowest is None:
         return NONE
@@ -66,7 +67,7 @@ def _p99(entry: SettingSummary) -> str:
     return f"{quantity(slowest.value, slowest.unit)} {slowest.operation}, {slowest.latency_kind}"
 
 
-def _host_cpu(entry: SettingSummary) -> str:
+def _host_cpu(entry: TestCaseSummary) -> str:
     """Each host's used CPU; hosts are named if there are several."""
     used = {str(one.scope)[5:]: quantity(one.value, one.unit) for one in host_cpu(entry.metrics)}
     if len(used) == 1:

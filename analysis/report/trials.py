@@ -21,12 +21,12 @@ def counts(verdicts: Iterable[str], none: str = "no trials") -> str:
     return ", ".join(f"{counted[name]} {name}" for name in VERDICTS if counted[name]) or none
 
 
-def counts_by_arm(summary: Summary) -> dict[tuple[str, str], str]:
-    """Of each topology and setting: '4 valid (1 with warnings), 1 invalid'."""
+def counts_by_variant(summary: Summary) -> dict[tuple[str, str], str]:
+    """Of each topology and test case: '4 valid (1 with warnings), 1 invalid'."""
     found: dict[tuple[str, str], list[TrialSummary]] = {}
     for trial in summary.trials:
-        found.setdefault((trial.topology, trial.setting), []).append(trial)
-    return {arm: counted(trials) for arm, trials in found.items()}
+        found.setdefault((trial.topology, trial.test_case), []).append(trial)
+    return {variant: counted(trials) for variant, trials in found.items()}
 
 
 def counted(trials: Sequence[TrialSummary]) -> str:
@@ -76,8 +76,8 @@ def courses(view: View) -> dict[str, tuple[int, str]]:
     return {
         one.trial: (
             places[one.trial],
-            f"{number(one)}: {view.labels[one.setting]}, {view.density_in_words(one.vms_per_host)}, "
-            f"{view.medium(one.medium)}, repetition {one.repetition} ({one.verdict})",
+            f"{number(one)}: {view.labels[one.test_case]}, {view.density_in_words(one.vms_per_host)}, "
+            f"{view.disk_type(one.disk_type)}, repetition {one.repetition} ({one.verdict})",
         )
         for one in sorted(view.summary.trials, key=lambda trial: trial.order)
         if one.trial in places
@@ -90,7 +90,7 @@ def slow_seconds(view: View) -> DataTable:
     orders = {trial.trial: trial for trial in view.summary.trials}
     rows = [
         (
-            f"{number(trial)}: {view.labels[trial.setting]}",
+            f"{number(trial)}: {view.labels[trial.test_case]}",
             spell.cause or "none found",
             spell.sentence,
         )

@@ -58,15 +58,15 @@ def _trials(summary: Summary) -> Iterator[Badge]:
 
 
 def _intervals(summary: Summary) -> Badge:
-    """Of all settings with a valid trial, how many have enough builds for intervals."""
-    builds = [one.n_builds for one in summary.settings if one.n_builds]
+    """Of all test cases with a valid trial, how many have enough builds for intervals."""
+    builds = [one.n_builds for one in summary.test_cases if one.n_builds]
     if not builds:
         return Badge("bad", "no valid number", "trials")
     enough = sum(n >= MIN_BUILDS for n in builds)
     if not enough:
         return Badge("doubt", f"no intervals: {max(builds)} of {MIN_BUILDS} builds", "findings")
     method = "95 % t intervals over builds"
-    if summary.sharpness is not None:
+    if summary.precision is not None:
         method = "95 % confidence sequences over builds"
     if enough == len(builds):
         fewest, most = min(builds), max(builds)

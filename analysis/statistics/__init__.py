@@ -1,11 +1,11 @@
-"""The statistics of a finding, on ratios of two arms.
+"""The statistics of a finding, on ratios of two variants.
 
-An arm is a sequence of positive numbers, one per unit. The unit is a build if topologies are compared,
-and a trial if settings within a topology are (method 1). All computations use logarithms, so the effect
+A variant is a sequence of positive numbers, one per unit. The unit is a build if topologies are compared,
+and a trial if test cases within a topology are (method 1). All computations use logarithms, so the effect
 is a ratio of geometric means, and 1 is no effect.
 
-A repetition is a block: both arms of a comparison stand in it once, so builds are paired by repetition.
-Coverage of the 95 % interval, and its half width, by simulation (2000 pairs of arms; normal noise of 2.5 %
+A repetition is a block: both variants of a comparison stand in it once, so builds are paired by repetition.
+Coverage of the 95 % interval, and its half width, by simulation (2000 pairs of variants; normal noise of 2.5 %
 within a repetition, and more between repetitions), paired and as two samples:
 
     between repetitions   5 builds: paired   two samples       8 builds: paired   two samples
@@ -14,9 +14,9 @@ within a repetition, and more between repetitions), paired and as two samples:
     5 %                   95 %, 4.1 %        100 %, 8.0 %      95 %, 2.9 %        100 %, 5.9 %
     10 %                  95 %, 4.1 %        100 %, 15 %       95 %, 2.9 %        100 %, 11 %
 
-Always paired, if each repetition has both arms: a choice by the data would be wrong more often, and the loss
+Always paired, if each repetition has both variants: a choice by the data would be wrong more often, and the loss
 without an effect of repetitions is small. A percentile bootstrap of the mean covers 85 to 91 %.
-The test is that of the interval. If the arms are alike, their differences are symmetric whatever the noise,
+The test is that of the interval. If the variants are alike, their differences are symmetric whatever the noise,
 and Student's t then claims too little, not too much: python -m tests.known_answers paired-test.
 tests/unit/analysis/test_statistics.py repeats the simulation.
 """

@@ -1,8 +1,8 @@
-"""The difference of two arms on logarithms: its interval, its tests and what it can detect.
+"""The difference of two variants on logarithms: its interval, its tests and what it can detect.
 
-A repetition builds every topology once, so it is a block. Where both arms have every repetition, the
-logarithms of their ratios, one per repetition, are one sample: what a repetition does to both arms cancels.
-Where an arm lost a build, nobody knows which builds belong together, and the arms are two samples.
+A repetition builds every topology once, so it is a block. Where both variants have every repetition, the
+logarithms of their ratios, one per repetition, are one sample: what a repetition does to both variants cancels.
+Where a variant lost a build, nobody knows which builds belong together, and the variants are two samples.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _ROUNDING = 1e-12  # a smaller standard error, or difference, is one of floating
 
 @dataclass(frozen=True)
 class Difference:
-    """Of the means of two arms' logarithms, later minus first. error: its standard error; freedom: that of
+    """Of the means of two variants' logarithms, later minus first. error: its standard error; freedom: that of
     Student's t."""
 
     middle: float
@@ -55,7 +55,7 @@ class Difference:
 
 
 def difference(first: Sequence[float], later: Sequence[float], blocks: int) -> Difference:
-    """Of two arms with one value per build, of `blocks` repetitions. At least 2 builds per arm; ValueError
+    """Of two variants with one value per build, of `blocks` repetitions. At least 2 builds per variant; ValueError
     unless all are positive."""
     a, b = logs(first), logs(later)
     if len(a) == len(b) == blocks:
@@ -63,8 +63,11 @@ def difference(first: Sequence[float], later: Sequence[float], blocks: int) -> D
         error = _error(shifts)
         return Difference(float(shifts.mean()), error, blocks - 1)
     # B. L. Welch, Biometrika 34 (1947), with the degrees of freedom of Welch-Satterthwaite: the pooled t
-    # interval is too narrow if the smaller arm is the noisier one.
-    errors, freedoms = [_error(arm) ** 2 for arm in (a, b)], [len(arm) - 1 for arm in (a, b)]
+    # interval is too narrow if the smaller variant is the noisier one.
+    errors, freedoms = (
+        [_error(variant) ** 2 for variant in (a, b)],
+        [len(variant) - 1 for variant in (a, b)],
+    )
     split = sum(one**2 / free for one, free in zip(errors, freedoms, strict=True))
     freedom = sum(errors) ** 2 / split if split else float(sum(freedoms))
     return Difference(float(b.mean() - a.mean()), sqrt(sum(errors)), freedom)

@@ -15,7 +15,7 @@ from scipy import special  # scipy.stats would take most of `study plan`'s time 
 
 ALPHA = 0.05
 POWER = 0.8
-MIN_UNITS = 5  # with fewer units per arm: points, and no claim (method 2)
+MIN_UNITS = 5  # with fewer units per variant: points, and no claim (method 2)
 ASSUMED_SPREAD = 0.025  # between builds, if no earlier run of the study shows it
 MAX_UNITS = 1000
 FALSE_ALARM = 0.008
@@ -29,7 +29,7 @@ _MAX_LOG_RATIO = 20.0  # a ratio of half a billion; its exponential still is a n
 
 
 def power(ratio: float, units: int, spread: float, comparisons: int = 1) -> float:
-    """Probability that `units` builds per arm, paired by repetition, detect `ratio`."""
+    """Probability that `units` builds per variant, paired by repetition, detect `ratio`."""
     if units < MIN_UNITS:
         return 0.0
     away = abs(log(ratio)) / (spread * sqrt(2 / units))
@@ -99,7 +99,7 @@ def _detectable_errors(freedom: float, comparisons: int) -> float:
 
 
 def units_needed(ratio: float, spread: float, comparisons: int = 1) -> int | None:
-    """The fewest units per arm that detect `ratio` with a power of 80 %; None beyond 1000."""
+    """The fewest units per variant that detect `ratio` with a power of 80 %; None beyond 1000."""
     for units in range(MIN_UNITS, MAX_UNITS + 1):
         if power(ratio, units, spread, comparisons) >= POWER:
             return units

@@ -1,6 +1,6 @@
 """Intervals and tests that stay valid however often a study looks at its data before it stops.
 
-A study that adds repetitions until its answer is sharp looks after each of them. With a t interval each look
+A study that adds repetitions until its answer is precise enough looks after each of them. With a t interval each look
 is another chance to be wrong; a confidence sequence covers the true mean at all looks together with 95 %.
 """
 
@@ -62,10 +62,10 @@ def sequence_p(values: Sequence[float], mean: float) -> float:
 
 
 def paired_logs(first: Sequence[float], later: Sequence[float]) -> list[float]:
-    """Logarithms of later over first, block by block, as far as both arms go. ValueError unless all are
+    """Logarithms of later over first, block by block, as far as both variants go. ValueError unless all are
     positive.
 
-    Where a build of one arm is missing, later builds are paired across blocks: each arm's builds are
+    Where a build of one variant is missing, later builds are paired across blocks: each variant's builds are
     exchangeable, so this costs only the part of the noise that a block has in common.
     """
     if min(*first, *later) <= 0:

@@ -20,29 +20,29 @@ from density_study.analysis.summary.disclosure import (
     unequal_durability,
     unexpected_differences,
 )
-from density_study.analysis.summary.summary import SettingSummary
+from density_study.analysis.summary.summary import TestCaseSummary
 from density_study.cluster.model.topology import Topology
 from density_study.workloads import tables
-from density_study.workloads.base.setting import Setting
-from density_study.workloads.record.given import GivenTopology
+from density_study.workloads.base.test_case import TestCase
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import closed_records
+from density_study.workloads.record.recorded import RecordedTopology
 from density_study.workloads.study.factors.tier import PMEM, is_emulated
 from density_study.workloads.tables.store import read_table
 
 
 @dataclass(frozen=True)
 class AnalysedRun:
-    """`manifests` in the order the trials ran, `topologies` by name, `settings` and `labels` by id."""
+    """`manifests` in the order the trials ran, `topologies` by name, `test_cases` and `labels` by id."""
 
     manifests: tuple[Manifest, ...]
-    topologies: Mapping[str, GivenTopology | Topology]
+    topologies: Mapping[str, RecordedTopology | Topology]
     labels: Mapping[str, str]
-    settings: Mapping[str, Setting]
+    test_cases: Mapping[str, TestCase]
     trials: pd.DataFrame
     verdicts: pd.DataFrame
     metrics: pd.DataFrame
-    setting_metrics: pd.DataFrame
+    test_case_metrics: pd.DataFrame
     usd_per_hour: Mapping[str, float]
 
     @classmethod
@@ -50,30 +50,30 @@ class AnalysedRun:
         """StudyError if a table is missing."""
         closed = closed_records(run_root / "records")
         manifests = tuple(sorted(closed.values(), key=lambda manifest: manifest.order))
-        settings = {manifest.setting_id: manifest.setting for manifest in manifests}
+        test_cases = {manifest.test_case_id: manifest.test_case for manifest in manifests}
         topologies = [manifest.topology for manifest in manifests]
         trials = read_table(run_root, tables.TRIALS).sort_values("order")
         verdicts = read_table(run_root, tables.VERDICTS).set_index("trial")
         steady = read_series.steadiness(run_root)
         counted = trials[trials["trial"].map(verdicts["counted"]) & trials["studied"]]
-        counted = counted[["trial", "topology", "setting", "repetition", "build"]]
+        counted = counted[["trial", "topology", "test_case", "repetition", "build"]]
         return cls(
             manifests=manifests,
             topologies={topology.name: topology for topology in topologies},
-            labels=labels(settings),
+            labels=labels(test_cases),
             trials=trials,
             verdicts=verdicts,
             metrics=read_series.with_rows(
                 tables.METRICS, read_table(run_root, tables.METRICS), steady
             ),
-            setting_metrics=read_series.with_rows(
-                tables.SETTING_METRICS,
-                read_table(run_root, tables.SETTING_METRICS),
-                read_series.setting_steadiness(steady, counted),
+            test_case_metrics=read_series.with_rows(
+                tables.TEST_CASE_METRICS,
+                read_table(run_root, tables.TEST_CASE_METRICS),
+                read_series.case_steadiness(steady, counted),
                 read_series.price_performance(run_root),
             ),
             usd_per_hour=read_series.usd_per_hour(run_root),
-            settings=settings,
+            test_cases=test_cases,
         )
 
     @property
@@ -82,11 +82,13 @@ class AnalysedRun:
 
     @property
     def emulated(self) -> frozenset[str]:
-        """Media that an I/O limit emulates, and PMEM where memory stands in for persistent memory."""
+        """Disk types that an I/O limit emulates, and PMEM where memory stands in for persistent memory."""
         workers = [
-            (t.arm.medium, node.disks) for t in self.topologies.values() for node in t.workers
+            (t.variant.disk_type, node.disks)
+            for t in self.topologies.values()
+            for node in t.workers
         ]
-        found = {medium for medium, disks in workers if any(disk.emulated for disk in disks)}
+        found = {disk_type for disk_type, disks in workers if any(disk.emulated for disk in disks)}
         tiers = [topology.levels.get("tier", "") for topology in self.topologies.values()]
         return frozenset({*found, *(PMEM for tier in tiers if is_emulated(tier))})
 
@@ -111,26 +113,28 @@ class AnalysedRun:
         return unexpected_differences(
             chosen,
             {
-                build: {"topology": t.name, "isolation": t.isolation, **self.arms[t.name]}
+                build: {"topology": t.name, "isolation": t.isolation, **self.variants[t.name]}
                 for build, t in of_build.items()
             },
         )
 
     @cached_property
-    def arms(self) -> dict[str, dict[str, str]]:
+    def variants(self) -> dict[str, dict[str, str]]:
         """By topology: all by which the study may make it differ. Of clusters of others, what it says of
         them."""
         return {name: topology.declared for name, topology in sorted(self.topologies.items())}
 
-    def incomparable_arms(self, first: SettingSummary, later: SettingSummary) -> tuple[str, ...]:
-        unequal = unequal_durability(self.arms[first.topology], self.arms[later.topology])
+    def incomparable_variants(
+        self, first: TestCaseSummary, later: TestCaseSummary
+    ) -> tuple[str, ...]:
+        unequal = unequal_durability(self.variants[first.topology], self.variants[later.topology])
         different = self.unexpected_differences(first.topology, later.topology)
         return (*unequal, *map(str, different))
 
-    def confounds(self, first: SettingSummary, later: SettingSummary) -> tuple[str, ...]:
-        """In what two arms differ that is neither density nor medium: versions of given clusters, and what
+    def confounds(self, first: TestCaseSummary, later: TestCaseSummary) -> tuple[str, ...]:
+        """In what two variants differ that is neither density nor disk_type: versions of existing clusters, and what
         `unequal_hosts` finds."""
-        of = {m.topology.name: m.disclosure.get("given", {}) for m in self.manifests}
+        of = {m.topology.name: m.disclosure.get("existing", {}) for m in self.manifests}
         a, b = of[first.topology], of[later.topology]
         versions = tuple(
             f"{name} {a.get(name)} and {b.get(name)}"
@@ -141,17 +145,17 @@ class AnalysedRun:
             self.topologies[first.topology], self.topologies[later.topology]
         )
 
-    def declared_between(self, first: SettingSummary, later: SettingSummary) -> tuple[str, ...]:
-        return declared_changes(self.arms[first.topology], self.arms[later.topology])
+    def declared_between(self, first: TestCaseSummary, later: TestCaseSummary) -> tuple[str, ...]:
+        return declared_changes(self.variants[first.topology], self.variants[later.topology])
 
 
-def labels(settings: Mapping[str, Setting]) -> dict[str, str]:
-    """A label for each setting's id, in display order. Settings that differ only in size have the
+def labels(test_cases: Mapping[str, TestCase]) -> dict[str, str]:
+    """A label for each test case's id, in display order. Test cases that differ only in size have the
     size in their label, so that all labels differ."""
-    ordered = sorted(settings.items(), key=lambda item: (item[1].workload, item[1].sort_key))
-    plain = {name: setting.label for name, setting in ordered}
+    ordered = sorted(test_cases.items(), key=lambda item: (item[1].workload, item[1].sort_key))
+    plain = {name: test_case.label for name, test_case in ordered}
     shared = Counter(plain.values())
     return {
-        name: f"{plain[name]}, {setting.size_label}" if shared[plain[name]] > 1 else plain[name]
-        for name, setting in ordered
+        name: f"{plain[name]}, {test_case.size_label}" if shared[plain[name]] > 1 else plain[name]
+        for name, test_case in ordered
     }

@@ -1,4 +1,4 @@
-"""`Contrast`: two arms and all that was measured on both, setting by setting, as the headline tells it."""
+"""`Contrast`: two variants and all that was measured on both, test case by test case, as the headline tells it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from math import log
 from statistics import geometric_mean
 
 from density_study.analysis.findings import Evidence, effects
-from density_study.analysis.findings.arms import comparable, ratio
 from density_study.analysis.findings.control import DENSITY
 from density_study.analysis.findings.effects import MEASURES
 from density_study.analysis.findings.question import Question
+from density_study.analysis.findings.variants import comparable, ratio
 from density_study.analysis.summary import numbers
-from density_study.analysis.summary.summary import Finding, SettingSummary
+from density_study.analysis.summary.summary import Finding, TestCaseSummary
 from density_study.workloads.study.factors.registry import factors
 from density_study.workloads.study.metrics import main_rates
 
@@ -23,10 +23,10 @@ _UNITS = {MEASURES["cpu"]: "%", MEASURES["recovery"]: "s"}
 
 @dataclass(frozen=True)
 class Measured:
-    """One measure of one setting. `finding`: how it was decided; None if it was not, in the whole report."""
+    """One measure of one test case. `finding`: how it was decided; None if it was not, in the whole report."""
 
     question: Question
-    setting: SettingSummary
+    test_case: TestCaseSummary
     finding: Finding | None
 
     @property
@@ -72,12 +72,12 @@ class Measured:
     def _unit(self) -> str:
         if not self.is_rate:
             return _UNITS.get(self.question.measure, "ms")
-        return next((one.unit for one in self.setting.metrics if one.name in main_rates()), "")
+        return next((one.unit for one in self.test_case.metrics if one.name in main_rates()), "")
 
 
 @dataclass(frozen=True)
 class Contrast:
-    """`later` and `first` name the arms. `control`: the same density against the arm that has its number of
+    """`later` and `first` name the variants. `control`: the same density against the variant that has its number of
     RegionServers without its nodes."""
 
     factor: str
@@ -115,9 +115,9 @@ class Contrast:
 
 def contrasts(evidence: Evidence, findings: Sequence[Finding]) -> Iterator[Contrast]:
     """In the order of the factors; where a factor has several, the largest change of throughput first."""
-    evidence = replace(evidence, settings=comparable(evidence.settings))
+    evidence = replace(evidence, test_cases=comparable(evidence.test_cases))
     decided = {one.id: one for one in findings if one.is_decided}
-    labelled = {one.label: one for one in reversed(evidence.settings)}
+    labelled = {one.label: one for one in reversed(evidence.test_cases)}
     for factor in factors().values():
         asked = tuple(effects.by_factor(evidence, factor))
         found = list(_grouped(factor.name, asked, decided, labelled))
@@ -137,13 +137,13 @@ def _grouped(
     factor: str,
     asked: Sequence[Question],
     decided: Mapping[str, Finding],
-    labelled: Mapping[str, SettingSummary],
+    labelled: Mapping[str, TestCaseSummary],
 ) -> Iterator[Contrast]:
-    by_arms: dict[str, list[Question]] = {}
+    by_variants: dict[str, list[Question]] = {}
     for question in asked:
-        by_arms.setdefault(question.arms, []).append(question)
-    for arms, questions in by_arms.items():
-        later, _, first = arms.partition(" over ")
+        by_variants.setdefault(question.variants, []).append(question)
+    for variants, questions in by_variants.items():
+        later, _, first = variants.partition(" over ")
         several = len({one.among for one in questions}) > 1
         measured = tuple(
             Measured(

@@ -1,4 +1,4 @@
-"""The settings and trials of a run, as its summary holds them."""
+"""The test cases and trials of a run, as its summary holds them."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from density_study.analysis.summary.summary import (
     Metric,
     ProbeSummary,
     SearchSummary,
-    SettingSummary,
+    TestCaseSummary,
     TrialSummary,
 )
 from density_study.workloads.record.searches import searches
 from density_study.workloads.study.metrics import metric_kinds
 
 _OF_TRIAL = (
-    "trial", "order", "repetition", "build", "topology", "medium", "setting", "workload", "state",
+    "trial", "order", "repetition", "build", "topology", "disk_type", "test_case", "workload", "state",
 )  # fmt: skip
 
 
@@ -48,55 +48,55 @@ def trial_summaries(run: AnalysedRun) -> tuple[TrialSummary, ...]:
     )
 
 
-def setting_summaries(run: AnalysedRun, sequential: bool = False) -> tuple[SettingSummary, ...]:
-    """Every setting on every topology where it ran, including those without a valid trial. `sequential`: the
+def case_summaries(run: AnalysedRun, sequential: bool = False) -> tuple[TestCaseSummary, ...]:
+    """Every test case on every topology where it ran, including those without a valid trial. `sequential`: the
     number of repetitions depended on the data."""
     interval = sequence_mean if sequential else mean_interval
     is_counted = run.trials["trial"].map(run.verdicts["counted"])
     counted = run.trials[is_counted & run.trials["studied"]]
-    arm = ["setting", "topology"]
-    builds = counted.groupby(arm)["build"].nunique().to_dict()
+    variant = ["test_case", "topology"]
+    builds = counted.groupby(variant)["build"].nunique().to_dict()
     unknown = counted[counted["trial"].map(run.verdicts["verdict"]) == "unknown"]
-    unknown_builds = unknown.groupby(arm)["build"].nunique().to_dict()
-    metrics = dict(iter(run.setting_metrics.groupby(["setting", "topology"])))
-    tried = set(zip(run.trials["setting"], run.trials["topology"], strict=True))
-    place = {setting: number for number, setting in enumerate(run.labels)}
+    unknown_builds = unknown.groupby(variant)["build"].nunique().to_dict()
+    metrics = dict(iter(run.test_case_metrics.groupby(["test_case", "topology"])))
+    tried = set(zip(run.trials["test_case"], run.trials["topology"], strict=True))
+    place = {test_case: number for number, test_case in enumerate(run.labels)}
     entries = [
-        SettingSummary(
+        TestCaseSummary(
             topology=topology.name,
-            vms_per_host=_level(topology.arm.vms_per_host),
-            regionservers_per_node=_level(topology.arm.regionservers_per_node),
-            medium=topology.arm.medium,
+            vms_per_host=_level(topology.variant.vms_per_host),
+            regionservers_per_node=_level(topology.variant.regionservers_per_node),
+            disk_type=topology.variant.disk_type,
             levels=dict(topology.levels),
-            setting=setting,
-            workload=run.settings[setting].workload,
-            label=run.labels[setting],
-            n_builds=builds.get((setting, topology.name), 0),
-            n_unknown=unknown_builds.get((setting, topology.name), 0),
+            test_case=test_case,
+            workload=run.test_cases[test_case].workload,
+            label=run.labels[test_case],
+            n_builds=builds.get((test_case, topology.name), 0),
+            n_unknown=unknown_builds.get((test_case, topology.name), 0),
             usd_per_hour=run.usd_per_hour.get(topology.name),
             metrics=tuple(
                 _with_interval(metric, interval)
-                for metric in _metrics(metrics.get((setting, topology.name)))
+                for metric in _metrics(metrics.get((test_case, topology.name)))
             ),
-            **run.settings[setting].summary_fields(),
+            **run.test_cases[test_case].summary_fields(),
         )
-        for setting, topology in ((setting, run.topologies[name]) for setting, name in tried)
+        for test_case, topology in ((test_case, run.topologies[name]) for test_case, name in tried)
     ]
 
-    def key(entry: SettingSummary) -> tuple[object, ...]:
+    def key(entry: TestCaseSummary) -> tuple[object, ...]:
         order = run.topologies[entry.topology].order  # baselines come first
-        return place[entry.setting], entry.medium, entry.vms_per_host, order, entry.topology
+        return place[entry.test_case], entry.disk_type, entry.vms_per_host, order, entry.topology
 
     return tuple(sorted(entries, key=key))
 
 
 def search_summaries(run: AnalysedRun) -> tuple[SearchSummary, ...]:
-    """Every search, in the order of the settings and of their trials."""
-    place = {setting: number for number, setting in enumerate(run.labels)}
-    found = sorted(searches(run.manifests), key=lambda one: place[one.setting])
+    """Every search, in the order of the test cases and of their trials."""
+    place = {test_case: number for number, test_case in enumerate(run.labels)}
+    found = sorted(searches(run.manifests), key=lambda one: place[one.test_case])
     return tuple(
         SearchSummary(
-            setting=one.setting,
+            test_case=one.test_case,
             topology=one.topology,
             build=one.build,
             goal=one.search.goal,
@@ -123,7 +123,7 @@ def _with_interval(metric: Metric, interval: Callable[[Sequence[float]], Interva
 
 
 def _metrics(rows: pd.DataFrame | None) -> tuple[Metric, ...]:
-    """Rows of `metrics` or `setting_metrics`, in the order of `metric_kinds`."""
+    """Rows of `metrics` or `test_case_metrics`, in the order of `metric_kinds`."""
     found = [
         Metric(
             **{name: row[name] for name in ("name", "unit", "operation", "latency_kind", "scope")},

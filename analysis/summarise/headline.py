@@ -1,8 +1,8 @@
 """The headline: the run's main result in words, computed from its numbers.
 
-A decided finding comes first. Without one, the range of the ratios over all settings and the worst change of
-latency are told: no list says which setting matters more than others. Density is told against the control
-arm, where there is one: without it, the cost of more RegionServers would count as that of the nodes.
+A decided finding comes first. Without one, the range of the ratios over all test cases and the worst change of
+latency are told: no list says which test case matters more than others. Density is told against the control
+variant, where there is one: without it, the cost of more RegionServers would count as that of the nodes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from density_study.analysis.findings.question import EXPECTED
 from density_study.analysis.summarise.contrasts import Contrast, Measured, contrasts
 from density_study.analysis.summary.numbers import digits, probability
 from density_study.analysis.summary.numbers import ratio as times
-from density_study.analysis.summary.summary import VERDICT_WORDS, Finding, SettingSummary
+from density_study.analysis.summary.summary import VERDICT_WORDS, Finding, TestCaseSummary
 from density_study.workloads.study.factors.registry import factors
 from density_study.workloads.study.registry import kind_of
 
@@ -30,16 +30,16 @@ MAX_CONTRASTS = 3
 
 @dataclass(frozen=True)
 class Headline:
-    """The text, and the id of the setting that its first ratio is of; None if there is no valid number."""
+    """The text, and the id of the test case that its first ratio is of; None if there is no valid number."""
 
     text: str
-    setting: str | None = None
+    test_case: str | None = None
 
 
 def headline(
-    evidence: Evidence, trials: int, findings: Sequence[Finding] = (), is_given: bool = False
+    evidence: Evidence, trials: int, findings: Sequence[Finding] = (), is_existing: bool = False
 ) -> Headline:
-    """`is_given`: the cluster was not built by the study; alone, it has the rate of every workload."""
+    """`is_existing`: the cluster was not built by the study; alone, it has the rate of every workload."""
     found = _best_density(evidence, findings) or _hypotheses(evidence, findings)
     if found is not None:
         return found
@@ -56,8 +56,8 @@ def headline(
         for measured in one.measured:
             if measured.question.refused:
                 why = _refused(measured.question.refused)
-                return Headline(f"No comparison {one.words}: {why}", measured.setting.setting)
-    return _uncompared(evidence, trials, is_given)
+                return Headline(f"No comparison {one.words}: {why}", measured.test_case.test_case)
+    return _uncompared(evidence, trials, is_existing)
 
 
 def _repeated(evidence: Evidence) -> str:
@@ -66,26 +66,26 @@ def _repeated(evidence: Evidence) -> str:
 
 
 def _any(evidence: Evidence) -> str | None:
-    return next((one.setting for one in evidence.settings if rate(one) is not None), None)
+    return next((one.test_case for one in evidence.test_cases if rate(one) is not None), None)
 
 
 def _best_density(evidence: Evidence, findings: Sequence[Finding]) -> Headline | None:
     for finding in findings:
-        if finding.family == "best-density" and finding.verdict == "reproduced":
+        if finding.family == "best-density" and finding.verdict == "confirmed":
             p = finding.p_adjusted
             sure = finding.why if p is None else f"{probability(p)} against every other density"
-            return Headline(f"{finding.statement}: {sure}.", _fastest(evidence.settings, finding))
+            return Headline(f"{finding.statement}: {sure}.", _fastest(evidence.test_cases, finding))
     return None
 
 
-def _fastest(settings: Sequence[SettingSummary], best: Finding) -> str | None:
-    """Of the settings that a finding of the best density compares, the one with the highest rate."""
+def _fastest(test_cases: Sequence[TestCaseSummary], best: Finding) -> str | None:
+    """Of the test cases that a finding of the best density compares, the one with the highest rate."""
     able = [
         entry
-        for entry in settings
+        for entry in test_cases
         if entry.label.split(",")[0] == best.subject and ", ".join(held_equal(entry)) == best.among
     ]
-    return max(able, key=lambda entry: rate(entry) or 0.0).setting if able else None
+    return max(able, key=lambda entry: rate(entry) or 0.0).test_case if able else None
 
 
 def _hypotheses(evidence: Evidence, findings: Sequence[Finding]) -> Headline | None:
@@ -106,13 +106,13 @@ def _hypotheses(evidence: Evidence, findings: Sequence[Finding]) -> Headline | N
     )
     counted = Counter(VERDICT_WORDS[one.verdict] for one in asked if one is not first)
     rest = ", ".join(f"{counted[word]} {word}" for word in VERDICT_WORDS.values() if counted[word])
-    of = next((one.setting for one in evidence.settings if one.label == first.subject), None)
+    of = next((one.test_case for one in evidence.test_cases if one.label == first.subject), None)
     return Headline(f"{text}.{f' Other comparisons of hypotheses: {rest}.' if rest else ''}", of)
 
 
 def _place(one: Contrast) -> tuple[bool, bool]:
     """Decided throughput first, then anything decided; otherwise the order is that of the factors. A density
-    is decided by its control arm, if it has one."""
+    is decided by its control variant, if it has one."""
     known = _decided(one.control or one)
     return not any(measured.is_rate for measured in known), not known
 
@@ -133,13 +133,13 @@ def _compared(
     others = [f" {_begun(one.words)}: {_brief(one)}." for one in later[: MAX_CONTRASTS - 1]]
     more = len(later) - len(others)
     text = f"{text}.{''.join(others)}{f' {more} more under Findings.' if more else ''}"
-    return Headline(text, max(told, key=lambda one: one.size).setting.setting)
+    return Headline(text, max(told, key=lambda one: one.size).test_case.test_case)
 
 
 def _controlled(
     evidence: Evidence, main: Contrast, control: Contrast, repeated: str, open_word: str
 ) -> str:
-    """Density over its control arm, and then over the arm with fewer RegionServers."""
+    """Density over its control variant, and then over the variant with fewer RegionServers."""
     decided = _decided(control)
     fewer = "one RegionServer on " if main.first == evidence.density(0) else ""
     clauses = _joined(_clauses(evidence, control, decided))
@@ -152,9 +152,9 @@ def _decided(contrast: Contrast) -> list[Measured]:
 
 
 def _joined(clauses: Iterable[str]) -> str:
-    """The arms and the first ratio as one clause, the others after semicolons."""
-    arms, *others = clauses
-    return f"{arms}, {'; '.join(others)}" if others else arms
+    """The variants and the first ratio as one clause, the others after semicolons."""
+    variants, *others = clauses
+    return f"{variants}, {'; '.join(others)}" if others else variants
 
 
 def _begun(text: str) -> str:
@@ -171,10 +171,10 @@ def _told(contrast: Contrast, decided: Sequence[Measured]) -> Sequence[Measured]
 def _clauses(evidence: Evidence, contrast: Contrast, decided: Sequence[Measured]) -> Iterator[str]:
     memory = " at equal total memory" if contrast.factor == DENSITY else ""
     told = _told(contrast, decided)
-    sought = [one for one in told if one.setting.sought is not None]
+    sought = [one for one in told if one.test_case.sought is not None]
     if sought and not decided:
         # what a study searches for is its question
-        yield "; ".join(_found(evidence, contrast.factor, one.setting) for one in sought)
+        yield "; ".join(_found(evidence, contrast.factor, one.test_case) for one in sought)
         return
     yield f"{contrast.words}{memory}"
     if told:
@@ -198,13 +198,13 @@ def _range(told: Sequence[Measured]) -> str:
     if low is high:
         what = low.question.subject
         if low.is_rate:
-            doing = f"{what} ({low.setting.sought})" if low.setting.sought else what
+            doing = f"{what} ({low.test_case.sought})" if low.test_case.sought else what
             return f"{doing} ran at {low.times} ({low.shown})"
         return f"{_percentile(low)} of {what} was {low.times} ({low.shown})"
     of = "throughput" if low.is_rate else _percentile(low)
     of_high = "" if low.is_rate else f"{_percentile(high)} "
     if low.times == high.times:
-        return f"{of} was {low.times} in all {len(told)} settings"
+        return f"{of} was {low.times} in all {len(told)} test cases"
     return (
         f"{of} was {low.times} ({low.question.subject}: {low.shown}) to {of_high}{high.times} "
         f"({high.question.subject}: {high.shown})"
@@ -235,33 +235,35 @@ def _brief(contrast: Contrast) -> str:
 
 def _cpu(contrast: Contrast) -> Iterator[str]:
     """How busy the hosts were, unless they were equally busy."""
-    setting = contrast.rates[0].setting.setting
+    test_case = contrast.rates[0].test_case.test_case
     for one in contrast.known:
-        if one.setting.setting == setting and one.question.measure.startswith("used CPU"):
+        if one.test_case.test_case == test_case and one.question.measure.startswith("used CPU"):
             later, first = (sum(p) / len(p) for p in (one.question.later, one.question.first))
             if round(later) != round(first):
                 yield f"the host's CPU was {later:.0f} % busy instead of {first:.0f} %"
 
 
 def _refused(differences: Sequence[str]) -> str:
-    """'the arms differ in store.durability: page_cache and synced, and in 1 more.'"""
+    """'the variants differ in store.durability: page_cache and synced, and in 1 more.'"""
     first, *more = differences
-    return f"the arms differ in {first}{f', and in {len(more)} more' if more else ''}."
+    return f"the variants differ in {first}{f', and in {len(more)} more' if more else ''}."
 
 
-def _found(evidence: Evidence, name: str, one: SettingSummary) -> str:
+def _found(evidence: Evidence, name: str, one: TestCaseSummary) -> str:
     """'highest rate with READ p99 <= 20 ms in YCSB core workload B, at equal total memory: 11,423 operations
     per second with 1 VM per host, at least 9,315 with 2 VMs per host', for each level of the factor. 'At
     least' where a search has ended early: the answer is a lower bound there."""
     factor = factors()[name]
-    kin = (one.setting, others(one, name))
-    alike = [entry for entry in evidence.settings if (entry.setting, others(entry, name)) == kin]
+    kin = (one.test_case, others(one, name))
+    alike = [
+        entry for entry in evidence.test_cases if (entry.test_case, others(entry, name)) == kin
+    ]
     rates = {
         entry.level(name): f"{'at least ' if evidence.about_searches(entry) else ''}{value:,.0f}"
         for entry in alike
         if (value := rate(entry)) is not None
     }
-    first, *later = [level for level in levels(evidence.settings, name) if level in rates]
+    first, *later = [level for level in levels(evidence.test_cases, name) if level in rates]
     answers = [
         f"{rates[first]} {_unit(one)} with {factor.words(first, evidence.noun)}",
         *(f"{rates[level]} with {factor.words(level, evidence.noun)}" for level in later),
@@ -270,27 +272,27 @@ def _found(evidence: Evidence, name: str, one: SettingSummary) -> str:
     return f"{one.sought} in {one.label.split(',')[0]}{equal}: {', '.join(answers)}"
 
 
-def _uncompared(evidence: Evidence, trials: int, is_given: bool) -> Headline:
-    alone = [entry for entry in evidence.settings if rate(entry) is not None]
+def _uncompared(evidence: Evidence, trials: int, is_existing: bool) -> Headline:
+    alone = [entry for entry in evidence.test_cases if rate(entry) is not None]
     if not alone:
-        if not any(entry.n_builds for entry in evidence.settings):
+        if not any(entry.n_builds for entry in evidence.test_cases):
             return Headline(f"No result: none of the {trials} trials is valid.")
         return Headline("No result: no trial has its main rate.")
     first = alone[0]
-    if len({one.topology for one in evidence.settings}) == 1 and is_given:
-        return Headline(_measured(evidence, alone), first.setting)
+    if len({one.topology for one in evidence.test_cases}) == 1 and is_existing:
+        return Headline(_measured(evidence, alone), first.test_case)
     more = f", and {len(alone) - 1} more numbers below" if len(alone) > 1 else ""
     return Headline(
-        f"No comparison: no setting has valid trials on two clusters that differ in one factor. "
+        f"No comparison: no test case has valid trials on two clusters that differ in one factor. "
         f"{first.label} ran {_at(evidence, first)} on {first.topology}{more}.",
-        first.setting,
+        first.test_case,
     )
 
 
-def _measured(evidence: Evidence, alone: Sequence[SettingSummary]) -> str:
-    """'The given cluster, in 5 repetitions: YCSB data load at 5,000 ops/s, TestDFSIO write at 200 MiB/s.' The
-    fastest setting of each label in the study's order, at most MAX_RATES, and how many were left out."""
-    best: dict[str, SettingSummary] = {}
+def _measured(evidence: Evidence, alone: Sequence[TestCaseSummary]) -> str:
+    """'The existing cluster, in 5 repetitions: YCSB data load at 5,000 ops/s, TestDFSIO write at 200 MiB/s.' The
+    fastest test case of each label in the study's order, at most MAX_RATES, and how many were left out."""
+    best: dict[str, TestCaseSummary] = {}
     for entry in alone:
         words = entry.label.partition(",")[0]
         best[words] = max(best.get(words, entry), entry, key=lambda one: rate(one) or 0.0)
@@ -298,14 +300,14 @@ def _measured(evidence: Evidence, alone: Sequence[SettingSummary]) -> str:
     more = f", and {len(told) - MAX_RATES} more below" if len(told) > MAX_RATES else ""
     builds = max(entry.n_builds for entry in alone)
     repeated = "1 repetition" if builds == 1 else f"{builds} repetitions"
-    return f"The given cluster, in {repeated}: {', '.join(told[:MAX_RATES])}{more}."
+    return f"The existing cluster, in {repeated}: {', '.join(told[:MAX_RATES])}{more}."
 
 
-def _at(evidence: Evidence, entry: SettingSummary) -> str:
+def _at(evidence: Evidence, entry: TestCaseSummary) -> str:
     """'at 5,000 ops/s', or of a lower bound 'at 5,000 or more ops/s'."""
     more = " or more" if evidence.about_searches(entry) else ""
     return f"at {digits(rate(entry) or 0.0)}{more} {_unit(entry)}"
 
 
-def _unit(entry: SettingSummary) -> str:
+def _unit(entry: TestCaseSummary) -> str:
     return kind_of(entry.workload).rate_words

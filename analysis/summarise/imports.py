@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from density_study.analysis.summary.summary import ImportSummary, SummaryWarning, TrialSummary
-from density_study.workloads.record.given import Imported
 from density_study.workloads.record.manifest import Manifest
+from density_study.workloads.record.recorded import Imported
 
 HOW_TO = "docs/how-to/import-records.md"
 

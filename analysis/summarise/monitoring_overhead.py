@@ -30,7 +30,7 @@ def overheads(
 def _overhead(
     paired: pd.DataFrame, verdicts: pd.DataFrame, metrics: pd.DataFrame
 ) -> MonitoringOverhead:
-    workload, setting = paired["workload"].iloc[0], paired["setting"].iloc[0]
+    workload, test_case = paired["workload"].iloc[0], paired["test_case"].iloc[0]
     name = kind_of(workload).rate
     rates = metrics[metrics["name"] == name].set_index("trial")["value"].dropna()
     valid = paired[paired["trial"].map(verdicts["verdict"]) == "valid"]
@@ -45,7 +45,7 @@ def _overhead(
     device = paired["overhead_of"].iloc[0]
     return MonitoringOverhead(
         device=None if pd.isna(device) else str(device),
-        setting=setting,
+        test_case=test_case,
         rate=name,
         # geometric mean: an arithmetic mean of ratios depends on which is above (Fleming, Wallace 1986)
         ratio=math.exp(sum(map(math.log, points)) / len(points)) if points else None,
@@ -75,6 +75,6 @@ def sentence(cost: MonitoringOverhead) -> str:
         else f"{min(cost.points):.3f} to {max(cost.points):.3f}, too few pairs for an interval"
     )
     return (
-        f"{start}: with {it}, {cost.setting} ran at {cost.ratio:.3f}x its rate {others} "
+        f"{start}: with {it}, {cost.test_case} ran at {cost.ratio:.3f}x its rate {others} "
         f"({counted}; {spread})."
     )

@@ -19,7 +19,7 @@ def without_read_ahead(manifests: Iterable[Manifest]) -> frozenset[str]:
         one.topology.name
         for one in manifests
         if isinstance(one.topology, Topology)
-        and one.topology.arm.medium == "hdd"
+        and one.topology.variant.disk_type == "hdd"
         and one.topology.store.hadoop
         and one.disclosure.get(NATIVE) is not True
     )
@@ -34,5 +34,5 @@ def read_ahead_warnings(topologies: Collection[str]) -> Iterator[SummaryWarning]
             "(`dfs.datanode.readahead.bytes`): a sequential read is slower than that of a usual cluster, and "
             "nothing here is a claim about HDDs.",
             remedy="Put the `libhadoop.so` of this Hadoop release into `/usr/lib` of every worker (or of the "
-            "image of the VMs), where Java looks for it, or measure a given cluster.",
+            "image of the VMs), where Java looks for it, or measure an existing cluster.",
         )

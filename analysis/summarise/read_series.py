@@ -96,13 +96,13 @@ def steadiness(run_root: Path) -> pd.DataFrame:
     return rows[["trial"]].assign(name="throughput_cv", unit="percent", value=cv_percent)
 
 
-def setting_steadiness(trial_rows: pd.DataFrame, valid: pd.DataFrame) -> pd.DataFrame:
-    """Rows of `setting_metrics` from those of `steadiness`: the unit is the build (method 1).
+def case_steadiness(trial_rows: pd.DataFrame, valid: pd.DataFrame) -> pd.DataFrame:
+    """Rows of `test_case_metrics` from those of `steadiness`: the unit is the build (method 1).
 
-    valid: trial, topology, setting, repetition, build of the valid trials.
+    valid: trial, topology, test case, repetition, build of the valid trials.
     """
     placed = trial_rows.merge(valid, on="trial").dropna(subset=["value"])
-    keys = ["topology", "setting"]
+    keys = ["topology", "test_case"]
     builds = placed.groupby([*keys, "repetition", "build"], as_index=False)["value"].mean()
     values = builds.groupby(keys)["value"].agg(value="median", n="size", points=list)
     found: pd.DataFrame = values.reset_index().assign(name="throughput_cv", unit="percent")
@@ -110,7 +110,7 @@ def setting_steadiness(trial_rows: pd.DataFrame, valid: pd.DataFrame) -> pd.Data
 
 
 def price_performance(run_root: Path) -> pd.DataFrame:
-    """Rows of `setting_metrics`: the main rate of each setting per USD per hour."""
+    """Rows of `test_case_metrics`: the main rate of each test case per USD per hour."""
     rows = _optional(run_root, tables.PRICE_PERFORMANCE)
     rows = rows[rows["name"].isin(main_rates())]
     return rows.assign(name="price_performance", unit=rows["unit"].astype(str) + " per USD/h")

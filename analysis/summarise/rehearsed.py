@@ -11,13 +11,13 @@ from density_study.cluster.providers.simulated import SIMULATED
 
 def withheld(found: Sequence[Finding]) -> tuple[Finding, ...]:
     """No claim, and in its reason what a run with these numbers would say."""
-    return tuple(one if one.verdict == "no claim" else _withheld(one) for one in found)
+    return tuple(one if one.verdict == "inconclusive" else _withheld(one) for one in found)
 
 
 def _withheld(one: Finding) -> Finding:
     would = VERDICT_WORDS[one.verdict]
     why = f"{SIMULATED}: a run with these numbers would be {would}, {one.why}"
-    return one.model_copy(update={"verdict": "no claim", "why": why})
+    return one.model_copy(update={"verdict": "inconclusive", "why": why})
 
 
 def simulated_warnings(

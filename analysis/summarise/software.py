@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from density_study.analysis.summary.summary import SummaryWarning
 from density_study.cluster.model.topology import Topology
-from density_study.workloads.record.given import GivenTopology
 from density_study.workloads.record.manifest import Manifest
+from density_study.workloads.record.recorded import RecordedTopology
 
 
-def quick_compilers(topologies: Iterable[Topology | GivenTopology]) -> Iterator[SummaryWarning]:
+def quick_compilers(topologies: Iterable[Topology | RecordedTopology]) -> Iterator[SummaryWarning]:
     if any(isinstance(one, Topology) and one.jit == "c1" for one in topologies):
         yield SummaryWarning(
             code="c1-only",
@@ -22,14 +22,14 @@ def quick_compilers(topologies: Iterable[Topology | GivenTopology]) -> Iterator[
 
 def store_cautions(manifests: Sequence[Manifest]) -> Iterator[SummaryWarning]:
     """What is disclosed of a store that is no supported release, or whose binding never ran on it."""
-    built, given = (_disclosed(manifests, key) for key in ("store", "given"))
+    built, existing = (_disclosed(manifests, key) for key in ("store", "existing"))
     for caution in built:
         yield SummaryWarning(
             code="store-for-testing",
             message=f"{caution}.",
             remedy="Measure a supported release before you decide for or against this store.",
         )
-    for caution in given:
+    for caution in existing:
         yield SummaryWarning(
             code="store-untried",
             message=f"{caution}.",

@@ -11,12 +11,12 @@ from pathlib import Path
 
 from density_study.analysis.capacity.plan.plan import plan_beside
 from density_study.analysis.findings import Evidence, findings
-from density_study.analysis.findings.sharpness import compared, path
+from density_study.analysis.findings.precision import compared, path
 from density_study.analysis.summarise import read_series
 from density_study.analysis.summarise.analysed_run import AnalysedRun
 from density_study.analysis.summarise.entries import (
+    case_summaries,
     search_summaries,
-    setting_summaries,
     trial_summaries,
 )
 from density_study.analysis.summarise.headline import headline
@@ -27,7 +27,7 @@ from density_study.analysis.summarise.time_spent import time_spent
 from density_study.analysis.summarise.undecided import undecided
 from density_study.analysis.summarise.warnings import warnings
 from density_study.analysis.summary.disclosure import guests_are_emulated, merge
-from density_study.analysis.summary.summary import BuildSummary, FlameGraph, Sharpness, Summary
+from density_study.analysis.summary.summary import BuildSummary, FlameGraph, Precision, Summary
 from density_study.cluster.model.isolation import isolation_of
 from density_study.cluster.providers.simulated import SIMULATED
 from density_study.cluster.state.atomic import write_text
@@ -36,9 +36,9 @@ from density_study.cluster.state.journal import JOURNAL, Journal
 from density_study.workloads import tables
 from density_study.workloads.execution.run import spared_trials
 from density_study.workloads.planning.plan import Plan, read_plan
-from density_study.workloads.record.given import is_joined
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import earlier_attempts
+from density_study.workloads.record.recorded import is_joined
 from density_study.workloads.study.hypotheses import Hypotheses, read_hypotheses
 from density_study.workloads.tables.store import read_table
 
@@ -66,21 +66,21 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
     isolation = isolation_of(topology.isolation for topology in built)
     divided = next(topology for topology in built if topology.isolation == isolation)
     trials = trial_summaries(run)
-    settings = setting_summaries(run, sequential=plan is not None and plan.sharp is not None)
+    test_cases = case_summaries(run, sequential=plan is not None and plan.precise is not None)
     costs = overheads(run.trials, run.verdicts, run.metrics)
     imported = import_summary(run.manifests)
     sought = search_summaries(run)
     evidence = Evidence(
-        settings,
+        test_cases,
         run.repetitions,
         divided.isolation,
         run.emulated,
         any(guests_are_emulated(disclosure) for disclosure in run.disclosures.values()),
-        run.incomparable_arms,
+        run.incomparable_variants,
         run.declared_between,
         run.confounds,
-        sequential=plan is not None and plan.sharp is not None,
-        bounds=frozenset((one.setting, one.topology) for one in sought if not one.exact),
+        sequential=plan is not None and plan.precise is not None,
+        bounds=frozenset((one.test_case, one.topology) for one in sought if not one.exact),
         without_read_ahead=run.without_read_ahead,
     )
     earlier = earlier_attempts(run_root / "records")
@@ -88,8 +88,8 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
     decided = findings(evidence, asked)
     found = decided if divided.provider != SIMULATED else withheld(decided)
     topologies = run.topologies.values()
-    is_given = any(map(is_joined, topologies))
-    answer = headline(evidence, len(trials), found, is_given)
+    is_existing = any(map(is_joined, topologies))
+    answer = headline(evidence, len(trials), found, is_existing)
     simulated = simulated_warnings(divided.provider, run.disclosures.values())
     limits = (
         *simulated,
@@ -110,18 +110,18 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         repetitions=run.repetitions,
         seed=first.seed,
         headline=f"{SIMULATED.capitalize()}: {answer.text}" if simulated else answer.text,
-        headline_setting=answer.setting,
+        headline_test_case=answer.test_case,
         undecided=undecided(decided, evidence, limits, spent.total_s),
         warnings=limits,
-        settings=settings,
+        test_cases=test_cases,
         findings=found,
         searches=sought,
-        sharpness=_sharpness(plan, run_root, evidence, asked),
+        precision=_precision(plan, run_root, evidence, asked),
         trials=trials,
         builds=_builds(at),
         time=spent,
         disclosure=merge(run.disclosures),
-        arms=run.arms,
+        variants=run.variants,
         imported=imported,
         series=read_series.trial_series(at, [trial.trial for trial in trials]),
         flame_graphs=tuple(_flame_graphs(run.manifests)),
@@ -174,24 +174,24 @@ def _planned(plan: Plan | None, run_root: Path) -> Sequence[str]:
     return [trial for trial in trials if trial and trial not in spared]
 
 
-def _sharpness(
+def _precision(
     plan: Plan | None, run_root: Path, evidence: Evidence, asked: Hypotheses
-) -> Sharpness | None:
+) -> Precision | None:
     """None if the repetitions were fixed."""
-    if plan is None or plan.sharp is None or plan.sharp.until is None:
+    if plan is None or plan.precise is None or plan.precise.until is None:
         return None
-    sharp, until = plan.sharp, plan.sharp.until
+    precise, until = plan.precise, plan.precise.until
     ended = Journal(run_root / JOURNAL).last(RepetitionsEnded)
     have = evidence.repetitions
     why = "the run has not ended its repetitions"
     if ended is not None:
         why = f"after {ended.repetition} repetitions {ended.why}"
-    elif have >= sharp.at_most:
+    elif have >= precise.at_most:
         why = f"{have} repetitions are the most that the study allows"
     questions = compared(evidence, asked)
-    return Sharpness(
-        at_least=sharp.at_least,
-        at_most=sharp.at_most,
+    return Precision(
+        at_least=precise.at_least,
+        at_most=precise.at_most,
         until=until,
         why=why,
         looks=tuple(path(questions, until)),

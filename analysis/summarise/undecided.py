@@ -9,8 +9,8 @@ from math import exp, log
 from density_study.analysis.findings import MIN_BUILDS, Evidence
 from density_study.analysis.findings.claims import is_whole
 from density_study.analysis.findings.question import (
+    EMULATED_DISK_TYPE,
     EMULATED_GUESTS,
-    EMULATED_MEDIUM,
     PROCESS_GROUPS,
 )
 from density_study.analysis.statistics.power import (
@@ -48,7 +48,7 @@ def undecided(
 ) -> str | None:
     """None if every comparison is decided. total_s: wall time of the run so far, for all its repetitions."""
     compared = [one for one in found if one.question and not is_whole(one)]
-    open_ones = [one for one in compared if one.verdict == "no claim"]
+    open_ones = [one for one in compared if one.verdict == "inconclusive"]
     if not open_ones:
         return None
     count = "all" if len(open_ones) == len(compared) else f"{len(open_ones)} of"
@@ -59,24 +59,24 @@ def undecided(
     repetitions = _repetitions(open_ones, found, so_far)
     if evidence.sequential:
         repetitions = iter(["a smaller `repetitions.until` or a larger `repetitions.at_most`"])
-    needs = [*_arms(open_ones, evidence, warnings), *repetitions]
+    needs = [*_variants(open_ones, evidence, warnings), *repetitions]
     numbered = [f"({at}) {need}" for at, need in enumerate(needs, 1)] if len(needs) > 1 else needs
     text = f"Not decided: {counted}."
     return f"{text} Still needed: {'; '.join(numbered)}." if needs else text
 
 
-def _arms(
+def _variants(
     open_ones: Sequence[Finding], evidence: Evidence, warnings: Sequence[SummaryWarning]
 ) -> Iterator[str]:
-    """What the arms themselves lack, whatever the number of repetitions."""
+    """What the variants themselves lack, whatever the number of repetitions."""
     codes: set[WarningCode] = {warning.code for warning in warnings}
     if any(not all(one.n) for one in open_ones):
-        yield "valid trials in every arm"
-    if any(one.n_unknown for one in evidence.settings):
-        given = "given-cluster" in codes
+        yield "valid trials in every variant"
+    if any(one.n_unknown for one in evidence.test_cases):
+        existing = "existing-cluster" in codes
         yield (
-            "another workload, because a given cluster does not show whether reads came from its disks"
-            if given
+            "another workload, because an existing cluster does not show whether reads came from its disks"
+            if existing
             else "facts that nobody recorded, in the map of the import"
         )
     if evidence.bounds:
@@ -90,7 +90,7 @@ def _arms(
     elif emulated_guests:
         yield f"{_for(emulated_guests, open_ones)}hosts with KVM, because the VMs were emulated"
     if evidence.emulated and (
-        on_disks := stand_ins + emulated_guests + _count(open_ones, EMULATED_MEDIUM)
+        on_disks := stand_ins + emulated_guests + _count(open_ones, EMULATED_DISK_TYPE)
     ):
         disks = " and a real ".join(sorted(evidence.emulated))
         yield f"{_for(on_disks, open_ones)}a real {disks} disk"
@@ -113,7 +113,7 @@ def _repetitions(
         yield f"{so_far.until(MIN_BUILDS)} for intervals"
         return
     tested = sum(one.p_adjusted is not None for one in found if not is_whole(one))
-    # left to chance: tested, of two arms, and able to become a claim
+    # left to chance: tested, of two variants, and able to become a claim
     noisy = [one for one in open_ones if one.p_adjusted is not None and len(one.n) == 2]
     if noisy:
         worst = max(noisy, key=lambda one: one.detectable or 1.0)
@@ -132,7 +132,7 @@ def _for_smaller_effects(finding: Finding, comparisons: int, so_far: _Repetition
 
 
 def _for_half(detectable: float, units: int, size: int) -> int | None:
-    """Units per arm that detect half the effect which `units` detect, at the same noise."""
+    """Units per variant that detect half the effect which `units` detect, at the same noise."""
     of_one = detectable_ratio(units, 1.0, size)  # at a spread of 1: its logarithm is the factor
     if of_one is None or detectable <= 1:  # builds without noise
         return None

@@ -1,4 +1,4 @@
-"""What two arms use unequally of the same hosts, beyond what density or medium mean."""
+"""What two variants use unequally of the same hosts, beyond what density or disk type mean."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator
 from density_study.cluster.model.dividing.virtio import Virtio, virtio_of
 from density_study.cluster.model.memory import daemon_heaps
 from density_study.cluster.model.topology import Topology
-from density_study.workloads.record.given import GivenTopology
+from density_study.workloads.record.recorded import RecordedTopology
 
 COMPRESSED_BELOW_MIB = 32 * 1024
 """Heaps from this size on have pointers of 64 bits."""
 
 
 def unequal_hosts(
-    first: GivenTopology | Topology, later: GivenTopology | Topology
+    first: RecordedTopology | Topology, later: RecordedTopology | Topology
 ) -> tuple[str, ...]:
     """Words for each: drives, queues and I/O threads of guests, and pointers of the JVMs. Empty if all is
     equal, or nothing is known."""
@@ -24,7 +24,7 @@ def unequal_hosts(
 
 
 def _hardware(first: Topology, later: Topology) -> Iterator[str]:
-    if first.arm.medium == later.arm.medium:
+    if first.variant.disk_type == later.variant.disk_type:
         drives = [_drives(topology) for topology in (first, later)]
         if drives[0] != drives[1]:
             yield f"{len(drives[0])} and {len(drives[1])} drive(s) of the hosts"
@@ -58,12 +58,12 @@ _PARALLEL: dict[str, Callable[[Virtio, int], int]] = {
 
 
 def _sum(topology: Topology, of: Callable[[Virtio, int], int]) -> int:
-    """Over the workers of all hosts, which are the same in both arms."""
+    """Over the workers of all hosts, which are the same in both variants."""
     return sum(of(virtio_of(topology, node), len(node.disks)) for node in topology.workers)
 
 
 def _heap_mib(topology: Topology) -> int:
     """The largest heap of a RegionServer; 0 without one."""
     nodes = [node for node in topology.workers if node.regionservers]
-    heaps = [daemon_heaps(node, topology.arm.configuration)["regionserver"] for node in nodes]
+    heaps = [daemon_heaps(node, topology.variant.configuration)["regionserver"] for node in nodes]
     return max(heaps, default=0)

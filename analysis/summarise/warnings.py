@@ -24,8 +24,8 @@ from density_study.analysis.summary.summary import (
 from density_study.cluster.model.isolation import Isolation, isolation_of
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.model.versions import numbers
-from density_study.workloads.record.given import GivenTopology, is_joined
 from density_study.workloads.record.manifest import Manifest
+from density_study.workloads.record.recorded import RecordedTopology, is_joined
 from density_study.workloads.study.factors.tier import PMEM
 
 MAX_NAMED = 5
@@ -46,7 +46,7 @@ def warnings(
     isolation = isolation_of(topology.isolation for topology in run.topologies.values())
     return (
         *import_warnings(imported, trials),
-        *_given_cluster(run),
+        *_existing_cluster(run),
         *store_cautions(run.manifests),
         *_missing_records(trials, planned),
         *repetition_warnings(earlier),
@@ -62,11 +62,11 @@ def warnings(
     )
 
 
-def _given_cluster(run: AnalysedRun) -> Iterator[SummaryWarning]:
-    given = [topology for topology in run.topologies.values() if is_joined(topology)]
-    if not given:
+def _existing_cluster(run: AnalysedRun) -> Iterator[SummaryWarning]:
+    existing = [topology for topology in run.topologies.values() if is_joined(topology)]
+    if not existing:
         return
-    seen = [one.disclosure.get("given", {}) for one in run.manifests]
+    seen = [one.disclosure.get("existing", {}) for one in run.manifests]
     unseen = any(facts.get("unwatched", ["?"]) for facts in seen)
     cpu = "CPU use of its hosts (the client's CPU is that of this machine), " if unseen else ""
     is_store = any("store" in facts for facts in seen)
@@ -79,12 +79,12 @@ def _given_cluster(run: AnalysedRun) -> Iterator[SummaryWarning]:
         )
     )
     claims = (
-        "A claim about density or media rests on what the study declares about its clusters."
-        if any(len(run.arms[topology.name]) > 1 for topology in given)
-        else "Nothing here is a claim about density or media."
+        "A claim about density or disk types rests on what the study declares about its clusters."
+        if any(len(run.variants[topology.name]) > 1 for topology in existing)
+        else "Nothing here is a claim about density or disk types."
     )
     yield SummaryWarning(
-        code="given-cluster",
+        code="existing-cluster",
         message=f"The cluster was given, not built by this program. Unknown: {cpu}what its page caches "
         f"hold, and whether {daemons} restarted. {others}",
         remedy=f"Measure when others are idle. {claims}",
@@ -93,7 +93,7 @@ def _given_cluster(run: AnalysedRun) -> Iterator[SummaryWarning]:
     quotas = sorted({one for facts in seen for one in facts.get("hbase_quotas") or ()})
     if quotas:
         yield SummaryWarning(
-            code="given-quotas",
+            code="existing-quotas",
             message=f"HBase has quotas for the study's user, which may limit its rates: "
             f"{'; '.join(quotas)}.",
             remedy="Ask the cluster's administrators to lift them, or read the rates as those within quotas.",
@@ -101,7 +101,7 @@ def _given_cluster(run: AnalysedRun) -> Iterator[SummaryWarning]:
 
 
 def _other_clients(seen: Iterable[Mapping[str, Any]]) -> Iterator[SummaryWarning]:
-    """Clients have a version that this project knows, whatever a given cluster has."""
+    """Clients have a version that this project knows, whatever an existing cluster has."""
     facts = list(seen)
     for name, whose in (
         ("HBase", "YCSB's client of HBase"),
@@ -185,13 +185,13 @@ def design_warnings(
             f"{nodes.noun}s, and none about VMs.",
             remedy="Use provider libvirt to compare VMs.",
         )
-    for medium in sorted(emulated):
-        pmem = medium == PMEM
+    for disk_type in sorted(emulated):
+        pmem = disk_type == PMEM
         how = "memory of the host (tmpfs)" if pmem else "an I/O limit"
         yield SummaryWarning(
-            code="emulated-medium",
-            subject=medium,
-            message=f"The medium {medium} is emulated by {how} and supports no claim.",
+            code="emulated-disk",
+            subject=disk_type,
+            message=f"The disk type {disk_type} is emulated by {how} and supports no claim.",
             remedy=None if pmem else "Give the study a real disk of this kind.",
         )
     if repetitions < MIN_BUILDS:
@@ -217,7 +217,9 @@ def _missing_records(
         )
 
 
-def _shared_client_host(topologies: Iterable[GivenTopology | Topology]) -> Iterator[SummaryWarning]:
+def _shared_client_host(
+    topologies: Iterable[RecordedTopology | Topology],
+) -> Iterator[SummaryWarning]:
     if any(
         client is not None
         and set(client.roles) == {"client"}
@@ -280,5 +282,5 @@ def comparability_warnings(differences: Sequence[Difference]) -> Iterator[Summar
 
 def _overhead(cost: MonitoringOverhead) -> SummaryWarning:
     return SummaryWarning(
-        code="monitoring-overhead", level="info", subject=cost.setting, message=sentence(cost)
+        code="monitoring-overhead", level="info", subject=cost.test_case, message=sentence(cost)
     )

@@ -1,7 +1,7 @@
 """The disclosures of a run's builds: merged into one, and compared (method 23).
 
-A study declares by what its arms differ: density, medium, versions, properties
-(`cluster.model.arm.declared`). Each part of a disclosure may follow from some of that: rendered files and
+A study declares by what its variants differ: density, disk_type, versions, properties
+(`cluster.model.variant.declared`). Each part of a disclosure may follow from some of that: rendered files and
 command lines from the whole topology, the jars of HBase from the versions of HBase and Hadoop, the kernel
 from nothing. Builds for which all of that is equal must agree in the part; any other difference was not
 declared. Paths below a build's own folders and ports belong to the build.
@@ -24,7 +24,7 @@ _TOPOLOGY = ("topology",)
 """Computed from it by pure functions (cluster/render, cluster/lifecycle)."""
 _HOST = ("vms_per_host", "stack.java", "cluster")
 """A bare host is described by itself, a host of guests or containers by the study."""
-_DISKS = ("medium", "configuration.block_cache", "configuration.hdfs_cache")
+_DISKS = ("disk_type", "configuration.block_cache", "configuration.hdfs_cache")
 _FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "store": ("store", "store.durability"),
     "store.durability": ("store.durability",),
@@ -42,7 +42,7 @@ _FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "containers": _HOST,
     "guests": _TOPOLOGY,
     "machines": _HOST,
-    "given": ("cluster",),  # what given clusters say of themselves
+    "existing": ("cluster",),  # what existing clusters say of themselves
     "clients": ("cluster",),
     "stacks.java": ("stack.java", "store", "isolation"),  # guests have that of their image
     "stacks.client_java": ("isolation",),
@@ -118,10 +118,10 @@ def unexpected_differences(
 
 
 def unequal_durability(first: Mapping[str, str], later: Mapping[str, str]) -> tuple[str, ...]:
-    """Why two arms are not compared, by what is declared of each: their stores acknowledge writes at unequal
+    """Why two variants are not compared, by what is declared of each: their stores acknowledge writes at unequal
     levels. Empty where the levels are equal."""
     usual = default_store().durability
-    levels = [arm.get(DURABILITY, usual) for arm in (first, later)]
+    levels = [variant.get(DURABILITY, usual) for variant in (first, later)]
     return () if levels[0] == levels[1] else (f"{DURABILITY}: {levels[0]} and {levels[1]}",)
 
 

@@ -26,17 +26,17 @@ from density_study.workloads.study.metrics import known_metric, metric_kinds
 
 FORMAT: Literal[3] = 3
 VerdictName = Literal["valid", "invalid", "unknown"]
-FindingVerdict = Literal["reproduced", "contradicted", "no claim", "measured"]
+FindingVerdict = Literal["confirmed", "refuted", "inconclusive", "measured"]
 VERDICT_WORDS: dict[FindingVerdict, str] = {
-    "reproduced": "confirmed",
-    "contradicted": "refuted",
-    "no claim": "inconclusive",
+    "confirmed": "confirmed",
+    "refuted": "refuted",
+    "inconclusive": "inconclusive",
     "measured": "measured, not tested",
 }
-"""What people read of a verdict: a rule that nobody stated before cannot be reproduced."""
+"""What people read of a verdict: a rule that nobody stated before cannot be confirmed."""
 MetricName = Annotated[str, AfterValidator(known_metric)]
 """Of any metric that a workload or another package declares: `workloads.study.metrics`."""
-UNKNOWN_MEDIUM = "unknown"
+UNKNOWN_DISK_TYPE = "unknown"
 UNKNOWN_LEVEL = -1
 CountOrUnknown = Annotated[
     int,
@@ -65,7 +65,8 @@ class Metric(Frozen):
         "stage:<name> of a pipeline",
     )
     n: int = Field(
-        1, description="number of units behind the value: trials of a setting, builds of a topology"
+        1,
+        description="number of units behind the value: trials of a test case, builds of a topology",
     )
     points: tuple[float, ...] = Field((), description="the value of each unit, in repetition order")
     low: float | None = Field(
@@ -88,15 +89,15 @@ class TrialSummary(Frozen):
     build: str
     topology: str
     vms_per_host: CountOrUnknown = Field(description="null: unknown")
-    medium: str = Field(description="flash, hdd or unknown")
-    setting: str
+    disk_type: str = Field(description="flash, hdd or unknown")
+    test_case: str
     workload: str
     state: Literal["complete", "failed", "incomplete"]
     verdict: VerdictName
     reasons: tuple[str, ...]
     counted: bool = Field(
         True,
-        description="whether the numbers of settings include it: a valid trial, or an imported one "
+        description="whether the numbers of test cases include it: a valid trial, or an imported one "
         "whose verdict is unknown only because nobody recorded a fact",
     )
     measure_s: float | None
@@ -115,13 +116,13 @@ class TrialSummary(Frozen):
 
 
 class MonitoringOverhead(Frozen):
-    """Monitoring overhead, from pairs of trials of one setting with and without monitors."""
+    """Monitoring overhead, from pairs of trials of one test case with and without monitors."""
 
     device: str | None = Field(
         None,
         description="telemetry device whose overhead over the default monitors it is; null: all",
     )
-    setting: str
+    test_case: str
     rate: MetricName
     ratio: float | None = Field(
         description="rate with the monitors over rate without, geometric mean; null: no valid pair"
@@ -152,18 +153,18 @@ class FlameGraph(Frozen):
     file: str = Field(description="path relative to the report's folder")
 
 
-class SettingSummary(Frozen):
-    """One setting on one topology, over its valid trials of all repetitions."""
+class TestCaseSummary(Frozen):
+    """One test case on one topology, over its valid trials of all repetitions."""
 
     topology: str
     vms_per_host: CountOrUnknown = Field(description="null: unknown")
     regionservers_per_node: CountOrUnknown = Field(description="null: unknown")
-    medium: str
+    disk_type: str
     levels: dict[str, str] = Field(
         default_factory=dict,
-        description="the arm's levels of the factors store, stack, configuration, tier, network and cluster",
+        description="the variant's levels of the factors store, stack, configuration, tier, network and cluster",
     )
-    setting: str
+    test_case: str
     workload: str
     label: str = Field(description="for people: 'TestDFSIO random read', 'YCSB 95/5 short scan'")
     n_builds: int
@@ -195,7 +196,7 @@ class SettingSummary(Frozen):
         None, description="YCSB: threads per client; pipeline: threads of a stage's programs"
     )
     sought: str | None = Field(
-        None, description="YCSB: what its probes search for; null: the setting ran as it is"
+        None, description="YCSB: what its probes search for; null: the test case ran as it is"
     )
     target_ops_s: float | None = Field(None, description="YCSB: target rate; null: unthrottled")
     unnamed_knobs: dict[str, str | float] = Field(
@@ -219,28 +220,30 @@ class SettingSummary(Frozen):
     )
 
     def level(self, factor: str) -> Level:
-        """The arm's level of any factor."""
+        """The variant's level of any factor."""
         level: Level = self.levels[factor] if factor in self.levels else getattr(self, factor, None)
         return level
 
 
 class Finding(Frozen):
-    """A comparison with its verdict. With fewer than 5 units per arm it is never decided."""
+    """A comparison with its verdict. With fewer than 5 units per variant it is never decided."""
 
     id: str
     statement: str
     verdict: FindingVerdict
     why: str
-    effect: float | None = Field(None, description="ratio, later arm over first")
+    effect: float | None = Field(None, description="ratio, later variant over first")
     low: float | None = None
     high: float | None = None
     n: tuple[int, ...] = ()
-    subject: str | None = Field(None, description="setting concerned: 'YCSB data load'")
+    subject: str | None = Field(None, description="test case concerned: 'YCSB data load'")
     measure: str | None = Field(None, description="what was compared: 'throughput'")
-    arms: str | None = Field(None, description="the two arms: '2 VMs per host over the bare host'")
-    among: str | None = Field(None, description="what both arms have in common: 'flash'")
+    variants: str | None = Field(
+        None, description="the two variants: '2 VMs per host over the bare host'"
+    )
+    among: str | None = Field(None, description="what both variants have in common: 'flash'")
     declared: tuple[str, ...] = Field(
-        (), description="every difference between the arms that the study declares"
+        (), description="every difference between the variants that the study declares"
     )
     family: str | None = Field(None, description="comparisons of one kind: 'stack-rate', 'C5'")
     question: str | None = Field(
@@ -251,11 +254,11 @@ class Finding(Frozen):
         None, description="required ratio, fixed before the data: 'above 1.25'"
     )
     unit: Literal["build", "trial", "run"] = Field("build", description="what n counts")
-    test: str | None = Field(None, description="null with fewer than 5 units per arm")
+    test: str | None = Field(None, description="null with fewer than 5 units per variant")
     p: float | None = Field(None, description="of the test, unadjusted")
     p_adjusted: float | None = Field(
         None,
-        description="adjusted by Holm over all questions of the report; null where the arms cannot support "
+        description="adjusted by Holm over all questions of the report; null where the variants cannot support "
         "a claim, or no question asks",
     )
     detectable: float | None = Field(
@@ -265,7 +268,7 @@ class Finding(Frozen):
 
     @property
     def is_decided(self) -> bool:
-        return self.verdict in ("reproduced", "contradicted")
+        return self.verdict in ("confirmed", "refuted")
 
 
 class BuildSummary(Frozen):
@@ -290,7 +293,7 @@ WarningCode = Literal[
     "excluded-trials",
     "flagged-trials",
     "process-nodes",
-    "emulated-medium",
+    "emulated-disk",
     "no-read-ahead",
     "store-for-testing",
     "store-untried",
@@ -303,8 +306,8 @@ WarningCode = Literal[
     "incomparable-builds",
     "monitoring-overhead",
     "imported",
-    "given-cluster",
-    "given-quotas",
+    "existing-cluster",
+    "existing-quotas",
     "hadoop-client-version",
     "hbase-client-version",
     "unknown-trials",
@@ -320,7 +323,7 @@ class SummaryWarning(Frozen):
     level: Literal["warning", "info"] = Field(
         "warning", description="warning: limits what the run can claim; info: explains a number"
     )
-    subject: str | None = Field(None, description="medium or setting concerned; null: the run")
+    subject: str | None = Field(None, description="disk type or test case concerned; null: the run")
     message: str
     remedy: str | None = Field(None, description="what to do about it; null: nothing to do")
 
@@ -345,7 +348,7 @@ class ProbeSummary(Probe):
 class SearchSummary(Frozen):
     """A search on one build, with its probes in their order."""
 
-    setting: str
+    test_case: str
     topology: str
     build: str
     goal: str = Field(description="for people: 'highest rate with READ p99 <= 20 ms'")
@@ -362,18 +365,18 @@ class Look(Frozen):
     """One comparison as it stood when the study looked at it after a repetition."""
 
     comparison: str = Field(description="the finding's statement")
-    n: int = Field(description="builds per arm")
+    n: int = Field(description="builds per variant")
     effect: float | None = Field(description="ratio of throughput; null: not known")
     low: float | None = Field(description="lower end of the interval; null with too few builds")
     high: float | None
-    sharp: Literal["decided", "narrow"] | None = Field(
+    precise: Literal["decided", "narrow"] | None = Field(
         description="decided: the whole interval is on one side of the rule's bound; narrow: it is as "
         "narrow as the study wants; null: neither"
     )
 
 
-class Sharpness(Frozen):
-    """Repetitions that end once the comparisons of throughput are sharp."""
+class Precision(Frozen):
+    """Repetitions that end once the comparisons of throughput are precise enough."""
 
     at_least: int
     at_most: int
@@ -393,24 +396,24 @@ class Summary(Frozen):
     repetitions: int
     seed: int
     headline: str = Field(description="one sentence: the main result, or why there is no claim")
-    headline_setting: str | None = Field(
-        None, description="id of the setting that the headline is about; null: no valid number"
+    headline_test_case: str | None = Field(
+        None, description="id of the test case that the headline is about; null: no valid number"
     )
     undecided: str | None = Field(
         None, description="what cannot be decided, and what it would take; null: nothing is open"
     )
     warnings: tuple[SummaryWarning, ...]
-    settings: tuple[SettingSummary, ...]
+    test_cases: tuple[TestCaseSummary, ...]
     findings: tuple[Finding, ...]
     searches: tuple[SearchSummary, ...] = ()
-    sharpness: Sharpness | None = Field(
+    precision: Precision | None = Field(
         None, description="null: the number of repetitions was fixed beforehand"
     )
     trials: tuple[TrialSummary, ...]
     builds: tuple[BuildSummary, ...]
     time: TimeSummary
     disclosure: dict[str, Any]
-    arms: dict[str, dict[str, str]] = Field(
+    variants: dict[str, dict[str, str]] = Field(
         default_factory=dict,
         description="by topology: all by which the study may make it differ, versions and properties "
         "among it",

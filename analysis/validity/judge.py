@@ -6,7 +6,7 @@ Invalid outranks unknown, and unknown outranks valid.
 In a record of this program, a missing fact means that something broke. In a record that others made, nobody
 may have recorded the fact. There it weighs no more than the violation that it could hide: it is a flag where
 a violation is a flag, and otherwise the verdict is unknown. Such a trial is counted (its numbers are shown)
-but supports no claim, unless the map accepts the check as unknown. The same holds for what a given cluster
+but supports no claim, unless the map accepts the check as unknown. The same holds for what an existing cluster
 (provider `existing`) does not show.
 """
 
@@ -106,7 +106,7 @@ def _findings(facts: Facts, rules: Sequence[Rule]) -> Iterator[Finding]:
 
 
 def _missing(place: int, rule: Rule, facts: Facts) -> Finding:
-    excused = bool(facts.get("imported") or (facts.get("given") and rule.unseen))
+    excused = bool(facts.get("imported") or (facts.get("existing") and rule.unseen))
     outcome: Outcome = "unknown"
     reason = rule.missing
     if excused and rule.check in (facts.get("accepted") or ()):

@@ -24,7 +24,7 @@ class Rule:
 
     broken: the trial's verdict if it does not; a `flag` is reported but does not change the verdict.
     null: a null in the column makes the trial unknown; `pass` if a null is normal.
-    unseen: a given cluster may not show it: then a null weighs no more than in a record that others made.
+    unseen: an existing cluster may not show it: then a null weighs no more than in a record that others made.
     reason, missing: the cause, with {column} for the trial's value. remedy: what to do about it.
     """
 

@@ -51,7 +51,7 @@ def java_command(
     `memory` are the flags of heap and collector, as of `serial`. `classpath` is the class path of a stack
     (`cluster.stack.classpath`): jars, then the stack's home. It is passed in the environment (CLASSPATH) to
     keep the command line short. Its Java is the machine's own,
-    which is the same in all arms.
+    which is the same in all variants.
     """
     node = node or cluster.topology.client
     conf = node_paths(cluster.site, cluster.topology).client_conf_of(cluster.topology, node)

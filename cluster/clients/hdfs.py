@@ -43,7 +43,7 @@ class Hdfs:
     def __init__(self, cluster: Cluster) -> None:
         self._address = cluster.endpoints.one("namenode.http")
         self._access, self._network = cluster.access, cluster.endpoints.network
-        self._given = cluster.topology.given
+        self._given = cluster.topology.existing
 
     @cached_property
     def _fs(self) -> Any:
@@ -57,7 +57,7 @@ class Hdfs:
 
     @property
     def benchmarks(self) -> str:
-        """Folder of TestDFSIO: the tool's own default; on a given cluster, below the study's folder."""
+        """Folder of TestDFSIO: the tool's own default; on an existing cluster, below the study's folder."""
         return self._given.benchmarks if self._given else "/benchmarks/TestDFSIO"
 
     def glob(self, pattern: str) -> list[str]:

@@ -174,7 +174,7 @@ class _Build:
         if self.network:
             disclosure["network"] = self.network
         fetch = partial(fetch_json, timeout_s=limit_s, network=self.endpoints.network)
-        if shown := in_effect(self.rendered.daemons, self.topology.arm.configuration, fetch):
+        if shown := in_effect(self.rendered.daemons, self.topology.variant.configuration, fetch):
             disclosure["in_effect"] = shown
         if self.topology.store.hadoop:
             disclosure["native_hadoop"] = not watch.has_logged("datanode", NO_NATIVE)

@@ -1,4 +1,4 @@
-"""Joining a given cluster: in place of bring-up, the study's folder and namespace on a cluster of others."""
+"""Joining an existing cluster: in place of bring-up, the study's folder and namespace on a cluster of others."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def join(
             client_conf=joined.client_conf,
             disclosure={
                 "provider": topology.provider,
-                "given": dict(joined.seen),
+                "existing": dict(joined.seen),
                 "clients": {name: stacks.disclose()[name] for name in ("java", "hadoop")},
                 # by hash alone: a client's configuration may hold passwords
                 "files": {

@@ -36,7 +36,7 @@ Reading = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Proof:
-    """One setting that the arm declares for its network (None: it declares nothing), and its measured value.
+    """One setting that the variant declares for its network (None: it declares nothing), and its measured value.
     `holds` is None if it could not be measured; `why` is the reason."""
 
     what: str
@@ -62,7 +62,7 @@ def prove_network(
             found[what] = min(found.get(what, proof), proof, key=_goodness)
     changed = journal.intents("set-network", site.tag)
     return {
-        "declared": topology.arm.network.declared(),
+        "declared": topology.variant.network.declared(),
         "interfaces": {intent.host: intent.former["device"] for intent in changed},
         "measured": [asdict(proof) for proof in found.values()],
     }
@@ -92,7 +92,7 @@ def _pair(
             reading, why = {}, f"{sender.name} to {receiver.name}: {error}"
         else:
             why = ""
-        for proof in proofs_of(topology.arm.network, reading, why):
+        for proof in proofs_of(topology.variant.network, reading, why):
             best[proof.what] = max(best.get(proof.what, proof), proof, key=_goodness)
         if all(proof.holds for proof in best.values()) and best["rate"].error <= RATE_AIM:
             break
@@ -102,7 +102,7 @@ def _pair(
 def _measure(
     folder: Path, topology: Topology, transport: Transport, sender: Node, receiver: Node
 ) -> Reading:
-    network = topology.arm.network
+    network = topology.variant.network
     place = (receiver.address, str(topology.base_port))
     avoided = ",".join(map(str, network.rps))
     datagrams = LOST_DATAGRAMS if network.loss_percent else 0

@@ -38,8 +38,8 @@ def require_yarn(build: Path, cluster: Cluster) -> None:
     that is gone. Where nothing listens, Hadoop's own client would retry for minutes.
     """
     build, address = build.absolute(), cluster.endpoints.one("resourcemanager.rpc")
-    if cluster.topology.given is not None:
-        what = "a given cluster has one queue for the study, which the analysis does not use."
+    if cluster.topology.existing is not None:
+        what = "an existing cluster has one queue for the study, which the analysis does not use."
         raise InputError(what, str(build), "name a build of a cluster that a study built.")
     if build.name not in _ready(Journal(build.parent.parent / JOURNAL).events(Event)):
         raise InputError("its cluster was taken down, or was never ready.", str(build), _REMEDY)

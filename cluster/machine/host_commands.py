@@ -33,7 +33,7 @@ from density_study.cluster.machine.describe import (
     describe_disk,
     describe_machine,
 )
-from density_study.cluster.machine.medium import check_disk, probe, read_rate
+from density_study.cluster.machine.disk_type import check_disk, probe, read_rate
 from density_study.cluster.machine.processes import stop_all
 from density_study.cluster.machine.sockets import check_free, is_taken, listener
 from density_study.cluster.model.transport import ProcessId

@@ -1,4 +1,4 @@
-"""An emulated medium for processes on this machine: one cgroup per disk, with limits on its device.
+"""An emulated disk for processes on this machine: one cgroup per disk, with limits on its device.
 
 Needs root. cgroup v1 limits reads and direct writes, but not buffered writes: the kernel writes those
 later, outside the cgroup. cgroup v2 limits both if the io controller is enabled.
@@ -99,7 +99,12 @@ class LimitedReads:
         self._path = path
 
     def act(self, node: Node, name: str, *arguments: Any) -> Any:
-        given = [sys.executable, "-m", "density_study.cluster.machine.medium", *map(str, arguments)]
+        given = [
+            sys.executable,
+            "-m",
+            "density_study.cluster.machine.disk_type",
+            *map(str, arguments),
+        ]
         enter = 'echo $$ > "$1" && shift && exec "$@"'
         argv = ["sh", "-c", enter, "sh", str(self._path / "cgroup.procs"), *given]
         done = subprocess.run(argv, capture_output=True, text=True, check=True)

@@ -1,6 +1,6 @@
 """Slows a disk down for some processes for a time: `python -m ... GROUP DISK LIMITS SECONDS PID...`.
 
-The processes move to a cgroup with I/O limits and back, as those on an emulated medium live in one. What
+The processes move to a cgroup with I/O limits and back, as those on an emulated disk live in one. What
 such a group limits depends on its version: see `cluster.machine.io_limits`. Standard library only.
 """
 

@@ -1,4 +1,4 @@
-"""`Access`: how clients of a given cluster prove who they are, and whom they trust: paths, no secret."""
+"""`Access`: how clients of an existing cluster prove who they are, and whom they trust: paths, no secret."""
 
 from __future__ import annotations
 

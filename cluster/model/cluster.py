@@ -72,7 +72,7 @@ class Cluster:
     """What a trial needs to know of the daemons. Saved as <site.root>/cluster.json.
 
     `java_home` is of daemons, containers and Hadoop's own clients, `client_java_home` of HBase's clients.
-    `client_versions`: of YCSB's client of HBase; of a given cluster its own, if known.
+    `client_versions`: of YCSB's client of HBase; of an existing cluster its own, if known.
     """
 
     site: Site

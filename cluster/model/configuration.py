@@ -1,4 +1,4 @@
-"""`Configuration`: properties, JVMs and block cache, where an arm of a study sets them itself."""
+"""`Configuration`: properties, JVMs and block cache, where a variant of a study sets them itself."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class Jvm:
 
 @dataclass(frozen=True)
 class BlockCache:
-    """Each RegionServer's cache of data blocks: in memory beyond its heap, or a file on a medium.
+    """Each RegionServer's cache of data blocks: in memory beyond its heap, or a file on a disk type.
 
-    `pmem`: a file in memory of the host, which stands in for persistent memory. `mapped`: a file on a medium
+    `pmem`: a file in memory of the host, which stands in for persistent memory. `mapped`: a file on a disk type
     that is mapped into memory.
     """
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 from density_study.cluster.model.errors import InputError
 
-Medium = Literal["flash", "hdd"]
+DiskType = Literal["flash", "hdd"]
 Role = Literal["master", "worker", "client"]
 VcpuPolicy = Literal["all", "pinned"]
 VmCache = Literal["none", "directsync"]
@@ -18,7 +18,7 @@ MIB = 2**20
 
 @dataclass(frozen=True)
 class IoLimits:
-    """Limits of an emulated medium, in operations per second and MiB/s; None means unlimited."""
+    """Limits of an emulated disk, in operations per second and MiB/s; None means unlimited."""
 
     read_iops: int | None = None
     write_iops: int | None = None
@@ -46,13 +46,13 @@ class IoLimits:
 
 @dataclass(frozen=True)
 class Disk:
-    """A directory on a disk, and the disk's medium, which a probe confirms.
+    """A directory on a disk, and the disk's disk type, which a probe confirms.
 
-    `limits` emulate another medium; the disk is then labelled `emulated` wherever it appears.
+    `limits` emulate another disk type; the disk is then labelled `emulated` wherever it appears.
     """
 
     path: str
-    medium: Medium
+    disk_type: DiskType
     emulated: bool = False
     limits: IoLimits | None = None
 

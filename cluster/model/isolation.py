@@ -22,7 +22,7 @@ class IsolationFacts:
     on_loopback: bool = False
     """All nodes are on this machine's loopback, which no other machine reaches."""
     is_bare: bool = False
-    """Nothing divides the host: it is the control arm of those that are divided."""
+    """Nothing divides the host: it is the control variant of those that are divided."""
     by_quota: bool = False
     """Processes that have used up the node's CPU time wait for the next period."""
     stand_in: str = ""
@@ -67,7 +67,7 @@ _FACTS = {
 }
 
 
-def isolation_of(arms: Iterable[Isolation]) -> Isolation:
-    """What isolates the nodes of a run, by that of its arms: the bare host is the others' control."""
-    found = list(arms)
+def isolation_of(variants: Iterable[Isolation]) -> Isolation:
+    """What isolates the nodes of a run, by that of its variants: the bare host is the others' control."""
+    found = list(variants)
     return next((one for one in found if not one.facts.is_bare), found[0])

@@ -1,4 +1,4 @@
-"""`Network`: what an arm makes of its nodes' network interfaces. Standard library only: it runs on hosts."""
+"""`Network`: what a variant makes of its nodes' network interfaces. Standard library only: it runs on hosts."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 A comparison holds the hosts' cores, memory and disks constant (method: constant hardware). Every
 topology reserves the same memory for the master and the client and divides the rest evenly between
-the workers. YARN has the same container memory on each host in every arm, so that the same number of
+the workers. YARN has the same container memory on each host in every variant, so that the same number of
 map tasks can run at once.
 
 A host that carries guests keeps its reserve at every density, on the bare host too, and each guest's own
@@ -18,10 +18,9 @@ from dataclasses import dataclass
 from itertools import repeat
 from math import ceil
 
-from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.dividing.drives import dealt_drives
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.host import Disk, Host, Medium, MemoryFolder, Role
+from density_study.cluster.model.host import Disk, DiskType, Host, MemoryFolder, Role
 from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.memory import client_reserve_mib
 from density_study.cluster.model.memory_shares import (
@@ -32,6 +31,7 @@ from density_study.cluster.model.memory_shares import (
     workers_mib,
 )
 from density_study.cluster.model.topology import Jit, Node, Topology
+from density_study.cluster.model.variant import Variant
 
 
 @dataclass(frozen=True)
@@ -48,35 +48,41 @@ class Layout:
     worker_stacks: tuple[str, ...] = ()
 
 
-def place(hosts: Sequence[Host], arms: Sequence[Arm], layout: Layout) -> tuple[Topology, ...]:
-    """The topology of every arm, in the order given.
+def place(
+    hosts: Sequence[Host], variants: Sequence[Variant], layout: Layout
+) -> tuple[Topology, ...]:
+    """The topology of every variant, in the order given.
 
-    InputError if a host's memory cannot hold an arm (it names what would fit), if no disk has a
-    medium, or if hosts and roles leave a topology without master, worker or client.
+    InputError if a host's memory cannot hold a variant (it names what would fit), if no disk has a
+    disk type, or if hosts and roles leave a topology without master, worker or client.
     """
-    return tuple(_topology(hosts, order, arms, layout) for order in range(len(arms)))
+    return tuple(_topology(hosts, order, variants, layout) for order in range(len(variants)))
 
 
-def _topology(hosts: Sequence[Host], order: int, arms: Sequence[Arm], layout: Layout) -> Topology:
-    arm = arms[order]
+def _topology(
+    hosts: Sequence[Host], order: int, variants: Sequence[Variant], layout: Layout
+) -> Topology:
+    variant = variants[order]
     provider, isolation = layout.provider, layout.isolation
-    if layout.bare and arm.vms_per_host == 0:
+    if layout.bare and variant.vms_per_host == 0:
         provider, isolation = layout.bare, Isolation.HOST
     addresses = {host.name: _addresses(host, isolation) for host in hosts}
-    nodes = _singles(hosts, arms, isolation, addresses)
+    nodes = _singles(hosts, variants, isolation, addresses)
     workers: list[Node] = []
     for host in hosts:
         if "worker" in host.roles:
             first = len(workers) + 1
-            drives = dealt_drives(_disks_of(host, arm.medium), arm, arms, host, isolation)
-            workers += _workers(host, arm, arms, first, addresses[host.name], drives)
-    _check_store(arm, workers)
+            drives = dealt_drives(
+                _disks_of(host, variant.disk_type), variant, variants, host, isolation
+            )
+            workers += _workers(host, variant, variants, first, addresses[host.name], drives)
+    _check_store(variant, workers)
     emulated = any(disk.emulated for node in workers for disk in node.disks)
     return Topology(
-        name=arm.name(emulated),
+        name=variant.name(emulated),
         provider=provider,
         isolation=isolation,
-        arm=arm,
+        variant=variant,
         replication=layout.replication,
         hosts=tuple(hosts),
         nodes=(*nodes, *workers),
@@ -87,28 +93,28 @@ def _topology(hosts: Sequence[Host], order: int, arms: Sequence[Arm], layout: La
     )
 
 
-def _check_store(arm: Arm, workers: Sequence[Node]) -> None:
+def _check_store(variant: Variant, workers: Sequence[Node]) -> None:
     """InputError if the store cannot use every worker (the others would be idle hardware), or not as
     declared."""
-    most = arm.store.workers
+    most = variant.store.workers
     if most is not None and len(workers) > most:
         raise InputError(
-            f"{arm.store.title} runs on {most} worker(s); this arm has {len(workers)}.",
-            f"arm {arm.name()}",
+            f"{variant.store.title} runs on {most} worker(s); this variant has {len(workers)}.",
+            f"variant {variant.name()}",
             "use one worker host and vms_per_host: [1], or another store.",
             ("factors", "vms_per_host"),
         )
-    if arm.store.embedded and any(d.limits for node in workers for d in node.disks):
+    if variant.store.embedded and any(d.limits for node in workers for d in node.disks):
         raise InputError(
-            f"{arm.store.title} runs in the client, which the limits of an emulated disk do not hold.",
-            f"arm {arm.name()}",
+            f"{variant.store.title} runs in the client, which the limits of an emulated disk do not hold.",
+            f"variant {variant.name()}",
             "remove `limits` from the disks, or use another store.",
             ("hosts",),
         )
-    if "regionservers_per_node" not in arm.store.offers and arm.regionservers_per_node > 1:
+    if "regionservers_per_node" not in variant.store.offers and variant.regionservers_per_node > 1:
         raise InputError(
-            f"{arm.store.title} has no RegionServers.",
-            f"arm {arm.name()}",
+            f"{variant.store.title} has no RegionServers.",
+            f"variant {variant.name()}",
             "remove regionservers_per_node, or compare it in a study of HBase alone.",
             ("factors", "regionservers_per_node"),
         )
@@ -132,7 +138,7 @@ def _addresses(host: Host, isolation: Isolation) -> Iterator[str]:
 
 def _singles(
     hosts: Sequence[Host],
-    arms: Sequence[Arm],
+    variants: Sequence[Variant],
     isolation: Isolation,
     addresses: Mapping[str, Iterator[str]],
 ) -> list[Node]:
@@ -141,11 +147,11 @@ def _singles(
     master = next(host for host in hosts if "master" in host.roles)
     clients = [host for host in hosts if "client" in host.roles]
     singles: list[tuple[Host, str, tuple[Role, ...], int]] = [
-        (master, "m1", ("master",), master_mib(arms))
+        (master, "m1", ("master",), master_mib(variants))
     ]
     if isolation.facts.own_kernel and master in clients:
         clients.remove(master)
-        memory_mib = master_mib(arms) + client_reserve_mib(master.memory_mib)
+        memory_mib = master_mib(variants) + client_reserve_mib(master.memory_mib)
         singles = [(master, "m1", ("master", "client"), memory_mib)]
     singles += [
         (host, f"c{number}", ("client",), client_reserve_mib(host.memory_mib))
@@ -153,8 +159,8 @@ def _singles(
     ]
     nodes = []
     for host, name, roles, memory_mib in singles:
-        if workers_mib(host, arms) < 0:
-            least_mib = reserved_mib(host, arms)
+        if workers_mib(host, variants) < 0:
+            least_mib = reserved_mib(host, variants)
             raise InputError(
                 f"{host.memory_mib} MiB is less than the {least_mib} MiB reserved for the host, "
                 "its master and its client.",
@@ -169,16 +175,16 @@ def _singles(
 
 def _workers(
     host: Host,
-    arm: Arm,
-    arms: Sequence[Arm],
+    variant: Variant,
+    variants: Sequence[Variant],
     first: int,
     addresses: Iterator[str],
     drives: Sequence[tuple[Disk, ...]],
 ) -> list[Node]:
-    containers_mib = host_container_mib(host, arms)
-    has_regionservers = "regionservers_per_node" in arm.store.offers
-    share_mib = workers_mib(host, arms) // arm.nodes - system_mib(host, arm)
-    cores = _cores_of_worker(host, arm)
+    containers_mib = host_container_mib(host, variants)
+    has_regionservers = "regionservers_per_node" in variant.store.offers
+    share_mib = workers_mib(host, variants) // variant.nodes - system_mib(host, variant)
+    cores = _cores_of_worker(host, variant)
     return [
         Node(
             name=f"w{first + index}",
@@ -189,36 +195,36 @@ def _workers(
             cores=cores,
             disk=own[0],
             more_disks=own[1:],
-            container_mib=containers_mib // arm.nodes if arm.store.hadoop else 0,
-            regionservers=arm.regionservers_per_node if has_regionservers else 0,
-            cache_disk=_cache_disk(host, arm, own[0], index),
+            container_mib=containers_mib // variant.nodes if variant.store.hadoop else 0,
+            regionservers=variant.regionservers_per_node if has_regionservers else 0,
+            cache_disk=_cache_disk(host, variant, own[0], index),
         )
         for index, own in enumerate(drives)
     ]
 
 
-def _cores_of_worker(host: Host, arm: Arm) -> int:
+def _cores_of_worker(host: Host, variant: Variant) -> int:
     """Cores that a worker may use at once. InputError if containers cannot have equally many pinned ones (for
     guests: `providers.libvirt.guests`)."""
     policy = host.vms.vcpus if host.vms else host.containers.cpus if host.containers else "all"
-    if policy == "all" or arm.vms_per_host == 0:
+    if policy == "all" or variant.vms_per_host == 0:
         return host.cores
     if policy == "quota":
-        return ceil(host.cores / arm.nodes)
-    if host.containers and host.cores % arm.nodes:
+        return ceil(host.cores / variant.nodes)
+    if host.containers and host.cores % variant.nodes:
         raise InputError(
-            f"{host.cores} core(s) cannot be divided equally among {arm.nodes} containers.",
+            f"{host.cores} core(s) cannot be divided equally among {variant.nodes} containers.",
             f"host {host.name!r}, key containers.cpus",
             "write cpus: quota, or densities that divide the cores.",
             ("containers", "cpus"),
         )
-    return host.cores // arm.nodes
+    return host.cores // variant.nodes
 
 
-def _cache_disk(host: Host, arm: Arm, own: Disk, index: int) -> Disk | MemoryFolder | None:
-    """The disk of the node's caches: its own if that has the medium; None if they are no files."""
+def _cache_disk(host: Host, variant: Variant, own: Disk, index: int) -> Disk | MemoryFolder | None:
+    """The disk of the node's caches: its own if that has the disk type; None if they are no files."""
     divided = host.vms is not None or host.containers is not None
-    if arm.configuration.hdfs_cache_mib:
+    if variant.configuration.hdfs_cache_mib:
         if not divided:
             return MemoryFolder()
         raise InputError(
@@ -227,40 +233,40 @@ def _cache_disk(host: Host, arm: Arm, own: Disk, index: int) -> Disk | MemoryFol
             "remove the tier hdfs_pmem, or use provider local or physical.",
             ("factors", "tier"),
         )
-    cache = arm.configuration.block_cache
+    cache = variant.configuration.block_cache
     if cache is None or cache.place == "off-heap":
         return None
-    if cache.place == arm.medium:
+    if cache.place == variant.disk_type:
         return own
     if cache.place == "pmem" and not divided:
         return MemoryFolder()
-    others = [disk for disk in host.disks if disk.medium == cache.place]
+    others = [disk for disk in host.disks if disk.disk_type == cache.place]
     if cache.place == "pmem":
         why = "a host of guests or containers has no folder in memory for it"
     elif host.vms is not None:
-        why = "a guest's data disks have the arm's own medium"
+        why = "a guest's data disks have the variant's own disk type"
     elif any(disk.emulated for disk in (own, *others)):
         why = "a disk of it is emulated, and its limits would hold for the cache, too"
     elif not others:
-        why = f"it has no disk of medium {cache.place}"
+        why = f"it has no disk of type {cache.place}"
     else:
         return others[index % len(others)]
     raise InputError(
-        f"the block cache of {arm.name()} cannot be on {cache.place}: {why}.",
+        f"the block cache of {variant.name()} cannot be on {cache.place}: {why}.",
         f"host {host.name!r}",
-        f"put the block cache on {arm.medium}, or off-heap.",
-        ("factors", "tier" if "tier" in arm.levels else "configuration"),
+        f"put the block cache on {variant.disk_type}, or off-heap.",
+        ("factors", "tier" if "tier" in variant.levels else "configuration"),
     )
 
 
-def _disks_of(host: Host, medium: Medium) -> tuple[Disk, ...]:
-    disks = tuple(disk for disk in host.disks if disk.medium == medium)
+def _disks_of(host: Host, disk_type: DiskType) -> tuple[Disk, ...]:
+    disks = tuple(disk for disk in host.disks if disk.disk_type == disk_type)
     if not disks:
-        have = ", ".join(f"{disk.path} ({disk.medium})" for disk in host.disks) or "no disk"
+        have = ", ".join(f"{disk.path} ({disk.disk_type})" for disk in host.disks) or "no disk"
         raise InputError(
-            f"it has no disk of medium {medium}, only {have}.",
+            f"it has no disk of type {disk_type}, only {have}.",
             f"host {host.name!r}",
-            f"remove {medium} from factors.medium, or give the host a disk of that medium.",
-            ("factors", "medium"),
+            f"remove {disk_type} from factors.disk_type, or give the host a disk of that type.",
+            ("factors", "disk_type"),
         )
     return disks

@@ -107,7 +107,7 @@ class Store:
     """Whether its servers have JIT compilers, and so are warmed up."""
     java: ClassVar[int | None] = None
     """The feature release that its servers need; None: any, or none."""
-    given: ClassVar[bool] = False
+    existing: ClassVar[bool] = False
     """Whether servers that stand already can be measured."""
     built: ClassVar[bool] = True
     """Whether a study can build it."""

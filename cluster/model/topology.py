@@ -1,4 +1,4 @@
-"""`Topology` and `Node`: the placed nodes of one arm. `ExistingTopology`: the client of a cluster of others.
+"""`Topology` and `Node`: the placed nodes of one variant. `ExistingTopology`: the client of a cluster of others.
 
 Frozen values without side effects.
 """
@@ -12,13 +12,13 @@ from typing import Any, ClassVar, Literal, get_type_hints
 from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
-from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.configuration import PLAIN, Configuration
-from density_study.cluster.model.given import GivenCluster
+from density_study.cluster.model.existing import ExistingCluster
 from density_study.cluster.model.host import Disk, Host, MemoryFolder, Role
 from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.network import present_names
 from density_study.cluster.model.store import Store, default_store
+from density_study.cluster.model.variant import Variant
 
 Jit = Literal["full", "c1"]
 
@@ -62,28 +62,28 @@ class Node:
 
 
 class Flat:
-    """Base of a dataclass with a field `arm`, a dataclass whose fields stand beside the others in JSON."""
+    """Base of a dataclass with a field `variant`, a dataclass whose fields stand beside the others in JSON."""
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        of_arm = {field.name for field in fields(get_type_hints(cls)["arm"])}
+        of_variant = {field.name for field in fields(get_type_hints(cls)["variant"])}
         own = handler(source)
 
         def nested(value: Any) -> Any:
-            if not isinstance(value, Mapping) or "arm" in value:
+            if not isinstance(value, Mapping) or "variant" in value:
                 return value
-            rest = {name: value[name] for name in value.keys() - of_arm}
+            rest = {name: value[name] for name in value.keys() - of_variant}
             if rest.get("given", 1) is None:  # of plans that knew one kind of topology
                 del rest["given"]
-            arm = {name: value[name] for name in of_arm & value.keys()}
-            if isinstance(arm.get("network"), Mapping):
-                arm["network"] = present_names(arm["network"])
-            return {**rest, "arm": arm}
+            variant = {name: value[name] for name in of_variant & value.keys()}
+            if isinstance(variant.get("network"), Mapping):
+                variant["network"] = present_names(variant["network"])
+            return {**rest, "variant": variant}
 
         def flat(value: Any, serialize: core_schema.SerializerFunctionWrapHandler) -> Any:
             found = serialize(value)
-            arm = found.pop("arm")
-            return {**found, **arm}
+            variant = found.pop("variant")
+            return {**found, **variant}
 
         return core_schema.no_info_before_validator_function(
             nested,
@@ -141,7 +141,7 @@ class Placed:
 
 @dataclass(frozen=True)
 class Topology(Flat, Placed):
-    """An arm placed on the hosts. Different names mean different topologies.
+    """A variant placed on the hosts. Different names mean different topologies.
 
     `order`: position among the study's topologies. The first level of a factor is its baseline.
 
@@ -151,32 +151,32 @@ class Topology(Flat, Placed):
     """
 
     isolation: Isolation
-    arm: Arm
+    variant: Variant
     replication: int
     base_port: int = 21000
     jit: Jit = "full"
     order: int = 0
     worker_stacks: tuple[str, ...] = ()
-    given: ClassVar[None] = None
+    existing: ClassVar[None] = None
 
     @property
     def store(self) -> Store:
-        return self.arm.store
+        return self.variant.store
 
     @property
     def levels(self) -> Mapping[str, str]:
         """Name of the level of each factor that has named levels."""
-        return self.arm.levels
+        return self.variant.levels
 
     @property
     def configuration(self) -> Configuration:
         """What the study sets of daemons."""
-        return self.arm.configuration
+        return self.variant.configuration
 
     @property
     def java(self) -> int | None:
         """The feature release of Java that the study chooses; None: any."""
-        return self.arm.versions.java
+        return self.variant.versions.java
 
     @property
     def declared(self) -> dict[str, str]:
@@ -184,7 +184,7 @@ class Topology(Flat, Placed):
 
         A difference between two disclosures that these keys explain was declared; any other was not.
         """
-        return self.arm.declared
+        return self.variant.declared
 
     def in_memory_mib(self, host: Host) -> dict[str, int]:
         """Folders in the host's memory that caches lie in, and the MiB that they take there."""
@@ -212,7 +212,7 @@ class ExistingTopology(Existing, Placed):
     replication of others' clusters are not here: nobody knows them but by what `given` declares.
     """
 
-    given: GivenCluster
+    existing: ExistingCluster
     store: Store = field(default_factory=default_store)
     levels: Mapping[str, str] = field(default_factory=dict, hash=False)
     order: int = 0

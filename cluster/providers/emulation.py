@@ -1,4 +1,4 @@
-"""Emulated media: disks with limits, measured before use and labelled "emulated" wherever they appear.
+"""Emulated disks: disks with limits, measured before use and labelled "emulated" wherever they appear.
 
 QEMU limits a guest's data disk (libvirt's iotune), reads and writes. On this machine a cgroup limits
 processes; version 1 does not limit buffered writes.

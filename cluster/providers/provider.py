@@ -89,7 +89,7 @@ class Provider(ABC, Generic[PlacedT]):
     isolation: ClassVar[Isolation]
     """What keeps its nodes apart, from density 1 on."""
     bare: ClassVar[str] = ""
-    """Name of the provider of its control arm: the bare host, density 0. Empty: it divides no host."""
+    """Name of the provider of its control variant: the bare host, density 0. Empty: it divides no host."""
     here: ClassVar[bool] = False
     """Nodes see this machine's files, under the same paths."""
     shares_hosts: ClassVar[bool] = False
@@ -106,7 +106,7 @@ class Provider(ABC, Generic[PlacedT]):
     """Its clusters are a model, on which nothing runs."""
 
     no_network_factor: ClassVar[str] = ""
-    """Why arms cannot differ in the network of its nodes; empty: they can."""
+    """Why variants cannot differ in the network of its nodes; empty: they can."""
     fixed_of_network: ClassVar[tuple[str, str]] = ("", "")
     """A key of that factor which its nodes cannot have, and why; empty: they can have all."""
 

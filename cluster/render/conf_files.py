@@ -17,7 +17,7 @@ from xml.etree import ElementTree as ET
 import jinja2
 
 from density_study.cluster.model.configuration import SITES, Site
-from density_study.cluster.model.host import Medium
+from density_study.cluster.model.host import DiskType
 from density_study.cluster.model.memory import CONTAINER_HEAP_MIB, CONTAINER_MIB
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.model.versions import numbers
@@ -34,8 +34,8 @@ RACK_FAULT_TOLERANT = (
     "org.apache.hadoop.hdfs.server.blockmanagement.BlockPlacementPolicyRackFaultTolerant"
 )
 """A rack is a host: replicas go to as many hosts as possible before two go to the same one."""
-STORAGE: dict[Medium, tuple[str, str]] = {"flash": ("SSD", "ALL_SSD"), "hdd": ("DISK", "HOT")}
-"""A medium's storage type, and the policy that places blocks there."""
+STORAGE: dict[DiskType, tuple[str, str]] = {"flash": ("SSD", "ALL_SSD"), "hdd": ("DISK", "HOT")}
+"""A disk type's storage type, and the policy that places blocks there."""
 DEFAULT_POLICY = "3.4.0"
 """From this Hadoop on, the default policy can be set. Before, it is HOT, which needs DISK."""
 _TEMPLATES = Path(__file__).with_name("templates")
@@ -97,8 +97,8 @@ def _for_java(text: str) -> str:
     return "".join(letter if letter.isascii() else escaped(letter) for letter in text)
 
 
-def given_client_files(homes: InstallDirs, conf: PurePath, origin: PurePath) -> dict[str, str]:
-    """What a client of a given cluster has in its folder beside the cluster's own XML files. `origin`: the
+def existing_client_files(homes: InstallDirs, conf: PurePath, origin: PurePath) -> dict[str, str]:
+    """What a client of an existing cluster has in its folder beside the cluster's own XML files. `origin`: the
     folder that these are from; clients read there what holds passwords, like ssl-client.xml."""
     log4j = {"log4j.properties": _text("log4j-client.properties", {})}
     return log4j | _classpath_files(homes, conf, origin)
@@ -127,8 +127,8 @@ def log_flags(conf: str) -> tuple[str, ...]:
 
 def storage_of(topology: Topology) -> tuple[str, str]:
     """The storage type of the topology's DataNodes, and the policy that places blocks there."""
-    has_default = numbers(topology.arm.versions.hadoop) >= numbers(DEFAULT_POLICY)
-    return STORAGE[topology.arm.medium if has_default else "hdd"]
+    has_default = numbers(topology.variant.versions.hadoop) >= numbers(DEFAULT_POLICY)
+    return STORAGE[topology.variant.disk_type if has_default else "hdd"]
 
 
 def _values(blueprint: Blueprint, node: Node) -> dict[str, Any]:
@@ -152,7 +152,9 @@ def _values(blueprint: Blueprint, node: Node) -> dict[str, Any]:
         "data": places.data[node.name],
         "datanode_dirs": [f"[{storage_type}]file://{d}/datanode" for d in places.data_of(node)],
         "nodemanager_dirs": [f"{d}/nodemanager" for d in places.data_of(node)],
-        "hdfs_cache": places.cache_of(node) if topology.arm.configuration.hdfs_cache_mib else None,
+        "hdfs_cache": places.cache_of(node)
+        if topology.variant.configuration.hdfs_cache_mib
+        else None,
         "storage_policy": storage_policy,
         "racks": sorted({f"{worker.address} /{worker.host}" for worker in topology.workers}),
         "beat_ms": blueprint.beat_ms,
@@ -173,7 +175,7 @@ def _text(template: str, values: Mapping[str, Any], folder: Path = _TEMPLATES) -
 
 def _site_files(blueprint: Blueprint, values: Mapping[str, Any]) -> dict[str, str]:
     """Our properties, and those that the study sets."""
-    given = blueprint.topology.arm.configuration.properties
+    given = blueprint.topology.variant.configuration.properties
     return {
         f"{site}.xml": configuration_xml({**_ours(site, values), **given.get(site, {})})
         for site in blueprint.topology.store.sites

@@ -108,7 +108,7 @@ def _java(blueprint: Blueprint, node: Node, kind: str, name: str) -> tuple[str, 
     conf = places.conf_of(node)
     stack: StackName = "hbase" if kind in _OF_HBASE else "hadoop"
     home = homes.hbase if stack == "hbase" else homes.hadoop
-    configuration = blueprint.topology.arm.configuration
+    configuration = blueprint.topology.variant.configuration
     heap_mib, jvm = daemon_heaps(node, configuration)[kind], configuration.of(kind)
     direct_mib = configuration.direct_mib if kind == "regionserver" else 0
     collector = collector_flag(kind, jvm)
@@ -127,7 +127,7 @@ def _java(blueprint: Blueprint, node: Node, kind: str, name: str) -> tuple[str, 
         *common_flags(f"{blueprint.data(node)}/tmp"),
         *(NETTY if kind in _OF_HBASE else ()),
         *jvm.flags,
-        archive_flag(home, blueprint.topology.arm.versions.java),
+        archive_flag(home, blueprint.topology.variant.versions.java),
         *log_flags(str(conf)),
         f"-Dstudy.log={places.log(node, name, 'log')}",
         classpath_flag(conf, stack),
@@ -160,7 +160,7 @@ def _arguments(blueprint: Blueprint, node: Node, kind: str, name: str) -> tuple[
 
 def _block_cache(blueprint: Blueprint, node: Node, name: str) -> dict[str, str]:
     """Of a RegionServer alone: each has a file of its own, and the HMaster needs no cache."""
-    cache = blueprint.topology.arm.configuration.block_cache
+    cache = blueprint.topology.variant.configuration.block_cache
     if cache is None:
         return {}
     file = f"{cache.engine}:{blueprint.places.cache_of(node)}/block-cache-{name}"

@@ -14,22 +14,22 @@ from density_study.cluster.render.plain_values import value_fault
 
 _HDFS_CACHE = "write the tier hdfs_pmem of factors.tier instead: it is filled for reads, and proved"
 _TOPOLOGY = "the study gives every daemon its own address, port and directory"
-_MEMORY = "the study divides the memory of a host between its nodes, equally in every arm"
-_CONTAINERS = "all YARN containers are equal, so that as many run in every arm"
+_MEMORY = "the study divides the memory of a host between its nodes, equally in every variant"
+_CONTAINERS = "all YARN containers are equal, so that as many run in every variant"
 _WHOLE = "a trial is measured once and whole: no retry, no speculation, no early reduce"
 _SPEED = "waiting for a heartbeat must not be part of a measurement"
 _BLOCK_CACHE = (
     "write block_cache instead: the memory check then knows it, and a file lies on a known disk"
 )
-_MEDIUM = "blocks lie on the medium of the arm; compare media by factors.medium"
+_DISK_TYPE = "blocks lie on the disk type of the variant; compare disk types by factors.disk_type"
 _JIT = "write stack.jit instead"
 _SAFETY = "it is part of how a build is started, secured, recorded and removed"
-_REPLICATION = "write stack.replication, which is the same for all arms"
+_REPLICATION = "write stack.replication, which is the same for all variants"
 _REASONS: tuple[tuple[str, str], ...] = (
     (r"hbase\.bucketcache\.(ioengine|size|persistent\.path)", _BLOCK_CACHE),
     (r"dfs\.replication", _REPLICATION),
     (r"dfs\.datanode\.pmem\.cache\.dirs", _HDFS_CACHE),
-    (r"dfs\.storage\.default\.policy|dfs\.block\.replicator\..*|hbase\.wal\.storage\.policy", _MEDIUM),
+    (r"dfs\.storage\.default\.policy|dfs\.block\.replicator\..*|hbase\.wal\.storage\.policy", _DISK_TYPE),
     (r"hbase\.regionserver\.region\.split\.policy", "a split inside a trial would be part of its result"),
     (r"mapreduce\..*\.(memory\.mb|java\.opts)|yarn\.app\.mapreduce\.am\.(resource\.mb|command-opts)",
      _CONTAINERS),

@@ -67,7 +67,7 @@ def _netty(hadoop: Recipe) -> str:
 
 
 def _ycsb(versions: Versions) -> Recipe:
-    """HBase's client has one version, whatever the servers have: only they differ between two arms. A given
+    """HBase's client has one version, whatever the servers have: only they differ between two variants. An existing
     cluster is measured by a client of its own version, where that is locked."""
     directory = _HERE.parents[1] / "workloads" / "ycsb" / "java"
     tests = _TESTS / "java"

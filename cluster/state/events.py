@@ -148,14 +148,14 @@ class SearchEnded(Event, event="search-ended"):
     probes that it did not need; they leave no record."""
 
     build: str
-    setting: str
+    test_case: str
     answer: float | None
     why: str
     spared: tuple[str, ...]
 
 
 class RepetitionsEnded(Event, event="repetitions-ended"):
-    """After this repetition the comparisons were sharp. `spared`: the trials of those that are not needed;
+    """After this repetition the comparisons were precise enough. `spared`: the trials of those that are not needed;
     they leave no record."""
 
     repetition: int
@@ -223,8 +223,8 @@ class BuildDestroyed(Event, event="destroyed"):
     proof: Mapping[str, Any]
 
 
-class GivenRemoved(Event, event="given-removed"):
-    """What the intent of `act` made at `path` of a given cluster is gone."""
+class ExistingRemoved(Event, event="given-removed"):
+    """What the intent of `act` made at `path` of an existing cluster is gone."""
 
     tag: str
     act: str

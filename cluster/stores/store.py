@@ -9,7 +9,7 @@ from pathlib import PurePath
 from typing import Any, ClassVar
 
 from density_study.cluster.model.cluster import Cluster, Endpoints
-from density_study.cluster.model.given import GivenCluster, StoreEndpoint
+from density_study.cluster.model.existing import ExistingCluster, StoreEndpoint
 from density_study.cluster.model.store import Durability, Store
 from density_study.cluster.model.topology import AnyTopology, Node, Topology
 from density_study.cluster.model.transport import Command
@@ -131,7 +131,9 @@ class ClusterStore(Store):
             return f"store {self.name} takes no server_namespace", "server_namespace"
         return "", ""
 
-    def endpoint_properties(self, given: GivenCluster, endpoint: StoreEndpoint) -> dict[str, str]:
+    def endpoint_properties(
+        self, existing: ExistingCluster, endpoint: StoreEndpoint
+    ) -> dict[str, str]:
         """What clients of a store that stands need to know beyond the login."""
         raise NotImplementedError(self.name)
 

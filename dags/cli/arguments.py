@@ -59,7 +59,7 @@ Only = Annotated[
     typer.Option(
         "--only",
         metavar="GLOB",
-        help="Run only the settings with a matching id, for example 'ycsb-*'. Repeatable.",
+        help="Run only the test cases with a matching id, for example 'ycsb-*'. Repeatable.",
     ),
 ]
 
@@ -122,7 +122,7 @@ PointsFile = Annotated[
     typer.Option(
         "--points",
         metavar="CSV",
-        help="Measured points, with the columns group, hosts, vms_per_host, medium, value, unit, "
+        help="Measured points, with the columns group, hosts, vms_per_host, disk_type, value, unit, "
         "repetition. Repeatable.",
     ),
 ]

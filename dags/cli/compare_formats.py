@@ -11,7 +11,7 @@ from density_study.analysis.report.formats import escaped
 from density_study.dags.stages.comparison import format_change
 
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_HEADER = ("Outcome", "Setting", "Topology", "Measure", "Ratio", "95 % interval", "p")
+_HEADER = ("Outcome", "Test case", "Topology", "Measure", "Ratio", "95 % interval", "p")
 
 
 def as_junit(compared: RunComparison) -> str:
@@ -33,7 +33,7 @@ def as_junit(compared: RunComparison) -> str:
         if change.outcome == "regression":
             causes = _text("\n".join(compared.candidate_causes))
             ElementTree.SubElement(case, "failure", message=said).text = f"{said}\n{causes}".strip()
-        elif change.outcome in ("no claim", "acknowledged"):
+        elif change.outcome in ("inconclusive", "acknowledged"):
             ElementTree.SubElement(case, "skipped", message=said)
         else:
             ElementTree.SubElement(case, "system-out").text = f"{change.outcome}: {said}"

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from density_study.workloads.planning.preflight import Check
 
 MIN_REPETITIONS = 5
-"""Fewer builds per arm allow no claim (docs/methodology.md, rule 2)."""
+"""Fewer builds per variant allow no claim (docs/methodology.md, rule 2)."""
 
 # ---------------------------------------------------------------------------------- the plan
 
@@ -59,13 +59,13 @@ def plan_page(
 
 
 def _repetitions(plan: Plan) -> str:
-    return str(plan.sharp) if plan.sharp else f"{plan.repetitions} repetition(s)"
+    return str(plan.precise) if plan.precise else f"{plan.repetitions} repetition(s)"
 
 
 def _about(plan: Plan, analysis_s: float) -> str:
-    """A search ends when it has its answer, and repetitions may end when comparisons are sharp: what is
+    """A search ends when it has its answer, and repetitions may end when comparisons are precise enough: what is
     planned is the most that they may take."""
-    bounded = plan.sharp or any(step.probe for step in plan.trials)
+    bounded = plan.precise or any(step.probe for step in plan.trials)
     most = "at most about" if bounded else "about"
     return f"{most} {clock(plan.estimate_s + analysis_s)}"
 
@@ -76,7 +76,7 @@ def warnings_of(plan: Plan) -> Iterator[str]:
         repetitions = "1 repetition" if plan.repetitions == 1 else f"{plan.repetitions} repetitions"
         yield (
             f"{repetitions}: points only, no claims; a claim needs at least {MIN_REPETITIONS} builds "
-            f"per arm (--set repetitions={MIN_REPETITIONS})"
+            f"per variant (--set repetitions={MIN_REPETITIONS})"
         )
     nodes = isolation_of(topology.isolation for topology in plan.topologies.values()).facts
     if nodes.stand_in:
@@ -84,7 +84,7 @@ def warnings_of(plan: Plan) -> Iterator[str]:
         limit = "support no claim about VMs" if nodes.only_stands_in else limit
         yield f"nodes are {nodes.stand_in}; the results {limit}"
     if any(is_emulated(one.levels.get("tier", "")) for one in plan.topologies.values()):
-        yield "persistent memory is emulated (tmpfs); its arms support no claim"
+        yield "persistent memory is emulated (tmpfs); its variants support no claim"
     stores = dict.fromkeys(topology.store for topology in plan.topologies.values())
     if len({store.durability for store in stores}) > 1:
         yield (
@@ -104,7 +104,7 @@ def _shared_drives(plan: Plan) -> Iterator[str]:
                 each = sum(next(iter(drives)) in node.disks for node in nodes)
                 yield (
                     f"{topology.name}: {len(nodes)} nodes of {host} share its {len(drives)} "
-                    f"{topology.arm.medium} drives evenly, {each} on each; with a density that divides the "
+                    f"{topology.variant.disk_type} drives evenly, {each} on each; with a density that divides the "
                     "drives, each node would have its own"
                 )
                 break
@@ -122,17 +122,17 @@ def _steps_lines(plan: Plan) -> Iterator[Text]:
 
 
 def _what(step: Step) -> str:
-    if step.setting is None:
+    if step.test_case is None:
         return {"up": "bring up", "down": "tear down"}[step.kind]
     on = step.monitored if step.overhead_of is None else bool(step.devices)
     what = f"{'with' if on else 'without'} {step.overhead_of or 'monitors'}"
     pair = f", overhead pair {step.overhead_pair}, {what}" if step.overhead_pair else ""
     probe = f", probe {step.probe} of at most {_probes(step)}" if step.probe else ""
-    return step.setting.id + pair + probe
+    return step.test_case.id + pair + probe
 
 
 def _probes(step: Step) -> int:
-    search = step.setting.sought if step.setting else None
+    search = step.test_case.sought if step.test_case else None
     return search.probes if search else 0
 
 
@@ -144,12 +144,12 @@ def _topologies_table(plan: Plan) -> Table:
             rows.append((
                 topology.name,
                 f"{host.name} ({host.cores} cores, {host.memory_mib:,} MiB)",
-                "the client of a given cluster"
-                if topology.given
+                "the client of an existing cluster"
+                if topology.existing
                 else f"{sum('worker' in node.roles for node in nodes)} {topology.isolation.facts.workers}",
                 ", ".join(f"{node.name} {node.memory_mib:,} MiB" for node in nodes),
             ))  # fmt: skip
-        watched = topology.given.watched if topology.given else ()
+        watched = topology.existing.watched if topology.existing else ()
         rows += [(topology.name, f"{h.name} ({h.cores} cores)", "watched", "") for h in watched]
     return rows_table(("topology", "host", "nodes", "memory"), rows)
 

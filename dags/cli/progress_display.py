@@ -69,9 +69,9 @@ class _Display:
         for ended in seen.ended[self.ended :]:
             self._print(seen, ended_line(ended, seen))
         self.ended = len(seen.ended)
-        if seen.sharp and not self.has_ended_repetitions:
+        if seen.precise and not self.has_ended_repetitions:
             self.has_ended_repetitions = True
-            self._print(seen, Text(seen.sharp, style="bold"))
+            self._print(seen, Text(seen.precise, style="bold"))
         if seen.stage and not self.has_table:
             self.has_table = True
             if seen.looks:
@@ -138,37 +138,37 @@ def ended_parts(ended: Ended, seen: Progress) -> tuple[str, str, tuple[str, ...]
 
 
 def first_table(plan: Plan, looks: Mapping[str, FirstLook]) -> RenderableType:
-    """A row per setting and topology, with means over its trials that are valid so far; of a search its
+    """A row per test case and topology, with means over its trials that are valid so far; of a search its
     answer on each build."""
     groups: dict[tuple[str, str], list[FirstLook]] = {}
     searches: dict[tuple[str, str, str], tuple[Search, list[FirstLook]]] = {}
-    steps = [step for step in plan.trials if step.setting and step.overhead_pair is None]
-    settings = {step.setting.id: step.setting for step in steps if step.setting}
-    alike = Counter(setting.label for setting in settings.values())
+    steps = [step for step in plan.trials if step.test_case and step.overhead_pair is None]
+    test_cases = {step.test_case.id: step.test_case for step in steps if step.test_case}
+    alike = Counter(test_case.label for test_case in test_cases.values())
     names = {
-        each: setting.label if alike[setting.label] == 1 else f"{setting.label} ({each})"
-        for each, setting in settings.items()
+        each: test_case.label if alike[test_case.label] == 1 else f"{test_case.label} ({each})"
+        for each, test_case in test_cases.items()
     }
     for step in sorted(steps, key=lambda one: (_place(one), plan.builds[one.build])):
-        if step.setting and (look := looks.get(str(step.trial))):
-            key = (names[step.setting.id], plan.builds[step.build])
-            search = step.setting.sought
+        if step.test_case and (look := looks.get(str(step.trial))):
+            key = (names[step.test_case.id], plan.builds[step.build])
+            search = step.test_case.sought
             if search is None:
                 groups.setdefault(key, []).append(look)
             else:
                 searches.setdefault((*key, step.build), (search, []))[1].append(look)
-    for (setting, topology, _), (search, probed) in searches.items():
+    for (test_case, topology, _), (search, probed) in searches.items():
         answer = answer_of(search, [look.probe for look in probed if look.probe]).answer
-        groups.setdefault((setting, topology), []).extend(
+        groups.setdefault((test_case, topology), []).extend(
             look for look in probed if look.probe and look.probe == answer
         )
-    header = ("Setting", "Topology", "Throughput", "p99", "Host CPU", "Trials")
+    header = ("Test case", "Topology", "Throughput", "p99", "Host CPU", "Trials")
     return rows_table(header, [(*key, *_means(group)) for key, group in groups.items()])
 
 
 def _place(step: Step) -> tuple[str, tuple[float, ...], str]:
-    setting = step.setting
-    return (setting.workload, setting.sort_key, setting.id) if setting else ("", (), "")
+    test_case = step.test_case
+    return (test_case.workload, test_case.sort_key, test_case.id) if test_case else ("", (), "")
 
 
 def _means(group: list[FirstLook]) -> Iterable[str]:

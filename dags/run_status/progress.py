@@ -52,7 +52,7 @@ class Ended:
 class Progress:
     """Seconds are wall time from the last opening of the run to its first end. `current` is the running
     step, `topology` the topology it builds or measures. `finished`: the run ended with no steps left.
-    `sharp`: why its repetitions ended before the most that it may take.
+    `precise`: why its repetitions ended before the most that it may take.
     `live`, the CPU of `nodes`, and first `looks` at closed trials by name come from the trials' files: see
     `dags.run_status.live`."""
 
@@ -74,7 +74,7 @@ class Progress:
     kept: ClusterKept | None = None
     live: str = ""
     nodes: str = ""
-    sharp: str = ""
+    precise: str = ""
     looks: Mapping[str, FirstLook] = field(default_factory=dict)
 
     @property
@@ -128,11 +128,11 @@ def progress(plan: Plan, events: Iterable[Event], now: float) -> Progress:
         finished=end is not None and end.finished,
         message=end.message if end else "",
         kept=None if end else kept_in(every),
-        sharp=next((_sharp(e) for e in every if isinstance(e, RepetitionsEnded)), ""),
+        precise=next((_precise(e) for e in every if isinstance(e, RepetitionsEnded)), ""),
     )
 
 
-def _sharp(ended: RepetitionsEnded) -> str:
+def _precise(ended: RepetitionsEnded) -> str:
     return f"after {ended.repetition} repetitions {ended.why}: no more are needed"
 
 

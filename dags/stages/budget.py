@@ -13,7 +13,7 @@ from density_study.analysis.findings.question_power import Cell, needed, questio
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.topology import AnyTopology
 from density_study.dags.stages.planning import noise
-from density_study.workloads.base.setting import Setting
+from density_study.workloads.base.test_case import TestCase
 from density_study.workloads.planning.plan import DOWN_ESTIMATE_S, UP_ESTIMATE_S, Plan
 from density_study.workloads.planning.planned_study import PlannedStudy, plan_study
 
@@ -59,28 +59,28 @@ def fitted(spec: Path, overrides: Mapping[str, object], runs: Path, budget_s: fl
 
 
 def _costs(plan: Plan) -> Iterator[tuple[Cell, CellCost]]:
-    ran: dict[str, dict[str, Setting]] = {}
+    ran: dict[str, dict[str, TestCase]] = {}
     for step in plan.trials:
-        if step.setting and step.overhead_pair is None:
-            ran.setdefault(plan.builds[step.build], {})[step.setting.id] = step.setting
-    for name, settings in ran.items():
-        for id_, setting in settings.items():
-            probes = setting.sought.probes if setting.sought else 1
-            shared = tuple(_shared(setting, settings, plan.topologies[name]))
-            window_s = setting.adjustable_s
-            yield (id_, name), CellCost(probes * setting.estimate_s - window_s, window_s, shared)
+        if step.test_case and step.overhead_pair is None:
+            ran.setdefault(plan.builds[step.build], {})[step.test_case.id] = step.test_case
+    for name, test_cases in ran.items():
+        for id_, test_case in test_cases.items():
+            probes = test_case.sought.probes if test_case.sought else 1
+            shared = tuple(_shared(test_case, test_cases, plan.topologies[name]))
+            window_s = test_case.adjustable_s
+            yield (id_, name), CellCost(probes * test_case.estimate_s - window_s, window_s, shared)
 
 
 def _shared(
-    setting: Setting, settings: Mapping[str, Setting], topology: AnyTopology
+    test_case: TestCase, test_cases: Mapping[str, TestCase], topology: AnyTopology
 ) -> Iterator[tuple[Hashable, float]]:
     """What the first trial of a build pays for others: its data, and the servers' warm-up."""
-    if setting.warmed is not None and topology.store.compiled:
-        yield ("warm", setting.warmed), setting.warm_up_estimate_s(topology.jit)
-    if setting.prepared is not None:
-        yield ("data", setting.prepared), setting.prepare_estimate_s(topology, False)
-    for other in settings.values():
-        if setting.writes_for(other) and other.prepared is not None:
+    if test_case.warmed is not None and topology.store.compiled:
+        yield ("warm", test_case.warmed), test_case.warm_up_estimate_s(topology.jit)
+    if test_case.prepared is not None:
+        yield ("data", test_case.prepared), test_case.prepare_estimate_s(topology, False)
+    for other in test_cases.values():
+        if test_case.writes_for(other) and other.prepared is not None:
             yield ("data", other.prepared), other.prepare_estimate_s(topology, True)
             return
 
@@ -95,7 +95,7 @@ def _keys(made: PlannedStudy, design: Design) -> dict[str, object]:
 
 
 def _left_out(plan: Plan, design: Design) -> Iterator[str]:
-    every = {(s.setting.id, plan.builds[s.build]) for s in plan.trials if s.setting}
+    every = {(s.test_case.id, plan.builds[s.build]) for s in plan.trials if s.test_case}
     variants = {variant for _, variant in design.cells}
     yield from (f"{variant}/*" for variant in plan.topologies if variant not in variants)
     spared = sorted(cell for cell in every - design.cells if cell[1] in variants)
@@ -115,7 +115,7 @@ def _workloads(made: PlannedStudy, share: float) -> Iterator[dict[str, Any]]:
 
 
 def _words(design: Design, asked: tuple[Asked, ...], plan: Plan) -> str:
-    every = {(s.setting.id, plan.builds[s.build]) for s in plan.trials if s.setting}
+    every = {(s.test_case.id, plan.builds[s.build]) for s in plan.trials if s.test_case}
     dropped = [one.question.name for one in asked if one.question.name not in design.questions]
     without = f"; without the questions {', '.join(dropped)}" if dropped else ""
     return (

@@ -128,7 +128,7 @@ def check_fits(study: Study, plan: Plan, steps: str) -> None:
     raise InputError(
         "the run's plan has other builds or trials than this DAG.",
         f"study {study.study!r}",
-        "if a disk has `medium: auto`, write its medium; if the study file was just edited, wait until "
+        "if a disk has `disk_type: auto`, write its disk type; if the study file was just edited, wait until "
         "Airflow has read it; if `study run` extended an unfinished run, finish it with `study run`.",
     )
 

@@ -22,7 +22,7 @@ NAMED_TRIALS = 200
 
 @dataclass(frozen=True)
 class TrialOutline:
-    """`trial`: its id. `parameters`: of its setting, for people; empty if the study maps its trials."""
+    """`trial`: its id. `parameters`: of its test case, for people; empty if the study maps its trials."""
 
     trial: str
     label: str
@@ -96,7 +96,7 @@ def outline_of(study: Study, plan: Plan) -> Outline:
         study=study.study,
         question=study.question or "",
         provider=study.provider,
-        workloads=tuple(sorted({s.setting.workload for s in plan.trials if s.setting})),
+        workloads=tuple(sorted({s.test_case.workload for s in plan.trials if s.test_case})),
         queue=study.queue,
         cron=schedule.cron if schedule else None,
         asset=schedule.asset if schedule else None,
@@ -132,17 +132,19 @@ def _density(topology: AnyTopology) -> str:
 
     if not isinstance(topology, Topology):
         return ""
-    arm, noun = topology.arm, topology.isolation.facts.noun
-    servers = f", {arm.regionservers_per_node} RegionServers per node"
-    more = servers if arm.regionservers_per_node > 1 else ""
-    return f": {arm.vms_per_host} {noun}(s) per host on {arm.medium}{more}"
+    variant, noun = topology.variant, topology.isolation.facts.noun
+    servers = f", {variant.regionservers_per_node} RegionServers per node"
+    more = servers if variant.regionservers_per_node > 1 else ""
+    return f": {variant.vms_per_host} {noun}(s) per host on {variant.disk_type}{more}"
 
 
 def _trial(step: Step, named: bool) -> TrialOutline:
-    assert step.setting is not None
-    values = step.setting.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
+    assert step.test_case is not None
+    values = step.test_case.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
     parameters = {key: str(value) for key, value in values.items()} if named else {}
-    return TrialOutline(str(step.trial), step.setting.label, round(step.estimate_s, 1), parameters)
+    return TrialOutline(
+        str(step.trial), step.test_case.label, round(step.estimate_s, 1), parameters
+    )
 
 
 def _digest(value: object) -> str:

@@ -20,7 +20,7 @@ WINDOW = 5
 
 def check_plan(study: Study, plan: Plan, spec: Path, runs: Path) -> None:
     """InputError if none of the study's questions, or not its comparison over time, can be decided."""
-    power_of_design.check_can_be_sharp(study, plan, str(spec))
+    power_of_design.check_can_be_precise(study, plan, str(spec))
     question_power.check_can_decide(study, plan, str(spec), noise(study, runs))
     if study.compare:
         power_between_runs.check_can_detect(study, plan, str(spec), noise(study, runs))

@@ -27,7 +27,7 @@ from density_study.cluster.state.journal import JOURNAL, Journal
 from density_study.cluster.state.own_runs import PLAN, STUDY
 from density_study.cluster.state.owner import Owner
 from density_study.cluster.state.run_id import next_run_id
-from density_study.dags.stages.sharpness import look
+from density_study.dags.stages.precision import look
 from density_study.workloads.execution.run import Run, end_run, load_run
 from density_study.workloads.execution.steps import carry_out, close_run
 from density_study.workloads.planning.plan import Plan, Step, make_plan, plan_text, write_plan
@@ -109,8 +109,8 @@ def rehearsed_plan(file: StudyFile, folder: Path, only: tuple[str, ...] = ()) ->
             )
         plan = make_plan(study, _hosts(study, folder), only)
     for step in plan.trials:
-        if step.setting is not None:
-            model_of(step.setting).check(step.setting)
+        if step.test_case is not None:
+            model_of(step.test_case).check(step.test_case)
     topologies = {topology.name: replace(topology, provider=SIMULATED) for topology in plan.built}
     return plan.model_copy(update={"topologies": topologies})
 

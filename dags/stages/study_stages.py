@@ -33,7 +33,7 @@ from density_study.dags.stages.comparison import (
     format_change,
     how_to_acknowledge,
 )
-from density_study.dags.stages.sharpness import look
+from density_study.dags.stages.precision import look
 from density_study.workloads.execution import steps
 from density_study.workloads.execution.run import Run, load_run
 from density_study.workloads.execution.steps import StepOutcome, close_run

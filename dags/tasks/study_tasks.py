@@ -130,7 +130,7 @@ def verdicts(root: str) -> None:
 @task(retries=RETRIES, retry_delay=RETRY_DELAY)
 @as_study_errors()
 def series(root: str) -> None:
-    """Compute time series within each trial, and the metrics of each setting over its valid trials."""
+    """Compute time series within each trial, and the metrics of each test case over its valid trials."""
     _analyse(root, "series")
 
 

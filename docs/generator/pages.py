@@ -30,7 +30,7 @@ from docs.generator.model_page import model_sections
 FOLDER = "docs/reference"
 ENVIRONMENT = Path(__file__).with_name("environment.yaml")
 METRICS_INTRODUCTION = """\
-The metrics of `summary.json` and of the tables `metrics` and `setting_metrics`. Those of a package that you
+The metrics of `summary.json` and of the tables `metrics` and `test_case_metrics`. Those of a package that you
 install are among them. A null is a number that could not be computed, never zero."""
 TABLES_INTRODUCTION = """\
 Each is a folder of Parquet files, `runs/<study>/<run-id>/tables/<table>/`, so that one study among many
@@ -64,7 +64,7 @@ def _study_file() -> str:
         "- A quantity is one number and a unit: `6 GiB`, `20 ms`, `10 min`, `2000/s`.\n"
         "- A file has at most 128 KiB, 32 levels and 10,000 values. YAML tags are rejected.\n"
         "- `study plan` and `study run` accept `--set KEY=VALUE`, for example `--set repetitions=2`, and "
-        "`--only GLOB` to run some settings only.\n"
+        "`--only GLOB` to run some test cases only.\n"
         "- Editors complete and check keys with [study.schema.json](study.schema.json), which "
         "`study schema` prints. `study plan` also checks rules that involve several keys.\n\n"
         "`[]` in a heading is an element of a list."

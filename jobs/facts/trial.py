@@ -25,7 +25,7 @@ from density_study.workloads.ycsb.warming.warmth import WARMTH
 
 SHARE_TOLERANCE = 1.0  # points
 HDFS_PMEM, HEAP = "hdfs_pmem", "heap"
-_OF_TRIAL = ("workload", "imported", "accepted", "given", "others_requests_s", "others_vcores",
+_OF_TRIAL = ("workload", "imported", "accepted", "existing", "others_requests_s", "others_vcores",
              "regionservers_gone", "monitored", "tier", "tiers_in_use", "foreign_tiers", "reads_tier",
              "network", "network_broken", "network_seen", "state", *WARMTH, "busiest_server")  # fmt: skip
 _UNKNOWN: Row = {
@@ -183,7 +183,7 @@ def _cold_share(trial: Row, metrics: Sequence[Row]) -> float | None:
     if length_s is None:
         return None
     if (
-        read is None and disks is not None and not trial["given"]
+        read is None and disks is not None and not trial["existing"]
     ):  # there dool watches the client's alone
         read = (exact_sum(disks) or 0.0) * MIB * length_s
     return over(read, trial["distinct_bytes_asked"])

@@ -183,11 +183,11 @@ def tune(spark: SparkSession, run_root: Path) -> None:
         **dict.fromkeys((_PARTITIONS, _SCAN_PARTITIONS), partitions),
     }
     for name, value in fitting.items():
-        if not _is_given(spark, name):
+        if not _is_existing(spark, name):
             spark.conf.set(name, value)
 
 
-def _is_given(spark: SparkSession, name: str) -> bool:
+def _is_existing(spark: SparkSession, name: str) -> bool:
     """Whether the user set the option, here or for `spark-submit`."""
     if under_spark_submit():
         return spark.sparkContext.getConf().contains(name)

@@ -16,7 +16,7 @@ from pathlib import Path
 from density_study.workloads.ycsb.faults import faults_of
 from density_study.workloads.ycsb.mixes import Mix
 from density_study.workloads.ycsb.properties import FAMILY, client_arguments, table_of
-from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.test_case import YcsbTestCase
 from tests.bench.measurement import Measurement, at_least, printed
 from tests.live.support.java_client import YCSB, compiled
 from tests.live.support.standalone import StandaloneHBase, standing
@@ -24,7 +24,7 @@ from tests.live.support.standalone import StandaloneHBase, standing
 SOURCES = Path(__file__).parent / "java/org/densitystudy/ycsb"
 GOAL = 0.97
 ROUNDS, SLICE_S, WARM_UP_S = 21, 1.0, 40.0
-"""Rounds of each repeat; a slice is one arm's turn. The JIT has compiled all three arms by
+"""Rounds of each repeat; a slice is one variant's turn. The JIT has compiled all three variants by
 then."""
 RECORDS = 20_000
 THREADS = 8
@@ -67,7 +67,7 @@ def _compare(hbase: StandaloneHBase, classes: str, mix: Mix, repeats: int) -> li
 def _rounds(hbase: StandaloneHBase, classes: str, mix: Mix) -> list[tuple[float, ...]]:
     """Operations per second of each round: the binding, then each of `HANDS`."""
     with tempfile.TemporaryDirectory(prefix="density-bench-") as logs:
-        words = client_arguments(_setting(mix), f"{logs}/ycsb-1-")
+        words = client_arguments(_test_case(mix), f"{logs}/ycsb-1-")
         db = words[words.index("-db") + 1]
         properties = [words[i + 1] for i, word in enumerate(words) if word == "-p"]
         knobs = map(str, (THREADS, WARM_UP_S, ROUNDS, SLICE_S))
@@ -78,16 +78,16 @@ def _rounds(hbase: StandaloneHBase, classes: str, mix: Mix) -> list[tuple[float,
     return [tuple(map(float, line.split())) for line in done.stdout.splitlines() if line]
 
 
-def _setting(mix: Mix) -> YcsbSetting:
+def _test_case(mix: Mix) -> YcsbTestCase:
     # as long as a study's trials: YCSB draws keys from a range that grows with the time, until one
     # exists
     timed = None if mix == "load" else 24.0
-    return YcsbSetting(mix=mix, records=RECORDS, threads=THREADS, duration_s=timed,
+    return YcsbTestCase(mix=mix, records=RECORDS, threads=THREADS, duration_s=timed,
                        max_scan_length=MAX_SCAN)  # fmt: skip
 
 
 def _load(hbase: StandaloneHBase, root: Path) -> None:
-    table = table_of(_setting("load"))
+    table = table_of(_test_case("load"))
     hbase.tool(f"create --table {table} --family {FAMILY} --regions {REGIONS}")
     _ycsb(hbase, root, "load")
     hbase.tool(f"flush-compact-settle --table {table}")
@@ -96,10 +96,10 @@ def _load(hbase: StandaloneHBase, root: Path) -> None:
 def _ycsb(hbase: StandaloneHBase, root: Path, mix: Mix) -> None:
     for path in root.glob("ycsb-1*"):
         path.unlink()
-    setting = _setting(mix)
-    words = client_arguments(setting, f"{root}/ycsb-1-")
+    test_case = _test_case(mix)
+    words = client_arguments(test_case, f"{root}/ycsb-1-")
     argv = hbase.client_argv(YCSB, *words, jvm=JVM)
     with (root / "ycsb-1.out").open("wb") as out, (root / "ycsb-1.err").open("wb") as err:
         subprocess.run(argv, stdout=out, stderr=err, check=True)
-    if faults := faults_of(root, "ycsb-1", setting):
+    if faults := faults_of(root, "ycsb-1", test_case):
         raise RuntimeError("; ".join(faults))

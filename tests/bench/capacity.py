@@ -26,7 +26,7 @@ from tests.support.capacity.populations import Shape, measured, truths
 
 HOST_TYPES = 20
 DENSITIES = (1, 2, 3, 4, 5, 6, 7, 8)
-MEDIA = ("flash", "hdd", "nvme")
+DISK_TYPES = ("flash", "hdd", "nvme")
 COUNTS = (2, 4, 6, 8, 12)
 CLUSTERS = 100
 COVERED_CLUSTERS = 360
@@ -53,7 +53,7 @@ def _speed(repeats: int) -> list[Measurement]:
         )
         hosts.write_text(yaml.safe_dump(large_catalogue().model_dump(mode="json")))
         with points.open("w") as sink:
-            write(sink, rows(MEDIA, COUNTS, DENSITIES))
+            write(sink, rows(DISK_TYPES, COUNTS, DENSITIES))
         study = (sys.executable, "-m", "density_study.dags.cli.main", "capacity")
         fitting = (*study, "fit", "--points", str(points), "--output", str(model))
         subprocess.run(fitting, check=True, capture_output=True)
@@ -65,7 +65,7 @@ def _speed(repeats: int) -> list[Measurement]:
             found = subprocess.run(sizing, check=True, capture_output=True, text=True)
             seconds.append(time.monotonic() - start)
         assert "type-" in found.stdout, found.stdout
-    name = "study capacity size: 20 host types x 8 densities x 3 media x 1,000 draws, two SLOs"
+    name = "study capacity size: 20 host types x 8 densities x 3 disk types x 1,000 draws, two SLOs"
     return [at_most(name, "s", seconds, 5.0)]
 
 
@@ -75,7 +75,9 @@ def large_catalogue() -> Catalogue:
     for number in range(HOST_TYPES):
         value = base.hosts[3].model_dump(mode="json")
         disk = value["disks"][0]
-        value["disks"] = [{**disk, "medium": medium, "count": 2 + number % 5} for medium in MEDIA]
+        value["disks"] = [
+            {**disk, "disk_type": disk_type, "count": 2 + number % 5} for disk_type in DISK_TYPES
+        ]
         value |= {"name": f"type-{number}", "cores": 32 + 4 * number, "ram_gib": 256 + 32 * number}
         value["capex_usd"] = 11000 + 900 * number
         hosts.append(HostType.model_validate(value))

@@ -30,7 +30,7 @@ from density_study.workloads.planning.plan import Step
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.rows.record_rows import record_rows
 from density_study.workloads.ycsb.facts.latency import intended_ms
-from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.test_case import YcsbTestCase
 from tests.bench.measurement import Measurement, at_least, at_most, printed
 from tests.hosts.fixture import Hosts
 from tests.live.support.client_hosts import NAMES, client_hosts_spec
@@ -123,11 +123,11 @@ def _rate(run: Run, manifest: Manifest) -> float:
 
 def _trial(run: Run, number: int, clients: int, target_ops_s: float | None = None) -> Manifest:
     planned = run.plan.trials[0]
-    assert isinstance(planned.setting, YcsbSetting)
+    assert isinstance(planned.test_case, YcsbTestCase)
     updates = {"clients": clients, "target_ops_s": target_ops_s}
-    setting = planned.setting.model_copy(update=updates)
+    test_case = planned.test_case.model_copy(update=updates)
     step = Step(index=1000 + number, kind="trial", repetition=1, build=planned.build, label="bench",
-                trial=f"bench-{number}", order=1000 + number, setting=setting, estimate_s=1.0)  # fmt: skip
+                trial=f"bench-{number}", order=1000 + number, test_case=test_case, estimate_s=1.0)  # fmt: skip
     cluster = read_cluster(run.site(planned.build).root)
     transport = provider_of("physical").transport(cluster.site, run.journal)
     manifest = run_trial(run, step, cluster, transport)

@@ -25,7 +25,7 @@ from density_study.workloads.execution.trial import run_trial
 from density_study.workloads.planning.plan import Step
 from density_study.workloads.record.record import Record
 from density_study.workloads.ycsb.facts.intervals import closed_loop, rates_after_ramp_up
-from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.test_case import YcsbTestCase
 from density_study.workloads.ycsb.workload import YcsbWorkload, client_commands
 from tests.bench.client_logs import log_rows
 from tests.bench.measurement import Measurement, at_least, printed
@@ -34,7 +34,7 @@ from tests.support.drafts import draft, plan, study
 
 GOAL = 0.98
 MIN_PAIRS = 5
-SETTING = YcsbSetting(mix="read45-insert55", records=50_000, threads=8, duration_s=24, warm_up_s=10,
+TEST_CASE = YcsbTestCase(mix="read45-insert55", records=50_000, threads=8, duration_s=24, warm_up_s=10,
                       warm_up_daemons_s=20)  # fmt: skip
 
 
@@ -82,15 +82,15 @@ class _Standing:
         """Prepared like a trial; then the client only, without monitors."""
         record = Record.open(self.run.records, draft(str(self._step().trial)))
         bench = TrialContext(self.cluster, self.transport, record, self.run.journal)
-        YcsbWorkload().prepare(bench, SETTING)
-        ((_, command),) = client_commands(bench, SETTING, "raw")
+        YcsbWorkload().prepare(bench, TEST_CASE)
+        ((_, command),) = client_commands(bench, TEST_CASE, "raw")
         began_s = time.time()
         with (record.raw / "out").open("wb") as out, (record.raw / "err").open("wb") as err:
             environment = {**os.environ, **command.env}
             subprocess.run(
                 command.argv, env=environment, cwd=command.cwd, stdout=out, stderr=err, check=True
             )
-        rows = log_rows(record.raw, {command.name: began_s + SETTING.warm_up_s})
+        rows = log_rows(record.raw, {command.name: began_s + TEST_CASE.warm_up_s})
         (rate,) = rates_after_ramp_up(closed_loop(rows), [command.name]).values()
         if rate is None:
             raise RuntimeError("the client's logs hold no operations after the ramp-up")
@@ -100,7 +100,7 @@ class _Standing:
         self._number += 1
         build = self.cluster.site.root.name
         return Step(index=self._number, kind="trial", repetition=1, build=build, label="bench",
-                    trial=f"bench-{self._number}", order=self._number, setting=SETTING,
+                    trial=f"bench-{self._number}", order=self._number, test_case=TEST_CASE,
                     estimate_s=1.0)  # fmt: skip
 
 

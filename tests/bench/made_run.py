@@ -11,16 +11,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
-from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.cluster import Phase
 from density_study.cluster.model.host import Disk, Host
 from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.topology import Node, Topology
+from density_study.cluster.model.variant import Variant
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.owner import Owner
 from density_study.workloads.base.values import ClientRun, ClockOffset, MonitorRun, Window
 from density_study.workloads.record.manifest import Manifest
-from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.test_case import YcsbTestCase
 from tests.support.records import texts
 
 BEGIN_S = 1_795_200_000
@@ -182,7 +182,7 @@ def _topology(hosts: int, density: int) -> Topology:
         machines,
         nodes,
         Isolation.HOST,
-        Arm(density, 1, "flash"),
+        Variant(density, 1, "flash"),
         2,
     )
 
@@ -191,7 +191,7 @@ def _manifest(
     trial: str, build: str, order: int, topology: Topology, start_s: int, seconds: int
 ) -> Manifest:
     end_s = start_s + seconds + 1.0
-    setting = YcsbSetting(mix="read45-insert55", records=1_000_000, threads=8,
+    test_case = YcsbTestCase(mix="read45-insert55", records=1_000_000, threads=8,
                           duration_s=float(seconds), warm_up_s=float(WARM_UP_S))  # fmt: skip
     monitors = tuple(
         MonitorRun(kind=kind, host=host.name, file=f"monitor/{host.name}.{kind}.csv", period_s=1.0,
@@ -204,7 +204,7 @@ def _manifest(
     )  # fmt: skip
     return Manifest(
         study="made", run="made", trial=trial, repetition=int(build[1 : build.index("-")]), build=build,
-        order=order, seed=1, state="complete", setting_id=setting.id, setting=setting,
+        order=order, seed=1, state="complete", test_case_id=test_case.id, test_case=test_case,
         topology=topology, isolation=topology.isolation,
         window=Window(start_epoch_s=start_s, end_epoch_s=end_s), clients=(client,), monitors=monitors,
         clock=tuple(ClockOffset(host=h.name, before_s=0.01, after_s=0.02, method="ping")

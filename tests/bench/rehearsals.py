@@ -29,8 +29,8 @@ ssh: {user: nobody}
 hosts:
   - {name: m, address: 192.0.2.1, cores: 8, memory: 24 GiB, roles: [master, client]}
   - {name: w1, address: 192.0.2.2, cores: 8, memory: 24 GiB, roles: [worker],
-     disks: [{path: /data/1, medium: hdd}, {path: /data/2, medium: flash}]}
-factors: {vms_per_host: [0], medium: [hdd, flash]}
+     disks: [{path: /data/1, disk_type: hdd}, {path: /data/2, disk_type: flash}]}
+factors: {vms_per_host: [0], disk_type: [hdd, flash]}
 stack: {replication: 1}
 workloads:
   - testdfsio: {modes: [write, read, random], files: 8, file_size: 256 MiB, read_size: 1 MiB}

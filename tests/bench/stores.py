@@ -26,9 +26,9 @@ from density_study.cluster.stack import classpath, ensure
 from density_study.cluster.stack.store_software import CLIENTS
 from density_study.workloads.ycsb.mixes import Mix
 from density_study.workloads.ycsb.properties import client_arguments, table_of
-from density_study.workloads.ycsb.setting import YcsbSetting
 from density_study.workloads.ycsb.stores.bindings import binding_of
 from density_study.workloads.ycsb.stores.store_tool import store_command
+from density_study.workloads.ycsb.test_case import YcsbTestCase
 from tests.bench.binding import ROUNDS, SLICE_S, THREADS, WARM_UP_S
 from tests.bench.measurement import Measurement, at_least, printed
 from tests.live.support.builds import open_build, topology
@@ -81,10 +81,10 @@ class _Standing:
         return out.read_text()
 
     def arguments(self, mix: Mix) -> tuple[str, ...]:
-        binding, setting = binding_of(self.cluster), _setting(mix)
+        binding, test_case = binding_of(self.cluster), _test_case(mix)
         logs = f"{self._folder}/ycsb-1-"
         of_store = binding.properties
-        return client_arguments(setting, logs, db=binding.db, of_store=of_store)
+        return client_arguments(test_case, logs, db=binding.db, of_store=of_store)
 
 
 @contextmanager
@@ -94,9 +94,11 @@ def _standing(store: str, folder: Path) -> Iterator[_Standing]:
     placed = topology(folder, workers=1, store=store_named(store, level))
     site, journal = open_build(folder, os.getpid())
     try:
-        cluster = bring_up(site, placed, ensure_stacks(placed.arm.versions, placed.store), journal)
+        cluster = bring_up(
+            site, placed, ensure_stacks(placed.variant.versions, placed.store), journal
+        )
         standing = _Standing(cluster, provider_of("local").transport(site, journal), folder)
-        table = table_of(_setting("load"))
+        table = table_of(_test_case("load"))
         standing.output_of(store_command(cluster, "empty", table, "empty", shape=SHAPE))
         load = standing.arguments("load")
         standing.output_of(
@@ -142,6 +144,6 @@ def _rounds(standing: _Standing, path: Sequence[str], mix: Mix) -> list[tuple[fl
     return [(one, two, three) for one, two, three in found]
 
 
-def _setting(mix: Mix) -> YcsbSetting:
+def _test_case(mix: Mix) -> YcsbTestCase:
     timed = None if mix == "load" else 24.0
-    return YcsbSetting(mix=mix, records=RECORDS, threads=THREADS, duration_s=timed)
+    return YcsbTestCase(mix=mix, records=RECORDS, threads=THREADS, duration_s=timed)

@@ -75,7 +75,7 @@ def test_a_table_that_scrolls_shows_that_it_goes_on(page: Page, reports: dict[st
     open_report(page, reports["one"], 390)
     page.add_style_tag(content=EVERYTHING)
     assert "Trials" in page.evaluate(WIDE)
-    assert "Density by medium" not in page.evaluate(WIDE)
+    assert "Density by disk type" not in page.evaluate(WIDE)
     shadow = "getComputedStyle(document.querySelector('[aria-label=Trials].scroll')).backgroundAttachment"
     assert set(page.evaluate(shadow).split(", ")) == {"local", "scroll"}
 

@@ -135,7 +135,9 @@ def test_trials_sort_by_keyboard(page: Page, reports: dict[str, Path]) -> None:
 def hostile() -> Summary:
     harm = "</script><script>window.harmed = 1</script><img src=x onerror='window.harmed = 1'>"
     summary = one_block(study=harm)
-    settings = tuple(entry.model_copy(update={"label": f"={harm}"}) for entry in summary.settings)
+    test_cases = tuple(
+        entry.model_copy(update={"label": f"={harm}"}) for entry in summary.test_cases
+    )
     trials = tuple(
         trial.model_copy(update={"trial": f"{harm}{trial.order}"}) for trial in summary.trials
     )
@@ -149,7 +151,7 @@ def hostile() -> Summary:
         for one, trial in zip(summary.series, trials, strict=False)
     )
     findings = tuple(finding.model_copy(update={"statement": harm}) for finding in summary.findings)
-    parts: dict[str, Any] = {"settings": settings, "findings": findings, "trials": trials}
+    parts: dict[str, Any] = {"test_cases": test_cases, "findings": findings, "trials": trials}
     return summary.model_copy(update={**parts, "series": series, "headline": harm})
 
 

@@ -16,25 +16,23 @@ from tests.support.summary_factory import FACTORIES
 pytestmark = pytest.mark.browser
 
 SHOWN = "[...document.querySelectorAll('#trial-table tbody tr')].filter(r => !r.hidden)"
-# [setting, density, medium] of every visible mark in the SVG charts.
-OF = """[...document.querySelectorAll('#charts [data-state="static"] [data-ref][data-setting]')]
+# [test case, density, disk type] of every visible mark in the SVG charts.
+OF = """[...document.querySelectorAll('#charts [data-state="static"] [data-ref][data-test_case]')]
     .filter(mark => mark.checkVisibility())
-    .map(mark => [mark.dataset.setting, mark.dataset.density, mark.dataset.medium])"""
+    .map(mark => [mark.dataset.test_case, mark.dataset.density, mark.dataset.disk_type])"""
 
 
 def test_filters_work_by_keyboard_on_tables_and_charts(
     page: Page, complaints: list[str], reports: dict[str, Path]
 ) -> None:
     open_report(page, reports["eight"])
-    choose(page, "filter-medium", "hdd")
+    choose(page, "filter-disk type", "hdd")
     filtered(page, 1)
     choose(page, "filter-density", "4 VMs")
     filtered(page, 2)
     assert {tuple(of[1:]) for of in page.evaluate(OF)} == {("4", "hdd")}
-    cells = (
-        "[...document.querySelectorAll('.matrix td[data-medium]')].filter(c => c.checkVisibility())"
-    )
-    assert set(page.evaluate(f"{cells}.map(c => c.dataset.medium)")) == {"hdd"}
+    cells = "[...document.querySelectorAll('.matrix td[data-disk_type]')].filter(c => c.checkVisibility())"
+    assert set(page.evaluate(f"{cells}.map(c => c.dataset.disk_type)")) == {"hdd"}
     assert page.evaluate("document.getElementById('filter-count').value") == "56 of 296 trials"
     choose(page, "filter-verdict", "inv")
     filtered(page, 3)
@@ -45,17 +43,19 @@ def test_filters_work_by_keyboard_on_tables_and_charts(
     filtered(page, 4)
     assert page.evaluate(f"{SHOWN}.length") == 296
     assert {tuple(of[1:]) for of in page.evaluate(OF)} == {
-        (density, medium) for density in "024" for medium in ("flash", "hdd")
+        (density, disk_type) for density in "024" for disk_type in ("flash", "hdd")
     }
     assert complaints == []
 
 
-def test_filters_by_setting_and_by_a_findings_verdict(page: Page, reports: dict[str, Path]) -> None:
+def test_filters_by_test_case_and_by_a_findings_verdict(
+    page: Page, reports: dict[str, Path]
+) -> None:
     open_report(page, reports["eight"])
-    choose(page, "filter-setting", "YCSB data")
+    choose(page, "filter-test case", "YCSB data")
     filtered(page, 1)
     assert {of[0] for of in page.evaluate(OF)} == {"ycsb-load-r100000-t8"}
-    assert set(page.evaluate(f"{SHOWN}.map(r => r.dataset.setting)")) == {"ycsb-load-r100000-t8"}
+    assert set(page.evaluate(f"{SHOWN}.map(r => r.dataset.test_case)")) == {"ycsb-load-r100000-t8"}
     choose(page, "filter-verdict", "conf")
     filtered(page, 2)
     claims = """[...document.querySelectorAll('#findings .forest tr[data-claim]')].filter(r => !r.hidden)
@@ -63,7 +63,7 @@ def test_filters_by_setting_and_by_a_findings_verdict(page: Page, reports: dict[
     wanted = [
         finding.verdict
         for finding in FACTORIES["eight"]().findings
-        if finding.verdict == "reproduced" and not is_whole(finding)
+        if finding.verdict == "confirmed" and not is_whole(finding)
     ]
     assert page.evaluate(claims) == wanted
 

@@ -40,7 +40,7 @@ from density_study.workloads.study.study import Study
 SMALL = """\
 study: small
 hosts:
-  - {name: here, memory: 6 GiB, roles: [master, worker, client], disks: [{medium: flash}]}
+  - {name: here, memory: 6 GiB, roles: [master, worker, client], disks: [{disk_type: flash}]}
 factors: {vms_per_host: [1, 2]}
 workloads:
   - testdfsio: {modes: [write, read], files: 2, file_size: 1 MiB}
@@ -48,7 +48,7 @@ workloads:
 STUDY = """\
 study: tiny
 hosts:
-  - {name: here, memory: 6 GiB, roles: [master, worker, client], disks: [{medium: flash}]}
+  - {name: here, memory: 6 GiB, roles: [master, worker, client], disks: [{disk_type: flash}]}
 factors: {vms_per_host: [1, 2]}
 workloads:
   - testdfsio: {modes: [write, read, random], files: 2, file_size: 1 MiB}

@@ -16,8 +16,8 @@ from density_study.cluster.state.journal import JOURNAL, Journal
 from density_study.dags.airflow_home.home import Home, project_root
 from density_study.workloads.execution.run import load_run
 from tests.dag import backend
-from tests.support.arms import noisy, ycsb
 from tests.support.summary_factory import one_block
+from tests.support.variants import noisy, ycsb
 
 STUDY = """\
 study: nightly
@@ -25,7 +25,7 @@ schedule: {schedule}
 repetitions: 5
 compare: {{baseline: rolling 5, tolerance: 10%, spread: 2%}}
 hosts:
-  - {{name: here, memory: 6 GiB, roles: [master, worker, client], disks: [{{medium: flash}}]}}
+  - {{name: here, memory: 6 GiB, roles: [master, worker, client], disks: [{{disk_type: flash}}]}}
 factors: {{vms_per_host: [1]}}
 workloads:
   - ycsb: {{records: [1000], mixes: [a], threads: [1], duration: 2 s, warm_up: 1 s}}
@@ -89,7 +89,7 @@ def write_summary(root: Path, ops_s: float) -> None:
     summary = one_block(root.parent.name).model_copy(
         update={
             "run": root.name, "repetitions": 5, "findings": (),
-            "settings": (ycsb("a", ops_s=noisy(ops_s, 5, 0.01, ops_s)),),
+            "test_cases": (ycsb("a", ops_s=noisy(ops_s, 5, 0.01, ops_s)),),
         }
     )  # fmt: skip
     (root / "report" / "summary.json").write_text(summary.model_dump_json())

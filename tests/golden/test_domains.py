@@ -8,10 +8,10 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.host import Disk, Host, IoLimits, VmHost
 from density_study.cluster.model.placement import place
+from density_study.cluster.model.variant import Variant
 from density_study.cluster.providers.libvirt.guests import guests
 from density_study.cluster.providers.libvirt.host_cpus import parse_cpus
 from tests.golden.conftest import Compare
@@ -34,9 +34,9 @@ def domains(*densities: int) -> dict[str, str]:
     )
     single = Host("m", "198.51.100.1", 8, 16384, disks[:1], ("master", "client"), vms=vms)
     host = Host("h", "198.51.100.2", 16, 131072, disks, ("worker",), vms=vms)
-    arms = [Arm(density, 1, "flash") for density in densities]
+    variants = [Variant(density, 1, "flash") for density in densities]
     found = {}
-    for topology in place((single, host), arms, layout_of("libvirt")):
+    for topology in place((single, host), variants, layout_of("libvirt")):
         for guest in guests(SITE, topology, {"h": parse_cpus(CAPABILITIES)}):
             if guest.node.name in ("m1", "w1", "w2"):
                 paths = PurePosixPath("/images/k"), PurePosixPath("/images/i")

@@ -10,7 +10,7 @@ from density_study.cluster.render.daemons import Daemon
 from density_study.cluster.render.rendered import Rendered
 from density_study.cluster.stores.store import render
 from tests.golden.conftest import Compare
-from tests.support.topologies import blueprint, local, physical, with_arm
+from tests.support.topologies import blueprint, local, physical, with_variant
 
 
 @pytest.mark.parametrize(
@@ -18,11 +18,11 @@ from tests.support.topologies import blueprint, local, physical, with_arm
     [
         ("local-2-workers", local()),
         ("physical-2-hosts", physical()),
-        ("local-accumulo", with_arm(local(servers=0), store=store_named("accumulo"))),
-        ("local-redis", with_arm(local(1), store=store_named("redis"))),
-        ("local-redis-cluster", with_arm(local(), store=store_named("redis-cluster"))),
-        ("local-cassandra", with_arm(local(), store=store_named("cassandra", "synced"))),
-        ("local-kudu", with_arm(local(), store=store_named("kudu"))),
+        ("local-accumulo", with_variant(local(servers=0), store=store_named("accumulo"))),
+        ("local-redis", with_variant(local(1), store=store_named("redis"))),
+        ("local-redis-cluster", with_variant(local(), store=store_named("redis-cluster"))),
+        ("local-cassandra", with_variant(local(), store=store_named("cassandra", "synced"))),
+        ("local-kudu", with_variant(local(), store=store_named("kudu"))),
     ],
 )
 def test_rendered(name: str, topology: Topology, golden: Compare) -> None:

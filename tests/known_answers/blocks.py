@@ -26,7 +26,7 @@ NOISES: dict[str, Callable[[np.random.Generator, int], Floats]] = {
 }
 
 
-def arms(
+def variants(
     rng: np.random.Generator, noise: str, builds: int, block: float, ratio: float = 1.0
 ) -> tuple[list[float], list[float]]:
     of_block = block * rng.standard_normal(builds)
@@ -39,7 +39,7 @@ def coverage_with_blocks(paths: int = 2000) -> list[Answer]:
     for builds in (5, 8, 16):
         rng = np.random.default_rng(builds)
         for block in EFFECTS:
-            pairs = [arms(rng, "normal", builds, block) for _ in range(paths)]
+            pairs = [variants(rng, "normal", builds, block) for _ in range(paths)]
             paired = [difference(*pair, blocks=builds) for pair in pairs]
             apart = [difference(*pair, blocks=0) for pair in pairs]
             share, width = _covered(paired), _width(paired)
@@ -70,7 +70,7 @@ def wrong_and_right(paths: int = 20_000) -> list[Answer]:
         for builds in (5, 8):
             rng = np.random.default_rng(builds)
             ps = np.array(
-                [difference(*arms(rng, noise, builds, 0.05), builds).p() for _ in range(paths)]
+                [difference(*variants(rng, noise, builds, 0.05), builds).p() for _ in range(paths)]
             )
             wrong = [float(np.mean(ps <= ALPHA / size)) * size for size in FAMILIES]
             answers.append(
@@ -88,7 +88,7 @@ def wrong_and_right(paths: int = 20_000) -> list[Answer]:
         rng = np.random.default_rng(builds)
         for size in FAMILIES:
             ratio = detectable_ratio(builds, SPREAD, size) or 1.0
-            drawn = [arms(rng, "normal", builds, 0.05, ratio) for _ in range(paths // 10)]
+            drawn = [variants(rng, "normal", builds, 0.05, ratio) for _ in range(paths // 10)]
             found = float(np.mean([difference(*one, builds).p() <= ALPHA / size for one in drawn]))
             answers.append(
                 Answer(

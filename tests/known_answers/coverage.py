@@ -13,7 +13,7 @@ from density_study.analysis.findings.power_of_design import made_up
 from density_study.analysis.statistics.difference import difference
 from density_study.analysis.statistics.interval import mean_interval
 from density_study.analysis.summarise.headline import headline
-from density_study.analysis.summary.summary import Finding, SettingSummary
+from density_study.analysis.summary.summary import Finding, TestCaseSummary
 from density_study.cluster.model.isolation import Isolation
 from density_study.workloads.planning.planned_study import plan_study
 from density_study.workloads.study.hypotheses import Hypotheses
@@ -40,14 +40,14 @@ def one_slow_build_in_eight(paths: int = 2000) -> list[Answer]:
         rng = np.random.default_rng(builds)
         typical = mean = ratio = 0
         for _ in range(paths):
-            arm, clean = drawn(builds, rng), drawn(builds, rng, 0.0)
-            one, two = mean_interval(arm), difference(clean, arm, builds).interval
+            variant, clean = drawn(builds, rng), drawn(builds, rng, 0.0)
+            one, two = mean_interval(variant), difference(clean, variant, builds).interval
             typical += one.low <= TYPICAL <= one.high
             mean += one.low <= MEAN <= one.high
             ratio += two.low <= TYPICAL <= two.high
         for what, count, goal in (
             ("the typical build", typical, 0.9),
-            ("the ratio of typical builds, over a clean arm", ratio, 0.9),
+            ("the ratio of typical builds, over a clean variant", ratio, 0.9),
             ("the mean of all builds, slow ones included", mean, 0.0),
         ):
             share = count / paths
@@ -66,23 +66,23 @@ STUDIES = ("quickstart", "collectors", "upgrade", "stores", "tiers")
 REPETITIONS = 8
 
 
-def equal_arms(reports: int = 200) -> list[Answer]:
-    """Reports of shipped studies in which no arm differs from another."""
+def equal_variants(reports: int = 200) -> list[Answer]:
+    """Reports of shipped studies in which no variant differs from another."""
     answers = []
     for name in STUDIES:
         planned = plan_study(shipped_studies()[name], {"repetitions": REPETITIONS})
         rng = np.random.default_rng(1)
         wrong = headlines = 0
         for _ in range(reports):
-            settings = tuple(
-                _noisy(made_up(topology, setting, (1.0,) * REPETITIONS), rng)
-                for setting in planned.study.settings()
+            test_cases = tuple(
+                _noisy(made_up(topology, test_case, (1.0,) * REPETITIONS), rng)
+                for test_case in planned.study.test_cases()
                 for topology in planned.plan.topologies.values()
             )
-            evidence = Evidence(settings, REPETITIONS, Isolation.VM)
+            evidence = Evidence(test_cases, REPETITIONS, Isolation.VM)
             found = findings(evidence, Hypotheses())
             wrong += any(map(_is_false, found))
-            text = headline(evidence, len(settings), found).text
+            text = headline(evidence, len(test_cases), found).text
             headlines += not text.startswith(("Inconclusive", "Measured", "No comparison"))
         for what, count, most in (
             ("headline", headlines, 0.08),
@@ -91,7 +91,7 @@ def equal_arms(reports: int = 200) -> list[Answer]:
             share = count / reports
             answers.append(
                 Answer(
-                    f"{name}, {REPETITIONS} repetitions, all arms equal: a false {what}",
+                    f"{name}, {REPETITIONS} repetitions, all variants equal: a false {what}",
                     f"at most {most:.0%}",
                     f"{share:.0%} of {reports}",
                     share <= most,
@@ -100,7 +100,7 @@ def equal_arms(reports: int = 200) -> list[Answer]:
     return answers
 
 
-def _noisy(entry: SettingSummary, rng: np.random.Generator) -> SettingSummary:
+def _noisy(entry: TestCaseSummary, rng: np.random.Generator) -> TestCaseSummary:
     metrics = []
     for metric in entry.metrics:
         points = np.exp(SPREAD * rng.standard_normal(REPETITIONS)).tolist()
@@ -111,7 +111,7 @@ def _noisy(entry: SettingSummary, rng: np.random.Generator) -> SettingSummary:
 
 def _is_false(finding: Finding) -> bool:
     """Whether a verdict is wrong if the ratio is 1. Of 'above 1' and 'below 1', both verdicts are."""
-    if finding.verdict == "no claim" or finding.test is None or finding.rule is None:
+    if finding.verdict == "inconclusive" or finding.test is None or finding.rule is None:
         return False
     words = finding.rule.split()
     if words[0] == "above":
@@ -120,7 +120,7 @@ def _is_false(finding: Finding) -> bool:
         holds, at_one = float(words[1]) > 1, float(words[1]) == 1
     else:
         holds, at_one = float(words[0]) < 1 < float(words[2]), False
-    return at_one or holds != (finding.verdict == "reproduced")
+    return at_one or holds != (finding.verdict == "confirmed")
 
 
 KNOWN = (
@@ -128,7 +128,7 @@ KNOWN = (
         "interval-coverage", "Do intervals cover if one build in eight is slow?", one_slow_build_in_eight
     ),
     KnownAnswer(
-        "equal-report", "How often does a report of equal arms claim a difference?", equal_arms,
+        "equal-report", "How often does a report of equal variants claim a difference?", equal_variants,
         quick=False,
     ),
 )  # fmt: skip

@@ -1,5 +1,5 @@
 """Do densities differ in nothing but density? On random hosts, by their domains; and with RegionServers that
-alone make a denser arm faster."""
+alone make a denser variant faster."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from density_study.cluster.model.isolation import Isolation
 from density_study.workloads.study.factors.registry import factors
 from tests.known_answers.answer import Answer, KnownAnswer
 from tests.known_answers.hardware import Machine, different, used
-from tests.support.arms import noisy, ycsb
+from tests.support.variants import noisy, ycsb
 
 MACHINES = 300
 DENSITIES = (1, 2, 3, 4, 6, 8)
@@ -40,8 +40,8 @@ def hardware() -> list[Answer]:
     for _ in range(MACHINES):
         machine, densities = _machine(rng), sorted(rng.sample(DENSITIES, 3))
         try:
-            arms = machine.topologies(densities)
-            found = [used(arm, machine.cpus) for arm in arms]
+            variants = machine.topologies(densities)
+            found = [used(variant, machine.cpus) for variant in variants]
         except InputError:
             continue
         planned += 1
@@ -49,12 +49,12 @@ def hardware() -> list[Answer]:
         for a, b in combinations(range(3), 2):
             pairs += 1
             unequal = different(found[a], found[b])
-            obstacles = unequal_hosts(arms[a], arms[b])
+            obstacles = unequal_hosts(variants[a], variants[b])
             silent += len(unequal) > len(obstacles)
             obstructed += bool(obstacles)
     return [
         Answer(
-            f"pairs of arms that use unequal hardware, of {pairs} on {planned} random hosts "
+            f"pairs of variants that use unequal hardware, of {pairs} on {planned} random hosts "
             f"({MACHINES - planned} studies are refused, of {obstructed} pairs claims are obstructed)",
             "0", str(silent), silent == 0,
         ),
@@ -70,15 +70,15 @@ def servers(studies: int = 100) -> list[Answer]:
             noisy(rate, BUILDS, seed=f"{study}/{name}")
             for name, rate in (("one", 100.0), ("four", 200.0), ("vms", 200.0))
         )
-        arms = (
+        variants = (
             ycsb("scan", 0, ops_s=one),
             ycsb("scan", 0, ops_s=four, topology="v0-r4-flash", regionservers_per_node=4),
             ycsb("scan", 4, ops_s=vms),
         )
-        evidence = Evidence(arms, BUILDS, Isolation.VM)
+        evidence = Evidence(variants, BUILDS, Isolation.VM)
         asked = (*effects.by_factor(evidence, factors()[DENSITY]), *effects.by_control(evidence))
         findings = decide(asked, BUILDS)
-        claimed += any(one.verdict == "reproduced" for one in findings)
+        claimed += any(one.verdict == "confirmed" for one in findings)
         blamed += any("RegionServers per host: 1 -> 4" in one.why for one in findings)
     return [
         Answer(

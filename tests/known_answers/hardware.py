@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.dividing.cpus import Cpus, NumaNode
 from density_study.cluster.model.host import Disk, Host, VcpuPolicy, VmHost
 from density_study.cluster.model.placement import place
 from density_study.cluster.model.topology import Topology
+from density_study.cluster.model.variant import Variant
 from density_study.cluster.providers.libvirt.guests import guests
 from tests.support.topologies import layout_of
 
@@ -70,8 +70,8 @@ class Machine:
         return single, own
 
     def topologies(self, densities: Sequence[int]) -> tuple[Topology, ...]:
-        arms = [Arm(density, 1, "flash") for density in densities]
-        return place(self.hosts(max(densities)), arms, layout_of("libvirt"))
+        variants = [Variant(density, 1, "flash") for density in densities]
+        return place(self.hosts(max(densities)), variants, layout_of("libvirt"))
 
 
 @dataclass(frozen=True)

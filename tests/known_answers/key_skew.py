@@ -1,6 +1,6 @@
 """Is the load the same whatever the threads, the clients, the duration and the mix?
 
-Keys are drawn by the classes of the client, with the arguments that each YCSB setting of each shipped study
+Keys are drawn by the classes of the client, with the arguments that each YCSB test case of each shipped study
 gives it. The expected shares come from the definition of the distribution alone.
 """
 
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from density_study.workloads.study.shipped import shipped_studies
 from density_study.workloads.study.study_file import read_study
 from density_study.workloads.ycsb.properties import client_arguments
-from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.test_case import YcsbTestCase
 from tests.known_answers.answer import Answer, KnownAnswer
 from tests.live.support.java_client import compiled, java_argv
 
@@ -38,10 +38,10 @@ Keys = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Draw:
-    """Keys that one client drew. `name`: study, setting, client."""
+    """Keys that one client drew. `name`: study, test case, client."""
 
     name: str
-    setting: YcsbSetting
+    test_case: YcsbTestCase
     keys: Keys
 
 
@@ -81,7 +81,7 @@ def hottest(name: str, rows: int) -> list[tuple[Keys, float]]:
 def deviation(draw: Draw) -> float:
     """The largest relative deviation of the share of the hottest row and of the ten hottest rows; of evenly
     spread keys, of the share of each tenth of the rows."""
-    rows, name = draw.setting.records, draw.setting.distribution.name
+    rows, name = draw.test_case.records, draw.test_case.distribution.name
     if name in ("zipfian", "latest"):
         found = [np.isin(draw.keys, part).mean() / share for part, share in hottest(name, rows)]
         return max(abs(ratio - 1) for ratio in found)
@@ -92,14 +92,16 @@ def deviation(draw: Draw) -> float:
 
 
 def drawn(
-    settings: Mapping[str, YcsbSetting], draws: int = DRAWS, phase: str = "trial"
+    test_cases: Mapping[str, YcsbTestCase], draws: int = DRAWS, phase: str = "trial"
 ) -> Iterable[Draw]:
-    """What the first client of each setting draws."""
+    """What the first client of each test case draws."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         lines = [
-            "\t".join((str(folder / str(n)), str(draws), phase, *client_arguments(setting, "/r/")))
-            for n, setting in enumerate(settings.values())
+            "\t".join(
+                (str(folder / str(n)), str(draws), phase, *client_arguments(test_case, "/r/"))
+            )
+            for n, test_case in enumerate(test_cases.values())
         ]
         path = compiled(folder, "KeyDraws")
         main = "org.densitystudy.ycsb.KeyDraws"
@@ -107,34 +109,40 @@ def drawn(
         done = subprocess.run(argv, input=text, text=True, capture_output=True, check=False)
         if done.returncode:
             raise RuntimeError(done.stderr[-2000:])
-        for n, (label, setting) in enumerate(settings.items()):
+        for n, (label, test_case) in enumerate(test_cases.items()):
             keys = np.fromfile(folder / str(n), dtype=">i8").astype(np.int64)
-            yield Draw(label, setting, keys)
+            yield Draw(label, test_case, keys)
 
 
-def shipped(studies: Iterable[str] | None = None) -> dict[str, YcsbSetting]:
-    """Every setting of the shipped studies that draws keys of YCSB's core workload, at a known rate."""
+def shipped(studies: Iterable[str] | None = None) -> dict[str, YcsbTestCase]:
+    """Every test case of the shipped studies that draws keys of YCSB's core workload, at a known rate."""
     found = {}
     for name in sorted(studies or shipped_studies()):
-        for setting in read_study(shipped_studies()[name]).study.settings():
-            if isinstance(setting, YcsbSetting) and not setting.is_load and not setting.variants:
+        for test_case in read_study(shipped_studies()[name]).study.test_cases():
+            if (
+                isinstance(test_case, YcsbTestCase)
+                and not test_case.is_load
+                and not test_case.variants
+            ):
                 rate = (
-                    setting.at_rate(1000.0) if setting.phase or setting.target_percent else setting
+                    test_case.at_rate(1000.0)
+                    if test_case.phase or test_case.target_percent
+                    else test_case
                 )
-                found[f"{name} {setting.id}"] = rate
+                found[f"{name} {test_case.id}"] = rate
     return found
 
 
 def skew(studies: Iterable[str] | None = None) -> list[Answer]:
     worst: dict[str, tuple[float, str]] = {}
-    settings = shipped(studies)
-    for draw in drawn(settings):
-        name = draw.setting.distribution.name
+    test_cases = shipped(studies)
+    for draw in drawn(test_cases):
+        name = draw.test_case.distribution.name
         worst[name] = max(worst.get(name, (0.0, "")), (deviation(draw), draw.name))
     return [
         Answer(
             f"{name}: largest deviation of the share of the hottest row and of the ten hottest "
-            f"from theory, over {sum(s.distribution.name == name for s in settings.values())} settings",
+            f"from theory, over {sum(s.distribution.name == name for s in test_cases.values())} test cases",
             f"at most {TOLERANCE:.0%}",
             f"{value:.1%} ({where})",
             bool(value <= TOLERANCE),

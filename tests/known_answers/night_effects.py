@@ -1,8 +1,8 @@
 """Does a scheduled study call runs slower in which nothing changed, and does it name a real drop?
 
-Runs of six settings, each with a rate and a 99th percentile, are drawn with an effect of the night, which
+Runs of six test cases, each with a rate and a 99th percentile, are drawn with an effect of the night, which
 the next night remembers in part (AR(1)) and which moves latencies three times as much as rates. It is
-either the same for all settings, or each setting's own. Eight builds a run vary by 2.5 %. Each run is
+either the same for all test cases, or each test case's own. Eight builds a run vary by 2.5 %. Each run is
 judged as `study compare` judges it, with `rolling 10` and a tolerance of 5 %.
 """
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from density_study.analysis.comparison.between_runs import Course, judge
 from tests.known_answers.answer import Answer, KnownAnswer
 
-SETTINGS, NIGHTS, WINDOW, TOLERANCE = 6, 90, 10, 0.05
+TEST_CASES, NIGHTS, WINDOW, TOLERANCE = 6, 90, 10, 0.05
 BUILDS = 0.025 / np.sqrt(8)
 LATENCY = 3.0
 """Effect of a night on a 99th percentile, that on a rate being 1."""
@@ -27,7 +27,7 @@ Levels = NDArray[np.float64]
 @dataclass(frozen=True)
 class Nights:
     """Standard deviation of the night effect on rates, its AR(1) coefficient, drift a night, and whether one
-    night is the same for all settings."""
+    night is the same for all test cases."""
 
     spread: float
     memory: float
@@ -36,17 +36,17 @@ class Nights:
 
     def __str__(self) -> str:
         drift = f", drift {self.drift:.1%} a night" if self.drift else ""
-        alike = "settings alike" if self.shared else "each setting its own"
+        alike = "test cases alike" if self.shared else "each test case its own"
         return f"{self.spread:.0%} between nights, AR(1) {self.memory:g}{drift}, {alike}"
 
     def drawn(self, runs: int, rng: np.random.Generator) -> Levels:
         """(run, number): rates, then percentiles, turned so that lower is worse."""
-        noise = rng.standard_normal((runs, 1 if self.shared else SETTINGS))
+        noise = rng.standard_normal((runs, 1 if self.shared else TEST_CASES))
         night = np.empty_like(noise)
         night[0] = noise[0]
         for at in range(1, runs):
             night[at] = self.memory * night[at - 1] + np.sqrt(1 - self.memory**2) * noise[at]
-        night = np.broadcast_to(night, (runs, SETTINGS)) * self.spread
+        night = np.broadcast_to(night, (runs, TEST_CASES)) * self.spread
         every = np.hstack([night, LATENCY * night])
         every = every + BUILDS * rng.standard_normal(every.shape)
         return every - self.drift * np.arange(runs)[:, None]
@@ -96,7 +96,7 @@ def _alarms(cell: Nights, paths: int) -> float:
 
 def drops(paths: int = 100, histories: Sequence[int] = (10, 20, 30, 60)) -> list[Answer]:
     """A drop of all rates by 10 %, percentiles unchanged. What is reachable is printed; a night that is the
-    same for all settings hides a drop as well as one setting would, however many there are."""
+    same for all test cases hides a drop as well as one test case would, however many there are."""
     answers = []
     for history in histories:
         for cell in (Nights(0.03, 0.0), Nights(0.03, 0.7), Nights(0.03, 0.0, shared=False)):
@@ -118,7 +118,7 @@ def _named_within(cell: Nights, history: int, nights: int, paths: int) -> float:
     found = 0
     for _ in range(paths):
         levels = cell.drawn(history + nights, rng)
-        levels[history:, :SETTINGS] += np.log(0.9)
+        levels[history:, :TEST_CASES] += np.log(0.9)
         found += any(named(levels, at) for at in range(history, history + nights))
     return found / paths
 

@@ -65,10 +65,10 @@ def recorded() -> list[Answer]:
     topology = next(iter(make_plan(study, [host]).topologies.values()))
     rehearsal = Rehearsal(topology, Effects(), Noise(), 1)
     errors = {}
-    for setting in study.settings():
-        if setting.mode_name in RECORDED_OPS_S:
-            rate = model_of(setting).outcome(rehearsal, topology, setting, 0.0).rate
-            errors[setting.mode_name] = rate / RECORDED_OPS_S[setting.mode_name] - 1
+    for test_case in study.test_cases():
+        if test_case.mode_name in RECORDED_OPS_S:
+            rate = model_of(test_case).outcome(rehearsal, topology, test_case, 0.0).rate
+            errors[test_case.mode_name] = rate / RECORDED_OPS_S[test_case.mode_name] - 1
     worst = max(map(abs, errors.values()))
     return [
         Answer("rates of the model over those of the recorded quickstart, three mixes", "within 15 %",

@@ -51,7 +51,7 @@ def drawn(
     questions: Sequence[Question], truth: Truth, builds: int, rng: random.Random
 ) -> list[Question]:
     """With the noise of each build: one draw for each test case, variant and measure, which comparisons
-    share. What a repetition does to both arms cancels, so there is none of it here."""
+    share. What a repetition does to both variants cancels, so there is none of it here."""
     noise: dict[object, list[float]] = {}
 
     def of(question: Question, place: int) -> list[float]:
@@ -81,7 +81,7 @@ def is_wrong(question: Question, finding: Finding, ratio: float) -> bool:
         return False
     if ratio in (question.rule.low, question.rule.high):
         return True
-    return question.rule.holds(ratio) != (finding.verdict == "reproduced")
+    return question.rule.holds(ratio) != (finding.verdict == "confirmed")
 
 
 def planned(name: str) -> tuple[tuple[PlannedQuestion, ...], int]:
@@ -133,7 +133,7 @@ def right_decisions(name: str = "talk-2013") -> list[Answer]:
         found = {one.id: one.verdict for one in decide(asked, builds)}
         for one in questions:
             wanted = [
-                "reproduced" if part.rule.holds(as_planned(part)) else "contradicted"
+                "confirmed" if part.rule.holds(as_planned(part)) else "refuted"
                 for part in one.comparisons
             ]
             right[one.name] += [found[part.id] for part in one.comparisons] == wanted

@@ -22,13 +22,13 @@ from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.state.tags import tagged
 from density_study.cluster.stores.answers import fetch_json
 from density_study.workloads.testdfsio.job import job_arguments
-from density_study.workloads.testdfsio.setting import DfsioSetting
+from density_study.workloads.testdfsio.test_case import DfsioTestCase
 from density_study.workloads.testdfsio.workload import MAIN
 from tests.live.support.builds import open_build, topology
 
 pytestmark = [pytest.mark.live, pytest.mark.slow, pytest.mark.timeout(600)]
 
-SETTING = DfsioSetting(mode="write", files=2, file_size_mib=8, read_size_bytes=2**20)
+TEST_CASE = DfsioTestCase(mode="write", files=2, file_size_mib=8, read_size_bytes=2**20)
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Ended]
         transport = provider_of("local").transport(site, journal)
 
         def run(name: str, meanwhile: Callable[[Cluster, ProcessId], float]) -> Ended:
-            words = job_arguments(SETTING, f"/study/{name}", str(folder / f"{name}.log"))
+            words = job_arguments(TEST_CASE, f"/study/{name}", str(folder / f"{name}.log"))
             command = hadoop_command(cluster, name, MAIN, words)
             out, err = folder / f"{name}.out", folder / f"{name}.err"
             process = transport.start(cluster.topology.client, command, out, err)

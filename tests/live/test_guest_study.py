@@ -77,7 +77,7 @@ def test_emulation_and_its_jit_options_are_disclosed(
 
 
 def test_random_reads_came_from_the_guests_disks(records: list[Manifest]) -> None:
-    (random,) = (m for m in records if m.setting_id.startswith("testdfsio-random"))
+    (random,) = (m for m in records if m.test_case_id.startswith("testdfsio-random"))
     cold = random.cold
     assert cold is not None and cold.physical_read_bytes and cold.distinct_bytes_asked
     assert cold.physical_read_bytes >= 0.9 * cold.distinct_bytes_asked > 2**20

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from density_study.workloads.record.record import closed_records
-from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.test_case import YcsbTestCase
 from tests.live.support.command import study_run
 
 pytestmark = pytest.mark.timeout(900)
@@ -26,11 +26,11 @@ def test_a_victim_is_confined_to_one_node_and_its_neighbour_is_noisy_on_another(
     trials = json.loads((run / "report" / "summary.json").read_text())["trials"]
     hashed_mib, used = {}, {}
     for name, manifest in closed_records(run / "records").items():
-        assert isinstance(manifest.setting, YcsbSetting)
-        if not manifest.setting.has_neighbour:
+        assert isinstance(manifest.test_case, YcsbTestCase)
+        if not manifest.test_case.has_neighbour:
             continue
         assert len({r["server"] for r in manifest.state_before["hbase"]["regions"]}) == 1
-        neighbour = manifest.setting.neighbour
+        neighbour = manifest.test_case.neighbour
         hashed_mib[neighbour] = manifest.state_after.get("neighbour", {}).get("hashed_mib")
         metrics = next(trial for trial in trials if trial["trial"] == name)["metrics"]
         used[neighbour] = next(

@@ -20,13 +20,13 @@ from density_study.workloads.ycsb.faults import faults_of_all
 from density_study.workloads.ycsb.output.histogram import Histogram
 from density_study.workloads.ycsb.output.interval_log import IntervalRow, parse_hdr
 from density_study.workloads.ycsb.properties import client_arguments, client_name
-from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.test_case import YcsbTestCase
 from tests.live.support.java_client import YCSB, compiled, instead, java_argv
 from tests.support.histograms import merge, percentile_us
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(120)]
 
-SETTING = YcsbSetting(mix="b", records=1000, threads=2, clients=2, duration_s=16, warm_up_s=5,
+TEST_CASE = YcsbTestCase(mix="b", records=1000, threads=2, clients=2, duration_s=16, warm_up_s=5,
                       target_ops_s=600)  # fmt: skip
 STALLS = ("-p", "stall.ms=500", "-p", "stall.every.ms=1000")
 
@@ -43,7 +43,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _start(folder: Path, path: list[str], number: int) -> subprocess.Popen[bytes]:
     name = client_name(number)
-    words = client_arguments(SETTING, f"{folder}/{name}-", number)
+    words = client_arguments(TEST_CASE, f"{folder}/{name}-", number)
     words = (*instead(words, "-db", "org.densitystudy.ycsb.StallingDb"), *STALLS)
     out, err = (folder / f"{name}.{suffix}" for suffix in ("out", "err"))
     with out.open("wb") as stdout, err.open("wb") as stderr:
@@ -57,7 +57,7 @@ def _after_warm_up(folder: Path, intended: bool) -> Iterator[IntervalRow]:
         rows = [row for row in parsed.rows if row.intended == intended]
         for row in rows:
             at_s = row.start_epoch_s - parsed.rows[0].start_epoch_s
-            if row.measurement.operation != "CLEANUP" and at_s >= SETTING.warm_up_s:
+            if row.measurement.operation != "CLEANUP" and at_s >= TEST_CASE.warm_up_s:
                 yield row
 
 
@@ -66,7 +66,7 @@ def _merged(folder: Path, intended: bool) -> Histogram:
 
 
 def test_every_operation_returned(folder: Path) -> None:
-    assert faults_of_all(folder, SETTING) == ()
+    assert faults_of_all(folder, TEST_CASE) == ()
 
 
 def test_the_target_was_reached_in_spite_of_the_stalls(folder: Path) -> None:

@@ -93,7 +93,7 @@ def test_the_summary_is_what_its_schema_says(finished: Study) -> None:
 
 def test_one_block_claims_nothing(finished: Study) -> None:
     findings = _summary(finished.run)["findings"]
-    assert all(finding["verdict"] == "no claim" for finding in findings)
+    assert all(finding["verdict"] == "inconclusive" for finding in findings)
 
 
 def test_throughputs_equal_those_of_the_raw_outputs(finished: Study) -> None:
@@ -101,11 +101,11 @@ def test_throughputs_equal_those_of_the_raw_outputs(finished: Study) -> None:
     trials = {t["trial"]: t for t in _summary(run)["trials"]}
     for name, manifest in closed_records(run / "records").items():
         raw = run / "records" / name / "raw"
-        if manifest.setting.workload == "testdfsio":
+        if manifest.test_case.workload == "testdfsio":
             row = parse_io_part((raw / "io" / "part-00000").read_bytes(), "part").rows[0]
             slow = row.size_bytes / 2**20 / (row.time_ms / 1000)
             fast = _metric(trials[name], "throughput_per_stream")
-        elif manifest.setting.mix == "load":
+        elif manifest.test_case.mix == "load":
             rows = parse_summary((raw / "ycsb-1.out").read_bytes(), "out").rows
             total = overall(rows)
             assert total is not None
@@ -126,7 +126,7 @@ def test_cpu_of_host_nodes_and_client_is_present_and_adds_up(finished: Study) ->
 
 def test_reads_were_cold(finished: Study) -> None:
     for manifest in closed_records(finished.run / "records").values():
-        if manifest.setting_id.startswith("testdfsio-random"):
+        if manifest.test_case_id.startswith("testdfsio-random"):
             cold = manifest.cold
             assert cold is not None and cold.physical_read_bytes and cold.distinct_bytes_asked
             assert cold.physical_read_bytes >= 0.9 * cold.distinct_bytes_asked

@@ -14,7 +14,7 @@ from density_study.cluster.stack import classpath, ensure, find_java
 from density_study.workloads.testdfsio.job import job_arguments
 from density_study.workloads.testdfsio.modes import DfsioMode
 from density_study.workloads.testdfsio.output.io_parts import parse_io_part
-from density_study.workloads.testdfsio.setting import Compression, DfsioSetting
+from density_study.workloads.testdfsio.test_case import Compression, DfsioTestCase
 from density_study.workloads.testdfsio.workload import MAIN
 
 pytestmark = pytest.mark.timeout(180)
@@ -27,7 +27,7 @@ LOCALLY = ("-D", "fs.defaultFS=file:///", "-D", "mapreduce.framework.name=local"
 
 def run(folder: Path, mode: DfsioMode, codec: Compression) -> int:
     """Processed bytes, as reported by the job."""
-    setting = DfsioSetting(
+    test_case = DfsioTestCase(
         mode=mode, files=FILES, file_size_mib=SIZE_MIB, read_size_bytes=65536, compression=codec
     )
     jvm = ("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", *ADD_OPENS)
@@ -35,7 +35,7 @@ def run(folder: Path, mode: DfsioMode, codec: Compression) -> int:
     words = (*LOCALLY, "-D", f"hadoop.tmp.dir={folder}/tmp")
     done = subprocess.run(
         ("setpriv", "--pdeathsig", "KILL", "--", str(find_java().command), *jvm, "-cp", path, MAIN,
-         *words, *job_arguments(setting, str(folder), str(folder / "r.log"))),
+         *words, *job_arguments(test_case, str(folder), str(folder / "r.log"))),
         capture_output=True, text=True, timeout=120, check=False, cwd=folder,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]

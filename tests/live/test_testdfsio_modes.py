@@ -32,12 +32,12 @@ from density_study.workloads.record.record import Record
 from density_study.workloads.tables import METRICS, TRIALS
 from density_study.workloads.tables.store import read_table
 from density_study.workloads.testdfsio.data import DataSet
-from density_study.workloads.testdfsio.setting import DfsioSetting
+from density_study.workloads.testdfsio.test_case import DfsioTestCase
 from density_study.workloads.testdfsio.workload import DfsioWorkload
 from tests.live.support.builds import open_build, topology
 from tests.support.dfsio_rates import slow_rates
 from tests.support.drafts import draft
-from tests.support.topologies import with_arm
+from tests.support.topologies import with_variant
 
 pytestmark = pytest.mark.timeout(400)
 
@@ -45,24 +45,24 @@ FILES, SIZE_MIB = 3, 8
 RATES = ("throughput_per_stream", "throughput_map_phase", "throughput_job", "concurrent_maps")
 
 
-def setting(mode: Any, **knobs: Any) -> DfsioSetting:
+def case(mode: Any, **knobs: Any) -> DfsioTestCase:
     fixed = {"files": FILES, "file_size_mib": SIZE_MIB, "read_size_bytes": 2**20}
-    return DfsioSetting(mode=mode, **{**fixed, **knobs})
+    return DfsioTestCase(mode=mode, **{**fixed, **knobs})
 
 
 ZIPPED = {"compression": "gzip", "storage_policy": "ALL_SSD"}
 CODED = {"erasure_coding": "XOR-2-1-1024k"}
-SETTINGS = {
-    "write": setting("write"),
-    "read by 2": setting("read", readers=2),
-    "append": setting("append"),
-    "backward": setting("backward", read_size_bytes=1_000_000),
-    "truncate": setting("truncate"),
-    "skip": setting("skip", read_size_bytes=65536, skip_size_bytes=3 * 65536),
-    "zipped write": setting("write", **ZIPPED),
-    "zipped read": setting("read", **ZIPPED),
-    "coded write": setting("write", **CODED),
-    "coded random": setting("random", **CODED),
+TEST_CASES = {
+    "write": case("write"),
+    "read by 2": case("read", readers=2),
+    "append": case("append"),
+    "backward": case("backward", read_size_bytes=1_000_000),
+    "truncate": case("truncate"),
+    "skip": case("skip", read_size_bytes=65536, skip_size_bytes=3 * 65536),
+    "zipped write": case("write", **ZIPPED),
+    "zipped read": case("read", **ZIPPED),
+    "coded write": case("write", **CODED),
+    "coded random": case("random", **CODED),
 }
 """In execution order: a read after an append has the files as they were written."""
 
@@ -90,7 +90,7 @@ class Ran:
 
 
 def trial(name: str) -> str:
-    return f"b1-v3-flash-{list(SETTINGS).index(name):03d}-{SETTINGS[name].id}"
+    return f"b1-v3-flash-{list(TEST_CASES).index(name):03d}-{TEST_CASES[name].id}"
 
 
 @pytest.fixture(scope="module")
@@ -98,15 +98,15 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ran]:
     folder = tmp_path_factory.mktemp("modes")
     site, journal = open_build(folder, os.getpid())
     root = site.root.parents[1]
-    placed = with_arm(replace(topology(folder, workers=3), name="v3-flash"), vms_per_host=3)
-    for spec in SETTINGS.values():
+    placed = with_variant(replace(topology(folder, workers=3), name="v3-flash"), vms_per_host=3)
+    for spec in TEST_CASES.values():
         spec.check_topology(placed)
     try:
         cluster = bring_up(site, placed, ensure_stacks(), journal)
-        outcomes = {name: run_trial(root, cluster, journal, name) for name in SETTINGS}
+        outcomes = {name: run_trial(root, cluster, journal, name) for name in TEST_CASES}
         stored = {
             name: bool(DataSet(Hdfs(cluster), spec).stored().files)
-            for name, spec in SETTINGS.items()
+            for name, spec in TEST_CASES.items()
         }
     finally:
         tear_down(site, journal)
@@ -125,11 +125,11 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ran]:
 def run_trial(
     root: Path, cluster: Cluster, journal: Journal, name: str
 ) -> tuple[Collected, ClientRun]:
-    spec, workload = SETTINGS[name], DfsioWorkload()
+    spec, workload = TEST_CASES[name], DfsioWorkload()
     opening = draft(trial(name)).model_copy(
         update={
-            "setting": spec,
-            "setting_id": spec.id,
+            "test_case": spec,
+            "test_case_id": spec.id,
             "topology": cluster.topology,
         }
     )
@@ -154,13 +154,13 @@ def run_trial(
     return collected, client
 
 
-@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("name", TEST_CASES)
 def test_each_mode_ends_without_a_fault(ran: Ran, name: str) -> None:
     assert ran.clients[name].exit_code == 0, (ran.raw(name) / "testdfsio.err").read_text()[-2000:]
     assert ran.collected[name].faults == ()
 
 
-@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("name", TEST_CASES)
 def test_rates_equal_those_of_an_independent_reading(ran: Ran, name: str) -> None:
     raw = ran.raw(name)
     (history,) = raw.glob("history/*.jhist")
@@ -169,10 +169,10 @@ def test_rates_equal_those_of_an_independent_reading(ran: Ran, name: str) -> Non
         assert ran.metric(name, rate) == pytest.approx(getattr(slow, rate), rel=0.001), rate
 
 
-@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("name", TEST_CASES)
 def test_the_tables_contain_its_knobs_and_requested_amount(ran: Ran, name: str) -> None:
-    row, spec = ran.trials.loc[trial(name)], SETTINGS[name]
-    assert row["setting"] == spec.id and row["asked_bytes"] == spec.asked_bytes
+    row, spec = ran.trials.loc[trial(name)], TEST_CASES[name]
+    assert row["test_case"] == spec.id and row["asked_bytes"] == spec.asked_bytes
     for knob in ("mode", "compression", "erasure_coding", "storage_policy"):
         assert row[knob] == getattr(spec, knob)
 

@@ -13,7 +13,7 @@ from density_study.workloads.ycsb.mixes import Mix
 from density_study.workloads.ycsb.output.interval_log import IntervalRow, parse_hdr
 from density_study.workloads.ycsb.output.summary import operation_counts, overall, parse_summary
 from density_study.workloads.ycsb.properties import client_arguments, client_name, table_of
-from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.test_case import YcsbTestCase
 from density_study.workloads.ycsb.variant_store import STORED_ROW_MIB, VariantStore
 from tests.live.support.java_client import YCSB
 from tests.live.support.standalone import StandaloneHBase, hbase
@@ -28,16 +28,16 @@ THREADS = 4
 OPERATIONS = {"scan": "SCAN", "read": "READ"}
 
 
-def setting(mix: Mix, clients: int = 1, duration_s: float | None = 12.0) -> YcsbSetting:
-    return YcsbSetting(mix=mix, records=STORE.rows, threads=THREADS, clients=clients,
+def case(mix: Mix, clients: int = 1, duration_s: float | None = 12.0) -> YcsbTestCase:
+    return YcsbTestCase(mix=mix, records=STORE.rows, threads=THREADS, clients=clients,
                        duration_s=None if mix == "variant-load" else duration_s, variants=STORE)  # fmt: skip
 
 
-TABLE = table_of(setting("variant-load"))
+TABLE = table_of(case("variant-load"))
 CREATE = f"create --table {TABLE} --family f --regions {REGIONS} --variants {STORE.splits}"
 
 
-def run(hbase: StandaloneHBase, folder: Path, spec: YcsbSetting) -> dict[str, int]:
+def run(hbase: StandaloneHBase, folder: Path, spec: YcsbTestCase) -> dict[str, int]:
     """Runs all clients at once to their exit; operation -> number of successes."""
     clients = [_start(hbase, folder, spec, number) for number in range(1, spec.clients + 1)]
     assert [client.wait(timeout=120) for client in clients] == [0] * spec.clients
@@ -56,7 +56,7 @@ def run(hbase: StandaloneHBase, folder: Path, spec: YcsbSetting) -> dict[str, in
 
 
 def _start(
-    hbase: StandaloneHBase, folder: Path, spec: YcsbSetting, number: int
+    hbase: StandaloneHBase, folder: Path, spec: YcsbTestCase, number: int
 ) -> subprocess.Popen[bytes]:
     name = client_name(number)
     out, err = (folder / f"{name}.{suffix}" for suffix in ("out", "err"))
@@ -69,8 +69,8 @@ def _start(
 def loaded(hbase: StandaloneHBase, tmp_path_factory: pytest.TempPathFactory) -> StandaloneHBase:
     folder = tmp_path_factory.mktemp("load")
     hbase.tool(CREATE)
-    assert run(hbase, folder, setting("variant-load", clients=2)) == {"INSERT": STORE.rows}
-    assert faults_of_all(folder, setting("variant-load", clients=2)) == ()
+    assert run(hbase, folder, case("variant-load", clients=2)) == {"INSERT": STORE.rows}
+    assert faults_of_all(folder, case("variant-load", clients=2)) == ()
     return hbase
 
 
@@ -99,7 +99,7 @@ def _stored_mib(hbase: StandaloneHBase) -> float:
 def test_queries_return_the_written_rows_and_littles_law_closes(
     loaded: StandaloneHBase, tmp_path: Path, mix: Mix, kinds: set[str]
 ) -> None:
-    spec = setting(mix)
+    spec = case(mix)
     done = run(loaded, tmp_path, spec)
     assert faults_of_all(tmp_path, spec) == ()
     assert set(done) == kinds and sum(done.values()) > 200
@@ -126,7 +126,7 @@ def _intervals(path: Path) -> tuple[IntervalRow, ...]:
 
 def test_a_store_without_a_site_is_a_fault(loaded: StandaloneHBase, tmp_path: Path) -> None:
     """The failure of the tests above if rows were missing."""
-    spec = setting("region-scan", duration_s=6.0)
+    spec = case("region-scan", duration_s=6.0)
     loaded.tool(f"drop --table {TABLE} + {CREATE}")
     run(loaded, tmp_path, spec)
     (fault,) = faults_of_all(tmp_path, spec)

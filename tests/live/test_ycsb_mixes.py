@@ -14,7 +14,7 @@ from density_study.workloads.ycsb.faults import faults_of_all
 from density_study.workloads.ycsb.mixes import MIXES, CoreMix, Mix
 from density_study.workloads.ycsb.output.summary import operation_counts, parse_summary
 from density_study.workloads.ycsb.properties import client_arguments, client_name, table_of
-from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.test_case import YcsbTestCase
 from tests.live.support.java_client import YCSB
 from tests.live.support.standalone import StandaloneHBase, hbase
 
@@ -30,19 +30,19 @@ KINDS = {"read": "READ", "update": "UPDATE", "insert": "INSERT", "scan": "SCAN",
          "readmodifywrite": "READ-MODIFY-WRITE"}  # fmt: skip
 
 
-def setting(mix: Mix, clients: int = 1) -> YcsbSetting:
+def case(mix: Mix, clients: int = 1) -> YcsbTestCase:
     timed = None if mix == "load" else 60.0
-    return YcsbSetting(mix=mix, records=RECORDS, threads=4, clients=clients, duration_s=timed,
+    return YcsbTestCase(mix=mix, records=RECORDS, threads=4, clients=clients, duration_s=timed,
                        max_scan_length=50)  # fmt: skip
 
 
-TABLE = table_of(setting("load"))
+TABLE = table_of(case("load"))
 
 
 def run(
-    hbase: StandaloneHBase, folder: Path, spec: YcsbSetting, more: Sequence[str] = ()
+    hbase: StandaloneHBase, folder: Path, spec: YcsbTestCase, more: Sequence[str] = ()
 ) -> dict[str, int]:
-    """Runs all clients of a setting at once, without a fault; operation -> number of successes."""
+    """Runs all clients of a test case at once, without a fault; operation -> number of successes."""
     clients = [_start(hbase, folder, spec, number, more) for number in range(1, spec.clients + 1)]
     assert [client.wait(timeout=100) for client in clients] == [0] * spec.clients
     assert faults_of_all(folder, spec) == ()
@@ -55,7 +55,7 @@ def run(
 
 
 def _start(
-    hbase: StandaloneHBase, folder: Path, spec: YcsbSetting, number: int, more: Sequence[str]
+    hbase: StandaloneHBase, folder: Path, spec: YcsbTestCase, number: int, more: Sequence[str]
 ) -> subprocess.Popen[bytes]:
     name = client_name(number)
     (folder / f"{name}-go").write_text("0\n")  # the common start has passed
@@ -73,7 +73,7 @@ def loaded(hbase: StandaloneHBase, tmp_path_factory: pytest.TempPathFactory) -> 
     """The table of RECORDS rows, by three clients; saved as the snapshot `full`."""
     folder = tmp_path_factory.mktemp("load")
     hbase.tool(f"create --table {TABLE} --family f --regions {REGIONS}")
-    assert run(hbase, folder, setting("load", CLIENTS)) == {"INSERT": RECORDS}
+    assert run(hbase, folder, case("load", CLIENTS)) == {"INSERT": RECORDS}
     hbase.tool(f"flush-compact-settle --table {TABLE} + snapshot full --table {TABLE}")
     return hbase
 
@@ -94,7 +94,7 @@ def test_a_load_by_several_clients_leaves_every_row_once(loaded: StandaloneHBase
 def test_a_mix_follows_its_proportions_and_finds_every_row(
     loaded: StandaloneHBase, tmp_path: Path, mix: Mix
 ) -> None:
-    done = run(loaded, tmp_path, setting(mix))
+    done = run(loaded, tmp_path, case(mix))
     shares = {KINDS[kind]: share for kind, share in MIXES[mix].shares.items() if share > 0}
     both = shares.pop("READ-MODIFY-WRITE", 0.0)
     if both:  # returns are counted for its read and its update, but not for the whole
@@ -110,7 +110,7 @@ def test_a_mix_follows_its_proportions_and_finds_every_row(
 
 def test_concurrent_clients_insert_distinct_rows(loaded: StandaloneHBase, tmp_path: Path) -> None:
     restore(loaded)
-    done = run(loaded, tmp_path, setting("read45-insert55", CLIENTS))
+    done = run(loaded, tmp_path, case("read45-insert55", CLIENTS))
     assert done["INSERT"] > 0.4 * CLIENTS * OPERATIONS
     assert rows(loaded) == RECORDS + done["INSERT"]
 
@@ -121,7 +121,7 @@ def test_with_ycsbs_own_workload_clients_overwrite_each_other(
     """Shows that the test above can fail."""
     restore(loaded)
     plain = ("-p", "workload=site.ycsb.workloads.CoreWorkload")
-    done = run(loaded, tmp_path, setting("read45-insert55", CLIENTS), plain)
+    done = run(loaded, tmp_path, case("read45-insert55", CLIENTS), plain)
     assert rows(loaded) < RECORDS + 0.5 * done["INSERT"]
 
 
@@ -130,7 +130,7 @@ def test_concurrent_clients_find_every_requested_row(
     loaded: StandaloneHBase, tmp_path: Path, mix: Mix
 ) -> None:
     restore(loaded)
-    assert sum(run(loaded, tmp_path, setting(mix, CLIENTS)).values()) == CLIENTS * OPERATIONS
+    assert sum(run(loaded, tmp_path, case(mix, CLIENTS)).values()) == CLIENTS * OPERATIONS
 
 
 def test_measured_requests_are_even_over_the_regions(
@@ -139,7 +139,7 @@ def test_measured_requests_are_even_over_the_regions(
     restore(loaded)
     before = _reads(loaded, TABLE)
     words = ("-p", "requestdistribution=uniform", "-p", "operationcount=8000")
-    done = run(loaded, tmp_path, setting("c"), words)
+    done = run(loaded, tmp_path, case("c"), words)
     reads = [after - before[start] for start, after in _reads(loaded, TABLE).items()]
     assert len(reads) == REGIONS
     assert sum(reads) >= done["READ"] == 8000

@@ -31,7 +31,7 @@ WORDS = (
     *("1:30", "2013-99-99", "2013-02-26", "=", "<<", "6 GiB", "32 EiB", "1 MiB", "1e400 MiB"),
     *("1 s", "10 min", "1 h", "1e9 years", "5%", "-5%", "0%", "2000/s", "1e300/s", "nan s"),
     *("1 parsec", "GiB", "**", "9**9**9 s", "1 / 0 s", "(" * 300, "10 % 3 s", "local", "physical"),
-    *("libvirt", "flash", "hdd", "medium", "load", "read", "append", "skip", "a", "f", "[load]"),
+    *("libvirt", "flash", "hdd", "disk_type", "load", "read", "append", "skip", "a", "f", "[load]"),
     *("[append, truncate]", "[skip, random]", "[flash, hdd]", "[master]", "RS-6-3-1024k", "gzip"),
     *("&x [*x]", "*nobody", "!!python/name:os.system x", "!foo", "!!int x", "? [a]", "'", '"'),
     *('"\\ud800"', '"\\U00110000"', "\x00", "\x85", "\u2028", "\ufeff", "é", "\t", "|", "> ", "%"),
@@ -106,7 +106,7 @@ def _at_a_path(text: str, choose: random.Random) -> str:
         elif way == 2:
             holder[key] = [holder[key], holder[key]]
         elif way == 3:
-            holder[key] = {choose.choice(("a", "path", "medium", "ycsb", 1)): holder[key]}
+            holder[key] = {choose.choice(("a", "path", "disk_type", "ycsb", 1)): holder[key]}
         elif isinstance(holder, dict):
             holder[choose.choice(_KEYS)] = word
         return str(
@@ -169,7 +169,7 @@ def _number(text: str, choose: random.Random) -> str:
 
 
 _KEYS = (
-    *("hosts", "disks", "limits", "read_iops", "read_mib_s", "path", "medium", "memory", "cores"),
+    *("hosts", "disks", "limits", "read_iops", "read_mib_s", "path", "disk_type", "memory", "cores"),
     *("roles", "vms", "latency_at", "clients", "isolation", "skip_size", "readers", "compression"),
     *("erasure_coding", "usd_per_hour", "storage_policy", "overhead_trials", "regionservers_per_node"),
     *("ssh", "address", "repetitions", "seed", "expect", "x", "libvirt", "notify", "schedule"),

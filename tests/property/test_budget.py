@@ -25,7 +25,7 @@ Case = tuple[tuple[Asked, ...], dict[tuple[str, str], CellCost], Noise]
 def _asked(name: str, ratio: float, cells: list[tuple[str, str]]) -> Asked:
     rule = Rule(low=1.0, expected=ratio)
     comparison = Question(
-        id=name, family=name, subject="s", measure="m", arms="b over a", rule=rule, first=(1.0,),
+        id=name, family=name, subject="s", measure="m", variants="b over a", rule=rule, first=(1.0,),
         later=(1.0,), cells=tuple(cells),
     )  # fmt: skip
     return Asked(PlannedQuestion(name, (comparison,), 1), frozenset(cells))

@@ -1,6 +1,6 @@
-"""All arms of a study use the same hardware of each host: drives, cores, memory, queues, I/O threads.
+"""All variants of a study use the same hardware of each host: drives, cores, memory, queues, I/O threads.
 
-Otherwise the study is refused, or a claim about its arms is obstructed.
+Otherwise the study is refused, or a claim about its variants is obstructed.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from density_study.analysis.summarise.unequal_hosts import unequal_hosts
-from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.dividing.drives import MAX_DATA_DISKS, dealt_drives
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import Disk, Host
 from density_study.cluster.model.isolation import Isolation
+from density_study.cluster.model.variant import Variant
 from tests.known_answers.hardware import Machine, different, used
 
 DENSITIES = st.lists(
@@ -33,7 +33,7 @@ MACHINES = st.builds(
 
 
 @given(MACHINES, DENSITIES)
-def test_arms_use_equal_hardware_or_no_claim_is_made(
+def test_variants_use_equal_hardware_or_no_claim_is_made(
     machine: Machine, densities: list[int]
 ) -> None:
     try:
@@ -62,9 +62,9 @@ def test_drives_are_dealt_out_evenly_at_every_density(
     """Each node has as many as any other and each drive carries as many; of its own, where they divide."""
     disks = [Disk(f"/data/{number}", "flash") for number in range(drives)]
     host = Host("h", "192.0.2.1", 8, 2**14, tuple(disks))
-    arm = Arm(nodes, 1, "flash")
+    variant = Variant(nodes, 1, "flash")
     try:
-        dealt = dealt_drives(disks, arm, [arm], host, isolation)
+        dealt = dealt_drives(disks, variant, [variant], host, isolation)
     except InputError:
         assert isolation is Isolation.VM
         return

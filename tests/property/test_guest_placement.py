@@ -9,7 +9,6 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import Disk, Host, VcpuPolicy, VmHost
 from density_study.cluster.model.isolation import Isolation
@@ -17,12 +16,13 @@ from density_study.cluster.model.memory import GUEST_OS_MIB, worker_minimum_mib
 from density_study.cluster.model.memory_shares import workers_mib
 from density_study.cluster.model.placement import place
 from density_study.cluster.model.topology import Topology
+from density_study.cluster.model.variant import Variant
 from density_study.cluster.providers.libvirt.guests import vcpus
 from tests.support.topologies import layout_of
 
 LAYOUT = layout_of("libvirt", replication=2)
-ANY = [Arm(1, 1, "flash")]
-"""Any arm of the project's own configuration reserves as much for the master."""
+ANY = [Variant(1, 1, "flash")]
+"""Any variant of the project's own configuration reserves as much for the master."""
 DENSITIES = st.lists(st.integers(1, 6), min_size=1, max_size=3, unique=True)
 
 
@@ -48,9 +48,9 @@ def hosts(draw: st.DrawFn) -> list[Host]:
 
 def placed(owned: list[Host], vms: list[int]) -> tuple[Topology, ...]:
     densities = [
-        Arm(0, 1, "flash"),
-        Arm(0, max(vms), "flash"),
-        *(Arm(vm, 1, "flash") for vm in vms),
+        Variant(0, 1, "flash"),
+        Variant(0, max(vms), "flash"),
+        *(Variant(vm, 1, "flash") for vm in vms),
     ]
     try:
         return place(owned, densities, LAYOUT)
@@ -131,7 +131,7 @@ def test_too_few_addresses_or_too_little_memory_are_refused_with_the_host() -> N
         roles = ("master", "worker", "client")
         return Host("h", "198.51.100.1", 8, memory_mib, (Disk("/d", "flash"),), roles, vms=vms)
 
-    layout, two = layout_of("libvirt"), [Arm(2, 1, "flash")]
+    layout, two = layout_of("libvirt"), [Variant(2, 1, "flash")]
     assert len(place([host(16384, 3)], two, layout)[0].nodes) == 3
     with pytest.raises(InputError, match=r"need more than 2 address\(es\)"):
         place([host(16384, 2)], two, layout)

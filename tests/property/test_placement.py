@@ -7,7 +7,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.configuration import PLAIN, BlockCache, Configuration, Jvm
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import Disk, Host
@@ -20,6 +19,7 @@ from density_study.cluster.model.memory import (
 from density_study.cluster.model.memory_shares import workers_mib
 from density_study.cluster.model.placement import place
 from density_study.cluster.model.topology import Topology
+from density_study.cluster.model.variant import Variant
 from tests.support.topologies import layout_of
 
 JSON = TypeAdapter(Topology)
@@ -31,9 +31,9 @@ CONFIGURATIONS = {
     "pmem": Configuration(block_cache=BlockCache("pmem", 512)),
     "heaps": Configuration(jvm={"regionserver": Jvm(1024), "namenode": Jvm(512)}),
 }
-ARMS = st.lists(
+VARIANTS = st.lists(
     st.builds(
-        lambda vms, servers, name: Arm(
+        lambda vms, servers, name: Variant(
             vms,
             servers,
             "flash",
@@ -46,12 +46,12 @@ ARMS = st.lists(
     ),
     min_size=1,
     max_size=4,
-    unique_by=lambda arm: arm.name(),
+    unique_by=lambda variant: variant.name(),
 )
 
 
-def plain(vms: int) -> Arm:
-    return Arm(vms, 1, "flash")
+def plain(vms: int) -> Variant:
+    return Variant(vms, 1, "flash")
 
 
 DISKS = st.lists(
@@ -71,67 +71,71 @@ def hosts(draw: st.DrawFn) -> list[Host]:
     return [Host("m", "192.0.2.99", 8, 8192, disks, ("master", "client")), *workers]
 
 
-def placed(owned: list[Host], arms: list[Arm]) -> tuple[Topology, ...]:
+def placed(owned: list[Host], variants: list[Variant]) -> tuple[Topology, ...]:
     try:
-        return place(owned, arms, LAYOUT)
+        return place(owned, variants, LAYOUT)
     except InputError:
         assume(False)
         raise
 
 
-@given(hosts(), ARMS)
-def test_hardware_is_constant_across_arms(owned: list[Host], arms: list[Arm]) -> None:
-    topologies = placed(owned, arms)
+@given(hosts(), VARIANTS)
+def test_hardware_is_constant_across_variants(owned: list[Host], variants: list[Variant]) -> None:
+    topologies = placed(owned, variants)
     for name in [h.name for h in owned if "worker" in h.roles]:
         containers = {sum(n.container_mib for n in t.workers if n.host == name) for t in topologies}
-        assert len(containers) == 1  # as many maps can run at once in every arm
+        assert len(containers) == 1  # as many maps can run at once in every variant
         for topology in topologies:
             share = [n.memory_mib for n in topology.workers if n.host == name]
             assert len(set(share)) == 1
             owner = next(h for h in owned if h.name == name)
-            assert workers_mib(owner, arms) - len(share) < sum(share) <= workers_mib(owner, arms)
+            assert (
+                workers_mib(owner, variants) - len(share)
+                < sum(share)
+                <= workers_mib(owner, variants)
+            )
 
 
-@given(hosts(), ARMS)
+@given(hosts(), VARIANTS)
 def test_every_node_has_room_for_its_daemons_and_whole_containers(
-    owned: list[Host], arms: list[Arm]
+    owned: list[Host], variants: list[Variant]
 ) -> None:
-    for topology in placed(owned, arms):
+    for topology in placed(owned, variants):
         for node in topology.workers:
-            daemons = worker_minimum_mib(node.regionservers, topology.arm.configuration)
+            daemons = worker_minimum_mib(node.regionservers, topology.variant.configuration)
             assert node.memory_mib >= daemons + node.container_mib
             assert node.container_mib % CONTAINER_MIB == 0
-            assert node.disk is not None and node.disk.medium == "flash"
+            assert node.disk is not None and node.disk.disk_type == "flash"
 
 
-@given(hosts(), ARMS)
+@given(hosts(), VARIANTS)
 def test_heaps_and_what_lies_beside_them_fit_into_the_node(
-    owned: list[Host], arms: list[Arm]
+    owned: list[Host], variants: list[Variant]
 ) -> None:
-    for topology in placed(owned, arms):
-        beside_mib = OVERHEAD_MIB + topology.arm.configuration.off_heap_mib
+    for topology in placed(owned, variants):
+        beside_mib = OVERHEAD_MIB + topology.variant.configuration.off_heap_mib
         for node in topology.workers:
-            heaps = daemon_heaps(node, topology.arm.configuration)
+            heaps = daemon_heaps(node, topology.variant.configuration)
             servers_mib = node.regionservers * (heaps.pop("regionserver") + beside_mib)
             others_mib = sum(heaps.values()) + len(heaps) * OVERHEAD_MIB
             assert servers_mib + others_mib + node.container_mib <= node.memory_mib
 
 
-@given(hosts(), ARMS)
-def test_names_are_unique_and_roles_complete(owned: list[Host], arms: list[Arm]) -> None:
-    topologies = placed(owned, arms)
+@given(hosts(), VARIANTS)
+def test_names_are_unique_and_roles_complete(owned: list[Host], variants: list[Variant]) -> None:
+    topologies = placed(owned, variants)
     assert len({t.name for t in topologies}) == len(topologies)
     for topology in topologies:
         assert len({n.name for n in topology.nodes}) == len(topology.nodes)
         assert topology.master.roles == ("master",)
         assert topology.client.roles == ("client",)
-        density = max(topology.arm.vms_per_host, 1)
+        density = max(topology.variant.vms_per_host, 1)
         assert len(topology.workers) == density * (len(owned) - 1)
 
 
-@given(hosts(), ARMS)
-def test_a_topology_survives_json(owned: list[Host], arms: list[Arm]) -> None:
-    for topology in placed(owned, arms):
+@given(hosts(), VARIANTS)
+def test_a_topology_survives_json(owned: list[Host], variants: list[Variant]) -> None:
+    for topology in placed(owned, variants):
         assert JSON.validate_json(JSON.dump_json(topology)) == topology
 
 

@@ -160,15 +160,15 @@ def test_a_trial_without_a_window_has_no_metric(world: Analysed) -> None:
     assert trial not in set(world.table("metrics")["trial"])
 
 
-def test_a_settings_numbers_come_from_its_valid_trials(world: Analysed) -> None:
-    rows = world.table("setting_metrics")
+def test_a_test_cases_numbers_come_from_its_valid_trials(world: Analysed) -> None:
+    rows = world.table("test_case_metrics")
     rows = rows[
-        (rows["setting"] == "ycsb-scan95-insert5-r12600-t8") & (rows["name"] == "throughput")
+        (rows["test_case"] == "ycsb-scan95-insert5-r12600-t8") & (rows["name"] == "throughput")
     ]
     points = dict(zip(rows["topology"], rows["points"], strict=True))
     assert {name: list(values) for name, values in points.items()} == {
         "v1-flash": [world.metric("scan", "throughput")],
         "v2-flash": [world.metric("scan_v2", "throughput")],
     }
-    failing = world.truths["failing"].setting.id
-    assert failing not in set(world.table("setting_metrics")["setting"])
+    failing = world.truths["failing"].test_case.id
+    assert failing not in set(world.table("test_case_metrics")["test_case"])

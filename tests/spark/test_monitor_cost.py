@@ -42,13 +42,13 @@ def test_the_overhead_is_printed_with_its_n(world: Analysed) -> None:
     assert "Monitoring overhead" in (world.root / "report" / "index.html").read_text()
 
 
-def test_overhead_trials_are_excluded_from_a_settings_numbers(world: Analysed) -> None:
-    """`mixed` is the same setting on the same build; the pairs ran at two thirds of its rate."""
+def test_overhead_trials_are_excluded_from_a_test_cases_numbers(world: Analysed) -> None:
+    """`mixed` is the same test case on the same build; the pairs ran at two thirds of its rate."""
     mixed = world.truths["mixed"]
-    assert world.truths["cost_1_on"].setting.id == mixed.setting.id
-    rows = world.table("setting_metrics")
+    assert world.truths["cost_1_on"].test_case.id == mixed.test_case.id
+    rows = world.table("test_case_metrics")
     (row,) = rows[
-        (rows["setting"] == mixed.setting.id)
+        (rows["test_case"] == mixed.test_case.id)
         & (rows["topology"] == "v1-flash")
         & (rows["name"] == "throughput")
     ].to_dict("records")

@@ -57,22 +57,22 @@ def test_the_notebook_finds_the_same_numbers_three_times(
         for run in runs:
             rows = names[f"by_{engine}"].query(f"run == '{run.run}'")
             found = {
-                (row.topology, row.setting): (row.throughput, row.trials)
+                (row.topology, row.test_case): (row.throughput, row.trials)
                 for row in rows.itertuples()
             }
             assert found == {key: (median(v), len(v)) for key, v in expected.items()}, engine
 
 
 def throughputs(world: Analysed) -> dict[tuple[str, str], list[float]]:
-    """Throughput of every valid trial, by topology and setting, by plain loops."""
+    """Throughput of every valid trial, by topology and test case, by plain loops."""
     valid = {row.trial for row in world.table("verdicts").itertuples() if row.verdict == "valid"}
-    settings = {
-        row.trial: (row.topology, row.setting) for row in world.table("trials").itertuples()
+    test_cases = {
+        row.trial: (row.topology, row.test_case) for row in world.table("trials").itertuples()
     }
     found: dict[tuple[str, str], list[float]] = {}
     for row in world.table("metrics").itertuples():
         if row.name == "throughput" and row.trial in valid and row.value == row.value:
-            found.setdefault(settings[row.trial], []).append(row.value)
+            found.setdefault(test_cases[row.trial], []).append(row.value)
     return found
 
 

@@ -31,7 +31,7 @@ def test_from_the_study_to_the_report(tmp_path: Path) -> None:
     summary = json.loads((root / "report" / "summary.json").read_text("utf-8"))
     rates = {
         (one["topology"], metric["name"]): metric["value"]
-        for one in summary["settings"]
+        for one in summary["test_cases"]
         for metric in one["metrics"]
     }
     assert rates == {
@@ -42,7 +42,7 @@ def test_from_the_study_to_the_report(tmp_path: Path) -> None:
     }
     assert summary["provider"] == "same"
     assert {trial["verdict"] for trial in summary["trials"]} == {"valid"}
-    subjects = {one["arms"] for one in summary["findings"] if one["measure"] == "throughput"}
+    subjects = {one["variants"] for one in summary["findings"] if one["measure"] == "throughput"}
     assert {"handlers-60 over handlers-30", "2 workers per host over 1 worker per host"} <= subjects
     (floor,) = (one for one in summary["findings"] if one["id"] == "sort-floor")
     assert (floor["effect"], floor["rule"]) == (2.0, "above 1.5")

@@ -88,7 +88,7 @@ def test_a_run_without_records_is_an_error(spark: SparkSession, tmp_path: Path) 
 def test_the_summary_lists_all_trials_and_claims_nothing(world: Analysed) -> None:
     summary = Summary.model_validate_json((world.root / "report" / "summary.json").read_bytes())
     assert {trial.trial for trial in summary.trials} == {t.trial for t in world.truths.values()}
-    assert {finding.verdict for finding in summary.findings} == {"measured", "no claim"}
+    assert {finding.verdict for finding in summary.findings} == {"measured", "inconclusive"}
     scan = next(f for f in summary.findings if f.id.startswith("density-rate-ycsb-scan"))
     first, later = (world.metric(case, "throughput") for case in ("scan", "scan_v2"))
     assert scan.effect == pytest.approx(later / first)

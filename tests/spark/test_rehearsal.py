@@ -22,9 +22,9 @@ ssh: {user: nobody}
 vms: {network: 192.0.2.0/24, addresses: 192.0.2.100-192.0.2.120, bridge: br0}
 hosts:
   - {name: m, address: 192.0.2.10, cores: 8, memory: 24 GiB, roles: [master, client],
-     disks: [{path: /data/1, medium: flash}]}
+     disks: [{path: /data/1, disk_type: flash}]}
   - {name: w, address: 192.0.2.11, cores: 8, memory: 24 GiB, roles: [worker],
-     disks: [{path: /data/1, medium: flash}, {path: /data/2, medium: flash}]}
+     disks: [{path: /data/1, disk_type: flash}, {path: /data/2, disk_type: flash}]}
 factors: {vms_per_host: [0, 1, 2]}
 stack: {replication: 1}
 workloads:
@@ -48,7 +48,7 @@ def test_every_trial_of_hosts_and_of_vms_is_valid_and_nothing_is_claimed(tmp_pat
     assert {one.trial: (one.verdict, one.reasons) for one in summary.trials} == {
         str(step.trial): ("valid", ()) for step in seen.plan.trials
     }
-    assert {one.verdict for one in summary.findings} == {"no claim"}
+    assert {one.verdict for one in summary.findings} == {"inconclusive"}
     assert summary.provider == "simulated" and summary.warnings[0].code == "simulated"
     assert summary.headline.startswith("Simulated: ")
     assert summary.time.total_s is not None and summary.time.measuring_s is not None

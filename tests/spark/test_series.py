@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from pyspark.sql import SparkSession
 
-from density_study.jobs.settings import price_performance
 from density_study.jobs.spark.run_tables import struct
+from density_study.jobs.test_cases import price_performance
 from density_study.workloads import tables
 from density_study.workloads.rows.histograms.trial_logs import PERCENTILES
 from tests.spark.conftest import Analysed
@@ -130,12 +130,14 @@ def test_bring_up_is_reported_by_topology_and_phase(world: Analysed) -> None:
 def test_price_performance_is_the_rate_over_the_price_of_all_hosts(spark: SparkSession) -> None:
     trials = [{"trial": t, "topology": p, "usd_per_hour": usd}
               for t, p, usd in (("a", "v1", 0.5), ("b", "v1", 0.5), ("c", "v2", None))]  # fmt: skip
-    settings = [{"topology": p, "setting": "s", "name": n, "unit": "ops/s", "value": 300.0, "n": 2,
+    test_cases = [{"topology": p, "test_case": "s", "name": n, "unit": "ops/s", "value": 300.0, "n": 2,
                  "points": [200.0, 400.0]}
                 for p in ("v1", "v2") for n in ("throughput", "cpu_used")]  # fmt: skip
     frames = {
         tables.TRIALS: spark.createDataFrame(trials, struct(tables.TRIALS)),
-        tables.SETTING_METRICS: spark.createDataFrame(settings, struct(tables.SETTING_METRICS)),
+        tables.TEST_CASE_METRICS: spark.createDataFrame(
+            test_cases, struct(tables.TEST_CASE_METRICS)
+        ),
     }
     (row,) = price_performance.transform(frames).collect()  # v2 has no price
     assert (row.topology, row.name, row.usd_per_hour) == ("v1", "throughput", 0.5)

@@ -52,7 +52,7 @@ def test_tables_at_a_uri_equal_those_of_the_pipeline(world: Analysed, tmp_path: 
         pd.testing.assert_frame_equal(tables_there, expected, check_exact=True, obj=name)
     assert not (data / "report").exists()
     logged = "".join(path.read_text() for path in events.glob("*/events_*"))
-    assert "compute density_study.jobs.settings.setting_metrics" in logged
+    assert "compute density_study.jobs.test_cases.test_case_metrics" in logged
 
 
 def test_a_run_without_records_is_reported(tmp_path: Path) -> None:

@@ -12,13 +12,13 @@ from density_study.workloads.planning.plan import Plan, make_plan
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.study.study import Study
 from density_study.workloads.study.study_file import parse_study
-from density_study.workloads.testdfsio.setting import DfsioSetting
+from density_study.workloads.testdfsio.test_case import DfsioTestCase
 
 QUICKSTART = Path(__file__).with_name("quickstart.yaml")
 
 
-def host(memory_mib: int = 6144, medium: str = "flash") -> Host:
-    disk = Disk("/data", medium)  # type: ignore[arg-type]
+def host(memory_mib: int = 6144, disk_type: str = "flash") -> Host:
+    disk = Disk("/data", disk_type)  # type: ignore[arg-type]
     return Host("here", "127.0.0.1", 2, memory_mib, (disk,), ("master", "worker", "client"))
 
 
@@ -59,8 +59,8 @@ def draft(trial: str) -> Manifest:
         order=0,
         seed=1,
         state="incomplete",
-        setting_id="testdfsio-write-n1",
-        setting=DfsioSetting(mode="write", files=1, file_size_mib=1, read_size_bytes=1024),
+        test_case_id="testdfsio-write-n1",
+        test_case=DfsioTestCase(mode="write", files=1, file_size_mib=1, read_size_bytes=1024),
         topology=topology(),
         isolation=Isolation.PROCESS,
     )

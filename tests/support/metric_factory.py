@@ -1,4 +1,4 @@
-"""Synthetic settings, arms and their numbers for `tests.support.summary_factory`."""
+"""Synthetic test cases, variants and their numbers for `tests.support.summary_factory`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ USD_PER_HOUR = 0.61
 
 @dataclass(frozen=True)
 class Shape:
-    """A setting and its numbers with one worker per host, on flash."""
+    """A test case and its numbers with one worker per host, on flash."""
 
     id: str
     workload: Workload
@@ -54,34 +54,34 @@ SHAPES = (
 
 
 @dataclass(frozen=True)
-class Arm:
+class Variant:
     density: int
-    medium: str
+    disk_type: str
     isolation: Isolation
 
     @property
     def name(self) -> str:
-        return f"v{self.density}-{self.medium}"
+        return f"v{self.density}-{self.disk_type}"
 
 
-def unit(arm: Arm, shape: Shape, rng: random.Random) -> list[Metric]:
+def unit(variant: Variant, shape: Shape, rng: random.Random) -> list[Metric]:
     """One trial's metrics."""
-    steps = max(arm.density - 1, 0)
+    steps = max(variant.density - 1, 0)
     noise = math.exp(rng.gauss(0.0, 0.04))
-    medium = shape.hdd if arm.medium == "hdd" else 1.0
-    rate = shape.rate * shape.growth**steps * medium * noise
-    used = min(shape.used * (1 + 0.16 * steps) * medium**0.3 * noise, 93.0)
+    disk_type = shape.hdd if variant.disk_type == "hdd" else 1.0
+    rate = shape.rate * shape.growth**steps * disk_type * noise
+    used = min(shape.used * (1 + 0.16 * steps) * disk_type**0.3 * noise, 93.0)
     return [
         *_rates(shape, rate),
-        *_latencies(shape, steps, medium, noise),
-        *_cpu(arm, used, rng),
-        *_worth(arm, shape, rate, noise),
+        *_latencies(shape, steps, disk_type, noise),
+        *_cpu(variant, used, rng),
+        *_worth(variant, shape, rate, noise),
     ]
 
 
-def _worth(arm: Arm, shape: Shape, rate: float, noise: float) -> Iterator[Metric]:
+def _worth(variant: Variant, shape: Shape, rate: float, noise: float) -> Iterator[Metric]:
     yield _percent("throughput_cv", 14.0 * noise, None)
-    if arm.isolation is Isolation.VM:
+    if variant.isolation is Isolation.VM:
         unit = "ops/s per USD/h" if shape.workload == "ycsb" else "MiB/s per USD/h"
         yield Metric.model_validate(
             {"name": "price_performance", "value": rate / USD_PER_HOUR, "unit": unit}
@@ -98,9 +98,9 @@ def _rates(shape: Shape, rate: float) -> Iterator[Metric]:
     yield Metric(name="concurrent_maps", value=float(shape.knobs["files"]), unit="count")
 
 
-def _latencies(shape: Shape, steps: int, medium: float, noise: float) -> Iterator[Metric]:
+def _latencies(shape: Shape, steps: int, disk_type: float, noise: float) -> Iterator[Metric]:
     for operation, p50, p99 in shape.latency_ms:
-        slower = (1 + 0.09 * steps) / medium**0.8 / noise
+        slower = (1 + 0.09 * steps) / disk_type**0.8 / noise
         for percentile, at_ms in ((50.0, p50), (95.0, p99 * 0.45), (99.0, p99), (99.9, p99 * 2.7)):
             too_few = operation == "INSERT" and "scan" in shape.id and percentile == 99.9
             yield Metric(
@@ -113,9 +113,9 @@ def _latencies(shape: Shape, steps: int, medium: float, noise: float) -> Iterato
             )
 
 
-def _cpu(arm: Arm, used: float, rng: random.Random) -> Iterator[Metric]:
-    iowait = (7.0 if arm.medium == "hdd" else 1.2) * math.exp(rng.gauss(0.0, 0.2))
-    steal = 1.4 if arm.isolation is Isolation.VM and arm.density else 0.0
+def _cpu(variant: Variant, used: float, rng: random.Random) -> Iterator[Metric]:
+    iowait = (7.0 if variant.disk_type == "hdd" else 1.2) * math.exp(rng.gauss(0.0, 0.2))
+    steal = 1.4 if variant.isolation is Isolation.VM and variant.density else 0.0
     parts = {
         "used": used,
         "user": used * 0.68,
@@ -125,12 +125,12 @@ def _cpu(arm: Arm, used: float, rng: random.Random) -> Iterator[Metric]:
     }
     for kind, value in {**parts, "idle": 100 - used - iowait - steal}.items():
         yield _percent(f"cpu_{kind}", value, "host:here")
-    for node in range(max(arm.density, 1)):
-        yield _percent("cpu_used", used * 0.6 / max(arm.density, 1), f"node:worker-{node + 1}")
+    for node in range(max(variant.density, 1)):
+        yield _percent("cpu_used", used * 0.6 / max(variant.density, 1), f"node:worker-{node + 1}")
     yield _percent("cpu_used", used * 0.6, "cluster")
     yield _percent("cpu_used", used * 0.31, "client")
     yield _percent("cpu_user", used * 0.28, "client")
-    if arm.isolation is Isolation.PROCESS:
+    if variant.isolation is Isolation.PROCESS:
         yield _percent("cpu_used", used * 0.68, "host-less-client:here")
         yield _percent("cpu_used", 0.06, "monitor")
     yield Metric(name="disk_read", value=used * 3.1, unit="MiB/s", scope="host:here")

@@ -1,7 +1,7 @@
 """Synthetic `Summary` values of realistic size and shape, for the tests and the README's picture.
 
-`one_block()`: the quickstart's result: 2 densities x 6 settings, 1 repetition, processes for VMs.
-`eight_repetitions()`: 3 densities x 2 media x 6 settings, 8 repetitions, VMs, intervals, decided findings.
+`one_block()`: the quickstart's result: 2 densities x 6 test cases, 1 repetition, processes for VMs.
+`eight_repetitions()`: 3 densities x 2 disk types x 6 test cases, 8 repetitions, VMs, intervals, decided findings.
 `talk()`: the data of all six charts of the talk: readers, threads and sizes varied; 5 repetitions.
 Each is made once per process: summaries are immutable, and tests change copies.
 `python -m tests.support.summary_factory one|eight|talk` prints one as summary.json.
@@ -27,16 +27,16 @@ from density_study.analysis.summarise.warnings import design_warnings, short_tri
 from density_study.analysis.summary.summary import (
     BuildSummary,
     Metric,
-    SettingSummary,
     Summary,
     SummaryWarning,
+    TestCaseSummary,
     TimeSummary,
     TrialSummary,
     VerdictName,
 )
 from density_study.cluster.model.isolation import Isolation
 from density_study.workloads.study.hypotheses import Hypotheses
-from tests.support.metric_factory import SHAPES, USD_PER_HOUR, Arm, Shape, unit
+from tests.support.metric_factory import SHAPES, USD_PER_HOUR, Shape, Variant, unit
 from tests.support.series_factory import trial_series
 
 UNSEEN: VerdictName = "unknown"
@@ -55,10 +55,10 @@ PHASES_S = {
 
 @cache
 def one_block(study: str = "quickstart") -> Summary:
-    """The quickstart's: every interval null, every finding `no claim`, one trial of each kind of
+    """The quickstart's: every interval null, every finding `inconclusive`, one trial of each kind of
     problem."""
-    arms = tuple(Arm(density, "flash", Isolation.PROCESS) for density in (1, 2))
-    summary = _summary(study, arms, repetitions=1, provider="local")
+    variants = tuple(Variant(density, "flash", Isolation.PROCESS) for density in (1, 2))
+    summary = _summary(study, variants, repetitions=1, provider="local")
     question = "Do two workers on this host use its CPUs better than one, at the same total memory?"
     limits = (
         *summary.warnings,
@@ -75,14 +75,18 @@ def one_block(study: str = "quickstart") -> Summary:
 
 @cache
 def eight_repetitions(study: str = "density-flash-hdd", repetitions: int = 8) -> Summary:
-    """3 densities x 2 media x 8 repetitions on VMs: intervals everywhere, 296 trials, 37 per repetition."""
-    media = ("flash", "hdd")
-    arms = tuple(Arm(density, medium, Isolation.VM) for density in (0, 2, 4) for medium in media)
-    summary = _summary(study, arms, repetitions=repetitions, provider="libvirt")
+    """3 densities x 2 disk types x 8 repetitions on VMs: intervals everywhere, 296 trials, 37 per repetition."""
+    disk_types = ("flash", "hdd")
+    variants = tuple(
+        Variant(density, disk_type, Isolation.VM)
+        for density in (0, 2, 4)
+        for disk_type in disk_types
+    )
+    summary = _summary(study, variants, repetitions=repetitions, provider="libvirt")
     question = (
         "How many VMs per host, on which disks, if short scans must have a p99 of at most 60 ms?"
     )
-    names = ("density-rate", "medium-rate", "medium-latency", "best-density")
+    names = ("density-rate", "disk-rate", "disk-latency", "best-density")
     asked = Hypotheses(question=question, slo={"scan_p99": "60 ms"}, questions=names)
     return _concluded(summary, asked)
 
@@ -95,7 +99,7 @@ def hundreds_of_trials() -> Summary:
 
 
 def talk(study: str = "talk-2013") -> Summary:
-    """Readers, threads and sizes varied on 2 densities x 2 media: the comparisons of the talk's
+    """Readers, threads and sizes varied on 2 densities x 2 disk types: the comparisons of the talk's
     charts."""
     read, load, mixed, scan = (SHAPES[at] for at in (2, 3, 4, 5))
     reads = [
@@ -109,23 +113,25 @@ def talk(study: str = "talk-2013") -> Summary:
         for records in ((100_000, 300_000) if one is mixed else (100_000,))
         for threads, factor in ((8, 1.0), (32, 1.7))
     ]  # fmt: skip
-    arms = tuple(
-        Arm(density, medium, Isolation.VM) for density in (0, 4) for medium in ("flash", "hdd")
+    variants = tuple(
+        Variant(density, disk_type, Isolation.VM)
+        for density in (0, 4)
+        for disk_type in ("flash", "hdd")
     )
-    summary = _summary(study, arms, repetitions=5, provider="libvirt", shapes=(*reads, *runs))
+    summary = _summary(study, variants, repetitions=5, provider="libvirt", shapes=(*reads, *runs))
     return _concluded(summary, Hypotheses())
 
 
 def _concluded(summary: Summary, asked: Hypotheses) -> Summary:
     """With findings, headline and what is undecided, as a run's own summary has them."""
-    evidence = Evidence(summary.settings, summary.repetitions, summary.isolation)
+    evidence = Evidence(summary.test_cases, summary.repetitions, summary.isolation)
     found = findings(evidence, asked)
     answer = headline(evidence, len(summary.trials), found)
     return summary.model_copy(
         update={
             "question": asked.question,
             "headline": answer.text,
-            "headline_setting": answer.setting,
+            "headline_test_case": answer.test_case,
             "undecided": undecided(found, evidence, summary.warnings, summary.time.total_s),
             "findings": found,
         }
@@ -134,40 +140,42 @@ def _concluded(summary: Summary, asked: Hypotheses) -> Summary:
 
 def _summary(
     study: str,
-    arms: tuple[Arm, ...],
+    variants: tuple[Variant, ...],
     repetitions: int,
     provider: str,
     shapes: tuple[Shape, ...] = SHAPES,
 ) -> Summary:
     rng = random.Random(20130226)
     units = {
-        (arm, shape.id): [unit(arm, shape, rng) for _ in range(repetitions)]
-        for arm in arms
+        (variant, shape.id): [unit(variant, shape, rng) for _ in range(repetitions)]
+        for variant in variants
         for shape in shapes
     }
-    trials = tuple(_trials(arms, repetitions, units, shapes))
+    trials = tuple(_trials(variants, repetitions, units, shapes))
     return Summary(
         study=study,
         run="20261120T201530Z",
         question=None,
         created="2026-11-20T20:23:04Z",
         provider=provider,
-        isolation=arms[0].isolation,
+        isolation=variants[0].isolation,
         repetitions=repetitions,
         seed=20130226,
         headline="Nothing is claimed.",
         warnings=(
             *trial_warnings(trials),
-            *design_warnings(arms[0].isolation, (), repetitions),
+            *design_warnings(variants[0].isolation, (), repetitions),
         ),
-        settings=tuple(
-            _setting(arm, shape, units[arm, shape.id]) for arm in arms for shape in shapes
+        test_cases=tuple(
+            _test_case(variant, shape, units[variant, shape.id])
+            for variant in variants
+            for shape in shapes
         ),
         findings=(),
         trials=trials,
-        builds=tuple(_builds(arms, repetitions, rng)),
+        builds=tuple(_builds(variants, repetitions, rng)),
         time=_time(trials),
-        disclosure=_disclosure(arms),
+        disclosure=_disclosure(variants),
         series=tuple(trial_series(one) for one in trials if one.repetition == 1 and one.metrics),
     )
 
@@ -184,18 +192,18 @@ def _time(trials: tuple[TrialSummary, ...]) -> TimeSummary:
     )
 
 
-def _setting(arm: Arm, shape: Shape, units: list[list[Metric]]) -> SettingSummary:
-    return SettingSummary(
-        topology=arm.name,
-        vms_per_host=arm.density,
+def _test_case(variant: Variant, shape: Shape, units: list[list[Metric]]) -> TestCaseSummary:
+    return TestCaseSummary(
+        topology=variant.name,
+        vms_per_host=variant.density,
         regionservers_per_node=1,
-        medium=arm.medium,
-        setting=shape.id,
+        disk_type=variant.disk_type,
+        test_case=shape.id,
         workload=shape.workload,
         label=shape.label,
         n_builds=len(units),
         metrics=tuple(_pooled(list(same)) for same in zip(*units, strict=True)),
-        usd_per_hour=USD_PER_HOUR if arm.isolation is Isolation.VM else None,
+        usd_per_hour=USD_PER_HOUR if variant.isolation is Isolation.VM else None,
         **shape.knobs,
     )
 
@@ -212,37 +220,41 @@ def _pooled(same: list[Metric]) -> Metric:
 
 
 def _trials(
-    arms: tuple[Arm, ...],
+    variants: tuple[Variant, ...],
     repetitions: int,
-    units: dict[tuple[Arm, str], list[list[Metric]]],
+    units: dict[tuple[Variant, str], list[list[Metric]]],
     shapes: tuple[Shape, ...],
 ) -> Iterator[TrialSummary]:
     order = 0
     for repetition in range(1, repetitions + 1):
-        for arm in arms:
+        for variant in variants:
             for shape in shapes:
                 yield _trial(
-                    order, repetition, arm, shape, tuple(units[arm, shape.id][repetition - 1])
+                    order,
+                    repetition,
+                    variant,
+                    shape,
+                    tuple(units[variant, shape.id][repetition - 1]),
                 )
                 order += 1
-        yield _failed(order, repetition, arms[-1], shapes[1])
+        yield _failed(order, repetition, variants[-1], shapes[1])
         order += 1
 
 
 def _trial(
-    order: int, repetition: int, arm: Arm, shape: Shape, metrics: tuple[Metric, ...]
+    order: int, repetition: int, variant: Variant, shape: Shape, metrics: tuple[Metric, ...]
 ) -> TrialSummary:
     verdict: VerdictName = UNSEEN if order % 37 == 5 else "valid"
     reasons = ("clock offset of host here was not measured after the run",)
     return TrialSummary(
-        trial=f"b{repetition}-{arm.name}-{order:02d}-{shape.id}",
+        trial=f"b{repetition}-{variant.name}-{order:02d}-{shape.id}",
         order=order,
         repetition=repetition,
-        build=f"b{repetition}-{arm.name}",
-        topology=arm.name,
-        vms_per_host=arm.density,
-        medium=arm.medium,
-        setting=shape.id,
+        build=f"b{repetition}-{variant.name}",
+        topology=variant.name,
+        vms_per_host=variant.density,
+        disk_type=variant.disk_type,
+        test_case=shape.id,
         workload=shape.workload,
         state="complete",
         verdict=verdict,
@@ -253,27 +265,29 @@ def _trial(
     )
 
 
-def _failed(order: int, repetition: int, arm: Arm, shape: Shape) -> TrialSummary:
+def _failed(order: int, repetition: int, variant: Variant, shape: Shape) -> TrialSummary:
     reasons = (
         "TestDFSIO exited 254: java.io.IOException: Could not obtain repetition BP-1:blk_1073741829",
         "monitor samples cover 71 % of the window, under 95 %",
     )
-    trial = _trial(order, repetition, arm, shape, ())
+    trial = _trial(order, repetition, variant, shape, ())
     failed = {"state": "failed", "verdict": "invalid", "counted": False, "reasons": reasons}
     return trial.model_copy(update={**failed, "measure_s": None})
 
 
-def _builds(arms: tuple[Arm, ...], repetitions: int, rng: random.Random) -> Iterator[BuildSummary]:
+def _builds(
+    variants: tuple[Variant, ...], repetitions: int, rng: random.Random
+) -> Iterator[BuildSummary]:
     for repetition in range(1, repetitions + 1):
-        for arm in arms:
-            stretch = (1 + 0.12 * arm.density) * math.exp(rng.gauss(0.0, 0.08))
+        for variant in variants:
+            stretch = (1 + 0.12 * variant.density) * math.exp(rng.gauss(0.0, 0.08))
             phases = {name: round(seconds * stretch, 1) for name, seconds in PHASES_S.items()}
             yield BuildSummary(
-                build=f"b{repetition}-{arm.name}", topology=arm.name, phases_s=phases
+                build=f"b{repetition}-{variant.name}", topology=variant.name, phases_s=phases
             )
 
 
-def _disclosure(arms: tuple[Arm, ...]) -> dict[str, Any]:
+def _disclosure(variants: tuple[Variant, ...]) -> dict[str, Any]:
     xml = "<configuration>\n  <property>\n    <name>dfs.replication</name>\n    <value>1</value>\n"
     return {
         "versions": {
@@ -284,7 +298,7 @@ def _disclosure(arms: tuple[Arm, ...]) -> dict[str, Any]:
         },
         "kernel": "Linux 6.1.0-40-amd64",
         "cpu": {"model": "AMD EPYC 7B13", "cores": 2, "governor": "performance"},
-        "disks": [{"path": "/data/nvme0", "medium": arms[0].medium, "scheduler": "none"}],
+        "disks": [{"path": "/data/nvme0", "disk_type": variants[0].disk_type, "scheduler": "none"}],
         "jvm_flags": ["-Xmx768m", "-XX:+UseG1GC"],
         "rendered": {
             "hdfs-site.xml": f'<?xml version="1.0"?>\n{xml}  </property>\n</configuration>\n'

@@ -12,37 +12,37 @@ from tests.support.summary_factory import one_block
 def empty() -> Summary:
     """A run that was stopped before its first trial."""
     nothing: dict[str, object] = dict.fromkeys(
-        ("settings", "findings", "trials", "builds", "series"), ()
+        ("test_cases", "findings", "trials", "builds", "series"), ()
     )
     answer = {
         "headline": headline(Evidence((), 1, Isolation.PROCESS), 0).text,
-        "headline_setting": None,
+        "headline_test_case": None,
         "undecided": None,
     }
     return one_block().model_copy(update={**nothing, **answer, "disclosure": {}})
 
 
 def all_invalid() -> Summary:
-    """A run whose RegionServers died in every trial: settings without numbers, findings without effects."""
+    """A run whose RegionServers died in every trial: test cases without numbers, findings without effects."""
     summary = one_block()
     why = ("the RegionServer died", "monitor samples cover 71 % of the window, under 95 %")
     trials = tuple(
         trial.model_copy(update={"verdict": "invalid", "counted": False, "reasons": why})
         for trial in summary.trials
     )
-    settings = tuple(
-        one.model_copy(update={"n_builds": 0, "metrics": ()}) for one in summary.settings
+    test_cases = tuple(
+        one.model_copy(update={"n_builds": 0, "metrics": ()}) for one in summary.test_cases
     )
     findings = tuple(
-        one.model_copy(update={"effect": None, "n": (0, 0), "why": "an arm has no valid trial"})
+        one.model_copy(update={"effect": None, "n": (0, 0), "why": "a variant has no valid trial"})
         for one in summary.findings
     )
     return summary.model_copy(
         update={
             "trials": trials,
-            "settings": settings,
+            "test_cases": test_cases,
             "findings": findings,
-            "headline": headline(Evidence(settings, 1, Isolation.PROCESS), len(trials)).text,
-            "headline_setting": None,
+            "headline": headline(Evidence(test_cases, 1, Isolation.PROCESS), len(trials)).text,
+            "headline_test_case": None,
         }
     )

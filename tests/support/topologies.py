@@ -6,11 +6,11 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
-from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.host import Disk, Host
 from density_study.cluster.model.placement import Layout
 from density_study.cluster.model.ports import allocate_ports
 from density_study.cluster.model.topology import Node, Topology
+from density_study.cluster.model.variant import Variant
 from density_study.cluster.providers.provider import provider_of
 from density_study.cluster.render.blueprint import Blueprint, InstallDirs, NodePaths
 
@@ -63,9 +63,9 @@ def layout_of(provider: str, replication: int = 1, base_port: int = 21000) -> La
     return Layout(provider, made_by.isolation, replication, base_port, made_by.bare)
 
 
-def with_arm(topology: Topology, **changes: Any) -> Topology:
-    """The same nodes, of an arm with other levels."""
-    return replace(topology, arm=replace(topology.arm, **changes))
+def with_variant(topology: Topology, **changes: Any) -> Topology:
+    """The same nodes, of a variant with other levels."""
+    return replace(topology, variant=replace(topology.variant, **changes))
 
 
 def blueprint(topology: Topology) -> Blueprint:
@@ -81,7 +81,7 @@ def _topology(
         name="v2-flash",
         provider=provider,
         isolation=provider_of(provider).isolation,
-        arm=Arm(2, 1, "flash"),
+        variant=Variant(2, 1, "flash"),
         replication=1,
         hosts=hosts,
         nodes=tuple(nodes),

@@ -7,7 +7,7 @@ from typing import Any
 
 from density_study.workloads.base.fault import InjectedFault
 from density_study.workloads.base.search import Probe
-from density_study.workloads.base.setting import Setting
+from density_study.workloads.base.test_case import TestCase
 from density_study.workloads.base.values import CacheUse, ColdProof
 from tests.support.records import texts
 
@@ -40,7 +40,7 @@ class Truth:
     """
 
     trial: str
-    setting: Setting
+    test_case: TestCase
     start_s: float
     end_s: float
     dool: list[tuple[float, texts.Cells]] = field(default_factory=list)
@@ -86,4 +86,4 @@ class Truth:
 
     @property
     def measured_from_s(self) -> float:
-        return self.start_s + getattr(self.setting, "cut_s", 0.0)
+        return self.start_s + getattr(self.test_case, "cut_s", 0.0)

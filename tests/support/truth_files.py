@@ -13,10 +13,10 @@ from density_study.workloads.pipeline.machine.files import (
     STAGE_COLUMNS,
     title,
 )
-from density_study.workloads.pipeline.setting import PipelineSetting
+from density_study.workloads.pipeline.test_case import PipelineTestCase
 from density_study.workloads.simulated.texts import dfsio_part
-from density_study.workloads.testdfsio.setting import DfsioSetting
-from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.testdfsio.test_case import DfsioTestCase
+from density_study.workloads.ycsb.test_case import YcsbTestCase
 from tests.support.records import texts
 from tests.support.truth import MIB, Truth
 
@@ -34,16 +34,16 @@ def monitor_files(truth: Truth) -> dict[str, str]:
 
 
 def raw_files(truth: Truth) -> Mapping[str, str]:
-    if isinstance(truth.setting, PipelineSetting):
+    if isinstance(truth.test_case, PipelineTestCase):
         return _pipeline_files(truth)
-    return _dfsio_files(truth) if isinstance(truth.setting, DfsioSetting) else _ycsb_files(truth)
+    return _dfsio_files(truth) if isinstance(truth.test_case, DfsioTestCase) else _ycsb_files(truth)
 
 
 def _dfsio_files(truth: Truth) -> dict[str, str]:
-    assert isinstance(truth.setting, DfsioSetting)
+    assert isinstance(truth.test_case, DfsioTestCase)
     total, time_ms = (sum(stream[i] for stream in truth.streams) for i in (0, 1))
     rate = total / MIB / (time_ms / 1000)
-    name = MODES[truth.setting.mode]
+    name = MODES[truth.test_case.mode]
     return {
         "raw/testdfsio.log": texts.dfsio_log(
             name, len(truth.streams), total / MIB, rate, 19.5, truth.job[1] + 1
@@ -79,10 +79,10 @@ def _pipeline_files(truth: Truth) -> dict[str, str]:
 
 def _ycsb_files(truth: Truth) -> dict[str, str]:
     """Each of several clients logs every n-th latency, and all its operations succeed."""
-    assert isinstance(truth.setting, YcsbSetting)
+    assert isinstance(truth.test_case, YcsbTestCase)
     files: dict[str, str] = {}
-    for number in range(truth.setting.clients):
-        files |= _ycsb_client_files(truth, number, truth.setting.clients)
+    for number in range(truth.test_case.clients):
+        files |= _ycsb_client_files(truth, number, truth.test_case.clients)
     return files
 
 
@@ -122,13 +122,13 @@ def _ycsb_client_files(truth: Truth, number: int, clients: int) -> dict[str, str
 def _think_us(truth: Truth, own: dict[str, list[list[int]]], seconds: int) -> list[list[int]]:
     """The time of a client's threads between operations: the remainder of each second, in equal
     parts. Half a microsecond of every time is cut off, on average."""
-    setting, share = truth.setting, truth.threads_between_operations
-    assert isinstance(setting, YcsbSetting)
-    if not (setting.is_saturation or setting.is_load) or share is None:
+    test_case, share = truth.test_case, truth.threads_between_operations
+    assert isinstance(test_case, YcsbTestCase)
+    if not (test_case.is_saturation or test_case.is_load) or share is None:
         return []
     times = []
     for second in range(seconds):
         busy = [latency + 0.5 for each in own.values() for latency in each[second]]
-        remaining_us = share * (setting.threads / setting.clients * 1e6 - sum(busy))
+        remaining_us = share * (test_case.threads / test_case.clients * 1e6 - sum(busy))
         times.append([round(remaining_us / len(busy) - 0.5)] * len(busy) if busy else [])
     return times

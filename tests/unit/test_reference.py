@@ -55,7 +55,7 @@ def test_shipped_studies_satisfy_their_schema(path: Path) -> None:
         ("compare", {"baseline": "last"}),
         ("monitor", {"period": 1}),
         ("notify", [{"webhook": "https://example.org/hook"}]),
-        ("expect", [{"name": "x", "workload": "read", "compare": "medium", "low": 1}]),
+        ("expect", [{"name": "x", "workload": "read", "compare": "disk_type", "low": 1}]),
     ),
 )
 def test_the_schema_rejects_a_faulty_study(key: str, value: object) -> None:
@@ -84,7 +84,7 @@ def test_the_schema_needs_hosts_for_a_cluster_to_build_and_none_for_one_that_sta
         ("notify", [{"webhook": "hook"}, {"mail": ["a@example.org"], "events": ["late"]}]),
         (
             "expect",
-            [{"name": "x", "workload": "read", "compare": "medium", "flash_over_hdd": "> 1"}],
+            [{"name": "x", "workload": "read", "compare": "disk_type", "flash_over_hdd": "> 1"}],
         ),
     ),
 )

@@ -65,7 +65,7 @@ class Fault(Frozen):
 
     @property
     def id(self) -> str:
-        """Part of the setting's id: `kill-regionserver-at60s`, `cut-host-at60s-for30s`."""
+        """Part of the test case's id: `kill-regionserver-at60s`, `cut-host-at60s-for30s`."""
         name = f"kill-{self.kill}" if self.kill else self.what.replace(" ", "-")
         length = "" if self.for_s is None else f"-for{self.for_s:g}s"
         return f"{name}-at{self.at_s:g}s{length}"

@@ -23,7 +23,7 @@ class MetricKind:
     name: str
     """As in summary.json: `throughput_job`."""
     unit: str
-    """Unit of its values. `per USD/h`: the unit of the setting's rate, for each USD an hour."""
+    """Unit of its values. `per USD/h`: the unit of the test case's rate, for each USD an hour."""
     words: str
     """What charts and tables call it: 'whole-job rate'."""
     meaning: str

@@ -71,7 +71,7 @@ class Search(Frozen):
 
     @property
     def id(self) -> str:
-        """Part of the setting's id: `max-read-p99-20ms`."""
+        """Part of the test case's id: `max-read-p99-20ms`."""
         if self.gain_percent is not None:
             return f"gain{self.gain_percent:g}pct"
         cpu = [] if self.cpu_percent is None else [f"cpu{self.cpu_percent:g}pct"]

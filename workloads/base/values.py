@@ -39,7 +39,7 @@ class ClientRun(Frozen):
 
 
 class ClientFiles(Protocol):
-    """What a setting needs to name the output files of a client."""
+    """What a test case needs to name the output files of a client."""
 
     @property
     def name(self) -> str: ...
@@ -105,7 +105,7 @@ class ColdProof(Frozen):
 
 
 class OthersLoad(Frozen):
-    """What others did on a given cluster around a trial, by the cluster's counters. None: it did not tell.
+    """What others did on an existing cluster around a trial, by the cluster's counters. None: it did not tell.
 
     seconds: between the two readings, a few more than the window. regionservers_gone: those that stopped or
     restarted. faults: why something is not known.
@@ -122,7 +122,7 @@ class CacheUse(Frozen):
     """What the RegionServers' block caches did around a trial, by their own counters, summed over servers.
     None: not known.
 
-    declared: what the arm caches blocks in: heap, offheap, file, mmap or pmem; None: it declares nothing.
+    declared: what the variant caches blocks in: heap, offheap, file, mmap or pmem; None: it declares nothing.
     engines: what each RegionServer says that it uses, where it is declared. L1 is on the heap; with a cache
     beside it, L1 has indexes and Bloom filters alone, and L2 the data. size_mib: of L2, on each server.
     used_mib: of blocks in the declared one of all servers, at the end. faults: why something is not known.

@@ -23,7 +23,7 @@ from density_study.workloads.base.fault import InjectedFault
 from density_study.workloads.base.metric import MetricKind
 from density_study.workloads.base.reader import Reader
 from density_study.workloads.base.rows import Facts, Rows
-from density_study.workloads.base.setting import Setting, WorkloadSpec
+from density_study.workloads.base.test_case import TestCase, WorkloadSpec
 from density_study.workloads.base.values import CacheUse, ClientRun, ColdProof
 from density_study.workloads.tables import Table
 
@@ -103,15 +103,15 @@ class Collected:
 class Workload(Protocol[S]):
     """Three phases of a trial. Each raises StudyError if it cannot do its part."""
 
-    def prepare(self, context: TrialContext, setting: S) -> Prepared:
-        """Bring data and caches into the state that the setting is measured from. Not measured."""
+    def prepare(self, context: TrialContext, test_case: S) -> Prepared:
+        """Bring data and caches into the state that the test case is measured from. Not measured."""
         ...
 
-    def run(self, context: TrialContext, setting: S) -> tuple[ClientRun, ...]:
+    def run(self, context: TrialContext, test_case: S) -> tuple[ClientRun, ...]:
         """Run the clients until they exit. This is the measurement window: do nothing else here."""
         ...
 
-    def collect(self, context: TrialContext, setting: S, prepared: Prepared) -> Collected:
+    def collect(self, context: TrialContext, test_case: S, prepared: Prepared) -> Collected:
         """Fetch raw output into the record, and report faults."""
         ...
 
@@ -123,7 +123,7 @@ class WorkloadKind:
     name: str
     specs: Mapping[str, type[WorkloadSpec]]
     """Models of the study file, by key in an entry of `workloads`."""
-    setting: type[Setting]
+    test_case: type[TestCase]
     runner: Callable[[], Workload[Any]]
     """Imports the workload only when a trial runs: reading plans and manifests does not need it."""
     title: str
@@ -131,7 +131,7 @@ class WorkloadKind:
     metrics: tuple[MetricKind, ...]
     """Its own metrics, in the order of summary.json."""
     rate: str
-    """Name of the metric that is the setting's rate: `throughput`, ..."""
+    """Name of the metric that is the test case's rate: `throughput`, ..."""
     rate_words: str
     """Unit of that metric in sentences of the report: 'operations per second'."""
     rates_title: str
@@ -141,12 +141,12 @@ class WorkloadKind:
     tables: tuple[Table, ...] = ()
     """Tables that its readers make. Those of our own workloads are in `workloads/tables/tables.toml`."""
     readers: Mapping[str, Reader] = field(default_factory=dict)
-    """By kind of file, as `Setting.raw_files` names them. Those of our own are in `workloads/rows/raw`."""
+    """By kind of file, as `TestCase.raw_files` names them. Those of our own are in `workloads/rows/raw`."""
     facts: Callable[[Rows], Facts] | None = None
     """Metrics and checks of a trial, from its rows. Those of our own are in `workloads/rows/facts.py`, which
-    Spark's executors load without the models of settings."""
-    given: type[Setting] | None = None
-    """A setting of records that others made; None: they cannot be imported."""
+    Spark's executors load without the models of test cases."""
+    imported: type[TestCase] | None = None
+    """A test case of records that others made; None: they cannot be imported."""
 
     @property
     def rate_unit(self) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from density_study.cluster.model.cluster import Cluster
-from density_study.workloads.base.setting import Setting
+from density_study.workloads.base.test_case import TestCase
 from density_study.workloads.base.workload import TrialContext
 from density_study.workloads.execution.block_caches import (
     CachesReading,
@@ -26,23 +26,23 @@ class Reading:
     what follows from both readings. A StudyError of either ends the trial as failed."""
 
     fact: str
-    read: Callable[[TrialContext, Setting, str], Any]
+    read: Callable[[TrialContext, TestCase, str], Any]
     between: Callable[[Cluster, Any, Any], Any]
 
 
 @contextmanager
 def read_around(
-    readings: Sequence[Reading], context: TrialContext, setting: Setting, facts: dict[str, Any]
+    readings: Sequence[Reading], context: TrialContext, test_case: TestCase, facts: dict[str, Any]
 ) -> Iterator[None]:
     """Adds to the facts if the block ends without an error."""
-    before = [one.read(context, setting, "before") for one in readings]
+    before = [one.read(context, test_case, "before") for one in readings]
     yield
     for one, first in zip(readings, before, strict=True):
-        facts[one.fact] = one.between(context.cluster, first, one.read(context, setting, "after"))
+        facts[one.fact] = one.between(context.cluster, first, one.read(context, test_case, "after"))
 
 
-def _caches(context: TrialContext, setting: Setting, _: str) -> CachesReading | None:
-    counted = setting.uses_block_caches and context.cluster.endpoints.all("regionserver.http")
+def _caches(context: TrialContext, test_case: TestCase, _: str) -> CachesReading | None:
+    counted = test_case.uses_block_caches and context.cluster.endpoints.all("regionserver.http")
     return read_caches(context.cluster) if counted else None
 
 

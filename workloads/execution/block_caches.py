@@ -1,6 +1,6 @@
 """What the RegionServers' block caches did during a trial: two readings of their own counters (/jmx).
 
-They show how warm the caches were, and prove that a trial used the tier that its arm declares. Then the
+They show how warm the caches were, and prove that a trial used the tier that its variant declares. Then the
 engine is what the server runs with (/conf), and for engines that allocate all their memory at the start also
 that the JVM has it.
 """
@@ -51,7 +51,7 @@ class CachesReading:
 
 
 def has_tier(topology: AnyTopology) -> bool:
-    """Whether the arm declares where its RegionServers cache blocks."""
+    """Whether the variant declares where its RegionServers cache blocks."""
     return "tier" in topology.levels or topology.configuration.block_cache is not None
 
 
@@ -116,7 +116,7 @@ def caches_between(cluster: Cluster, before: CachesReading, after: CachesReading
 
 def _engine(conf: list[Mapping[str, str]], pools: list[Mapping[str, object]], mib: int) -> str:
     """`heap` without a cache beside it. Of an engine that takes all its memory at once: with a remark if the
-    JVM has less than the `mib` that the arm declares."""
+    JVM has less than the `mib` that the variant declares."""
     values = (str(one["value"]) for one in conf if one["key"] == _ENGINE)
     engine = next(values, "").partition(":")[0] or "heap"
     if pool := _POOL_OF.get(engine):

@@ -57,7 +57,7 @@ def _of_plan(study: Study, plan: Plan, runs: Path) -> Iterator[Check]:
             yield tried(f"hosts of {name} are free", partial(provider.check_leases, topology, tag))
     yield from checks(study, plan, runs, tag)
     topologies = plan.topologies.values()
-    watched = (host for one in topologies if one.given for host in one.given.watched)
+    watched = (host for one in topologies if one.existing for host in one.existing.watched)
     hosts = (host for topology in topologies for host in topology.hosts)
     for host in {host.name: host for host in (*hosts, *watched)}.values():
         if host.login is not None:

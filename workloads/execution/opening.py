@@ -54,8 +54,8 @@ QUEUE_LOOK_EVERY_S = 5.0
 class RunRequest:
     """Which run to open: resume one, start a `fresh` one, or extend a finished one.
 
-    `add_repetitions` builds every topology that many more times. `only` (globs of setting ids) selects the
-    settings of a new run, or of the repetitions added to a finished one (default: one repetition).
+    `add_repetitions` builds every topology that many more times. `only` (globs of test case ids) selects the
+    test cases of a new run, or of the repetitions added to a finished one (default: one repetition).
     """
 
     fresh: bool = False

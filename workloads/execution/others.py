@@ -1,4 +1,4 @@
-"""What others did on a given cluster during a trial: two readings of the cluster's own counters."""
+"""What others did on an existing cluster during a trial: two readings of the cluster's own counters."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.errors import StudyError
-from density_study.cluster.model.given import JOB_TAG
+from density_study.cluster.model.existing import JOB_TAG
 from density_study.cluster.providers.existing.web import get_json
 from density_study.workloads.base.values import OthersLoad
 from density_study.workloads.base.workload import TrialContext
@@ -31,18 +31,18 @@ class OthersReading:
 
 
 def read_others(context: TrialContext, name: str) -> OthersReading | None:
-    """The counters now; None unless the cluster is a given one. Takes seconds: not within a window."""
-    given = context.cluster.topology.given
-    if given is None:
+    """The counters now; None unless the cluster is an existing one. Takes seconds: not within a window."""
+    existing = context.cluster.topology.existing
+    if existing is None:
         return None
     if (
-        given.endpoint is not None
+        existing.endpoint is not None
     ):  # no YARN and no RegionServers; nobody counts the requests of others
         return OthersReading(time.time(), None, {}, frozenset())
     faults = []
     requests = servers = vcore_s = None
     try:
-        (hbase,) = table_tool(context, name, ("servers", "--namespace", given.namespace))
+        (hbase,) = table_tool(context, name, ("servers", "--namespace", existing.namespace))
         requests = hbase["other_requests"]
         servers = frozenset(server["name"] for server in hbase["servers"])
     except StudyError as error:
@@ -67,7 +67,7 @@ def _vcore_s(cluster: Cluster) -> dict[str, float]:
 
 
 def others_between(before: OthersReading | None, after: OthersReading | None) -> OthersLoad | None:
-    """What others did between two readings; None unless the cluster is a given one."""
+    """What others did between two readings; None unless the cluster is an existing one."""
     if before is None or after is None:
         return None
     return OthersLoad(

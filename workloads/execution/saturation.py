@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from density_study.cluster.model.errors import InputError, StudyError
-from density_study.workloads.base.setting import Setting
+from density_study.workloads.base.test_case import TestCase
 from density_study.workloads.base.values import TargetRate
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import is_closed, read_manifest
@@ -22,34 +22,36 @@ if TYPE_CHECKING:  # numpy is for the analysis
     from density_study.workloads.base.rows import Rows
 
 
-def resolve(setting: Setting, planned: Iterable[str], records: Path) -> tuple[Setting, TargetRate]:
-    """`setting` with its target in ops/s. `planned`: the build's saturation trials that it depends on.
+def resolve(
+    test_case: TestCase, planned: Iterable[str], records: Path
+) -> tuple[TestCase, TargetRate]:
+    """`test_case` with its target in ops/s. `planned`: the build's saturation trials that it depends on.
 
     StudyError names the trial that has no rate.
     """
-    if setting.target_share is None:
-        raise ValueError(f"{setting.id} has no relative target")
-    highest, rate = saturation(setting, planned, records)
-    ops_s = rate * setting.target_share / 100
+    if test_case.target_share is None:
+        raise ValueError(f"{test_case.id} has no relative target")
+    highest, rate = saturation(test_case, planned, records)
+    ops_s = rate * test_case.target_share / 100
     target = TargetRate(
-        percent=setting.target_share,
+        percent=test_case.target_share,
         saturation_trial=highest,
         saturation_ops_s=rate,
         ops_s=ops_s,
     )
     try:
-        return setting.at_rate(ops_s), target
+        return test_case.at_rate(ops_s), target
     except InputError as error:
         why = f"its rate was {rate:.1f} ops/s, and {error.what.rstrip('.')}"
         raise _unknown(highest, why) from error
 
 
-def saturation(setting: Setting, planned: Iterable[str], records: Path) -> tuple[str, float]:
-    """The trial of `planned` with the highest rate, and its rate in ops/s, for a setting that depends on
+def saturation(test_case: TestCase, planned: Iterable[str], records: Path) -> tuple[str, float]:
+    """The trial of `planned` with the highest rate, and its rate in ops/s, for a test case that depends on
     them. StudyError names the trial that has no rate."""
     rates = {trial: _measured_ops_s(records / trial) for trial in planned}
     if not rates:
-        raise _unknown(setting.id, "no saturation trial of its mix is planned on this build")
+        raise _unknown(test_case.id, "no saturation trial of its mix is planned on this build")
     # Saturation is a maximum: with too few threads the client is the limit, with too many, queues are.
     highest = max(rates, key=rates.__getitem__)
     return highest, rates[highest]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # numpy is for the analysis
 
 
 def prepared(run: Run, step: Step) -> tuple[Step, Probe] | Ended:
-    """The step with the setting as its probe runs it, or the end of its search, which spares its other
+    """The step with the test case as its probe runs it, or the end of its search, which spares its other
     probes. StudyError if the first load is unknown, or no load can be run."""
     search = _search(step)
     probe = _next(run, step, search)
@@ -35,19 +35,19 @@ def prepared(run: Run, step: Step) -> tuple[Step, Probe] | Ended:
         run.journal.record(
             SearchEnded(
                 build=step.build,
-                setting=_id(step),
+                test_case=_id(step),
                 answer=answer,
                 why=probe.why,
                 spared=spared,
             )
         )
         return probe
-    assert step.setting is not None
+    assert step.test_case is not None
     try:
-        setting = step.setting.at_probe(probe)
+        test_case = step.test_case.at_probe(probe)
     except InputError as error:
         raise StudyError(error.what, error.where, error.remedy) from error
-    return step.model_copy(update={"setting": setting}), probe
+    return step.model_copy(update={"test_case": test_case}), probe
 
 
 def judged(manifest: Manifest, record: Path) -> Probe:
@@ -55,7 +55,7 @@ def judged(manifest: Manifest, record: Path) -> Probe:
     says what is missing."""
     from density_study.workloads.rows.record_rows import record_rows  # pyarrow
 
-    probe, search = manifest.probe, manifest.setting.sought
+    probe, search = manifest.probe, manifest.test_case.sought
     assert probe is not None and search is not None
     rows = record_rows(manifest, record)
     try:
@@ -65,20 +65,20 @@ def judged(manifest: Manifest, record: Path) -> Probe:
     found = probe.model_copy(update={"rate_ops_s": rate})
     if search.of_threads:
         return _of_threads(found, rate)
-    if rate + manifest.setting.last_turns_ops_s < SUSTAINED * probe.load:
+    if rate + manifest.test_case.last_turns_ops_s < SUSTAINED * probe.load:
         why = f"{rate:,.0f} ops/s are {rate / probe.load:.1%} of {probe.load:,.0f}, less than 98 %"
         return found.model_copy(update={"kept": False, "why": why})
     return _within_limits(search, found, rows)
 
 
 def _search(step: Step) -> Search:
-    if step.setting is None or step.setting.sought is None:
+    if step.test_case is None or step.test_case.sought is None:
         raise ValueError(f"step {step.index} is no probe")
-    return step.setting.sought
+    return step.test_case.sought
 
 
 def _id(step: Step) -> str:
-    return step.setting.id if step.setting else ""
+    return step.test_case.id if step.test_case else ""
 
 
 def _next(run: Run, step: Step, search: Search) -> Probe | Ended:
@@ -109,9 +109,9 @@ def _first(run: Run, step: Step, search: Search) -> tuple[float, str]:
         return float(search.start_threads or 1), "the least of the study's threads"
     if search.start_percent is None:
         return float(search.start_ops_s or 1), "the start that the study names"
-    assert step.setting is not None
+    assert step.test_case is not None
     trial, ops_s = saturation(
-        step.setting, run.plan.measuring_for(step.setting, step.build), run.records
+        step.test_case, run.plan.measuring_for(step.test_case, step.build), run.records
     )
     share = f"{search.start_percent:g} % of the saturation of {ops_s:,.0f} ops/s in {trial}"
     return ops_s * search.start_percent / 100, share

@@ -204,7 +204,7 @@ def _up(run: Run, acts: Acts, step: Step) -> StepOutcome:
             stand_up(site, topology, run.journal)
         else:
             machine = software_of(topology)
-            stacks = ensure_stacks(topology.arm.versions, topology.store, machine)
+            stacks = ensure_stacks(topology.variant.versions, topology.store, machine)
             bring_up(site, topology, stacks, run.journal, final_check=check)
     except BaseException:
         tear_down(site, run.journal)  # an incomplete cluster never stays, whatever stopped it
@@ -244,12 +244,14 @@ def _trial(run: Run, acts: Acts, step: Step) -> StepOutcome:
 
 def _with_target(run: Run, step: Step) -> tuple[Step, TargetRate | None]:
     """The step with a relative target resolved by what was measured on its build. Journals the rate."""
-    setting = step.setting
-    if setting is None or setting.target_share is None:
+    test_case = step.test_case
+    if test_case is None or test_case.target_share is None:
         return step, None
-    resolved, target = resolve(setting, run.plan.measuring_for(setting, step.build), run.records)
+    resolved, target = resolve(
+        test_case, run.plan.measuring_for(test_case, step.build), run.records
+    )
     run.journal.write("target-resolved", trial=step.trial, **target.model_dump())
-    return step.model_copy(update={"setting": resolved}), target
+    return step.model_copy(update={"test_case": resolved}), target
 
 
 def _lost(cluster: Cluster, transport: Transport) -> str:

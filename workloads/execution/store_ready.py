@@ -49,8 +49,8 @@ def row_written_and_read(cluster: Cluster, journal: Journal) -> None:
 
 def _hbase_command(cluster: Cluster, name: str, deadline_s: int) -> Command:
     servers = str(len(cluster.endpoints.all("regionserver.http")))
-    given = cluster.topology.given
+    existing = cluster.topology.existing
     verb: tuple[str, ...] = ("ready", "--regionservers", servers, "--deadline-s", str(deadline_s))
-    if given is not None:
-        verb = (*verb, "--namespace", given.namespace)
+    if existing is not None:
+        verb = (*verb, "--namespace", existing.namespace)
     return tool_command(cluster, name, verb)

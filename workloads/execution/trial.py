@@ -20,7 +20,7 @@ from density_study.cluster.state.clock import Clock
 from density_study.cluster.state.events import TrialState
 from density_study.cluster.state.file_fault import file_fault
 from density_study.workloads.base.search import Probe
-from density_study.workloads.base.setting import Setting
+from density_study.workloads.base.test_case import TestCase
 from density_study.workloads.base.values import ClientRun, TargetRate, Window
 from density_study.workloads.base.workload import TrialContext, Workload
 from density_study.workloads.execution import around
@@ -32,9 +32,9 @@ from density_study.workloads.execution.run import Run
 from density_study.workloads.execution.searching import judged
 from density_study.workloads.monitors import with_devices
 from density_study.workloads.planning.plan import Step
-from density_study.workloads.record.given import recorded
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import Record
+from density_study.workloads.record.recorded import recorded
 from density_study.workloads.study.registry import kind_of
 
 if TYPE_CHECKING:  # its output needs the extra spark
@@ -52,7 +52,7 @@ class _Progress:
     state: str = "complete"
 
     def end_by(self, error: StudyError | OSError) -> None:
-        """Neither a lost host nor a file that cannot be written here is a fault of the setting: the trial is
+        """Neither a lost host nor a file that cannot be written here is a fault of the test case: the trial is
         repeated when the run resumes."""
         fault = file_fault(error) if isinstance(error, OSError) else None
         self.faults.append(str(fault or error))
@@ -70,7 +70,7 @@ class _Progress:
 
 def draft_manifest(run: Run, step: Step) -> Manifest:
     """The manifest of a trial before it begins."""
-    if step.trial is None or step.setting is None or step.order is None:
+    if step.trial is None or step.test_case is None or step.order is None:
         raise ValueError(f"step {step.index} ({step.kind}) is not a trial")
     topology = run.plan.topology_of(step.build)
     return Manifest(
@@ -82,8 +82,8 @@ def draft_manifest(run: Run, step: Step) -> Manifest:
         order=step.order,
         seed=run.plan.seed,
         state="incomplete",
-        setting_id=step.setting.id,
-        setting=step.setting,
+        test_case_id=step.test_case.id,
+        test_case=step.test_case,
         overhead_pair=step.overhead_pair,
         monitored=step.monitored,
         overhead_of=step.overhead_of,
@@ -102,7 +102,7 @@ def run_trial(
 ) -> Manifest:
     """Run the trial of `step` on `cluster`; returns the manifest of its closed record.
 
-    target: the resolved rate of its setting, if the plan has a relative target. probe: the probe of a search
+    target: the resolved rate of its test case, if the plan has a relative target. probe: the probe of a search
     that the trial is.
     """
     draft = _with_cluster(draft_manifest(run, step), cluster)
@@ -142,14 +142,14 @@ def _means(
     run: Run, step: Step, context: TrialContext
 ) -> tuple[Workload[Any], Monitors | SimulatedMonitors]:
     """What the trial runs, and what watches it."""
-    setting: Any = step.setting
+    test_case: Any = step.test_case
     topology, period_s = context.cluster.topology, run.study.monitor.period
     provider = provider_of(topology.provider)
     if provider.simulates:
         from density_study.workloads.simulated.monitors import SimulatedMonitors
         from density_study.workloads.simulated.workload import SimulatedWorkload
 
-        simulated = SimulatedWorkload(context, setting)
+        simulated = SimulatedWorkload(context, test_case)
         return simulated, SimulatedMonitors(context, period_s, step.monitored, simulated)
     machines = provider.machines(context.cluster.site, topology, run.journal)
     daemons = daemons_of(context.cluster, machines)
@@ -157,30 +157,30 @@ def _means(
     profiled = step.monitored and "profile" in devices
     profiler = put_profiler(context.cluster.site, machines) if profiled else {}
     kinds = with_devices(devices, daemons, profiler) if step.monitored else {}
-    return kind_of(setting.workload).runner(), Monitors(context, period_s, kinds, machines)
+    return kind_of(test_case.workload).runner(), Monitors(context, period_s, kinds, machines)
 
 
 def _measure(run: Run, step: Step, context: TrialContext, progress: _Progress) -> None:
-    setting: Any = step.setting
+    test_case: Any = step.test_case
     facts = progress.facts
     workload, monitors = _means(run, step, context)
     _journal(run, step, "preparing")
     with progress.timing("prepare"):
-        prepared = workload.prepare(context, setting)
+        prepared = workload.prepare(context, test_case)
     facts |= {"data_set_mib": prepared.data_set_mib, "cold": prepared.cold}
     facts["state_before"] = prepared.state or {}
     window_end_s = None
-    with read_around(around.MONITORS, context, setting, facts):
+    with read_around(around.MONITORS, context, test_case, facts):
         try:
             with progress.timing("settle"):
                 monitors.start()
             _journal(run, step, "running")
-            with read_around(around.CLIENTS, context, setting, facts):
+            with read_around(around.CLIENTS, context, test_case, facts):
                 with progress.timing("measure"):
-                    facts["clients"] = clients = workload.run(context, setting)
+                    facts["clients"] = clients = workload.run(context, test_case)
                 facts["fault"] = next(iter(context.injected), None)
             window_end_s = max(client.end_epoch_s for client in clients)
-            facts["window"] = window_of(clients, setting)
+            facts["window"] = window_of(clients, test_case)
             _journal(run, step, "settling")
         finally:
             with progress.timing("settle"):
@@ -190,13 +190,13 @@ def _measure(run: Run, step: Step, context: TrialContext, progress: _Progress) -
     progress.faults += killed_in(facts["guests"])
     progress.faults += [_exit_fault(client) for client in clients if client.exit_code != 0]
     with progress.timing("settle"):
-        collected = workload.collect(context, setting, prepared)
+        collected = workload.collect(context, test_case, prepared)
     facts |= {"cold": collected.cold or prepared.cold, "state_after": collected.state or {}}
     facts["caches"] = collected.caches or facts["caches"]
     progress.faults += collected.faults
 
 
-def window_of(clients: Sequence[ClientRun], setting: Setting) -> Window:
+def window_of(clients: Sequence[ClientRun], test_case: TestCase) -> Window:
     """From start to exit. Of several clients that start together: the time in which all of them run, where
     they run for a fixed time; a load lasts until its last row."""
     ends = [client.end_epoch_s for client in clients]
@@ -205,9 +205,9 @@ def window_of(clients: Sequence[ClientRun], setting: Setting) -> Window:
         start_s = min(client.start_epoch_s for client in clients)
         return Window(start_epoch_s=start_s, end_epoch_s=max(ends))
     # clients wait for the slowest after their warm-up; the window counts the warm-up without that wait
-    start_s = max(begun) - setting.before_schedule_s
+    start_s = max(begun) - test_case.before_schedule_s
     return Window(
-        start_epoch_s=start_s, end_epoch_s=min(ends) if setting.has_steady_rate else max(ends)
+        start_epoch_s=start_s, end_epoch_s=min(ends) if test_case.has_steady_rate else max(ends)
     )
 
 
@@ -223,7 +223,7 @@ def _with_cluster(draft: Manifest, cluster: Cluster) -> Manifest:
         update={
             "bring_up": cluster.phases,
             "disclosure": cluster.disclosure,
-            "total_ram_mib": None if cluster.topology.given else float(memory_mib),
+            "total_ram_mib": None if cluster.topology.existing else float(memory_mib),
         }
     )
 

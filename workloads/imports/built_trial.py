@@ -1,17 +1,17 @@
-"""`Workload`: what an imported trial ran: its setting, clients, window and files."""
+"""`Workload`: what an imported trial ran: its test case, clients, window and files."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from density_study.workloads.base.setting import Setting
+from density_study.workloads.base.test_case import TestCase
 from density_study.workloads.base.values import Window
 from density_study.workloads.imports.choose import Knowledge
 from density_study.workloads.imports.found_windows import Found, moment_s
 from density_study.workloads.imports.map_model import TrialEntry
 from density_study.workloads.imports.piece import Lines
-from density_study.workloads.record.given import GivenClient
+from density_study.workloads.record.recorded import ImportedClient
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,8 @@ class RecordFile:
 class Workload:
     """What a trial ran. problems: why it failed, as its own output shows."""
 
-    setting: Setting
-    clients: tuple[GivenClient, ...]
+    test_case: TestCase
+    clients: tuple[ImportedClient, ...]
     files: tuple[RecordFile, ...]
     window: Window | None
     window_source: str

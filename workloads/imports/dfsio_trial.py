@@ -1,4 +1,4 @@
-"""A TestDFSIO trial of others: its setting, its window and its files."""
+"""A TestDFSIO trial of others: its test case, its window and its files."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from density_study.workloads.imports.choose import Chosen, Knowledge
 from density_study.workloads.imports.found_windows import window_of_result, window_of_spans
 from density_study.workloads.imports.map_model import DfsioEntry, TrialEntry
 from density_study.workloads.imports.piece import DfsioFacts, Kind, Piece
-from density_study.workloads.record.given import GivenClient
-from density_study.workloads.testdfsio.given import GivenDfsio
+from density_study.workloads.record.recorded import ImportedClient
+from density_study.workloads.testdfsio.imported import ImportedDfsio
 
 CLIENT = "testdfsio"
 # Modes in which a job processes every byte of its files once, so that the result shows their size.
@@ -36,7 +36,7 @@ def dfsio_trial(
         raise knowledge.fault(
             "the trial has no output of TestDFSIO.", "add the job's result.", "files"
         )
-    setting = _setting(knowledge, entry, facts)
+    test_case = _test_case(knowledge, entry, facts)
     zone = knowledge.file.map.time_zone
     window, source = settled_window(
         knowledge,
@@ -57,8 +57,8 @@ def dfsio_trial(
     )
     ended = history.span.tool if history else "SUCCEEDED"
     return Workload(
-        setting=setting,
-        clients=(GivenClient(name=CLIENT, exit_code=trial.exit_code),),
+        test_case=test_case,
+        clients=(ImportedClient(name=CLIENT, exit_code=trial.exit_code),),
         files=tuple(RecordFile(path, piece.file, piece.lines) for piece, path in named if piece),
         window=window,
         window_source=source,
@@ -81,7 +81,7 @@ def _only(knowledge: Knowledge, pieces: Sequence[Chosen], kind: Kind) -> Piece |
     return found[0].piece if found else None
 
 
-def _setting(knowledge: Knowledge, entry: DfsioEntry, facts: DfsioFacts | None) -> GivenDfsio:
+def _test_case(knowledge: Knowledge, entry: DfsioEntry, facts: DfsioFacts | None) -> ImportedDfsio:
     mode = entry.mode if facts is None else facts.mode
     if mode is None:
         raise knowledge.fault(
@@ -109,7 +109,7 @@ def _setting(knowledge: Knowledge, entry: DfsioEntry, facts: DfsioFacts | None) 
     if facts is not None and not is_request:
         files = files or facts.files
         size_mib = size_mib or _shown_size(facts)
-    return GivenDfsio.model_validate(
+    return ImportedDfsio.model_validate(
         {
             "mode": mode,
             "files": files,

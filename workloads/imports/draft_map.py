@@ -39,9 +39,9 @@ def draft_map(name: str, recognised: Mapping[str, Recognised], time_zone: str = 
     lines += _time_zone(pieces, time_zone)
     lines += _hosts(pieces)
     lines += [
-        "# arms:  # clusters under comparison; without arms, the report compares nothing",
-        "#   bare: {medium: hdd, vms_per_host: 0}",
-        "#   two-vms: {medium: hdd, vms_per_host: 2}",
+        "# variants:  # clusters under comparison; without variants, the report compares nothing",
+        "#   bare: {disk_type: hdd, vms_per_host: 0}",
+        "#   two-vms: {disk_type: hdd, vms_per_host: 2}",
         "# accept:  # checks that may stay unknown, each with a reason that the report shows",
         "#   little_error: YCSB's own client does not record the time between operations",
     ]

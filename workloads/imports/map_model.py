@@ -103,10 +103,10 @@ class NodeEntry(Frozen):
     memory: SizeMib | None = Field(None, description="Memory of the node.")
 
 
-class ArmEntry(Frozen):
-    """A cluster under comparison. Findings need `medium` and `vms_per_host` of every arm."""
+class VariantEntry(Frozen):
+    """A cluster under comparison. Findings need `disk_type` and `vms_per_host` of every variant."""
 
-    medium: Literal["flash", "hdd"] | None = Field(None, description="Disks of the workers.")
+    disk_type: Literal["flash", "hdd"] | None = Field(None, description="Disks of the workers.")
     vms_per_host: Annotated[int, Field(strict=True, ge=0, le=64)] | None = Field(
         None, description="VMs per host; 0 is the bare host."
     )
@@ -118,7 +118,8 @@ class ArmEntry(Frozen):
         (), description="Nodes of the cluster. Default: one per host, named like the host."
     )
     about: dict[str, str | int | float | bool] = Field(
-        {}, description="What else you know of this arm; arms that differ in it are not compared."
+        {},
+        description="What else you know of this variant; variants that differ in it are not compared.",
     )
 
 
@@ -175,9 +176,10 @@ def _file(value: Any) -> Any:
 class TrialEntry(Frozen):
     """One trial: one YCSB run with all its clients, or one TestDFSIO job."""
 
-    arm: Name | None = Field(None, description="Arm that it ran on.")
+    variant: Name | None = Field(None, description="Variant that it ran on.")
     repetition: Positive = Field(
-        1, description="Which build of the arm it ran on: trials on one cluster have equal numbers."
+        1,
+        description="Which build of the variant it ran on: trials on one cluster have equal numbers.",
     )
     ycsb: YcsbEntry | None = Field(None, description="The trial is a YCSB run.")
     testdfsio: DfsioEntry | None = Field(
@@ -212,7 +214,7 @@ class ImportMap(Frozen):
     hosts: tuple[HostEntry, ...] = Field(
         (), description="Hosts of the cluster. Default: those with a monitor's file."
     )
-    arms: dict[Name, ArmEntry] = Field(
+    variants: dict[Name, VariantEntry] = Field(
         {}, description="Clusters under comparison. Default: one cluster, and no findings."
     )
     trials: tuple[TrialEntry, ...] = Field(min_length=1, max_length=10_000, description="Trials.")
@@ -226,24 +228,28 @@ class ImportMap(Frozen):
     def _coherent(self) -> ImportMap:
         names = [host.name for host in self.hosts]
         no_duplicates("host name", names, "hosts")
-        for name, arm in self.arms.items():
-            no_duplicates("node", [node.name for node in arm.nodes], "arms", name, "nodes")
-            for place, node in enumerate(arm.nodes):
+        for name, variant in self.variants.items():
+            no_duplicates("node", [node.name for node in variant.nodes], "variants", name, "nodes")
+            for place, node in enumerate(variant.nodes):
                 if node.host not in names:
                     raise FaultyKeyError(
                         f"{node.name}: no host {node.host!r} in hosts",
-                        *("arms", name, "nodes", place, "host"),
+                        *("variants", name, "nodes", place, "host"),
                     )
-        levels = [(a.medium, a.vms_per_host, a.regionservers_per_node) for a in self.arms.values()]
-        why = ": arms differ in medium, vms_per_host or regionservers_per_node; else import two studies"
-        no_duplicates("arm", levels, "arms", why=why)
+        levels = [
+            (a.disk_type, a.vms_per_host, a.regionservers_per_node) for a in self.variants.values()
+        ]
+        why = ": variants differ in disk type, vms_per_host or regionservers_per_node; else import two studies"
+        no_duplicates("variant", levels, "variants", why=why)
         for place, trial in enumerate(self.trials):
-            if self.arms and trial.arm not in self.arms:
-                known = ", ".join(self.arms)
+            if self.variants and trial.variant not in self.variants:
+                known = ", ".join(self.variants)
                 raise FaultyKeyError(
-                    f"{'no arm' if trial.arm is None else repr(trial.arm)}: write one of {known}",
-                    *("trials", place, "arm"),
+                    f"{'no variant' if trial.variant is None else repr(trial.variant)}: write one of {known}",
+                    *("trials", place, "variant"),
                 )
-            if not self.arms and trial.arm is not None:
-                raise FaultyKeyError(f"{trial.arm!r} is not in `arms`", *("trials", place, "arm"))
+            if not self.variants and trial.variant is not None:
+                raise FaultyKeyError(
+                    f"{trial.variant!r} is not in `variants`", *("trials", place, "variant")
+                )
         return self

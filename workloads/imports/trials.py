@@ -11,14 +11,19 @@ from density_study.workloads.base.values import ColdProof, MonitorRun, Window
 from density_study.workloads.imports.built_trial import RecordFile, Workload
 from density_study.workloads.imports.choose import Chosen, Knowledge, chosen
 from density_study.workloads.imports.dfsio_trial import dfsio_trial
-from density_study.workloads.imports.given_cluster import clocks, host_of, monitors, topology
+from density_study.workloads.imports.existing_cluster import clocks, host_of, monitors, topology
 from density_study.workloads.imports.map_file import MapFile
 from density_study.workloads.imports.map_model import TrialEntry
 from density_study.workloads.imports.piece import HOST_MONITORS, MONITORS, Kind, Recognised
 from density_study.workloads.imports.ycsb_trial import ycsb_trial
-from density_study.workloads.record.given import GivenClient, GivenTopology, Imported, Source
 from density_study.workloads.record.manifest import Manifest
-from density_study.workloads.testdfsio.given import GivenDfsio
+from density_study.workloads.record.recorded import (
+    Imported,
+    ImportedClient,
+    RecordedTopology,
+    Source,
+)
+from density_study.workloads.testdfsio.imported import ImportedDfsio
 
 # Kinds that are of one trial alone; a monitor's file may cover many.
 _RESULTS: tuple[Kind, ...] = ("ycsb-run", "ycsb-hdr", "dfsio-results", "dfsio-io", "dfsio-history")
@@ -56,10 +61,10 @@ def assemble(
         hosts = [
             host_of(Knowledge(file, place), one) for one in pieces if one.piece.kind in MONITORS
         ]
-        seen.setdefault(trial.arm, []).extend(hosts)
-    topologies = {arm: topology(file.map, arm, hosts) for arm, hosts in seen.items()}
+        seen.setdefault(trial.variant, []).extend(hosts)
+    topologies = {variant: topology(file.map, variant, hosts) for variant, hosts in seen.items()}
     return tuple(
-        _assembled(file, place, trial, pieces, topologies[trial.arm], recognised, run)
+        _assembled(file, place, trial, pieces, topologies[trial.variant], recognised, run)
         for place, (trial, pieces) in enumerate(zip(file.map.trials, chosen_of, strict=True))
     )
 
@@ -85,7 +90,7 @@ def _assembled(
     place: int,
     trial: TrialEntry,
     pieces: Sequence[Chosen],
-    cluster: GivenTopology,
+    cluster: RecordedTopology,
     recognised: Mapping[str, Recognised],
     run: str,
 ) -> ImportedTrial:
@@ -97,20 +102,20 @@ def _assembled(
         knowledge.note("monitors", None)
     files = (*ran.files, *monitor_files)
     build = f"b{trial.repetition}-{cluster.name}"
-    arm = file.map.arms.get(trial.arm or "")
-    about = {**file.map.about, **(arm.about if arm else {})}
+    variant = file.map.variants.get(trial.variant or "")
+    about = {**file.map.about, **(variant.about if variant else {})}
     manifest = Manifest(
         study=file.map.study,
         run=run,
-        trial=f"{build}-{place:03d}-{ran.setting.id}",
+        trial=f"{build}-{place:03d}-{ran.test_case.id}",
         repetition=trial.repetition,
         build=build,
         order=place,
         seed=0,
         state="failed" if ran.problems else "complete",
         reasons=ran.problems,
-        setting_id=ran.setting.id,
-        setting=ran.setting,
+        test_case_id=ran.test_case.id,
+        test_case=ran.test_case,
         monitored=bool(monitored),
         topology=cluster,
         isolation=cluster.isolation,
@@ -139,7 +144,7 @@ def _workload(knowledge: Knowledge, trial: TrialEntry, pieces: Sequence[Chosen])
     return dfsio_trial(knowledge, trial, trial.testdfsio, pieces)
 
 
-def _placed(client: GivenClient, cluster: GivenTopology) -> GivenClient:
+def _placed(client: ImportedClient, cluster: RecordedTopology) -> ImportedClient:
     """On its host, which is the only one with the role client if no file names it."""
     hosts = {node.host for node in cluster.nodes if "client" in node.roles}
     only = next(iter(hosts)) if len(hosts) == 1 else None
@@ -157,7 +162,7 @@ def _times_s(window: Window | None) -> dict[Any, float]:
     return {} if window is None else {"measure": window.end_epoch_s - window.start_epoch_s}
 
 
-def _total_ram_mib(cluster: GivenTopology) -> float | None:
+def _total_ram_mib(cluster: RecordedTopology) -> float | None:
     """Memory of the workers; None unless the map gives it for each of them."""
     known = [node.memory_mib for node in cluster.workers]
     total = sum(size for size in known if size is not None)
@@ -165,15 +170,15 @@ def _total_ram_mib(cluster: GivenTopology) -> float | None:
 
 
 def _cold(
-    ran: Workload, cluster: GivenTopology, monitored: Sequence[MonitorRun]
+    ran: Workload, cluster: RecordedTopology, monitored: Sequence[MonitorRun]
 ) -> ColdProof | None:
     """For a TestDFSIO read whose workers are all known and monitored: the disks' reads can be compared with
     the bytes requested. A missing host would make a cold read look warm."""
     workers = {node.host for node in cluster.workers}
     watched = {run.host for run in monitored if run.kind in HOST_MONITORS}
-    setting = ran.setting
-    if not isinstance(setting, GivenDfsio) or setting.mode not in _COLD_MODES:
+    test_case = ran.test_case
+    if not isinstance(test_case, ImportedDfsio) or test_case.mode not in _COLD_MODES:
         return None
-    if not workers or not workers <= watched or setting.asked_bytes is None:
+    if not workers or not workers <= watched or test_case.asked_bytes is None:
         return None
-    return ColdProof(method="not recorded", distinct_bytes_asked=setting.asked_bytes)
+    return ColdProof(method="not recorded", distinct_bytes_asked=test_case.asked_bytes)

@@ -1,4 +1,4 @@
-"""A YCSB trial of others: its clients, its setting and its window."""
+"""A YCSB trial of others: its clients, its test case and its window."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from density_study.workloads.imports.found_windows import window_of_spans, windo
 from density_study.workloads.imports.map_model import TrialEntry, YcsbEntry
 from density_study.workloads.imports.piece import Piece, YcsbFacts
 from density_study.workloads.imports.span_files import log_prefix
-from density_study.workloads.record.given import GivenClient
-from density_study.workloads.ycsb.given import GivenYcsb
+from density_study.workloads.record.recorded import ImportedClient
+from density_study.workloads.ycsb.imported import ImportedYcsb
 from density_study.workloads.ycsb.output.interval_log import name_of
 
 V = TypeVar("V")
@@ -55,7 +55,7 @@ def ycsb_trial(
 ) -> Workload:
     """InputError if a file belongs to no client, or if map and files contradict each other."""
     clients = _clients(knowledge, pieces)
-    setting, asked = _setting(knowledge, entry, clients)
+    test_case, asked = _test_case(knowledge, entry, clients)
     logs = [log for client in clients for log in client.logs]
     whole = [log for log in logs if not log.span.subject.startswith("Intended-")]
     zones = {one.entry.time_zone for one in pieces if one.entry.time_zone}
@@ -81,7 +81,7 @@ def ycsb_trial(
         )
     files = [file for client in clients for file in _files(client)]
     return Workload(
-        setting=setting,
+        test_case=test_case,
         clients=tuple(_given(client, files, trial.exit_code, asked) for client in clients),
         files=tuple(files),
         window=window,
@@ -165,10 +165,10 @@ def _owner(
     )
 
 
-def _setting(
+def _test_case(
     knowledge: Knowledge, entry: YcsbEntry, clients: Sequence[_Client]
-) -> tuple[GivenYcsb, int | None]:
-    """The setting, and the operations requested of each client."""
+) -> tuple[ImportedYcsb, int | None]:
+    """The test case, and the operations requested of each client."""
     facts = [client.facts for client in clients]
 
     def found(fact: str, *names: str) -> int | None:
@@ -182,7 +182,7 @@ def _setting(
             )
         return values.pop() if values else None
 
-    is_load = GivenYcsb(mix=entry.mix).is_load
+    is_load = ImportedYcsb(mix=entry.mix).is_load
     records = knowledge.settled(
         "records", entry.records, found("records", "recordcount"), "ycsb", "records"
     )
@@ -206,7 +206,7 @@ def _setting(
     if total is not None or target_ops_s is not None:
         target_ops_s = knowledge.settled("target rate", target_ops_s, total, "ycsb", "target")
     counted = Counter(name for one in facts for name in one.counts)
-    setting = GivenYcsb(
+    test_case = ImportedYcsb(
         mix=entry.mix,
         records=records,
         threads=threads,
@@ -216,7 +216,7 @@ def _setting(
         target_ops_s=target_ops_s,
         operations=tuple(sorted(counted)),
     )
-    return setting, operations
+    return test_case, operations
 
 
 def _files(client: _Client) -> list[RecordFile]:
@@ -238,11 +238,11 @@ def _files(client: _Client) -> list[RecordFile]:
 
 def _given(
     client: _Client, files: Sequence[RecordFile], exit_code: int | None, asked: int | None
-) -> GivenClient:
+) -> ImportedClient:
     paths = {file.path for file in files}
     out, err = f"raw/{client.name}.out", f"raw/{client.name}.err"
     both = client.run is not None and client.run.status == client.run.lines
-    return GivenClient(
+    return ImportedClient(
         name=client.name,
         host=client.host,
         exit_code=exit_code,

@@ -14,14 +14,14 @@ from density_study.workloads.base.parsing import Parsed, ParseError
 from density_study.workloads.pipeline.machine.files import CALL, JOINT, LOAD
 from density_study.workloads.pipeline.output.answers import Answer, parse_answers
 from density_study.workloads.pipeline.output.stages import parse_stages
-from density_study.workloads.pipeline.setting import PipelineSetting
+from density_study.workloads.pipeline.test_case import PipelineTestCase
 
 Row = TypeVar("Row")
 KILLED = 128 + SIGKILL
 """As a shell gives it, and the pipeline's agent."""
 
 
-def stage_faults(raw: Path, setting: PipelineSetting, clients: Sequence[str]) -> tuple[str, ...]:
+def stage_faults(raw: Path, test_case: PipelineTestCase, clients: Sequence[str]) -> tuple[str, ...]:
     """Empty if every stage of every genome ended with 0."""
     faults: list[str] = []
     genomes = 0
@@ -33,14 +33,16 @@ def stage_faults(raw: Path, setting: PipelineSetting, clients: Sequence[str]) ->
         genomes += done.count(CALL)
         if done.count(JOINT) != 1:
             faults.append(f"{client} did not genotype its genomes jointly")
-        if done.count(LOAD) != setting.variant_load:
+        if done.count(LOAD) != test_case.variant_load:
             faults.append(f"{client} loaded its variants {done.count(LOAD)} times")
-    if genomes != setting.genomes:
-        faults.append(f"{genomes} genomes went through all stages, {setting.genomes} requested")
+    if genomes != test_case.genomes:
+        faults.append(f"{genomes} genomes went through all stages, {test_case.genomes} requested")
     return tuple(faults)
 
 
-def answer_faults(raw: Path, setting: PipelineSetting, clients: Sequence[str]) -> tuple[str, ...]:
+def answer_faults(
+    raw: Path, test_case: PipelineTestCase, clients: Sequence[str]
+) -> tuple[str, ...]:
     """Empty if the variants of every genome were compared, and are right in the shares that the study
     requires; and if those of each node are in the store as they were called."""
     faults: list[str] = []
@@ -49,8 +51,8 @@ def answer_faults(raw: Path, setting: PipelineSetting, clients: Sequence[str]) -
         rows = _rows(raw / f"{client}-answers.csv", parse_answers, faults)
         compared += len(rows)
         for answer in rows:
-            faults += _not_stored(answer) if answer.stage == LOAD else _wrong(answer, setting)
-    expected = 2 * setting.genomes + setting.variant_load * len(clients)
+            faults += _not_stored(answer) if answer.stage == LOAD else _wrong(answer, test_case)
+    expected = 2 * test_case.genomes + test_case.variant_load * len(clients)
     if compared != expected:
         faults.append(f"{compared} results were compared, {expected} expected")
     return tuple(faults)
@@ -106,10 +108,10 @@ def _not_stored(answer: Answer) -> Iterator[str]:
         yield f"{what}: {other} rows of the store are none of the called variants"
 
 
-def _wrong(answer: Answer, setting: PipelineSetting) -> Iterator[str]:
+def _wrong(answer: Answer, test_case: PipelineTestCase) -> Iterator[str]:
     for share, least, what in (
-        (answer.recall_percent, setting.min_recall_percent, "planted variants were called"),
-        (answer.precision_percent, setting.min_precision_percent, "called variants were planted"),
+        (answer.recall_percent, test_case.min_recall_percent, "planted variants were called"),
+        (answer.precision_percent, test_case.min_precision_percent, "called variants were planted"),
     ):
         if share is None or share < least:
             shown = "an unknown share" if share is None else f"only {share:.1f} %"

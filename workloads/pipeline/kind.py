@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from density_study.workloads.base.workload import Workload, WorkloadKind
 from density_study.workloads.pipeline.metrics import METRICS
-from density_study.workloads.pipeline.setting import PipelineSetting
 from density_study.workloads.pipeline.spec import PipelineSpec
+from density_study.workloads.pipeline.test_case import PipelineTestCase
 
 
-def _runner() -> Workload[PipelineSetting]:
+def _runner() -> Workload[PipelineTestCase]:
     from density_study.workloads.pipeline.workload import PipelineWorkload
 
     return PipelineWorkload()
@@ -17,7 +17,7 @@ def _runner() -> Workload[PipelineSetting]:
 PIPELINE = WorkloadKind(
     name="pipeline",
     specs={"pipeline": PipelineSpec},
-    setting=PipelineSetting,
+    test_case=PipelineTestCase,
     runner=_runner,
     title="Genomics pipeline",
     metrics=METRICS,

@@ -1,4 +1,4 @@
-"""`PipelineSpec`: the key `pipeline` of a study file, and the settings it expands to."""
+"""`PipelineSpec`: the key `pipeline` of a study file, and the test cases it expands to."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from density_study.workloads.base.checked import FaultyKeyError, at_most
 from density_study.workloads.base.quantity import percent, written_in
-from density_study.workloads.base.setting import WorkloadSpec
+from density_study.workloads.base.test_case import WorkloadSpec
 from density_study.workloads.base.values import Frozen
 from density_study.workloads.pipeline.machine.genomes import E_COLI_BASES
-from density_study.workloads.pipeline.setting import (
+from density_study.workloads.pipeline.test_case import (
     COHORT,
     Caller,
     Duplicates,
     Importance,
-    PipelineSetting,
+    PipelineTestCase,
     Reference,
 )
 
@@ -113,11 +113,11 @@ class PipelineSpec(WorkloadSpec):
         20130226, description="seed of the reference, the variants and the reads"
     )
 
-    def settings(self) -> tuple[PipelineSetting, ...]:
+    def test_cases(self) -> tuple[PipelineTestCase, ...]:
         asked = self.variant_importance
         importance = Importance.model_validate(asked.model_dump()) if asked else None
         return tuple(
-            PipelineSetting(
+            PipelineTestCase(
                 reference=self.reference,
                 bases=bases,
                 coverage=self.coverage,

@@ -23,7 +23,7 @@ from density_study.workloads.pipeline.faults import answer_faults, importance_fa
 from density_study.workloads.pipeline.importance.stage import CLIENT as IMPORTANCE_CLIENT
 from density_study.workloads.pipeline.importance.stage import find_variants, put_genotypes
 from density_study.workloads.pipeline.machine.files import sample
-from density_study.workloads.pipeline.setting import PipelineSetting
+from density_study.workloads.pipeline.test_case import PipelineTestCase
 from density_study.workloads.pipeline.variant_table import create_table, dump_command, load_command
 
 AGENT = "density_study.workloads.pipeline.machine.agent"
@@ -32,30 +32,36 @@ TIMES_ESTIMATE = 20
 
 
 class PipelineWorkload:
-    def prepare(self, context: TrialContext, setting: PipelineSetting) -> Prepared:
+    def prepare(self, context: TrialContext, test_case: PipelineTestCase) -> Prepared:
         made = [
-            "make", "--reference", setting.reference, "--bases", str(setting.bases),
-            "--coverage", str(setting.coverage), "--seed", str(setting.seed),
+            "make", "--reference", test_case.reference, "--bases", str(test_case.bases),
+            "--coverage", str(test_case.coverage), "--seed", str(test_case.seed),
         ]  # fmt: skip
-        for stack in setting.needs_stacks:
+        for stack in test_case.needs_stacks:
             ensure(stack, context.cluster.client_versions)
-        for run in _on_workers(context, setting, "make", made, folder="logs"):
+        for run in _on_workers(context, test_case, "make", made, folder="logs"):
             require_success(context, run, "making the genomes")
-        if setting.importance:
-            put_genotypes(context, setting.importance, setting.seed)
-        if setting.variant_load:
-            create_table(context, setting.bases)
+        if test_case.importance:
+            put_genotypes(context, test_case.importance, test_case.seed)
+        if test_case.variant_load:
+            create_table(context, test_case.bases)
         machines = context.cluster, context.transport, context.record.root / "logs"
         write_out(*machines, context.timeout_scale)
         evicted_bytes = evict_blocks(*machines, context.timeout_scale)
         return Prepared(
-            data_set_mib=setting.data_mib,
+            data_set_mib=test_case.data_mib,
             cold=ColdProof(method=EVICTION, evicted_bytes=evicted_bytes),
         )
 
-    def run(self, context: TrialContext, setting: PipelineSetting) -> tuple[ClientRun, ...]:
-        stages = ["run", "--threads", str(setting.threads), "--concurrent", str(setting.concurrent)]
-        if setting.gatk_stages:
+    def run(self, context: TrialContext, test_case: PipelineTestCase) -> tuple[ClientRun, ...]:
+        stages = [
+            "run",
+            "--threads",
+            str(test_case.threads),
+            "--concurrent",
+            str(test_case.concurrent),
+        ]
+        if test_case.gatk_stages:
             java = context.cluster.client_java_home / "bin" / "java"
             home = remote_path(context.cluster.topology, stack_home("gatk"))
             stages += [
@@ -64,43 +70,43 @@ class PipelineWorkload:
                 "--gatk-home",
                 home,
                 "--gatk",
-                *setting.gatk_stages,
+                *test_case.gatk_stages,
             ]
         runs = _on_workers(
             context,
-            setting,
+            test_case,
             "",
             stages,
             "",
             store=lambda node, _: load_command(context.cluster, node),
         )
-        if setting.importance is None or any(run.exit_code != 0 for run in runs):
+        if test_case.importance is None or any(run.exit_code != 0 for run in runs):
             return runs
-        timeout_s = _timeout_s(setting)
-        return (*runs, find_variants(context, setting.importance, setting.seed, timeout_s))
+        timeout_s = _timeout_s(test_case)
+        return (*runs, find_variants(context, test_case.importance, test_case.seed, timeout_s))
 
     def collect(
-        self, context: TrialContext, setting: PipelineSetting, prepared: Prepared
+        self, context: TrialContext, test_case: PipelineTestCase, prepared: Prepared
     ) -> Collected:
         raw = context.record.raw
-        clients = [_client(node) for node, _ in setting.numbers(context.cluster.topology)]
-        faults = stage_faults(raw, setting, clients)
-        if not faults and setting.importance:
+        clients = [_client(node) for node, _ in test_case.numbers(context.cluster.topology)]
+        faults = stage_faults(raw, test_case, clients)
+        if not faults and test_case.importance:
             faults = importance_faults(raw, IMPORTANCE_CLIENT)
         if faults:
             return Collected(faults=faults)
         compared = _on_workers(
-            context, setting, "compare", ["compare"], "-answers",
+            context, test_case, "compare", ["compare"], "-answers",
             store=lambda node, samples: dump_command(context.cluster, node, samples),
         )  # fmt: skip
         for run in compared:
             require_success(context, run, "comparing the variants with those that were planted")
-        return Collected(faults=answer_faults(raw, setting, clients))
+        return Collected(faults=answer_faults(raw, test_case, clients))
 
 
 def _on_workers(
     context: TrialContext,
-    setting: PipelineSetting,
+    test_case: PipelineTestCase,
     act: str,
     arguments: Sequence[str],
     output: str | None = None,
@@ -110,28 +116,28 @@ def _on_workers(
     """Run the agent on all worker nodes at once. output: how the name of its file goes on. store: what the
     agent does with the variant store, by the node and its samples."""
     commands = []
-    for node, numbers in setting.numbers(context.cluster.topology):
+    for node, numbers in test_case.numbers(context.cluster.topology):
         client = _client(node)
         argv = [
             *context.transport.python(node), "-m", AGENT, *arguments, "--node", node.name,
-            "--folder", str(_folder(context, node) / setting.data_set),
+            "--folder", str(_folder(context, node) / test_case.data_set),
             "--genomes", *map(str, numbers),
         ]  # fmt: skip
         if output is not None:
             path = context.record.raw / f"{client}{output}.csv"
             argv += ["--output", str(context.at(path, node))]
         env: Mapping[str, str] = {}
-        if store is not None and setting.variant_load:
+        if store is not None and test_case.variant_load:
             program = store(node, [sample(number) for number in numbers])
             argv += ["--store", *program.argv]
             env = program.env
         name = f"{client}-{act}" if act else client
         commands.append((node, Command(name, tuple(argv), env)))
-    return run_clients(context, commands, _timeout_s(setting), folder)
+    return run_clients(context, commands, _timeout_s(test_case), folder)
 
 
-def _timeout_s(setting: PipelineSetting) -> float:
-    return max(LEAST_TIMEOUT_S, TIMES_ESTIMATE * setting.estimate_s)
+def _timeout_s(test_case: PipelineTestCase) -> float:
+    return max(LEAST_TIMEOUT_S, TIMES_ESTIMATE * test_case.estimate_s)
 
 
 def _client(node: Node) -> str:

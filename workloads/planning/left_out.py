@@ -7,14 +7,16 @@ from fnmatch import fnmatchcase as fnmatch
 
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.topology import AnyTopology
-from density_study.workloads.base.setting import Setting
+from density_study.workloads.base.test_case import TestCase
 
 
 def check_globs(
-    topologies: Sequence[AnyTopology], settings: Sequence[Setting], leave_out: Sequence[str]
+    topologies: Sequence[AnyTopology], test_cases: Sequence[TestCase], leave_out: Sequence[str]
 ) -> None:
     """InputError if a glob leaves out nothing of the whole study."""
-    cells = [f"{topology.name}/{setting.id}" for topology in topologies for setting in settings]
+    cells = [
+        f"{topology.name}/{test_case.id}" for topology in topologies for test_case in test_cases
+    ]
     for at, glob in enumerate(leave_out):
         if not any(fnmatch(cell, glob) for cell in cells):
             raise InputError(
@@ -26,18 +28,18 @@ def check_globs(
 
 
 def built(
-    topologies: Sequence[AnyTopology], settings: Sequence[Setting], leave_out: Sequence[str]
+    topologies: Sequence[AnyTopology], test_cases: Sequence[TestCase], leave_out: Sequence[str]
 ) -> tuple[AnyTopology, ...]:
-    """Those on which any of the settings runs. InputError if nothing does."""
+    """Those on which any of the test cases runs. InputError if nothing does."""
     built = tuple(
         topology
         for topology in topologies
-        if any(not is_left_out(setting, topology, leave_out) for setting in settings)
+        if any(not is_left_out(test_case, topology, leave_out) for test_case in test_cases)
     )
     if built:
         return built
     raise InputError("nothing is left to run.", "leave_out", "leave out less.", ("leave_out",))
 
 
-def is_left_out(setting: Setting, topology: AnyTopology, leave_out: Sequence[str]) -> bool:
-    return any(fnmatch(f"{topology.name}/{setting.id}", glob) for glob in leave_out)
+def is_left_out(test_case: TestCase, topology: AnyTopology, leave_out: Sequence[str]) -> bool:
+    return any(fnmatch(f"{topology.name}/{test_case.id}", glob) for glob in leave_out)

@@ -12,17 +12,17 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.host import Host
 from density_study.cluster.model.placement import Layout, place
 from density_study.cluster.model.store import default_store
 from density_study.cluster.model.topology import AnyTopology, Topology
+from density_study.cluster.model.variant import Variant
 from density_study.cluster.providers.existing.placing import existing_topology
 from density_study.cluster.state.atomic import write_text
 from density_study.cluster.state.own_runs import MAX_PLAN_BYTES
 from density_study.cluster.state.plain_file import read_plain
-from density_study.workloads.base.setting import Setting
+from density_study.workloads.base.test_case import TestCase
 from density_study.workloads.base.values import Frozen
 from density_study.workloads.planning.left_out import built, check_globs, is_left_out
 from density_study.workloads.planning.trial_estimates import Estimates
@@ -32,10 +32,10 @@ from density_study.workloads.planning.trial_order import (
     random_order,
     trials_of,
 )
-from density_study.workloads.study.existing_spec import given_clusters
+from density_study.workloads.study.existing_spec import existing_clusters
 from density_study.workloads.study.keys import MonitorSpec
 from density_study.workloads.study.providers.registry import densities, nodes_of, rules_of
-from density_study.workloads.study.registry import AnySetting
+from density_study.workloads.study.registry import AnyTestCase
 from density_study.workloads.study.repetitions import Repetitions
 from density_study.workloads.study.study import Study
 
@@ -57,7 +57,7 @@ class Step(Frozen):
     label: str
     trial: str | None = None
     order: int | None = Field(None, description="position among the trials of the run, from 0")
-    setting: AnySetting | None = None
+    test_case: AnyTestCase | None = None
     estimate_s: float = Field(ge=0, le=1e9, allow_inf_nan=False)
     overhead_pair: int | None = Field(
         None, description="number of the monitoring-overhead pair; null: a regular trial"
@@ -76,10 +76,10 @@ class Step(Frozen):
 
 
 class Extension(Frozen):
-    """Additional work for a finished run: whole repetitions of some or all settings."""
+    """Additional work for a finished run: whole repetitions of some or all test cases."""
 
     add_repetitions: int = Field(1, ge=1)
-    only: tuple[str, ...] = Field((), description="globs of setting ids; empty: every setting")
+    only: tuple[str, ...] = Field((), description="globs of test case ids; empty: every test case")
 
 
 class Plan(Frozen):
@@ -92,9 +92,11 @@ class Plan(Frozen):
     topologies: dict[str, AnyTopology]
     builds: dict[str, str]
     steps: tuple[Step, ...]
-    only: tuple[str, ...] = Field((), description="globs of setting ids that the run started with")
+    only: tuple[str, ...] = Field(
+        (), description="globs of test case ids that the run started with"
+    )
     extensions: tuple[Extension, ...] = ()
-    sharp: Repetitions | None = Field(
+    precise: Repetitions | None = Field(
         None,
         description="bounds of the repetitions; null: they are fixed. The last ones may not run",
     )
@@ -117,20 +119,23 @@ class Plan(Frozen):
     def topology_of(self, build: str) -> AnyTopology:
         return self.topologies[self.builds[build]]
 
-    def measuring_for(self, setting: Setting, build: str) -> tuple[str, ...]:
-        """The trials of the build whose rate `setting` targets a share of."""
+    def measuring_for(self, test_case: TestCase, build: str) -> tuple[str, ...]:
+        """The trials of the build whose rate `test_case` targets a share of."""
         return tuple(
             str(step.trial)
             for step in self.trials
-            if step.build == build and step.setting and step.setting.measures_for(setting)
+            if step.build == build and step.test_case and step.test_case.measures_for(test_case)
         )
 
-    def probes(self, build: str, setting_id: str) -> tuple[Step, ...]:
+    def probes(self, build: str, test_case_id: str) -> tuple[Step, ...]:
         """The steps of one search, in their order."""
         return tuple(
             step
             for step in self.trials
-            if step.build == build and step.probe and step.setting and step.setting.id == setting_id
+            if step.build == build
+            and step.probe
+            and step.test_case
+            and step.test_case.id == test_case_id
         )
 
     @property
@@ -143,17 +148,17 @@ class Plan(Frozen):
 
 
 def make_plan(study: Study, hosts: Sequence[Host], only: Sequence[str] = ()) -> Plan:
-    """The plan of `study` on resolved `hosts` (no `auto` left) for the settings that match `only`.
+    """The plan of `study` on resolved `hosts` (no `auto` left) for the test cases that match `only`.
 
-    InputError if a density does not fit, no setting matches, or a topology cannot run a setting.
+    InputError if a density does not fit, no test case matches, or a topology cannot run a test case.
     """
-    settings = chosen(study.settings(), only)
+    test_cases = chosen(study.test_cases(), only)
     every = _topologies(study, hosts)
-    check_globs(every, study.settings(), study.leave_out)
-    topologies = built(every, settings, study.leave_out)
-    _check_topologies(settings, topologies, study.leave_out)
-    for setting in settings:
-        obstacles = [setting.obstacle(topology) for topology in topologies]
+    check_globs(every, study.test_cases(), study.leave_out)
+    topologies = built(every, test_cases, study.leave_out)
+    _check_topologies(test_cases, topologies, study.leave_out)
+    for test_case in test_cases:
+        obstacles = [test_case.obstacle(topology) for topology in topologies]
         if obstacles and all(obstacles) and obstacles[0]:  # some topologies may lack what it needs
             raise obstacles[0]
     empty = Plan(
@@ -164,61 +169,63 @@ def make_plan(study: Study, hosts: Sequence[Host], only: Sequence[str] = ()) -> 
         builds={},
         steps=(),
         only=tuple(only),
-        sharp=None if study.repetitions.is_fixed else study.repetitions,
+        precise=None if study.repetitions.is_fixed else study.repetitions,
     )
     # pairs belong to repetitions that run in any case
-    first = _with_repetitions(empty, study.repetitions.at_least, settings, study, study.monitor)
-    return _with_repetitions(first, study.repetitions.at_most - first.repetitions, settings, study)
+    first = _with_repetitions(empty, study.repetitions.at_least, test_cases, study, study.monitor)
+    return _with_repetitions(
+        first, study.repetitions.at_most - first.repetitions, test_cases, study
+    )
 
 
 def extended(plan: Plan, study: Study, extension: Extension) -> Plan:
     """`plan` with more repetitions after its last one. The existing steps do not change.
 
     The seed and a repetition's number determine its order: repetitions added later equal those that the study
-    would have had from the start. InputError if no setting matches.
+    would have had from the start. InputError if no test case matches.
     """
-    settings = chosen(study.settings(), extension.only)
-    _check_topologies(settings, tuple(plan.topologies.values()), study.leave_out)
-    more = _with_repetitions(plan, extension.add_repetitions, settings, study)
+    test_cases = chosen(study.test_cases(), extension.only)
+    _check_topologies(test_cases, tuple(plan.topologies.values()), study.leave_out)
+    more = _with_repetitions(plan, extension.add_repetitions, test_cases, study)
     return more.model_copy(update={"extensions": (*plan.extensions, extension)})
 
 
-def chosen(settings: Sequence[Setting], only: Sequence[str]) -> tuple[Setting, ...]:
-    """The settings with an id that matches one of the globs; all settings if there is no glob."""
-    unmatched = [glob for glob in only if not any(fnmatch(s.id, glob) for s in settings)]
+def chosen(test_cases: Sequence[TestCase], only: Sequence[str]) -> tuple[TestCase, ...]:
+    """The test cases with an id that matches one of the globs; all test cases if there is no glob."""
+    unmatched = [glob for glob in only if not any(fnmatch(s.id, glob) for s in test_cases)]
     if unmatched:
         raise InputError(
-            f"no setting of the study matches {unmatched[0]!r}.",
+            f"no test case of the study matches {unmatched[0]!r}.",
             "--only",
-            f"use one of {', '.join(setting.id for setting in settings)}; * matches any text.",
+            f"use one of {', '.join(test_case.id for test_case in test_cases)}; * matches any text.",
         )
-    return tuple(s for s in settings if not only or any(fnmatch(s.id, glob) for glob in only))
+    return tuple(s for s in test_cases if not only or any(fnmatch(s.id, glob) for glob in only))
 
 
 def _check_topologies(
-    settings: Sequence[Setting], topologies: Sequence[AnyTopology], leave_out: Sequence[str]
+    test_cases: Sequence[TestCase], topologies: Sequence[AnyTopology], leave_out: Sequence[str]
 ) -> None:
     for topology in topologies:
-        for setting in settings:
-            if not is_left_out(setting, topology, leave_out):
-                setting.check_topology(topology)
+        for test_case in test_cases:
+            if not is_left_out(test_case, topology, leave_out):
+                test_case.check_topology(topology)
 
 
 def _with_repetitions(
     plan: Plan,
     repetitions: int,
-    settings: Sequence[Setting],
+    test_cases: Sequence[TestCase],
     study: Study,
     overhead: MonitorSpec | None = None,
 ) -> Plan:
     pairs, devices = (overhead.overhead_trials, overhead.also) if overhead else (0, ())
-    count = repetitions * len(plan.topologies) * len(list(trials_of(settings)))
+    count = repetitions * len(plan.topologies) * len(list(trials_of(test_cases)))
     count += 2 * pairs * (1 + len(devices)) + len(plan.trials)
     if count > MAX_TRIALS:
         raise InputError(
             f"the plan has {count:,} trials; the maximum is {MAX_TRIALS:,}.",
-            f"{len(settings)} settings on {len(plan.topologies)} topologies",
-            "reduce the repetitions or the settings.",
+            f"{len(test_cases)} test cases on {len(plan.topologies)} topologies",
+            "reduce the repetitions or the test cases.",
             ("repetitions",),
         )
     steps, builds = list(plan.steps), dict(plan.builds)
@@ -231,15 +238,15 @@ def _with_repetitions(
             all_builds = repetitions * len(plan.topologies)
             topology = plan.topologies[name]
             possible = tuple(
-                setting
-                for setting in settings
-                if not setting.obstacle(topology)
-                and not is_left_out(setting, topology, study.leave_out)
+                test_case
+                for test_case in test_cases
+                if not test_case.obstacle(topology)
+                and not is_left_out(test_case, topology, study.leave_out)
             )
             paired = overhead_trials(len(builds), all_builds, pairs, possible, plan.seed, devices)
             builds[build] = name
             regular = trials_of(random_order(possible, rng))
-            trials = sorted((*regular, *paired), key=lambda trial: trial.setting.breaks_cluster)
+            trials = sorted((*regular, *paired), key=lambda trial: trial.test_case.breaks_cluster)
             _append_build(steps, repetition, build, trials, topology)
     return plan.model_copy(
         update={
@@ -253,25 +260,25 @@ def _with_repetitions(
 def _topologies(study: Study, hosts: Sequence[Host]) -> tuple[AnyTopology, ...]:
     if study.existing is not None:
         *watched, client = hosts
-        given = given_clusters(study.existing, study.factors.cluster, watched)
+        given = existing_clusters(study.existing, study.factors.cluster, watched)
         store = study.store.store
         return tuple(
             existing_topology(one, client, order, store) for order, one in enumerate(given)
         )
-    media = tuple(dict.fromkeys(disk.medium for host in hosts for disk in host.disks))
-    # nobody asked for the control arm: it is one of stores with RegionServers
+    disk_types = tuple(dict.fromkeys(disk.disk_type for host in hosts for disk in host.disks))
+    # nobody asked for the control variant: it is one of stores with RegionServers
     is_asked = "regionservers_per_node" in study.factors.model_fields_set
     store = study.store.store
     # the durability of the study's own store is in the topologies' names, too
     levels = {} if store == default_store() else {"store": store.level}
-    arms = [
-        arm
+    variants = [
+        variant
         for vms, servers in densities(study)
-        for medium in study.factors.medium or media
-        for arm in study.factors.arms(
-            Arm(vms, servers, medium, study.stack.versions, levels=levels, store=store)
+        for disk_type in study.factors.disk_type or disk_types
+        for variant in study.factors.variants(
+            Variant(vms, servers, disk_type, study.stack.versions, levels=levels, store=store)
         )
-        if "regionservers_per_node" in arm.store.offers or servers == 1 or is_asked
+        if "regionservers_per_node" in variant.store.offers or servers == 1 or is_asked
     ]
     rules = rules_of(study.provider)
     provider = nodes_of(study)
@@ -282,9 +289,11 @@ def _topologies(study: Study, hosts: Sequence[Host]) -> tuple[AnyTopology, ...]:
         replication=study.stack.replication,
         jit=study.stack.jit,
         base_port=study.stack.base_port,
-        worker_stacks=tuple(dict.fromkeys(s for one in study.settings() for s in one.needs_stacks)),
+        worker_stacks=tuple(
+            dict.fromkeys(s for one in study.test_cases() for s in one.needs_stacks)
+        ),
     )
-    return place(hosts, arms, layout)
+    return place(hosts, variants, layout)
 
 
 def _append_build(
@@ -312,7 +321,7 @@ def _append_build(
             estimates.of(trial),
             trial=f"{build}-{order:03d}-{trial.name}",
             order=order,
-            setting=trial.setting,
+            test_case=trial.test_case,
             overhead_pair=trial.pair,
             monitored=trial.monitored,
             overhead_of=trial.device,

@@ -11,9 +11,9 @@ from pathlib import Path
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.render.names import check_path
 from density_study.cluster.stack.cache import cache_root
-from density_study.workloads.planning.arm_checks import check_properties, check_versions
 from density_study.workloads.planning.plan import Plan, make_plan
 from density_study.workloads.planning.resolve import assumed_hosts, planned_hosts
+from density_study.workloads.planning.variant_checks import check_properties, check_versions
 from density_study.workloads.study.study import Study
 from density_study.workloads.study.study_file import StudyFile, read_study
 
@@ -43,7 +43,7 @@ def plan_study(
     with file.placing_faults():
         check_new_runs(runs)
         plan = make_plan(file.study, planned_hosts(file.study, runs), only)
-        check_versions(topology.arm.versions for topology in plan.built)
+        check_versions(topology.variant.versions for topology in plan.built)
         for topology in plan.built:
             check_properties(topology)
         return PlannedStudy(file, plan)

@@ -11,12 +11,12 @@ from pathlib import Path
 
 from density_study.cluster.machine.host_commands import HOST_COMMANDS, disk_free_mib
 from density_study.cluster.machine.other_users.people import other_people
-from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.configuration import PLAIN
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.host import Host
 from density_study.cluster.model.ports import allocate_ports
 from density_study.cluster.model.topology import ExistingTopology, Topology
+from density_study.cluster.model.variant import Variant
 from density_study.cluster.model.versions import Versions
 from density_study.cluster.providers.existing.placing import existing_provider
 from density_study.cluster.providers.provider import (
@@ -34,13 +34,13 @@ from density_study.cluster.stack.java import find_java
 from density_study.cluster.stack.recipes import further_recipes
 from density_study.cluster.state.limits import check_limits, check_temporary
 from density_study.cluster.stores.store import cluster_store, store_of
-from density_study.workloads.planning.arm_checks import (
+from density_study.workloads.planning.plan import Plan
+from density_study.workloads.planning.room import LOGS_MIB, RECORD_MIB, Written
+from density_study.workloads.planning.variant_checks import (
     check_jvm_flags,
     check_properties,
     check_versions,
 )
-from density_study.workloads.planning.plan import Plan
-from density_study.workloads.planning.room import LOGS_MIB, RECORD_MIB, Written
 from density_study.workloads.study.factors.store import STORE
 from density_study.workloads.study.providers.registry import nodes_of
 from density_study.workloads.study.study import Study
@@ -68,8 +68,8 @@ def disk_need_mib(study: Study) -> int:
 def _data_mib(study: Study) -> tuple[int, int]:
     """Data of one build on all disks together, and what every disk holds however little is written."""
     largest: dict[str, float] = {}
-    for setting in study.settings():
-        data_set, used_mib = setting.disk_use(study.stack.replication)
+    for test_case in study.test_cases():
+        data_set, used_mib = test_case.disk_use(study.stack.replication)
         largest[data_set] = max(largest.get(data_set, 0.0), used_mib)
     data_mib = int(sum(largest.values()))
     return data_mib, _of_stores_mib(study, data_mib) + _cache_files_mib(study)
@@ -78,7 +78,7 @@ def _data_mib(study: Study) -> tuple[int, int]:
 def _of_stores_mib(study: Study, data_mib: int) -> int:
     """What stores need beyond HBase."""
     stores = (one.store for one in (study.store, *study.factors.of(STORE).values()))
-    nodes, shapes = max(1, *study.factors.vms_per_host), [s.table_shape for s in study.settings()]
+    nodes, shapes = max(1, *study.factors.vms_per_host), [s.table_shape for s in study.test_cases()]
     return max(cluster_store(one).more_disk_mib(data_mib, nodes, shapes) for one in stores)
 
 
@@ -86,8 +86,8 @@ def _cache_files_mib(study: Study) -> int:
     """The block caches that are files, of all RegionServers of a host."""
     nodes: int = max(1, *study.factors.vms_per_host)
     servers: int = max(study.factors.regionservers_per_node)
-    arms = study.factors.arms(Arm(nodes, servers, "flash"))
-    caches = [arm.configuration.block_cache for arm in arms]
+    variants = study.factors.variants(Variant(nodes, servers, "flash"))
+    caches = [variant.configuration.block_cache for variant in variants]
     sizes = [cache.size_mib for cache in caches if cache and cache.engine in ("file", "mmap")]
     return max(sizes, default=0) * nodes * servers
 
@@ -183,7 +183,7 @@ def _acts(study: Study, plan: Plan, runs: Path, tag: str) -> Iterator[NamedCheck
             known = "version of Hadoop" if existing.store.hadoop else "durability"
             yield (
                 f"{which} answers, and its {known} is known",
-                partial(_check_given, existing, disk_need_mib(study), plan.estimate_s),
+                partial(_check_existing, existing, disk_need_mib(study), plan.estimate_s),
             )
     if plan.built:
         yield from _to_build(study, plan.built, provider)
@@ -197,14 +197,14 @@ def _to_build(
     for topology in {topology.store: topology for topology in topologies}.values():
         if topology.store.own_software:
             yield topology.store.title, partial(_ensure_store, topology)
-    for versions in dict.fromkeys(topology.arm.versions for topology in topologies):
+    for versions in dict.fromkeys(topology.variant.versions for topology in topologies):
         name = "Java, Hadoop, HBase and YCSB" if versions == study.stack.versions else str(versions)
         yield name, partial(ensure_software, versions, here=provider.here)
     for stack in dict.fromkeys(one for topology in topologies for one in topology.worker_stacks):
         if stack in further_recipes():  # the others are already there
             yield stack, partial(ensure, stack)
     for topology in topologies:
-        if topology.arm.configuration != PLAIN:
+        if topology.variant.configuration != PLAIN:
             yield f"configuration of {topology.name}", partial(check_configuration, topology)
     by_provider = {topology.provider: topology for topology in topologies}
     if len(by_provider) > 1:
@@ -215,9 +215,9 @@ def _to_build(
 def _of_hosts(
     study: Study, topologies: Sequence[Topology], provider: Provider[Topology], tag: str
 ) -> Iterator[NamedCheck]:
-    settings = study.settings()
+    test_cases = study.test_cases()
     for topology in topologies:
-        able = (setting for setting in settings if not setting.obstacle(topology))
+        able = (test_case for test_case in test_cases if not test_case.obstacle(topology))
         for command in dict.fromkeys(one for s in able for one in s.needs_of_workers):
             yield from provider.worker_checks(topology, command)
     for topology in topologies:
@@ -243,9 +243,9 @@ def _check_pressure(host: Host) -> None:
         )
 
 
-def _check_given(topology: ExistingTopology, needed_mib: int, for_s: float) -> None:
+def _check_existing(topology: ExistingTopology, needed_mib: int, for_s: float) -> None:
     provider = existing_provider(topology)
-    provider.check_given(topology, needed_mib, for_s)
+    provider.check_existing(topology, needed_mib, for_s)
     ensure_software(provider.versions(topology))
 
 
@@ -274,7 +274,7 @@ def ensure_software(versions: Versions, here: bool = True) -> None:
 
 
 def check_configuration(topology: Topology) -> None:
-    """InputError for a property or a JVM flag that the arm's software does not know."""
+    """InputError for a property or a JVM flag that the variant's software does not know."""
     check_properties(topology)
     check_jvm_flags(topology)
 

@@ -53,7 +53,7 @@ def _hosts(study: Study, plan: Plan, runs: Path) -> tuple[Host, ...]:
         return rules.declared_hosts(study, runs)
     found: dict[str, Host] = {}
     for topology in plan.topologies.values():
-        watched = topology.given.watched if topology.given else ()
+        watched = topology.existing.watched if topology.existing else ()
         found |= {host.name: host for host in (*topology.hosts, *watched)}
     parts = rules.parts(study)
     hosts = []
@@ -84,7 +84,7 @@ def _host(study: Study, spec: HostSpec, found: Host, runs: Path) -> Host:
 
 
 def _login(study: Study, found: Host, runs: Path) -> Login | None:
-    """With the Java that was found there. The client of a given cluster, like provider `local`, has none."""
+    """With the Java that was found there. The client of an existing cluster, like provider `local`, has none."""
     if found.login is None or study.ssh is None:
         return None
     java = found.login.java_home
@@ -104,10 +104,10 @@ def _work(spec: HostSpec, login: Login) -> PurePosixPath:
 
 def _disk(spec: DiskSpec, found: Disk, auto: str) -> Disk:
     path = auto if spec.path == "auto" else str(Path(spec.path))
-    if spec.limits is not None and spec.medium != "auto":
+    if spec.limits is not None and spec.disk_type != "auto":
         limits = IoLimits(**spec.limits.model_dump())
-        return Disk(path, spec.medium, emulated=True, limits=limits)
-    return Disk(path, found.medium if spec.medium == "auto" else spec.medium)
+        return Disk(path, spec.disk_type, emulated=True, limits=limits)
+    return Disk(path, found.disk_type if spec.disk_type == "auto" else spec.disk_type)
 
 
 def _positive(number: int) -> int:

@@ -10,14 +10,14 @@ from tempfile import TemporaryDirectory
 
 import psutil
 
-from density_study.cluster.machine.medium import Probe, check_disk, probe
+from density_study.cluster.machine.disk_type import Probe, check_disk, probe
 from density_study.cluster.model.errors import HostLostError, InputError, StudyError, each_of
 from density_study.cluster.model.host import (
     Disk,
+    DiskType,
     Host,
     IoLimits,
     Login,
-    Medium,
     Target,
 )
 from density_study.cluster.providers.libvirt import programs as guests_need
@@ -38,7 +38,7 @@ from density_study.workloads.study.study import Study
 
 AUTO_MEMORY_SHARE = 0.5
 PROBES = 4
-"""Of a disk that does not show its medium at once; each takes about a second."""
+"""Of a disk that does not show its disk type at once; each takes about a second."""
 ASSUMED_CORES = 64
 ASSUMED_MEMORY_MIB = 2**20
 
@@ -57,7 +57,7 @@ class _Machine:
 
 
 def resolve_hosts(study: Study, runs: Path) -> tuple[Host, ...]:
-    """Hosts with cores, memory and verified media. InputError if a disk's medium differs from the study's.
+    """Hosts with cores, memory and verified disk types. InputError if a disk's disk type differs from the study's.
 
     Remote hosts are examined over SSH, and probe their own disks. Hosts of provider libvirt are taken as
     declared: they are not contacted before something is built on them.
@@ -71,9 +71,9 @@ def resolve_hosts(study: Study, runs: Path) -> tuple[Host, ...]:
 
 
 def planned_hosts(study: Study, runs: Path) -> tuple[Host, ...]:
-    """As `resolve_hosts`, for a plan: media are as declared, because a probe would write to the disk.
+    """As `resolve_hosts`, for a plan: disk types are as declared, because a probe would write to the disk.
 
-    `assumed_medium` replaces `auto`. Nothing is written on any host; known_hosts, which ssh must read, is
+    `assumed_disk_type` replaces `auto`. Nothing is written on any host; known_hosts, which ssh must read, is
     in a temporary folder meanwhile.
     """
     rules = rules_of(study.provider)
@@ -89,14 +89,14 @@ def planned_hosts(study: Study, runs: Path) -> tuple[Host, ...]:
 def _over_ssh(
     study: Study, ssh: SshSpec, runs: Path, known_hosts: Path, *, probed: bool
 ) -> tuple[Host, ...]:
-    """Of a given cluster, the client is this machine."""
+    """Of an existing cluster, the client is this machine."""
     here = _this_machine(study, runs, None) if study.existing else {}
     return _hosts(study, {**here, **_machines(study, ssh, known_hosts, probed=probed)})
 
 
 def assumed_hosts(study: Study) -> tuple[Host, ...]:
     """Hosts as the study alone describes them, for the shape of its plan: no machine is looked at. What is
-    `auto` is assumed to be large enough, and its medium as in `planned_hosts`."""
+    `auto` is assumed to be large enough, and its disk type as in `planned_hosts`."""
     rules = rules_of(study.provider)
     if rules.declares_hosts:
         return rules.declared_hosts(study, Path("/"))
@@ -113,13 +113,13 @@ def assumed_hosts(study: Study) -> tuple[Host, ...]:
     return _hosts(study, machines)
 
 
-def assumed_medium(study: Study, host: HostSpec, disk: DiskSpec) -> Medium:
-    """The medium that a plan assumes for an `auto` disk: in turn, each compared medium that no disk of the
+def assumed_disk_type(study: Study, host: HostSpec, disk: DiskSpec) -> DiskType:
+    """The disk type that a plan assumes for an `auto` disk: in turn, each compared disk type that no disk of the
     host declares; flash if the study compares none."""
-    compared: tuple[Medium, ...] = study.factors.medium or ("flash",)
-    declared = {each.medium for each in host.disks}
-    missing = [medium for medium in compared if medium not in declared] or compared
-    unknown = [each.path for each in host.disks if each.medium == "auto"]
+    compared: tuple[DiskType, ...] = study.factors.disk_type or ("flash",)
+    declared = {each.disk_type for each in host.disks}
+    missing = [disk_type for disk_type in compared if disk_type not in declared] or compared
+    unknown = [each.path for each in host.disks if each.disk_type == "auto"]
     return missing[unknown.index(disk.path) % len(missing)]
 
 
@@ -127,9 +127,9 @@ def assumptions(study: Study, hosts: Sequence[Host]) -> Iterator[str]:
     """The assumptions of a plan on `planned_hosts`, one line per disk."""
     for spec, host in zip(study.hosts, hosts, strict=True):
         for declared, disk in zip(spec.disks, host.disks, strict=True):
-            if declared.medium == "auto":
+            if declared.disk_type == "auto":
                 yield (
-                    f"host {host.name}, disk {disk.path}: medium auto is assumed to be {disk.medium}; "
+                    f"host {host.name}, disk {disk.path}: disk type auto is assumed to be {disk.disk_type}; "
                     "a plan writes nothing, and `study run` probes the disk before it starts anything"
                 )
 
@@ -230,7 +230,7 @@ def _targets(study: Study, ssh: SshSpec, known_hosts: Path) -> dict[str, Target]
 
 
 def _remote(study: Study) -> tuple[HostSpec, ...]:
-    """Of a given cluster, all but the client, which comes last."""
+    """Of an existing cluster, all but the client, which comes last."""
     if study.existing:
         return study.hosts[:-1]
     return () if nodes_of(study).here else study.hosts
@@ -310,49 +310,50 @@ def _disk(
         except InputError as error:
             where = f"host {host.name!r}, {error.where}"
             raise InputError(error.what, where, error.remedy, (*key, "path")) from error
-    if spec.limits is not None and spec.medium != "auto":
-        # The disk's own medium does not matter as long as it is faster than its limits: see emulation.
+    if spec.limits is not None and spec.disk_type != "auto":
+        # The disk's own disk type does not matter as long as it is faster than its limits: see emulation.
         limits = IoLimits(**spec.limits.model_dump())
-        return Disk(str(folder), spec.medium, emulated=True, limits=limits)
+        return Disk(str(folder), spec.disk_type, emulated=True, limits=limits)
     if machine.probe is not None:
         where = f"host {host.name!r}, disk {folder}"
         measured = _fastest_probe(spec, folder, machine.probe)
-        return Disk(str(folder), _verified_medium(spec, measured, where, key))
+        return Disk(str(folder), _verified_disk_type(spec, measured, where, key))
     return Disk(
-        str(folder), assumed_medium(study, host, spec) if spec.medium == "auto" else spec.medium
+        str(folder),
+        assumed_disk_type(study, host, spec) if spec.disk_type == "auto" else spec.disk_type,
     )
 
 
 def _fastest_probe(spec: DiskSpec, folder: Path, probe: Callable[[Path], Probe]) -> Probe:
-    """One probe if it shows flash or the declared medium, else the fastest of several: other work on a disk
+    """One probe if it shows flash or the declared disk type, else the fastest of several: other work on a disk
     makes its reads slower, and never faster."""
     measured = probe(folder)
     for _ in range(PROBES - 1):
-        if measured.medium in ("flash", spec.medium):
+        if measured.disk_type in ("flash", spec.disk_type):
             break
         measured = min(measured, probe(folder), key=lambda one: one.random_4k_read_ms)
     return measured
 
 
-def _verified_medium(
+def _verified_disk_type(
     spec: DiskSpec, measured: Probe, where: str, key: tuple[str | int, ...]
-) -> Medium:
-    """The disk's medium, if it behaves as declared. InputError with the measurement otherwise."""
+) -> DiskType:
+    """The disk's disk type, if it behaves as declared. InputError with the measurement otherwise."""
     took = f"a random 4 KiB read took {measured.random_4k_read_ms:.2f} ms"
-    if spec.medium in ("auto", measured.medium) and measured.medium is not None:
-        return measured.medium
-    if spec.medium == "auto":
+    if spec.disk_type in ("auto", measured.disk_type) and measured.disk_type is not None:
+        return measured.disk_type
+    if spec.disk_type == "auto":
         raise InputError(
             f"{took}, which is typical of neither flash nor hdd.",
             where,
-            "write medium: flash or medium: hdd for this disk, or try again when the disk is idle.",
-            (*key, "medium"),
+            "write disk_type: flash or disk_type: hdd for this disk, or try again when the disk is idle.",
+            (*key, "disk_type"),
         )
-    if measured.medium is None:
-        return spec.medium
+    if measured.disk_type is None:
+        return spec.disk_type
     raise InputError(
-        f"the study declares {spec.medium}, but {took}, which is typical of {measured.medium}.",
+        f"the study declares {spec.disk_type}, but {took}, which is typical of {measured.disk_type}.",
         where,
-        f"write medium: {measured.medium} or auto, or name a disk that is {spec.medium}.",
-        (*key, "medium"),
+        f"write disk type: {measured.disk_type} or auto, or name a disk that is {spec.disk_type}.",
+        (*key, "disk_type"),
     )

@@ -1,7 +1,7 @@
 """The trials of a build, in a random order that respects their dependencies. Pure.
 
 Pairs of trials that measure monitoring overhead (method 21) follow the other trials and do not change their
-order. A pair runs one short setting twice in succession on one build, with and without monitors, so that
+order. A pair runs one short test case twice in succession on one build, with and without monitors, so that
 nothing else differs. Each telemetry device has pairs of its own: the default monitors, with and without it.
 """
 
@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 from random import Random
 
-from density_study.workloads.base.setting import Setting
+from density_study.workloads.base.test_case import TestCase
 
 
 @dataclass(frozen=True)
 class PlannedTrial:
-    """A setting to run. `pair`: number of its monitoring-overhead pair in the run, from 1; None: a regular
+    """A test case to run. `pair`: number of its monitoring-overhead pair in the run, from 1; None: a regular
     trial. `device`: the telemetry device that the pair is about; None: all monitors. `measured`: whether what
     the pair is about runs. `probe`: number of a search's probe, from 1; None: no search."""
 
-    setting: Setting
+    test_case: TestCase
     pair: int | None = None
     measured: bool = True
     device: str | None = None
@@ -31,11 +31,11 @@ class PlannedTrial:
     def name(self) -> str:
         """End of the trial's name."""
         if self.probe is not None:
-            return f"{self.setting.id}-probe{self.probe:02d}"
+            return f"{self.test_case.id}-probe{self.probe:02d}"
         if self.pair is None:
-            return self.setting.id
+            return self.test_case.id
         of = f"-{self.device}" if self.device else ""
-        return f"{self.setting.id}-cost{self.pair}{of}-{'on' if self.measured else 'off'}"
+        return f"{self.test_case.id}-cost{self.pair}{of}-{'on' if self.measured else 'off'}"
 
     @property
     def monitored(self) -> bool:
@@ -50,61 +50,61 @@ class PlannedTrial:
         return (self.device,) if self.measured else ()
 
 
-def trials_of(settings: Iterable[Setting]) -> Iterator[PlannedTrial]:
-    """One trial per setting, in their order; of a search, as many probes as it may take."""
-    for setting in settings:
-        if setting.sought is None:
-            yield PlannedTrial(setting)
+def trials_of(test_cases: Iterable[TestCase]) -> Iterator[PlannedTrial]:
+    """One trial per test case, in their order; of a search, as many probes as it may take."""
+    for test_case in test_cases:
+        if test_case.sought is None:
+            yield PlannedTrial(test_case)
         else:
-            for probe in range(1, setting.sought.probes + 1):
-                yield PlannedTrial(setting, probe=probe)
+            for probe in range(1, test_case.sought.probes + 1):
+                yield PlannedTrial(test_case, probe=probe)
 
 
-def random_order(settings: tuple[Setting, ...], rng: Random) -> tuple[Setting, ...]:
+def random_order(test_cases: tuple[TestCase, ...], rng: Random) -> tuple[TestCase, ...]:
     """A random order in which writers precede the readers of their data, and saturation trials precede
     the trials that target a percentage of their rate.
 
-    Each position is drawn from the settings that have all they depend on. A read whose data no setting
+    Each position is drawn from the test cases that have all they depend on. A read whose data no test case
     writes depends on nothing: its trial prepares the data, unmeasured.
     """
-    predecessors = _predecessors(settings)
-    remaining, ordered = list(range(len(settings))), []
+    predecessors = _predecessors(test_cases)
+    remaining, ordered = list(range(len(test_cases))), []
     while remaining:
         missing = frozenset(remaining)
         ready = [index for index in remaining if predecessors[index].isdisjoint(missing)]
         chosen = rng.choice(ready)
         remaining.remove(chosen)
-        ordered.append(settings[chosen])
+        ordered.append(test_cases[chosen])
     return tuple(ordered)
 
 
-@lru_cache(maxsize=8)  # every build of a plan has the same settings
-def _predecessors(settings: tuple[Setting, ...]) -> tuple[frozenset[int], ...]:
-    """For each setting, the indices of those it depends on."""
+@lru_cache(maxsize=8)  # every build of a plan has the same test cases
+def _predecessors(test_cases: tuple[TestCase, ...]) -> tuple[frozenset[int], ...]:
+    """For each test case, the indices of those it depends on."""
     return tuple(
         frozenset(
             index
-            for index, other in enumerate(settings)
-            if other.writes_for(setting) or other.measures_for(setting)
+            for index, other in enumerate(test_cases)
+            if other.writes_for(test_case) or other.measures_for(test_case)
         )
-        for setting in settings
+        for test_case in test_cases
     )
 
 
-def _cheapest(settings: Sequence[Setting]) -> Setting:
-    """The shortest setting with a steady rate; the shortest of all if none has one. Never one that breaks its
+def _cheapest(test_cases: Sequence[TestCase]) -> TestCase:
+    """The shortest test case with a steady rate; the shortest of all if none has one. Never one that breaks its
     cluster: the second trial of the pair would have another."""
-    whole = [setting for setting in settings if not setting.breaks_cluster]
-    able = [setting for setting in whole if setting.sought is None] or whole or settings
-    steady = [setting for setting in able if setting.has_steady_rate]
-    return min(steady or able, key=lambda setting: setting.estimate_s)
+    whole = [test_case for test_case in test_cases if not test_case.breaks_cluster]
+    able = [test_case for test_case in whole if test_case.sought is None] or whole or test_cases
+    steady = [test_case for test_case in able if test_case.has_steady_rate]
+    return min(steady or able, key=lambda test_case: test_case.estimate_s)
 
 
 def overhead_trials(
     build: int,
     builds: int,
     pairs: int,
-    settings: Sequence[Setting],
+    test_cases: Sequence[TestCase],
     seed: int,
     devices: Sequence[str] = (),
 ) -> Iterator[PlannedTrial]:
@@ -118,4 +118,4 @@ def overhead_trials(
             number = place * pairs + pair
             order = Random(f"{seed}/monitor-cost/{number}").sample((True, False), 2)
             for measured in order:
-                yield PlannedTrial(_cheapest(settings), number, measured, device)
+                yield PlannedTrial(_cheapest(test_cases), number, measured, device)

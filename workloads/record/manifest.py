@@ -23,8 +23,8 @@ from density_study.workloads.base.values import (
     TargetRate,
     Window,
 )
-from density_study.workloads.record.given import GivenClient, GivenTopology, Imported
-from density_study.workloads.study.registry import AnySetting
+from density_study.workloads.record.recorded import Imported, ImportedClient, RecordedTopology
+from density_study.workloads.study.registry import AnyTestCase
 
 FORMAT: Literal[1] = 1
 
@@ -42,8 +42,8 @@ class Manifest(Frozen):
     seed: int
     state: Literal["complete", "failed", "incomplete"]
     reasons: tuple[str, ...] = ()
-    setting_id: str
-    setting: AnySetting
+    test_case_id: str
+    test_case: AnyTestCase
     overhead_pair: int | None = Field(
         None, description="number of the monitoring-overhead pair; null: a regular trial"
     )
@@ -58,20 +58,21 @@ class Manifest(Frozen):
         None,
         description="the probe of a search that the trial is, with its result; null: no search",
     )
-    topology: GivenTopology | Topology
+    topology: RecordedTopology | Topology
     isolation: Isolation
     imported: Imported | None = Field(
         None, description="how a record that others made was read; null: a record of this program"
     )
     window: Window | None = None
-    clients: tuple[ClientRun | GivenClient, ...] = ()
+    clients: tuple[ClientRun | ImportedClient, ...] = ()
     monitors: tuple[MonitorRun, ...] = ()
     clock: tuple[ClockOffset, ...] = ()
     guests: tuple[GuestCpu, ...] = Field(
         (), description="CPU time that each host gave its guests, to reconcile both"
     )
     others: OthersLoad | None = Field(
-        None, description="load of others on a given cluster; null: the cluster is the study's own"
+        None,
+        description="load of others on an existing cluster; null: the cluster is the study's own",
     )
     fault: InjectedFault | None = Field(
         None, description="what the trial did to its cluster; null: nothing"

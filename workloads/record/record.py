@@ -105,7 +105,7 @@ def _names(manifest: Manifest) -> Iterator[tuple[str, str]]:
     topology = manifest.topology
     yield from (("a study", manifest.study), ("a run", manifest.run), ("a trial", manifest.trial))
     yield from (("a build", manifest.build), ("a topology", topology.name))
-    yield "a setting", manifest.setting_id
+    yield "a test case", manifest.test_case_id
     yield from (("a host", host.name) for host in topology.hosts)
     for node in topology.nodes:
         yield from (("a node", node.name), ("a host", node.host))

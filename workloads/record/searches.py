@@ -14,7 +14,7 @@ from density_study.workloads.record.manifest import Manifest
 class RunSearch:
     """A search on one build. `probes` by trial, in their order. `answer`: the trial that is the answer."""
 
-    setting: str
+    test_case: str
     topology: str
     build: str
     search: Search
@@ -30,21 +30,21 @@ class RunSearch:
 
 
 def searches(manifests: Iterable[Manifest]) -> tuple[RunSearch, ...]:
-    """Every search of which a probe left a record, by build and setting."""
+    """Every search of which a probe left a record, by build and test case."""
 
     def key(manifest: Manifest) -> tuple[str, str]:
-        return manifest.build, manifest.setting_id
+        return manifest.build, manifest.test_case_id
 
     probing = sorted((m for m in manifests if m.probe), key=lambda m: (*key(m), m.order))
     found = []
-    for (build, setting), same in groupby(probing, key=key):
+    for (build, test_case), same in groupby(probing, key=key):
         group = list(same)
-        search = group[0].setting.sought
+        search = group[0].test_case.sought
         probes = {manifest.trial: manifest.probe for manifest in group if manifest.probe}
         if search is not None:
             ended = answer_of(search, tuple(probes.values()))
             name = group[0].topology.name
-            found.append(RunSearch(setting, name, build, search, probes, ended))
+            found.append(RunSearch(test_case, name, build, search, probes, ended))
     return tuple(found)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from density_study.workloads.tables import TABLES, Table
 
-# The registry is imported where a workload of another package is asked for: it loads the models of settings,
+# The registry is imported where a workload of another package is asked for: it loads the models of test cases,
 # which Spark's executors do not need for our own.
 
 

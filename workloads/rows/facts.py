@@ -1,4 +1,4 @@
-"""The facts of each workload. Spark's executors load this module, so it imports no model of a setting."""
+"""The facts of each workload. Spark's executors load this module, so it imports no model of a test case."""
 
 from __future__ import annotations
 
@@ -48,6 +48,6 @@ def facts_of(workload: str) -> Callable[[Rows], Facts]:
 
 
 def _kind_of(workload: str) -> WorkloadKind:
-    from density_study.workloads.study.registry import kind_of  # loads the models of settings
+    from density_study.workloads.study.registry import kind_of  # loads the models of test cases
 
     return kind_of(workload)

@@ -17,7 +17,7 @@ from density_study.cluster.providers.simulated.service_times import (
 from density_study.workloads.simulated.outcome import Outcome, Use
 from density_study.workloads.testdfsio.hdfs_policies import maps_at_once
 from density_study.workloads.testdfsio.modes import POSITIONED, WRITES
-from density_study.workloads.testdfsio.setting import DfsioSetting
+from density_study.workloads.testdfsio.test_case import DfsioTestCase
 
 MIB = 2**20
 
@@ -25,24 +25,24 @@ MIB = 2**20
 class DfsioModel:
     """`rate`: MiB/s of all streams, without the start of the maps. `mean_s`: of one stream's MiB."""
 
-    def check(self, setting: DfsioSetting) -> None:
+    def check(self, test_case: DfsioTestCase) -> None:
         """Every job can be rehearsed."""
 
     def outcome(
-        self, rehearsal: Rehearsal, topology: Topology, setting: DfsioSetting, log_speed: float
+        self, rehearsal: Rehearsal, topology: Topology, test_case: DfsioTestCase, log_speed: float
     ) -> Outcome:
-        return outcome_of(rehearsal.as_if(topology, setting.mode_name), setting, exp(log_speed))
+        return outcome_of(rehearsal.as_if(topology, test_case.mode_name), test_case, exp(log_speed))
 
 
-def outcome_of(topology: Topology, setting: DfsioSetting, speed: float) -> Outcome:
-    write = setting.mode in WRITES
+def outcome_of(topology: Topology, test_case: DfsioTestCase, speed: float) -> Outcome:
+    write = test_case.mode in WRITES
     demands = streamed_mib(
-        topology, setting.read_size_bytes / MIB, seeks=setting.mode in POSITIONED, write=write
+        topology, test_case.read_size_bytes / MIB, seeks=test_case.mode in POSITIONED, write=write
     )
-    at_once = maps_of(topology, setting)
+    at_once = maps_of(topology, test_case)
     net = network(topology, demands, speed)
     found = solve(net.stations, at_once)
-    moved = found.rate * (setting.copies(topology.replication) if write else 1.0)
+    moved = found.rate * (test_case.copies(topology.replication) if write else 1.0)
     use = Use(
         servers=net.busy(found.rate, SERVERS),
         disks=net.busy(found.rate, DISK),
@@ -52,13 +52,15 @@ def outcome_of(topology: Topology, setting: DfsioSetting, speed: float) -> Outco
     return Outcome(found.rate, at_once, use, {"MIB": at_once / found.rate})
 
 
-def maps_of(topology: Topology, setting: DfsioSetting) -> int:
+def maps_of(topology: Topology, test_case: DfsioTestCase) -> int:
     """Maps that run at once."""
-    return max(1, min(setting.files, setting.readers or setting.files, maps_at_once(topology)))
+    return max(
+        1, min(test_case.files, test_case.readers or test_case.files, maps_at_once(topology))
+    )
 
 
-def seconds_of(setting: DfsioSetting, outcome: Outcome) -> tuple[float, float]:
+def seconds_of(test_case: DfsioTestCase, outcome: Outcome) -> tuple[float, float]:
     """(time of one map, start included; time of its stream alone)."""
     start_s: float = service_times()["streams"]["map_start_s"]
-    stream_s = setting.bytes_per_file / MIB / (outcome.rate / outcome.at_once)
+    stream_s = test_case.bytes_per_file / MIB / (outcome.rate / outcome.at_once)
     return start_s + stream_s, stream_s

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from density_study.cluster.model.errors import InputError
-from density_study.workloads.base.setting import Setting
+from density_study.workloads.base.test_case import TestCase
 from density_study.workloads.simulated.dfsio_model import DfsioModel
 from density_study.workloads.simulated.outcome import Model
 from density_study.workloads.simulated.ycsb_model import YcsbModel
@@ -13,12 +13,12 @@ from density_study.workloads.simulated.ycsb_model import YcsbModel
 _MODELS: Mapping[str, Model] = {"testdfsio": DfsioModel(), "ycsb": YcsbModel()}
 
 
-def model_of(setting: Setting) -> Model:
+def model_of(test_case: TestCase) -> Model:
     """InputError if nothing models the workload."""
-    if setting.workload not in _MODELS:
+    if test_case.workload not in _MODELS:
         raise InputError(
-            f"{setting.id}: the workload {setting.workload} cannot be rehearsed.",
+            f"{test_case.id}: the workload {test_case.workload} cannot be rehearsed.",
             "workloads",
-            "leave these settings out: study rehearse SPEC --only 'GLOB'.",
+            "leave these test cases out: study rehearse SPEC --only 'GLOB'.",
         )
-    return _MODELS[setting.workload]
+    return _MODELS[test_case.workload]

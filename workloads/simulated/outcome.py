@@ -42,11 +42,11 @@ class Outcome:
 class Model(Protocol):
     """How one workload becomes customers of the network."""
 
-    def check(self, setting: Any) -> None:
-        """InputError if the setting cannot be rehearsed."""
+    def check(self, test_case: Any) -> None:
+        """InputError if the test case cannot be rehearsed."""
 
     def outcome(
-        self, rehearsal: Rehearsal, topology: Topology, setting: Any, log_speed: float
+        self, rehearsal: Rehearsal, topology: Topology, test_case: Any, log_speed: float
     ) -> Outcome: ...
 
 

@@ -13,7 +13,7 @@ from density_study.cluster.providers.simulated.provider import clock_of, rehears
 from density_study.cluster.providers.simulated.rehearsal import Rehearsal
 from density_study.cluster.state import atomic
 from density_study.cluster.state.clock import SimulatedClock
-from density_study.workloads.base.setting import Setting
+from density_study.workloads.base.test_case import TestCase
 from density_study.workloads.base.workload import TrialContext
 from density_study.workloads.record.record import Record
 from density_study.workloads.simulated.models import model_of
@@ -24,9 +24,9 @@ _DONE = "simulated.json"
 
 
 class SimulatedTrial:
-    def __init__(self, context: TrialContext, setting: Setting) -> None:
+    def __init__(self, context: TrialContext, test_case: TestCase) -> None:
         assert isinstance(context.record, Record)
-        self.context, self.setting = context, setting
+        self.context, self.test_case = context, test_case
         self.draft = context.record.draft
         self.raw = context.record.raw
 
@@ -40,15 +40,15 @@ class SimulatedTrial:
 
     @cached_property
     def outcome(self) -> Outcome:
-        return self.outcome_of(self.setting)
+        return self.outcome_of(self.test_case)
 
-    def outcome_of(self, setting: Any) -> Outcome:
-        """The same trial with another setting, as for loading its data."""
+    def outcome_of(self, test_case: Any) -> Outcome:
+        """The same trial with another test case, as for loading its data."""
         draft, topology = self.draft, self.context.cluster.built
         log_speed = self.rehearsal.log_speed(
-            topology, setting.mode_name, draft.repetition, draft.build, draft.trial
+            topology, test_case.mode_name, draft.repetition, draft.build, draft.trial
         )
-        return model_of(setting).outcome(self.rehearsal, topology, setting, log_speed)
+        return model_of(test_case).outcome(self.rehearsal, topology, test_case, log_speed)
 
     def rng(self, what: str) -> np.random.Generator:
         return draws(self.rehearsal.seed, what, self.draft.trial)

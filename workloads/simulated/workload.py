@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
-from density_study.workloads.base.setting import Setting
+from density_study.workloads.base.test_case import TestCase
 from density_study.workloads.base.values import ClientRun
 from density_study.workloads.base.workload import Collected, Prepared, TrialContext
 from density_study.workloads.simulated.dfsio_clients import DfsioClients
@@ -31,16 +31,16 @@ _CLIENTS: Mapping[str, Clients] = {"testdfsio": DfsioClients(), "ycsb": YcsbClie
 class SimulatedWorkload:
     """Of one trial. `use` and `window_s` (begin and end, epoch) tell monitors what they would have seen."""
 
-    def __init__(self, context: TrialContext, setting: Setting) -> None:
-        self._trial = SimulatedTrial(context, setting)
-        self._clients = _CLIENTS[setting.workload]
+    def __init__(self, context: TrialContext, test_case: TestCase) -> None:
+        self._trial = SimulatedTrial(context, test_case)
+        self._clients = _CLIENTS[test_case.workload]
         self.use = Use()
         self.window_s: tuple[float, float] | None = None
 
-    def prepare(self, context: TrialContext, setting: Setting) -> Prepared:
+    def prepare(self, context: TrialContext, test_case: TestCase) -> Prepared:
         return self._clients.prepare(self._trial)
 
-    def run(self, context: TrialContext, setting: Setting) -> tuple[ClientRun, ...]:
+    def run(self, context: TrialContext, test_case: TestCase) -> tuple[ClientRun, ...]:
         clients = self._clients.run(self._trial)
         self.use = self._trial.outcome.use
         self.window_s = (
@@ -49,5 +49,5 @@ class SimulatedWorkload:
         )
         return clients
 
-    def collect(self, context: TrialContext, setting: Setting, prepared: Prepared) -> Collected:
+    def collect(self, context: TrialContext, test_case: TestCase, prepared: Prepared) -> Collected:
         return self._clients.collect(self._trial, prepared)

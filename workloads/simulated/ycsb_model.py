@@ -22,7 +22,7 @@ from density_study.cluster.providers.simulated.service_times import (
 )
 from density_study.workloads.simulated.outcome import Outcome, Use
 from density_study.workloads.ycsb.output.measurement import READ_MODIFY_WRITE
-from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.test_case import YcsbTestCase
 
 NAMES = {"read": "READ", "update": "UPDATE", "insert": "INSERT", "scan": "SCAN",
          "readmodifywrite": READ_MODIFY_WRITE}  # fmt: skip
@@ -36,68 +36,70 @@ containers divide them."""
 
 
 class YcsbModel:
-    def check(self, setting: YcsbSetting) -> None:
-        what = "a fault" if setting.fault else "a rate that changes" if setting.phase else ""
+    def check(self, test_case: YcsbTestCase) -> None:
+        what = "a fault" if test_case.fault else "a rate that changes" if test_case.phase else ""
         if what:
             raise InputError(
-                f"{setting.id}: {what} cannot be rehearsed: the model is one of steady load.",
+                f"{test_case.id}: {what} cannot be rehearsed: the model is one of steady load.",
                 "workloads",
-                "leave these settings out: study rehearse SPEC --only 'GLOB'.",
+                "leave these test cases out: study rehearse SPEC --only 'GLOB'.",
             )
 
     def outcome(
-        self, rehearsal: Rehearsal, topology: Topology, setting: YcsbSetting, log_speed: float
+        self, rehearsal: Rehearsal, topology: Topology, test_case: YcsbTestCase, log_speed: float
     ) -> Outcome:
-        alike = rehearsal.as_if(topology, setting.mode_name)
-        return outcome_of(alike, setting, exp(log_speed), rehearsal.effects.service)
+        alike = rehearsal.as_if(topology, test_case.mode_name)
+        return outcome_of(alike, test_case, exp(log_speed), rehearsal.effects.service)
 
 
-def outcome_of(topology: Topology, setting: YcsbSetting, speed: float, service: Service) -> Outcome:
-    kinds = _demands(topology, setting, service)
-    shares = {kind: setting.mix_facts.shares[kind] for kind in kinds}
+def outcome_of(
+    topology: Topology, test_case: YcsbTestCase, speed: float, service: Service
+) -> Outcome:
+    kinds = _demands(topology, test_case, service)
+    shares = {kind: test_case.mix_facts.shares[kind] for kind in kinds}
     mean = Demands({})
     for kind, share in shares.items():
         mean = mean + kinds[kind] * share
-    if setting.neighbour_threads:
-        mean, kinds = _beside(topology, setting.neighbour_threads, mean, kinds)
+    if test_case.neighbour_threads:
+        mean, kinds = _beside(topology, test_case.neighbour_threads, mean, kinds)
     net = network(topology, mean, speed)
-    target = setting.target_ops_s if setting.is_paced or setting.search else None
+    target = test_case.target_ops_s if test_case.is_paced or test_case.search else None
     found = (
-        solve(net.stations, setting.threads)
+        solve(net.stations, test_case.threads)
         if target is None
-        else at_rate(net.stations, setting.threads, target)
+        else at_rate(net.stations, test_case.threads, target)
     )
     latencies, think_s = _latencies(net, found, kinds)
     return Outcome(
         rate=found.rate,
-        at_once=setting.threads,
-        use=_use(net, found, setting, shares, topology),
+        at_once=test_case.threads,
+        use=_use(net, found, test_case, shares, topology),
         mean_s=latencies,
-        intended_s={} if target is None else _intended(latencies, found.rate, target, setting),
+        intended_s={} if target is None else _intended(latencies, found.rate, target, test_case),
         think_s=think_s,
     )
 
 
-def logged_shares(setting: YcsbSetting) -> dict[str, float]:
+def logged_shares(test_case: YcsbTestCase) -> dict[str, float]:
     """How many entries of each name an operation leaves in the logs, on average."""
     found: dict[str, float] = {}
-    for kind, share in setting.mix_facts.shares.items():
+    for kind, share in test_case.mix_facts.shares.items():
         for each in (kind, *(_PARTS if kind == "readmodifywrite" else ())):
             if share:
                 found[NAMES[each]] = found.get(NAMES[each], 0.0) + share
     return found
 
 
-def _demands(topology: Topology, setting: YcsbSetting, service: Service) -> dict[str, Demands]:
-    rows = (setting.min_scan_length + setting.max_scan_length) / 2
-    if setting.variants is not None:
-        rows = float(setting.variants.region_sites * setting.variants.samples)
-    row_mib = setting.data_mib / setting.records
+def _demands(topology: Topology, test_case: YcsbTestCase, service: Service) -> dict[str, Demands]:
+    rows = (test_case.min_scan_length + test_case.max_scan_length) / 2
+    if test_case.variants is not None:
+        rows = float(test_case.variants.region_sites * test_case.variants.samples)
+    row_mib = test_case.data_mib / test_case.records
     return {
         kind: operation(
-            kind, topology, row_mib, rows if kind == "scan" else 1.0, setting.data_mib, service
+            kind, topology, row_mib, rows if kind == "scan" else 1.0, test_case.data_mib, service
         )
-        for kind, share in setting.mix_facts.shares.items()
+        for kind, share in test_case.mix_facts.shares.items()
         if share
     }
 
@@ -133,11 +135,11 @@ def _latencies(
 
 
 def _intended(
-    latencies: Mapping[str, float], rate: float, target: float, setting: YcsbSetting
+    latencies: Mapping[str, float], rate: float, target: float, test_case: YcsbTestCase
 ) -> dict[str, float]:
     """With a rate below the target, operations wait longer and longer: on average half of what is missing
     at the end."""
-    lasting_s = setting.duration_s or 0.0
+    lasting_s = test_case.duration_s or 0.0
     behind_s = max(0.0, 1 - rate / target) * lasting_s / 2
     return {name: mean_s + behind_s for name, mean_s in latencies.items()}
 
@@ -145,13 +147,13 @@ def _intended(
 def _use(
     net: Network,
     found: Solution,
-    setting: YcsbSetting,
+    test_case: YcsbTestCase,
     shares: Mapping[str, float],
     topology: Topology,
 ) -> Use:
-    row_mib = setting.data_mib / setting.records
+    row_mib = test_case.data_mib / test_case.records
     written = shares.get("insert", 0.0) + shares.get("update", 0.0)
-    disk = service_times()["disks"][topology.arm.medium]
+    disk = service_times()["disks"][topology.variant.disk_type]
     busy = net.busy(found.rate, DISK)
     write_mib_s = found.rate * written * 2 * row_mib * topology.replication
     reading = max(0.0, busy * net.cores[DISK] - write_mib_s / disk["mib_s"])

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from density_study.cluster.model.given import GivenCluster, Kerberos, StoreEndpoint
+from density_study.cluster.model.existing import ExistingCluster, Kerberos, StoreEndpoint
 from density_study.cluster.model.host import Host
 from density_study.cluster.model.store import stores
 from density_study.workloads.base.checked import FaultyKeyError, Name, PlainPath, like
@@ -84,7 +84,7 @@ VariableValue = Annotated[str, like(r"[A-Za-z0-9._/-]{1,200}", "a plain word")]
 Queue = Annotated[str, like(r"[A-Za-z0-9._-]{1,100}", "the name of a queue")]
 
 
-_ENDPOINTS = ", ".join(store.title for store in stores().values() if store.given)
+_ENDPOINTS = ", ".join(store.title for store in stores().values() if store.existing)
 
 
 class EndpointSpec(Frozen):
@@ -202,8 +202,8 @@ class ExistingSpec(Frozen):
         return self
 
     @property
-    def cluster(self) -> GivenCluster:
-        return GivenCluster(
+    def cluster(self) -> ExistingCluster:
+        return ExistingCluster(
             _expanded(self.configuration),
             self.folder or "",
             self.namespace,
@@ -216,8 +216,8 @@ class ExistingSpec(Frozen):
 
 
 class ClusterSpec(Frozen):
-    """A given cluster that is compared with others. What it leaves out is as in `existing`. Density and
-    medium are declared: nobody can see them."""
+    """An existing cluster that is compared with others. What it leaves out is as in `existing`. Density and
+    disk type are declared: nobody can see them."""
 
     configuration: PlainPath = Field(
         description="Folder with the client's configuration, as in `existing`."
@@ -237,18 +237,18 @@ class ClusterSpec(Frozen):
     regionservers_per_node: Annotated[int, Field(strict=True, ge=1, le=64)] | None = Field(
         None, description="RegionServers on each of its nodes. Default: unknown."
     )
-    medium: Literal["flash", "hdd"] | None = Field(
-        None, description="Medium of its disks. Default: unknown, and no claim about media."
+    disk_type: Literal["flash", "hdd"] | None = Field(
+        None, description="Disk type of its disks. Default: unknown, and no claim about disk types."
     )
 
 
-def given_clusters(
+def existing_clusters(
     existing: ExistingSpec, compared: Mapping[str, ClusterSpec] | None, hosts: Sequence[Host]
-) -> tuple[GivenCluster, ...]:
+) -> tuple[ExistingCluster, ...]:
     """The one cluster of a study, or those it compares. `hosts`: all that are watched."""
     if not compared:
         return (replace(existing.cluster, watched=tuple(hosts)),)
-    facts = {"vms_per_host", "regionservers_per_node", "medium"}
+    facts = {"vms_per_host", "regionservers_per_node", "disk_type"}
     own = set(ExistingSpec.model_fields)
     return tuple(
         replace(
@@ -263,7 +263,7 @@ def given_clusters(
     )
 
 
-def check_given(
+def check_existing(
     existing: ExistingSpec, compared: Mapping[str, ClusterSpec] | None, watched: Sequence[str]
 ) -> None:
     """FaultyKeyError unless each cluster has one configuration, and each watched host one cluster."""
@@ -310,7 +310,7 @@ def with_client_host(value: Any) -> Any:
     factors, watched = value.get("factors", {}), value.get("hosts", [])
     if not isinstance(factors, dict) or set(factors) - {"cluster"}:
         raise FaultyKeyError(
-            "provider existing takes no factors but cluster: nothing of a given cluster may be changed",
+            "provider existing takes no factors but cluster: nothing of an existing cluster may be changed",
             "factors",
         )
     if bool(watched) != ("ssh" in value):
@@ -325,17 +325,17 @@ def with_client_host(value: Any) -> Any:
 
 
 def _watched(host: Any, index: int) -> Any:
-    """A host of the given cluster: monitors run there, and nothing else."""
+    """A host of the existing cluster: monitors run there, and nothing else."""
     if not isinstance(host, dict):
         return host
     if other := sorted(set(host) - WATCHED_KEYS):
         raise FaultyKeyError(
-            f"a host of a given cluster is only watched: it takes {', '.join(sorted(WATCHED_KEYS))}, not "
+            f"a host of an existing cluster is only watched: it takes {', '.join(sorted(WATCHED_KEYS))}, not "
             f"{other[0]}",
             *("hosts", index, other[0]),
         )
     if "client" in (host.get("roles") or ()):
         raise FaultyKeyError(
-            "the client of a given cluster is this machine", *("hosts", index, "roles")
+            "the client of an existing cluster is this machine", *("hosts", index, "roles")
         )
     return {**host, "memory": "auto", "disks": []}

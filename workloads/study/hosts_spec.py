@@ -42,7 +42,7 @@ Rate = Annotated[int, Field(strict=True, ge=1), at_most(10**9, "no disk is that 
 
 
 class LimitsSpec(Frozen):
-    """Limits that emulate a medium on a disk. Needs root (cgroup v2)."""
+    """Limits that emulate a disk type on a disk. Needs root (cgroup v2)."""
 
     read_iops: Rate | None = Field(None, description="Read operations per second.")
     write_iops: Rate | None = Field(None, description="Write operations per second.")
@@ -58,19 +58,19 @@ class DiskSpec(Frozen):
         description="Folder on the disk, as an absolute path. It must exist, or its parent must be a "
         "mount point. `auto` is the disk of the runs folder; on other hosts, the disk of `/var/tmp`.",
     )
-    medium: Literal["auto", "flash", "hdd"] = Field(
-        "auto", description="Medium of the disk. With `auto`, `study run` probes the disk."
+    disk_type: Literal["auto", "flash", "hdd"] = Field(
+        "auto", description="Disk type of the disk. With `auto`, `study run` probes the disk."
     )
     limits: LimitsSpec | None = Field(
         None,
-        description="Emulate `medium` with these limits. They are measured before use, and the report "
-        "labels the medium as emulated.",
+        description="Emulate `disk_type` with these limits. They are measured before use, and the report "
+        "labels the disk type as emulated.",
     )
 
     @model_validator(mode="after")
     def _emulates_something(self) -> DiskSpec:
-        if self.limits is not None and self.medium == "auto":
-            raise ValueError("a disk with limits needs the medium it emulates: flash or hdd")
+        if self.limits is not None and self.disk_type == "auto":
+            raise ValueError("a disk with limits needs the disk type it emulates: flash or hdd")
         if self.limits is not None and not self.limits.model_dump(exclude_none=True):
             raise ValueError(
                 "limits is empty: set read_iops, write_iops, read_mib_s or write_mib_s"

@@ -90,7 +90,7 @@ class Expectation(Frozen):
     """A hypothesis: the expected ratio of a metric between two levels of a factor.
 
     The key `<later>_over_<first>` names the levels, for example
-    `{name: disks, workload: random, compare: medium, flash_over_hdd: "> 1.5"}`.
+    `{name: disks, workload: random, compare: disk_type, flash_over_hdd: "> 1.5"}`.
     """
 
     model_config = ConfigDict(json_schema_extra=_as_written)

@@ -20,7 +20,7 @@ from density_study.workloads.base.checked import (
     no_duplicates,
 )
 from density_study.workloads.base.quantity import Seconds
-from density_study.workloads.base.setting import Setting, WorkloadSpec
+from density_study.workloads.base.test_case import TestCase, WorkloadSpec
 from density_study.workloads.base.values import Frozen
 from density_study.workloads.study.containers_spec import ContainersSpec
 from density_study.workloads.study.existing_spec import ExistingSpec
@@ -62,9 +62,9 @@ class _WorkloadEntry(Frozen):
             raise ValueError(f"each entry names exactly one workload: {names}")
         return self
 
-    def settings(self) -> tuple[Setting, ...]:
+    def test_cases(self) -> tuple[TestCase, ...]:
         spec: WorkloadSpec = getattr(self, self.key)
-        return spec.settings()
+        return spec.test_cases()
 
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ class StudyKeys(Frozen):
         Repetitions(at_least=1, at_most=1),
         description="Repetitions. Each one builds every topology once, in random order. A claim needs at "
         "least 5. A number (default: 1), or bounds between which the study stops once its comparisons are "
-        "sharp.",
+        "precise.",
     )
     leave_out: tuple[LeftOut, ...] = Field(
         (),
@@ -198,13 +198,13 @@ class StudyKeys(Frozen):
         description="Receivers of a message when a run got slower, failed, recovered or is late.",
     )
 
-    def settings(self) -> tuple[Setting, ...]:
-        """Every setting of the study, in the file's order."""
+    def test_cases(self) -> tuple[TestCase, ...]:
+        """Every test case of the study, in the file's order."""
         hosts = sum("client" in host.roles for host in self.hosts)
         return tuple(
-            setting.on_client_hosts(hosts)
+            test_case.on_client_hosts(hosts)
             for entry in self.workloads
-            for setting in entry.settings()
+            for test_case in entry.test_cases()
         )
 
     @property

@@ -11,7 +11,7 @@ from typing import Any
 
 from density_study.workloads.base.checked import FaultyKeyError
 from density_study.workloads.base.quantity import whole_mib
-from density_study.workloads.base.setting import WorkloadSpec
+from density_study.workloads.base.test_case import WorkloadSpec
 
 
 def sized_by_memory(study: Any, specs: Mapping[str, type[WorkloadSpec]]) -> Any:

@@ -1,4 +1,4 @@
-"""Every metric that a trial or a setting may have: those of the registered workloads, then those that any
+"""Every metric that a trial or a test case may have: those of the registered workloads, then those that any
 workload may have, and those that other packages add by an entry point."""
 
 from __future__ import annotations

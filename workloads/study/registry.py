@@ -1,6 +1,6 @@
 """The registered workloads: ours, and those that other packages add by an entry point.
 
-`AnySetting` is a field of plans and manifests that holds a setting of any of them.
+`AnyTestCase` is a field of plans and manifests that holds a test case of any of them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, SerializeAsAny
 
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.plugins import group_of, unusable, values_of
-from density_study.workloads.base.setting import Setting
+from density_study.workloads.base.test_case import TestCase
 from density_study.workloads.base.workload import WorkloadKind
 from density_study.workloads.pipeline.kind import PIPELINE
 from density_study.workloads.testdfsio.kind import TESTDFSIO
@@ -48,8 +48,8 @@ def kind_of(workload: str) -> WorkloadKind:
     return kinds()[workload]
 
 
-def parse_setting(value: Any) -> Any:
-    """A setting from its JSON form; the keys `workload` and `given` name its class. ValueError if it is not
+def parse_test_case(value: Any) -> Any:
+    """A test case from its JSON form; the keys `workload` and `given` name its class. ValueError if it is not
     valid."""
     if not isinstance(value, dict):
         return value
@@ -57,9 +57,9 @@ def parse_setting(value: Any) -> Any:
         kind = kind_of(str(value.get("workload")))
     except InputError as error:
         raise ValueError(str(error)) from error
-    if value.get("given") and kind.given is not None:
-        return kind.given.model_validate(value)
-    return kind.setting.model_validate(value)
+    if value.get("given") and kind.imported is not None:
+        return kind.imported.model_validate(value)
+    return kind.test_case.model_validate(value)
 
 
-AnySetting = Annotated[SerializeAsAny[Setting], BeforeValidator(parse_setting)]
+AnyTestCase = Annotated[SerializeAsAny[TestCase], BeforeValidator(parse_test_case)]

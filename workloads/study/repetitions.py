@@ -1,5 +1,5 @@
 """`Repetitions`: the key `repetitions`, a number, or bounds between which the study stops once its
-comparisons are sharp."""
+comparisons are precise enough."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from density_study.workloads.base.values import Frozen
 from density_study.workloads.study.schedule import Share
 
 MAX_REPETITIONS = 1000
-LEAST_SHARP = 5
-"""Fewest builds per arm that support a claim (method 2)."""
+LEAST_PRECISE = 5
+"""Fewest builds per variant that support a claim (method 2)."""
 Count = Annotated[int, Field(strict=True, ge=1, le=MAX_REPETITIONS)]
 
 
 class Repetitions(Frozen):
     """Repetitions. Each one builds every topology once, in random order. A claim needs at least 5. A number,
-    or bounds: then repetitions are added until every comparison is decided or sharp."""
+    or bounds: then repetitions are added until every comparison is decided or precise enough."""
 
     model_config = ConfigDict(
         json_schema_extra={"type": ["integer", "object"], "minimum": 1, "maximum": MAX_REPETITIONS}
     )
 
-    at_least: Count = Field(LEAST_SHARP, description="Repetitions before the first look.")
+    at_least: Count = Field(LEAST_PRECISE, description="Repetitions before the first look.")
     at_most: Count = Field(30, description="Repetitions at which the study ends in any case.")
     until: Share | None = Field(
         None,
@@ -52,8 +52,10 @@ class Repetitions(Frozen):
             if self.at_least != self.at_most:
                 raise FaultyKeyError("bounds need `until`, for example until: 5%", "until")
             return self
-        if self.at_least < LEAST_SHARP:
-            raise FaultyKeyError(f"an interval needs {LEAST_SHARP} repetitions or more", "at_least")
+        if self.at_least < LEAST_PRECISE:
+            raise FaultyKeyError(
+                f"an interval needs {LEAST_PRECISE} repetitions or more", "at_least"
+            )
         if self.at_most <= self.at_least:
             raise FaultyKeyError(f"it must be more than at_least, {self.at_least}", "at_most")
         return self

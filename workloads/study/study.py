@@ -17,8 +17,10 @@ from density_study.workloads.study.providers.registry import check_provider, rul
 from density_study.workloads.study.rules.stores import check_stores
 
 MAX_TOPOLOGIES = 100
-MAX_SETTINGS = 500
-_NOT_IN_IDS = "; file_size is not part of a setting's id: change `files`, or write a separate study"
+MAX_TEST_CASES = 500
+_NOT_IN_IDS = (
+    "; file_size is not part of a test case's id: change `files`, or write a separate study"
+)
 
 
 class Study(StudyKeys):
@@ -37,7 +39,7 @@ class Study(StudyKeys):
 
     @model_validator(mode="before")
     @classmethod
-    def _of_given_cluster(cls, value: Any) -> Any:
+    def _of_existing_cluster(cls, value: Any) -> Any:
         return with_client_host(value)
 
     @model_validator(mode="before")
@@ -48,10 +50,10 @@ class Study(StudyKeys):
     @model_validator(mode="after")
     def _coherent(self) -> Study:
         no_duplicates("host name", [host.name for host in self.hosts], "hosts")
-        topologies = self.factors.arms_per_medium
+        topologies = self.factors.variants_per_disk_type
         if topologies > MAX_TOPOLOGIES:
             raise FaultyKeyError(
-                f"the factors make {topologies} topologies per medium; the maximum is "
+                f"the factors make {topologies} topologies per disk type; the maximum is "
                 f"{MAX_TOPOLOGIES}",
                 "factors",
             )
@@ -78,21 +80,21 @@ class Study(StudyKeys):
         for key, spec in spec_models().items():
             if not spec.repeatable and sum(entry.key == key for entry in self.workloads) > 1:
                 raise FaultyKeyError(
-                    f"duplicate workload {key!r}: write one entry with all its settings",
+                    f"duplicate workload {key!r}: write one entry with all its test cases",
                     "workloads",
                 )
-        settings = self.settings()
-        if len(settings) > MAX_SETTINGS:
+        test_cases = self.test_cases()
+        if len(test_cases) > MAX_TEST_CASES:
             raise FaultyKeyError(
-                f"the workloads expand to {len(settings)} settings; the maximum is {MAX_SETTINGS}",
+                f"the workloads expand to {len(test_cases)} test cases; the maximum is {MAX_TEST_CASES}",
                 "workloads",
             )
-        no_duplicates("setting", [s.id for s in settings], "workloads", why=_NOT_IN_IDS)
-        for setting in settings:
-            if self.monitor.period > setting.window_s:
+        no_duplicates("test_case", [s.id for s in test_cases], "workloads", why=_NOT_IN_IDS)
+        for test_case in test_cases:
+            if self.monitor.period > test_case.window_s:
                 raise FaultyKeyError(
-                    f"{self.monitor.period:g} s is longer than a trial of {setting.id}, "
-                    f"{setting.window_s:g} s",
+                    f"{self.monitor.period:g} s is longer than a trial of {test_case.id}, "
+                    f"{test_case.window_s:g} s",
                     *("monitor", "period"),
                 )
 
@@ -106,7 +108,7 @@ class Study(StudyKeys):
         compared, entries = info.data.get("factors"), info.data.get("workloads")
         if compared is None or entries is None:
             return expect  # they are invalid, and their own error comes first
-        modes = {setting.mode_name for entry in entries for setting in entry.settings()}
+        modes = {test_case.mode_name for entry in entries for test_case in entry.test_cases()}
         for expectation in expect:
             name, factor = expectation.name, expectation.compare
             levels = compared.levels(factor) or factors()[factor].otherwise

@@ -1,4 +1,4 @@
-"""`DataSet`: a setting's files on HDFS. Each data set has its own folder, so that no mode reads what another
+"""`DataSet`: a test case's files on HDFS. Each data set has its own folder, so that no mode reads what another
 mode left behind."""
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from density_study.cluster.clients.hdfs import Block, FileStatus, Hdfs
 from density_study.workloads.testdfsio.hdfs_policies import POLICIES
 from density_study.workloads.testdfsio.job import length_after_bytes
 from density_study.workloads.testdfsio.modes import OWN_DATA
-from density_study.workloads.testdfsio.setting import DfsioSetting
+from density_study.workloads.testdfsio.test_case import DfsioTestCase
 
 
 @dataclass(frozen=True)
@@ -25,27 +25,27 @@ class Stored:
 
 
 class DataSet:
-    def __init__(self, hdfs: Hdfs, setting: DfsioSetting) -> None:
+    def __init__(self, hdfs: Hdfs, test_case: DfsioTestCase) -> None:
         self._hdfs = hdfs
-        self._setting = setting
-        self.base = f"{hdfs.benchmarks}/{setting.data_set}"
+        self._test_case = test_case
+        self.base = f"{hdfs.benchmarks}/{test_case.data_set}"
 
     def is_complete(self) -> bool:
         """Whether every file exists in full length. Compressed files have equal lengths: TestDFSIO writes the
         same bytes into each."""
         sizes = [status.size_bytes for status in self._files()]
-        if len(sizes) != self._setting.files:
+        if len(sizes) != self._test_case.files:
             return False
-        if self._setting.compression is not None:
+        if self._test_case.compression is not None:
             return len(set(sizes)) == 1 and sizes[0] > 0
-        return set(sizes) == {self._setting.file_size_mib * 2**20}
+        return set(sizes) == {self._test_case.file_size_mib * 2**20}
 
     def delete(self) -> None:
         self._hdfs.delete(self.folder)
 
     def delete_if_changed(self) -> None:
         """Delete files that the mode has changed: no other trial can use them."""
-        if self._setting.mode in OWN_DATA:
+        if self._test_case.mode in OWN_DATA:
             self._hdfs.delete(self.base)
 
     def clear_results(self) -> None:
@@ -56,8 +56,8 @@ class DataSet:
 
     def allow_erasure_coding(self) -> None:
         """Enable the policy, as HDFS requires before files use it. Repeating this is harmless."""
-        if self._setting.erasure_coding is not None:
-            self._hdfs.enable_erasure_coding(self._setting.erasure_coding)
+        if self._test_case.erasure_coding is not None:
+            self._hdfs.enable_erasure_coding(self._test_case.erasure_coding)
 
     def fetch_sums(self, folder: Path) -> None:
         for part in self._hdfs.glob(f"{self.base}/io_*/part-*"):
@@ -85,22 +85,22 @@ class DataSet:
         return self._hdfs.statuses(self.folder)
 
 
-def storage_faults(setting: DfsioSetting, stored: Stored) -> list[str]:
-    """Differences between the files and what the setting requested, as sentences."""
+def storage_faults(test_case: DfsioTestCase, stored: Stored) -> list[str]:
+    """Differences between the files and what the test case requested, as sentences."""
     faults = []
-    if stored.files != setting.files:
-        faults.append(f"{stored.files} files are on HDFS, {setting.files} requested")
-    length = setting.files * length_after_bytes(setting)
-    if setting.compression is None and stored.bytes != length:
+    if stored.files != test_case.files:
+        faults.append(f"{stored.files} files are on HDFS, {test_case.files} requested")
+    length = test_case.files * length_after_bytes(test_case)
+    if test_case.compression is None and stored.bytes != length:
         faults.append(f"the files hold {stored.bytes} bytes after the job, {length} expected")
-    if setting.compression is not None and stored.bytes >= length:
+    if test_case.compression is not None and stored.bytes >= length:
         faults.append(f"the files are not compressed: {stored.bytes} bytes")
-    if stored.erasure_codings != ((setting.erasure_coding or ""),):
+    if stored.erasure_codings != ((test_case.erasure_coding or ""),):
         faults.append(
             f"the files' erasure coding is {stored.erasure_codings}, "
-            f"not {setting.erasure_coding or 'replication'}"
+            f"not {test_case.erasure_coding or 'replication'}"
         )
-    policy = setting.storage_policy
+    policy = test_case.storage_policy
     if policy is not None and stored.storage_policies != (POLICIES[policy][0],):
         faults.append(f"the files' storage policy is {stored.storage_policies}, not {policy}")
     return faults

@@ -171,7 +171,7 @@ def _by_distance(trial: Row) -> Iterator[Row]:
 
 
 def access_spreads(trials: Iterable[Row], rates: dict[str, float | None]) -> dict[str, float]:
-    """max / min - 1 over the random, backward and skip reads of one build with otherwise equal settings
+    """max / min - 1 over the random, backward and skip reads of one build with otherwise equal test cases
     (method 15), by trial; none with fewer than two of these modes. rates: per stream, by trial."""
     alike: dict[tuple[object, ...], list[tuple[str, str, float]]] = {}
     for trial in trials:

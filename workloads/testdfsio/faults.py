@@ -1,4 +1,4 @@
-"""Faults of a TestDFSIO job that exited with 0: where its output differs from what the setting requested."""
+"""Faults of a TestDFSIO job that exited with 0: where its output differs from what the test case requested."""
 
 from __future__ import annotations
 
@@ -8,18 +8,21 @@ from density_study.workloads.base.parsing import ParseError
 from density_study.workloads.testdfsio.job import processed_bytes
 from density_study.workloads.testdfsio.output.io_parts import IoTotals, parse_io_part
 from density_study.workloads.testdfsio.output.results import parse_results
-from density_study.workloads.testdfsio.setting import DfsioSetting
+from density_study.workloads.testdfsio.test_case import DfsioTestCase
 
 
-def faults_of(raw: Path, setting: DfsioSetting) -> tuple[str, ...]:
+def faults_of(raw: Path, test_case: DfsioTestCase) -> tuple[str, ...]:
     """Faults as sentences; empty if the job did what was requested. `raw` is the record's raw folder."""
-    faults = [*_result_faults(raw / "testdfsio.log", setting), *_sum_faults(raw / "io", setting)]
+    faults = [
+        *_result_faults(raw / "testdfsio.log", test_case),
+        *_sum_faults(raw / "io", test_case),
+    ]
     if not any((raw / "history").glob("*.jhist")):
         faults.append("the job left no history: its rate over the map phase is unknown")
     return tuple(faults)
 
 
-def _result_faults(path: Path, setting: DfsioSetting) -> list[str]:
+def _result_faults(path: Path, test_case: DfsioTestCase) -> list[str]:
     if not path.exists():
         return ["TestDFSIO wrote no result file: the job failed"]
     try:
@@ -28,12 +31,12 @@ def _result_faults(path: Path, setting: DfsioSetting) -> list[str]:
         return [str(error)]
     if parsed.quarantined:
         return [f"{path.name}:{q.line}: {q.reason}" for q in parsed.quarantined[:1]]
-    if [row.mode for row in parsed.rows] != [setting.mode]:
-        return [f"{path.name} holds {[row.mode for row in parsed.rows]}, not one {setting.mode}"]
+    if [row.mode for row in parsed.rows] != [test_case.mode]:
+        return [f"{path.name} holds {[row.mode for row in parsed.rows]}, not one {test_case.mode}"]
     return []
 
 
-def _sum_faults(folder: Path, setting: DfsioSetting) -> list[str]:
+def _sum_faults(folder: Path, test_case: DfsioTestCase) -> list[str]:
     paths = sorted(folder.glob("part-*"))
     if not paths:
         return ["the job left no reduce output (part-*)"]
@@ -45,9 +48,9 @@ def _sum_faults(folder: Path, setting: DfsioSetting) -> list[str]:
             return [str(error)]
     tasks, size = sum(row.tasks for row in rows), sum(row.size_bytes for row in rows)
     faults = []
-    if tasks != setting.files:
-        faults.append(f"{tasks} streams reported, {setting.files} requested")
-    minimum, maximum = processed_bytes(setting)
+    if tasks != test_case.files:
+        faults.append(f"{tasks} streams reported, {test_case.files} requested")
+    minimum, maximum = processed_bytes(test_case)
     if not minimum <= size <= maximum:
         faults.append(f"{size} bytes processed, {minimum} to {maximum} requested")
     return faults

@@ -1,7 +1,7 @@
 """HDFS's cache in persistent memory: filled with a data set before its read, and proved by the DataNodes.
 
 A pool has a limit for all DataNodes together, and HDFS caches whole files below it, in the order of their
-names. The limit is that of the files with which no DataNode holds more than its arm declares.
+names. The limit is that of the files with which no DataNode holds more than its variant declares.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def fill(context: TrialContext, data: DataSet, whole: bool) -> Reading:
     """Have the files cached, all of them where `whole`; what the DataNodes say then. StudyError if they
     cannot be."""
     topology, files = context.cluster.built, data.blocks()
-    size_mib = topology.arm.configuration.hdfs_cache_mib
+    size_mib = topology.variant.configuration.hdfs_cache_mib
     for name, one in read_datanodes(context.cluster).items():
         if one["capacity_bytes"] < size_mib * MIB:
             raise StudyError(
@@ -118,7 +118,7 @@ def cache_use(
     `read_bytes`. DataNodes do not count hits: what they served and no disk read is from the cache."""
     served = _total(after, "served_bytes") - _total(before, "served_bytes")
     hits = max(0, asked_bytes - read_bytes) if served >= _MOST_OF_IT * asked_bytes else 0
-    size_mib = topology.arm.configuration.hdfs_cache_mib
+    size_mib = topology.variant.configuration.hdfs_cache_mib
     return CacheUse(
         declared=HDFS_PMEM,
         engines={name: _engine(before[name], now, size_mib) for name, now in after.items()},
@@ -130,7 +130,7 @@ def cache_use(
 
 
 def _engine(before: Mapping[str, int], after: Mapping[str, int], size_mib: int) -> str:
-    """With a remark if the DataNode has less than the arm declares, holds more, or has dropped blocks."""
+    """With a remark if the DataNode has less than the variant declares, holds more, or has dropped blocks."""
     if after["capacity_bytes"] < size_mib * MIB:
         return f"{HDFS_PMEM} with {after['capacity_bytes'] // MIB} MiB"
     held_mib = after["cached_bytes"] / MIB

@@ -1,5 +1,5 @@
 """HDFS' storage policies, erasure codings and codecs, by the names that HDFS and studies use, and whether a
-topology can run a setting that requests them. Pure."""
+topology can run a test case that requests them. Pure."""
 
 from __future__ import annotations
 
@@ -57,15 +57,15 @@ def require_containers(readers: int, topology: Topology) -> None:
         )
 
 
-def require_nothing_of_given(policy: StoragePolicy | None, coding: ErasureCoding | None) -> None:
-    """InputError for what would change a given cluster, or could not be verified there."""
+def require_nothing_of_existing(policy: StoragePolicy | None, coding: ErasureCoding | None) -> None:
+    """InputError for what would change an existing cluster, or could not be verified there."""
     for key, asked, why in (
         (
             "storage_policy",
             policy,
-            "the storage types of a given cluster's DataNodes are not known",
+            "the storage types of an existing cluster's DataNodes are not known",
         ),
-        ("erasure_coding", coding, "it would have to be enabled for all of a given cluster"),
+        ("erasure_coding", coding, "it would have to be enabled for all of an existing cluster"),
     ):
         if asked is not None:
             raise InputError(
@@ -93,7 +93,7 @@ def require_cacheable(
     mode: str, whole_mib: float, coding: ErasureCoding | None, topology: Topology
 ) -> None:
     """InputError if HDFS's cache, where the topology has one, cannot hold what it must hold as a whole."""
-    cache_mib = topology.arm.configuration.hdfs_cache_mib
+    cache_mib = topology.variant.configuration.hdfs_cache_mib
     room_mib = cache_mib * len(topology.workers) // topology.replication
     if cache_mib and coding is not None:
         raise InputError(
@@ -122,5 +122,5 @@ def require_storage(policy: StoragePolicy, topology: Topology) -> None:
             f"storage policy {policy} requires {' and '.join(sorted(required))}; the DataNodes of "
             f"{topology.name} offer only {offered}, and HDFS would silently store the blocks there.",
             "workloads, key testdfsio.storage_policy",
-            f"leave it out, or choose {default}; compare disks by factors.medium.",
+            f"leave it out, or choose {default}; compare disks by factors.disk_type.",
         )

@@ -1,4 +1,4 @@
-"""TestDFSIO's command line for a setting, and how many bytes the job requests, processes and touches
+"""TestDFSIO's command line for a test case, and how many bytes the job requests, processes and touches
 (method 5, 16). Pure.
 
 Source: `org.apache.hadoop.fs.TestDFSIO.run` and its mappers, Hadoop 3.4.2. The tool reads a size
@@ -7,9 +7,9 @@ without a unit as MB, and rejects `1M`: every size is passed in bytes, with its 
 
 from __future__ import annotations
 
-from density_study.cluster.model.given import JOB_TAG, GivenCluster
+from density_study.cluster.model.existing import JOB_TAG, ExistingCluster
 from density_study.workloads.testdfsio.modes import READS, DfsioMode
-from density_study.workloads.testdfsio.setting import DfsioSetting
+from density_study.workloads.testdfsio.test_case import DfsioTestCase
 
 FLAGS: dict[DfsioMode, tuple[str, ...]] = {
     "write": ("-write",),
@@ -29,7 +29,7 @@ CODECS = {
 
 
 def job_arguments(
-    setting: DfsioSetting, base: str, result_file: str, given: GivenCluster | None = None
+    test_case: DfsioTestCase, base: str, result_file: str, given: ExistingCluster | None = None
 ) -> tuple[str, ...]:
     """The job's arguments: files below `base` on HDFS, result appended to the local `result_file`.
 
@@ -38,25 +38,25 @@ def job_arguments(
     Policies apply only to writes. Readers apply only to reads, by MapReduce's limit on running maps.
     """
     arguments = ["-D", f"test.build.data={base}"]
-    for name, value in _on_given(given).items():
+    for name, value in _on_existing(given).items():
         arguments += ["-D", f"{name}={value}"]
-    if setting.readers is not None and setting.mode in READS:
-        arguments += ["-D", f"mapreduce.job.running.map.limit={setting.readers}"]
-    arguments += [*FLAGS[setting.mode], "-nrFiles", str(setting.files)]
-    arguments += ["-size", f"{size_argument_bytes(setting)}B"]
-    arguments += ["-bufferSize", str(setting.read_size_bytes)]
-    if setting.mode == "skip":
-        arguments += ["-skipSize", f"{setting.skip_size_bytes or setting.read_size_bytes}B"]
-    if setting.compression:
-        arguments += ["-compression", CODECS[setting.compression]]
-    if setting.mode == "write" and setting.storage_policy:
-        arguments += ["-storagePolicy", setting.storage_policy]
-    if setting.mode == "write" and setting.erasure_coding:
-        arguments += ["-erasureCodePolicy", setting.erasure_coding]
+    if test_case.readers is not None and test_case.mode in READS:
+        arguments += ["-D", f"mapreduce.job.running.map.limit={test_case.readers}"]
+    arguments += [*FLAGS[test_case.mode], "-nrFiles", str(test_case.files)]
+    arguments += ["-size", f"{size_argument_bytes(test_case)}B"]
+    arguments += ["-bufferSize", str(test_case.read_size_bytes)]
+    if test_case.mode == "skip":
+        arguments += ["-skipSize", f"{test_case.skip_size_bytes or test_case.read_size_bytes}B"]
+    if test_case.compression:
+        arguments += ["-compression", CODECS[test_case.compression]]
+    if test_case.mode == "write" and test_case.storage_policy:
+        arguments += ["-storagePolicy", test_case.storage_policy]
+    if test_case.mode == "write" and test_case.erasure_coding:
+        arguments += ["-erasureCodePolicy", test_case.erasure_coding]
     return (*arguments, "-resFile", result_file)
 
 
-def _on_given(given: GivenCluster | None) -> dict[str, str]:
+def _on_existing(given: ExistingCluster | None) -> dict[str, str]:
     if given is None:
         return {}
     return {
@@ -68,25 +68,25 @@ def _on_given(given: GivenCluster | None) -> dict[str, str]:
     }
 
 
-def size_argument_bytes(setting: DfsioSetting) -> int:
+def size_argument_bytes(test_case: DfsioTestCase) -> int:
     """The tool's `-size` for one file. For a read it is the amount to read, not the file's length: a skip
     gets what its reads can return, because the tool stops early and silently if asked for the whole
     file. For a truncate it is the remaining length."""
-    if setting.mode == "truncate":
-        return setting.file_bytes - setting.bytes_per_file
-    return setting.bytes_per_file
+    if test_case.mode == "truncate":
+        return test_case.file_bytes - test_case.bytes_per_file
+    return test_case.bytes_per_file
 
 
-def processed_bytes(setting: DfsioSetting) -> tuple[int, int]:
+def processed_bytes(test_case: DfsioTestCase) -> tuple[int, int]:
     """Minimum and maximum that a complete job reports. A random read near the file's end is short, and
     the stream then reads once more; so does a backward read if the read size does not divide the file."""
-    minimum = setting.asked_bytes
-    if setting.mode in ("random", "backward"):
-        return minimum, minimum + setting.files * setting.read_size_bytes
+    minimum = test_case.asked_bytes
+    if test_case.mode in ("random", "backward"):
+        return minimum, minimum + test_case.files * test_case.read_size_bytes
     return minimum, minimum
 
 
-def distinct_bytes(setting: DfsioSetting, stored_bytes: int | None = None) -> int:
+def distinct_bytes(test_case: DfsioTestCase, stored_bytes: int | None = None) -> int:
     """Bytes of the files that a read requests at least once.
 
     Random offsets are drawn with replacement, so m = size / read reads of a file are expected to
@@ -94,16 +94,16 @@ def distinct_bytes(setting: DfsioSetting, stored_bytes: int | None = None) -> in
     A compressed file holds less than the job reads from it: then the result is `stored_bytes`, the
     length of all files.
     """
-    if setting.compression is not None and stored_bytes is not None:
+    if test_case.compression is not None and stored_bytes is not None:
         return stored_bytes
-    if setting.mode != "random":
-        return setting.asked_bytes
-    size = setting.file_bytes
-    read = min(setting.read_size_bytes, size)
-    return int(setting.files * size * (1 - (1 - read / size) ** -(-size // read)))
+    if test_case.mode != "random":
+        return test_case.asked_bytes
+    size = test_case.file_bytes
+    read = min(test_case.read_size_bytes, size)
+    return int(test_case.files * size * (1 - (1 - read / size) ** -(-size // read)))
 
 
-def length_after_bytes(setting: DfsioSetting) -> int:
+def length_after_bytes(test_case: DfsioTestCase) -> int:
     """Uncompressed length of one file after the job."""
-    change = {"append": setting.bytes_per_file, "truncate": -setting.bytes_per_file}
-    return setting.file_bytes + change.get(setting.mode, 0)
+    change = {"append": test_case.bytes_per_file, "truncate": -test_case.bytes_per_file}
+    return test_case.file_bytes + change.get(test_case.mode, 0)

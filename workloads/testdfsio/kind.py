@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from density_study.workloads.base.workload import Workload, WorkloadKind
-from density_study.workloads.testdfsio.given import GivenDfsio
+from density_study.workloads.testdfsio.imported import ImportedDfsio
 from density_study.workloads.testdfsio.metrics import METRICS
-from density_study.workloads.testdfsio.setting import DfsioSetting
 from density_study.workloads.testdfsio.spec import DfsioSpec
+from density_study.workloads.testdfsio.test_case import DfsioTestCase
 
 
-def _runner() -> Workload[DfsioSetting]:
+def _runner() -> Workload[DfsioTestCase]:
     from density_study.workloads.testdfsio.workload import DfsioWorkload
 
     return DfsioWorkload()
@@ -18,7 +18,7 @@ def _runner() -> Workload[DfsioSetting]:
 TESTDFSIO = WorkloadKind(
     name="testdfsio",
     specs={"testdfsio": DfsioSpec},
-    setting=DfsioSetting,
+    test_case=DfsioTestCase,
     runner=_runner,
     title="TestDFSIO",
     metrics=METRICS,
@@ -27,5 +27,5 @@ TESTDFSIO = WorkloadKind(
     rates_title="TestDFSIO throughput",
     rates_caption="Three rates of the same jobs: over the map phase (all streams together, without YARN's "
     "start-up), of one stream, and over the whole job.",
-    given=GivenDfsio,
+    imported=ImportedDfsio,
 )

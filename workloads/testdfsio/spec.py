@@ -1,4 +1,4 @@
-"""`DfsioSpec`: the key `testdfsio` of a study file, and the settings it expands to."""
+"""`DfsioSpec`: the key `testdfsio` of a study file, and the test cases it expands to."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from density_study.cluster.model.memory import CONTAINER_HEAP_MIB
 from density_study.workloads.base.checked import FaultyKeyError, at_most
 from density_study.workloads.base.quantity import SizeBytes, SizeMib
-from density_study.workloads.base.setting import WorkloadSpec
+from density_study.workloads.base.test_case import WorkloadSpec
 from density_study.workloads.testdfsio.hdfs_policies import (
     Compression,
     ErasureCoding,
@@ -18,7 +18,11 @@ from density_study.workloads.testdfsio.hdfs_policies import (
     units_of,
 )
 from density_study.workloads.testdfsio.modes import OWN_DATA, POSITIONED, READS, DfsioMode
-from density_study.workloads.testdfsio.setting import DEFAULT_READ_BYTES, DfsioSetting, size_words
+from density_study.workloads.testdfsio.test_case import (
+    DEFAULT_READ_BYTES,
+    DfsioTestCase,
+    size_words,
+)
 
 Count = Annotated[int, Field(strict=True, ge=1)]
 MAX_FILES = 100_000
@@ -63,16 +67,16 @@ class DfsioSpec(WorkloadSpec):
         None, description="codec of the files; default: uncompressed"
     )
 
-    def settings(self) -> tuple[DfsioSetting, ...]:
+    def test_cases(self) -> tuple[DfsioTestCase, ...]:
         return tuple(
-            setting for mode in dict.fromkeys(self.modes) for setting in self._settings(mode)
+            test_case for mode in dict.fromkeys(self.modes) for test_case in self._test_cases(mode)
         )
 
-    def _settings(self, mode: DfsioMode) -> Iterator[DfsioSetting]:
+    def _test_cases(self, mode: DfsioMode) -> Iterator[DfsioTestCase]:
         read = mode in READS
         stored = self.model_dump(include={"storage_policy", "erasure_coding", "compression"})
         for readers in dict.fromkeys(self.readers) if read and self.readers else (None,):
-            yield DfsioSetting(
+            yield DfsioTestCase(
                 mode=mode,
                 files=self.files,
                 file_size_mib=self.file_size,

@@ -27,7 +27,7 @@ from density_study.workloads.testdfsio.hdfs_cache import (
 )
 from density_study.workloads.testdfsio.job import distinct_bytes, job_arguments
 from density_study.workloads.testdfsio.modes import POSITIONED, READS, WRITES
-from density_study.workloads.testdfsio.setting import DEFAULT_READ_BYTES, DfsioSetting
+from density_study.workloads.testdfsio.test_case import DEFAULT_READ_BYTES, DfsioTestCase
 
 NAME = "testdfsio"
 PREPARE = "testdfsio-prepare"
@@ -37,7 +37,7 @@ CACHED = "hdfs_cache"
 SENT = "hdfs_read"
 """Of the state before the trial: what DataNodes have sent; after it: bytes read by distance."""
 UNKNOWN = "unknown"
-"""Of a given cluster: how its caches were emptied. They were not."""
+"""Of an existing cluster: how its caches were emptied. They were not."""
 
 
 class DfsioWorkload:
@@ -46,56 +46,56 @@ class DfsioWorkload:
     def __init__(self) -> None:
         self._writing: WritingOut | None = None
 
-    def prepare(self, context: TrialContext, setting: DfsioSetting) -> Prepared:
+    def prepare(self, context: TrialContext, test_case: DfsioTestCase) -> Prepared:
         hdfs = Hdfs(context.cluster)
-        data = DataSet(hdfs, setting)
+        data = DataSet(hdfs, test_case)
         caches = bool(context.cluster.topology.configuration.hdfs_cache_mib)
         if caches:
             empty(context)
         data.allow_erasure_coding()
-        if setting.mode == "write":
+        if test_case.mode == "write":
             data.delete()
         elif not data.is_complete():
-            self._write_unmeasured(context, setting, data)
+            self._write_unmeasured(context, test_case, data)
         data.clear_results()
         for history in hdfs.job_histories():
             hdfs.delete(history)
-        if context.cluster.topology.given:  # nobody here sees its disks and page caches
-            return Prepared(data_set_mib=setting.data_mib, cold=ColdProof(method=UNKNOWN))
+        if context.cluster.topology.existing:  # nobody here sees its disks and page caches
+            return Prepared(data_set_mib=test_case.data_mib, cold=ColdProof(method=UNKNOWN))
         write_out(*_machines(context))
         state: dict[str, Any] = {}
-        if caches and setting.mode in READS:
-            state[CACHED] = fill(context, data, whole=setting.mode in POSITIONED)
+        if caches and test_case.mode in READS:
+            state[CACHED] = fill(context, data, whole=test_case.mode in POSITIONED)
         evicted_bytes = evict_blocks(*_machines(context))
         state["io"] = device_bytes(context.cluster, context.transport)
         state[SENT] = read_sent(context.cluster)
         return Prepared(
-            data_set_mib=setting.data_mib,
+            data_set_mib=test_case.data_mib,
             cold=ColdProof(method=EVICTION, evicted_bytes=evicted_bytes),
             state=state,
         )
 
-    def run(self, context: TrialContext, setting: DfsioSetting) -> tuple[ClientRun, ...]:
-        client = run_client(context, _command(context, setting, NAME), setting.limit_s)
-        if setting.mode in WRITES and not context.cluster.topology.given:
+    def run(self, context: TrialContext, test_case: DfsioTestCase) -> tuple[ClientRun, ...]:
+        client = run_client(context, _command(context, test_case, NAME), test_case.limit_s)
+        if test_case.mode in WRITES and not context.cluster.topology.existing:
             self._writing = begin_write_out(*_machines(context))  # the window has ended
         return (client,)
 
     def collect(
-        self, context: TrialContext, setting: DfsioSetting, prepared: Prepared
+        self, context: TrialContext, test_case: DfsioTestCase, prepared: Prepared
     ) -> Collected:
         spent = self._device_bytes_since(context, prepared)
         sent = read_sent(context.cluster)
         hdfs = Hdfs(context.cluster)
         raw = context.record.raw
-        data = DataSet(hdfs, setting)
+        data = DataSet(hdfs, test_case)
         data.fetch_sums(raw / "io")
         for history in hdfs.job_histories():
             job = Path(history).name.partition("-")[0]  # followed by user, name, times, counts
             hdfs.fetch(history, raw / "history" / f"{job}.jhist")
         stored = data.stored()
         data.delete_if_changed()
-        asked = distinct_bytes(setting, stored.bytes) if setting.mode in READS else None
+        asked = distinct_bytes(test_case, stored.bytes) if test_case.mode in READS else None
         state: dict[str, Any] = {"io": spent, "stored": asdict(stored), **self._unwritten()}
         if asked is not None and prepared.state is not None:
             at_start = prepared.state[SENT]
@@ -113,7 +113,7 @@ class DfsioWorkload:
             "physical_write_bytes": spent.get("written_bytes"),
         }
         return Collected(
-            faults=(*faults_of(raw, setting), *storage_faults(setting, stored)),
+            faults=(*faults_of(raw, test_case), *storage_faults(test_case, stored)),
             cold=(prepared.cold or ColdProof(method="none")).model_copy(update=proof),
             state=state,
             caches=caches,
@@ -138,11 +138,13 @@ class DfsioWorkload:
         return {name: count - before[name] for name, count in now.items()}
 
     def _write_unmeasured(
-        self, context: TrialContext, setting: DfsioSetting, data: DataSet
+        self, context: TrialContext, test_case: DfsioTestCase, data: DataSet
     ) -> None:
-        """Write the files that the setting reads or changes."""
+        """Write the files that the test case reads or changes."""
         data.delete()
-        write = setting.model_copy(update={"mode": "write", "read_size_bytes": DEFAULT_READ_BYTES})
+        write = test_case.model_copy(
+            update={"mode": "write", "read_size_bytes": DEFAULT_READ_BYTES}
+        )
         command = _command(context, write, PREPARE, data.base, "logs")
         run = run_client(context, command, write.limit_s, folder="logs")
         require_success(context, run, "writing the input files")
@@ -155,13 +157,13 @@ def _machines(context: TrialContext) -> tuple[Cluster, Transport, Path, float]:
 
 def _command(
     context: TrialContext,
-    setting: DfsioSetting,
+    test_case: DfsioTestCase,
     name: str,
     base: str | None = None,
     kept: str = "raw",
 ) -> Command:
-    folder = base or DataSet(Hdfs(context.cluster), setting).base
+    folder = base or DataSet(Hdfs(context.cluster), test_case).base
     result_file = str(context.at(context.record.root / kept / f"{name}.log"))
-    given = context.cluster.topology.given
-    arguments = job_arguments(setting, folder, result_file, given)
+    given = context.cluster.topology.existing
+    arguments = job_arguments(test_case, folder, result_file, given)
     return hadoop_command(context.cluster, name, MAIN, arguments)

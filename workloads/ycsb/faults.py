@@ -13,21 +13,23 @@ from density_study.workloads.ycsb.output.summary import (
     parse_summary,
 )
 from density_study.workloads.ycsb.properties import client_name, loaded_rows, operations_at_most
-from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.test_case import YcsbTestCase
 
 
-def faults_of_all(folder: Path, setting: YcsbSetting) -> tuple[str, ...]:
+def faults_of_all(folder: Path, test_case: YcsbTestCase) -> tuple[str, ...]:
     """The faults of all clients of the trial. With several clients, each fault names its client."""
-    if setting.clients == 1:
-        return faults_of(folder, client_name(1), setting)
+    if test_case.clients == 1:
+        return faults_of(folder, client_name(1), test_case)
     return tuple(
         f"{client_name(number)}: {fault}"
-        for number in range(1, setting.clients + 1)
-        for fault in faults_of(folder, client_name(number), setting, number)
+        for number in range(1, test_case.clients + 1)
+        for fault in faults_of(folder, client_name(number), test_case, number)
     )
 
 
-def faults_of(folder: Path, client: str, setting: YcsbSetting, number: int = 1) -> tuple[str, ...]:
+def faults_of(
+    folder: Path, client: str, test_case: YcsbTestCase, number: int = 1
+) -> tuple[str, ...]:
     """Faults as sentences; empty if client `number` completed every requested operation successfully.
 
     A read that finds no row is a fault, too: the table was fully loaded.
@@ -39,14 +41,14 @@ def faults_of(folder: Path, client: str, setting: YcsbSetting, number: int = 1) 
         return (str(error),)
     if overall(rows) is None:
         return (f"{path.name}: no [OVERALL] lines: the client did not finish",)
-    counts, at_most = operation_counts(rows), operations_at_most(setting)
+    counts, at_most = operation_counts(rows), operations_at_most(test_case)
     faults = [_failures(count) for count in counts.values() if count.failed]
-    if setting.fault is not None:
+    if test_case.fault is not None:
         faults = []  # what it looks for: a result, not a fault of the trial
     if not counts:
         faults.append(f"{path.name}: no operation has a Return count")
-    if setting.is_load:
-        requested = loaded_rows(setting, number)[1]
+    if test_case.is_load:
+        requested = loaded_rows(test_case, number)[1]
         loaded = counts["INSERT"].ok if "INSERT" in counts else 0
         if loaded != requested:
             faults.append(f"{loaded} rows loaded, {requested} requested")

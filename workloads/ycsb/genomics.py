@@ -1,5 +1,5 @@
 """`GenomicsSpec`: the key `genomics` of a study file, a cohort's variant store on HBase driven by YCSB. Its
-settings are YCSB settings with mixes of their own; its client is in java/."""
+test cases are YCSB test cases with mixes of their own; its client is in java/."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 from density_study.workloads.base.checked import FaultyKeyError, at_most
 from density_study.workloads.ycsb.distribution import ZIPFIAN, KeyDistribution, Keys
 from density_study.workloads.ycsb.mixes import VariantMix
-from density_study.workloads.ycsb.setting import INT_MAX
 from density_study.workloads.ycsb.spec import Rows, RunsSpec
+from density_study.workloads.ycsb.test_case import INT_MAX
 from density_study.workloads.ycsb.variant_store import MAX_REGION, MIN_SITES, VariantStore
 
 

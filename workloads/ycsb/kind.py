@@ -5,12 +5,12 @@ from __future__ import annotations
 from density_study.workloads.base.workload import Workload, WorkloadKind
 from density_study.workloads.ycsb.facts.metrics import METRICS
 from density_study.workloads.ycsb.genomics import GenomicsSpec
-from density_study.workloads.ycsb.given import GivenYcsb
-from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.imported import ImportedYcsb
 from density_study.workloads.ycsb.spec import YcsbSpec
+from density_study.workloads.ycsb.test_case import YcsbTestCase
 
 
-def _runner() -> Workload[YcsbSetting]:
+def _runner() -> Workload[YcsbTestCase]:
     from density_study.workloads.ycsb.workload import YcsbWorkload
 
     return YcsbWorkload()
@@ -19,7 +19,7 @@ def _runner() -> Workload[YcsbSetting]:
 YCSB = WorkloadKind(
     name="ycsb",
     specs={"ycsb": YcsbSpec, "genomics": GenomicsSpec},
-    setting=YcsbSetting,
+    test_case=YcsbTestCase,
     runner=_runner,
     title="YCSB",
     metrics=METRICS,
@@ -27,5 +27,5 @@ YCSB = WorkloadKind(
     rate_words="operations per second",
     rates_title="YCSB throughput",
     rates_caption="Successful operations per second, by density.",
-    given=GivenYcsb,
+    imported=ImportedYcsb,
 )

@@ -75,7 +75,7 @@ WarmUpClient = Annotated[float, BeforeValidator(_whole_or_off), _TEXT_OR_OFF]
 
 
 def warm_up_knobs(warm_up: float | Literal["steady"]) -> dict[str, Any]:
-    """A study's `warm_up_daemons` as knobs of a setting."""
+    """A study's `warm_up_daemons` as knobs of a test case."""
     if warm_up == "steady":
         return {"until_steady": True}
     return {"warm_up_daemons_s": warm_up}

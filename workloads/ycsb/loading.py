@@ -1,4 +1,4 @@
-"""What a YCSB setting's table takes: disk space, and the time to load and to compact it."""
+"""What a YCSB test case's table takes: disk space, and the time to load and to compact it."""
 
 from __future__ import annotations
 

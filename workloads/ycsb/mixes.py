@@ -39,7 +39,7 @@ class MixFacts:
 
 
 _INSERT = _shares(insert=1.0)
-# In the order in which settings are shown.
+# In the order in which test cases are shown.
 MIXES: Mapping[Mix, MixFacts] = MappingProxyType(
     {
         "load": MixFacts("data load", _INSERT, ("INSERT",)),
@@ -101,7 +101,7 @@ MixName = Annotated[
 class OwnMix(Frozen):
     """A mix of the study's own: a name, and the shares of its operations, which add up to 1."""
 
-    name: MixName = Field(description="its name in settings and in the report")
+    name: MixName = Field(description="its name in test cases and in the report")
     read: Share = Field(0.0, description="share of reads of one row")
     update: Share = Field(0.0, description="share of writes to an existing row")
     insert: Share = Field(0.0, description="share of writes of a new row")

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from density_study.workloads.base.fault import Fault
 from density_study.workloads.base.search import Search
-from density_study.workloads.base.setting import Setting
+from density_study.workloads.base.test_case import TestCase
 from density_study.workloads.ycsb.client_spec import Client
 from density_study.workloads.ycsb.distribution import ZIPFIAN, KeyDistribution, Keys
 from density_study.workloads.ycsb.mixes import MIXES, MixFacts, OwnMix, is_load
@@ -19,7 +19,7 @@ from density_study.workloads.ycsb.row import Row
 from density_study.workloads.ycsb.variant_store import VariantStore
 
 
-class YcsbParameters(Setting):
+class YcsbParameters(TestCase):
     """One YCSB run, which ends after `duration_s`; a load has no duration, and ends with its last record.
 
     Threads, records and target are those of all `clients` processes together, which start at the same moment
@@ -45,7 +45,7 @@ class YcsbParameters(Setting):
     )
     until_steady: bool = Field(
         False,
-        description="instead of a time: server warm-up runs the setting's own mix until compilers idle, the "
+        description="instead of a time: server warm-up runs the test case's own mix until compilers idle, the "
         "block caches' hit ratio stands still, and every server has served enough",
     )
     warm_up_threads: int | None = Field(
@@ -100,7 +100,7 @@ class YcsbParameters(Setting):
 
     @property
     def own_threads(self) -> int:
-        """Those of the setting in the plan; a probe may have more."""
+        """Those of the test case in the plan; a probe may have more."""
         return (self.search.start_threads if self.search else None) or self.threads
 
     @property

@@ -1,6 +1,6 @@
 """`Phase`: a load whose rate changes with time, as pieces that follow each other. Pure.
 
-Rates are shares of the phase's highest rate, which the setting has as its target: a percentage of the
+Rates are shares of the phase's highest rate, which the test case has as its target: a percentage of the
 build's saturation becomes a rate when the trial starts, and the shape does not change.
 """
 
@@ -31,7 +31,7 @@ class Piece(Frozen):
 
 
 class Phase(Frozen):
-    """`name` is part of the setting's id: `ramp-10pct-to-90pct-300s`. `words`: for people."""
+    """`name` is part of the test case's id: `ramp-10pct-to-90pct-300s`. `words`: for people."""
 
     kind: PhaseKind
     name: str

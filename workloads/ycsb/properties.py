@@ -1,11 +1,11 @@
-"""The properties of one YCSB client, rendered from its setting. Pure."""
+"""The properties of one YCSB client, rendered from its test case. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from density_study.cluster.model.cluster import Cluster
-from density_study.workloads.ycsb.setting import INT_MAX, YcsbSetting
+from density_study.workloads.ycsb.test_case import INT_MAX, YcsbTestCase
 
 FAMILY = "f"
 # YCSB's client, which warms up its JVM before its schedule starts.
@@ -26,28 +26,30 @@ CLIENT = "ycsb"
 PERCENTILES = "50,90,95,99,99.9"
 
 
-def table_of(setting: YcsbSetting) -> str:
+def table_of(test_case: YcsbTestCase) -> str:
     """One table per number of records, shared by all mixes. Noisy-neighbour trials confine their regions to
     one node and have a table of their own; so does each variant store."""
-    if setting.variants is not None:
-        return setting.variants.table
-    row = f"_{setting.row.name}" if setting.row.name else ""
-    order = f"_{setting.insert_order}" if setting.insert_order != "hashed" else ""
-    return f"usertable_{setting.records}{row}{order}{'_confined' if setting.has_neighbour else ''}"
+    if test_case.variants is not None:
+        return test_case.variants.table
+    row = f"_{test_case.row.name}" if test_case.row.name else ""
+    order = f"_{test_case.insert_order}" if test_case.insert_order != "hashed" else ""
+    return (
+        f"usertable_{test_case.records}{row}{order}{'_confined' if test_case.has_neighbour else ''}"
+    )
 
 
-def table_on(cluster: Cluster, setting: YcsbSetting) -> str:
-    """`table_of`, in the namespace that a given cluster has for the study."""
-    given = cluster.topology.given
-    if given is None or given.endpoint is not None:
-        return table_of(setting)
-    return f"{given.namespace}:{table_of(setting)}"
+def table_on(cluster: Cluster, test_case: YcsbTestCase) -> str:
+    """`table_of`, in the namespace that an existing cluster has for the study."""
+    existing = cluster.topology.existing
+    if existing is None or existing.endpoint is not None:
+        return table_of(test_case)
+    return f"{existing.namespace}:{table_of(test_case)}"
 
 
-def operations_at_most(setting: YcsbSetting) -> int:
+def operations_at_most(test_case: YcsbTestCase) -> int:
     """Operations of one client: all records of a load. A timed run ends by its time, so it gets as many as
     YCSB can count; no key depends on them."""
-    return setting.records if setting.duration_s is None else INT_MAX
+    return test_case.records if test_case.duration_s is None else INT_MAX
 
 
 def client_name(number: int, stem: str = CLIENT) -> str:
@@ -55,21 +57,21 @@ def client_name(number: int, stem: str = CLIENT) -> str:
     return f"{stem}-{number}"
 
 
-def loaded_rows(setting: YcsbSetting, number: int = 1) -> tuple[int, int]:
+def loaded_rows(test_case: YcsbTestCase, number: int = 1) -> tuple[int, int]:
     """(first record, number of records) that client `number` loads: adjacent, disjoint ranges."""
-    return _part(setting.records, setting.clients, number)
+    return _part(test_case.records, test_case.clients, number)
 
 
-def threads_share(setting: YcsbSetting, number: int = 1) -> int:
-    """Threads of client `number`; the shares of all clients add up to the setting's threads."""
-    return _part(setting.threads, setting.clients, number)[1]
+def threads_share(test_case: YcsbTestCase, number: int = 1) -> int:
+    """Threads of client `number`; the shares of all clients add up to the test case's threads."""
+    return _part(test_case.threads, test_case.clients, number)[1]
 
 
-def target_share(setting: YcsbSetting, number: int = 1) -> int | None:
+def target_share(test_case: YcsbTestCase, number: int = 1) -> int | None:
     """Whole operations per second for client `number`; the shares of all clients add up to the target."""
-    if setting.target_ops_s is None:
+    if test_case.target_ops_s is None:
         return None
-    return _part(round(setting.target_ops_s), setting.clients, number)[1]
+    return _part(round(test_case.target_ops_s), test_case.clients, number)[1]
 
 
 def _part(total: int, clients: int, number: int) -> tuple[int, int]:
@@ -79,7 +81,7 @@ def _part(total: int, clients: int, number: int) -> tuple[int, int]:
 
 
 def client_arguments(
-    setting: YcsbSetting,
+    test_case: YcsbTestCase,
     hdr_prefix: str,
     number: int = 1,
     shares: Mapping[str, float] | None = None,
@@ -91,30 +93,30 @@ def client_arguments(
     address.
 
     `hdr_prefix` is the prefix of each interval log's path. `number` counts the trial's clients from 1.
-    `shares` of operations override those of the setting's mix, and `table` the name of its table. `db` and
+    `shares` of operations override those of the test case's mix, and `table` the name of its table. `db` and
     `of_store` are the store's DB and properties.
     """
-    timed = (setting.is_saturation or setting.is_load) and shares is None
+    timed = (test_case.is_saturation or test_case.is_load) and shares is None
     arguments = [
         "-db",
         THINK_TIMED if timed else db,
         "-s",
         "-threads",
-        str(threads_share(setting, number)),
+        str(threads_share(test_case, number)),
     ]
-    arguments.append("-load" if setting.is_load else "-t")
-    target = target_share(setting, number)
-    if target is not None and setting.phase is None:
+    arguments.append("-load" if test_case.is_load else "-t")
+    target = target_share(test_case, number)
+    if target is not None and test_case.phase is None:
         arguments += ["-target", str(target)]
-    mix = (shares or setting.mix_facts.shares).items()
+    mix = (shares or test_case.mix_facts.shares).items()
     properties = {f"{operation}proportion": str(share) for operation, share in mix}
-    properties |= {**_properties(setting, hdr_prefix), **_of_several(setting, number)}
-    properties |= {"table": table or table_of(setting), **(of_store or {})}
-    if setting.fault is not None and shares is None:
+    properties |= {**_properties(test_case, hdr_prefix), **_of_several(test_case, number)}
+    properties |= {"table": table or table_of(test_case), **(of_store or {})}
+    if test_case.fault is not None and shares is None:
         properties["inserts.log"] = f"{hdr_prefix}{INSERTS}"
-    if setting.phase is not None:
-        properties |= _scheduled(setting, hdr_prefix, properties["workload"])
-    if setting.clients > 1:
+    if test_case.phase is not None:
+        properties |= _scheduled(test_case, hdr_prefix, properties["workload"])
+    if test_case.clients > 1:
         properties["client.barrier"] = hdr_prefix
     if timed:
         properties["think.timed.db"] = db
@@ -123,60 +125,60 @@ def client_arguments(
     return tuple(arguments)
 
 
-def _scheduled(setting: YcsbSetting, prefix: str, workload: str) -> dict[str, str]:
+def _scheduled(test_case: YcsbTestCase, prefix: str, workload: str) -> dict[str, str]:
     """Rates that change with time. The clients have equal parts of each."""
-    if setting.phase is None or setting.target_ops_s is None:
-        raise ValueError(f"{setting.id}: its rates are not known yet")
-    highest_ops_s = setting.target_ops_s / setting.clients
+    if test_case.phase is None or test_case.target_ops_s is None:
+        raise ValueError(f"{test_case.id}: its rates are not known yet")
+    highest_ops_s = test_case.target_ops_s / test_case.clients
     return {
         "workload": SCHEDULED,
         "schedule.workload": workload,
-        "schedule.pieces": setting.phase.schedule(highest_ops_s, setting.warm_up_s),
+        "schedule.pieces": test_case.phase.schedule(highest_ops_s, test_case.warm_up_s),
         "schedule.log": f"{prefix}schedule.csv",
     }
 
 
-def _of_several(setting: YcsbSetting, number: int) -> dict[str, str]:
+def _of_several(test_case: YcsbTestCase, number: int) -> dict[str, str]:
     """Properties that keep the clients of one trial from overwriting each other's rows (method 12).
 
     A load is divided into ranges. All runs would insert from `recordcount` on: instead each client inserts
     every n-th key, and never reads those of another client, which may not have been written yet.
     """
-    if setting.clients == 1:
+    if test_case.clients == 1:
         return {}
-    if setting.is_load:
-        start, count = loaded_rows(setting, number)
+    if test_case.is_load:
+        start, count = loaded_rows(test_case, number)
         return {"insertstart": str(start), "insertcount": str(count)}
-    return {"client.number": str(number - 1), "client.count": str(setting.clients)}
+    return {"client.number": str(number - 1), "client.count": str(test_case.clients)}
 
 
-def _properties(setting: YcsbSetting, hdr_prefix: str) -> dict[str, str]:
+def _properties(test_case: YcsbTestCase, hdr_prefix: str) -> dict[str, str]:
     properties = {
         "workload": CORE,
-        "recordcount": str(setting.records),
-        "fieldcount": str(setting.row.fields),
-        "fieldlength": str(setting.row.field_length),
-        "operationcount": str(operations_at_most(setting)),
-        **setting.distribution.properties(),
-        "maxscanlength": str(setting.max_scan_length),
-        "scanlengthdistribution": setting.scan_length_distribution,
+        "recordcount": str(test_case.records),
+        "fieldcount": str(test_case.row.fields),
+        "fieldlength": str(test_case.row.field_length),
+        "operationcount": str(operations_at_most(test_case)),
+        **test_case.distribution.properties(),
+        "maxscanlength": str(test_case.max_scan_length),
+        "scanlengthdistribution": test_case.scan_length_distribution,
         "columnfamily": FAMILY,
         "measurementtype": "hdrhistogram",
-        "measurement.interval": "op" if setting.target_ops_s is None else "both",
+        "measurement.interval": "op" if test_case.target_ops_s is None else "both",
         "hdrhistogram.percentiles": PERCENTILES,
         "hdrhistogram.fileoutput": "true",
         "hdrhistogram.output.path": hdr_prefix,
         "status.interval": "1",
-        **(setting.variants.properties() if setting.variants is not None else {}),
+        **(test_case.variants.properties() if test_case.variants is not None else {}),
     }
-    if setting.client.connections != 1:
-        properties["hbase.connections"] = str(setting.client.connections)
-    if setting.min_scan_length != 1:
-        properties["minscanlength"] = str(setting.min_scan_length)
-    if setting.insert_order == "ordered":
+    if test_case.client.connections != 1:
+        properties["hbase.connections"] = str(test_case.client.connections)
+    if test_case.min_scan_length != 1:
+        properties["minscanlength"] = str(test_case.min_scan_length)
+    if test_case.insert_order == "ordered":
         properties |= {"insertorder": "ordered", "zeropadding": str(KEY_DIGITS)}
-    if setting.warm_up_client_s:
-        properties["client.warmup.s"] = str(round(setting.warm_up_client_s))
-    if setting.duration_s is not None:
-        properties["maxexecutiontime"] = str(round(setting.duration_s))
+    if test_case.warm_up_client_s:
+        properties["client.warmup.s"] = str(round(test_case.warm_up_client_s))
+    if test_case.duration_s is not None:
+        properties["maxexecutiontime"] = str(round(test_case.duration_s))
     return properties

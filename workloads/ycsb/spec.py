@@ -1,4 +1,4 @@
-"""`YcsbSpec`: the key `ycsb` of a study file, and the settings it expands to."""
+"""`YcsbSpec`: the key `ycsb` of a study file, and the test cases it expands to."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pydantic import Field, WithJsonSchema, model_validator
 
 from density_study.workloads.base.checked import FaultyKeyError, at_most
 from density_study.workloads.base.quantity import Seconds
-from density_study.workloads.base.setting import WorkloadSpec
+from density_study.workloads.base.test_case import WorkloadSpec
 from density_study.workloads.base.values import Frozen
 from density_study.workloads.ycsb.client_spec import Client
 from density_study.workloads.ycsb.distribution import ZIPFIAN, Keys
@@ -37,10 +37,10 @@ from density_study.workloads.ycsb.mixes import (
 from density_study.workloads.ycsb.phase_spec import PhaseSpec
 from density_study.workloads.ycsb.row import Row
 from density_study.workloads.ycsb.search_spec import SearchSpec
-from density_study.workloads.ycsb.setting import INT_MAX, YcsbSetting
+from density_study.workloads.ycsb.test_case import INT_MAX, YcsbTestCase
 
 Count = Annotated[int, Field(strict=True, ge=1)]
-MAX_SETTINGS = 500  # as for a whole study
+MAX_TEST_CASES = 500  # as for a whole study
 Rows = Annotated[
     Count,
     at_most(
@@ -110,7 +110,7 @@ class RunsSpec(WorkloadSpec):
 
     @abstractmethod
     def table_knobs(self, size: int) -> dict[str, Any]:
-        """The knobs of a setting that describe its table."""
+        """The knobs of a test case that describe its table."""
 
     @model_validator(mode="after")
     def _measures_something(self) -> Self:
@@ -125,10 +125,11 @@ class RunsSpec(WorkloadSpec):
             self._check_search(self.search)
         # Counted before the lists are expanded.
         per_size_and_mix = len(set(self.threads)) + len(set(self.latency_at)) + bool(self.search)
-        settings = len(set(self.sizes)) * len(set(self.mixes)) * per_size_and_mix
-        if settings > MAX_SETTINGS:
+        test_cases = len(set(self.sizes)) * len(set(self.mixes)) * per_size_and_mix
+        if test_cases > MAX_TEST_CASES:
             raise FaultyKeyError(
-                f"the lists expand to {settings} settings; the maximum is {MAX_SETTINGS}", "threads"
+                f"the lists expand to {test_cases} test cases; the maximum is {MAX_TEST_CASES}",
+                "threads",
             )
         return self
 
@@ -146,22 +147,22 @@ class RunsSpec(WorkloadSpec):
         for mix in runs:
             search.search(mix, 1, self.duration)
 
-    def settings(self) -> tuple[YcsbSetting, ...]:
+    def test_cases(self) -> tuple[YcsbTestCase, ...]:
         return (*self._saturation(), *self._latency(), *self._searches())
 
-    def _saturation(self) -> Iterator[YcsbSetting]:
+    def _saturation(self) -> Iterator[YcsbTestCase]:
         for size in dict.fromkeys(self.sizes):
             for threads in dict.fromkeys(self.threads):
                 for mix in dict.fromkeys(self.mixes):
-                    yield self.setting(size, threads, mix)
+                    yield self.test_case(size, threads, mix)
 
-    def _latency(self) -> Iterator[YcsbSetting]:
+    def _latency(self) -> Iterator[YcsbTestCase]:
         for size in dict.fromkeys(self.sizes):
             for mix in dict.fromkeys(mix for mix in self.mixes if not is_load(name_of(mix))):
                 for target in dict.fromkeys(self.latency_at):
-                    yield self.setting(size, max(self.threads), mix, target)
+                    yield self.test_case(size, max(self.threads), mix, target)
 
-    def _searches(self) -> Iterator[YcsbSetting]:
+    def _searches(self) -> Iterator[YcsbTestCase]:
         """One per table and mix. A rate is offered by the maximum of `threads`, so that their number does not
         limit it; a search for threads begins with the minimum."""
         if self.search is None:
@@ -169,16 +170,16 @@ class RunsSpec(WorkloadSpec):
         pick = min if self.search.max_threads_gain is not None else max
         for size in dict.fromkeys(self.sizes):
             for mix in dict.fromkeys(mix for mix in self.mixes if not is_load(name_of(mix))):
-                setting = self.setting(size, pick(self.threads), mix)
+                test_case = self.test_case(size, pick(self.threads), mix)
                 search = self.search.search(mix, pick(self.threads), self.duration)
                 updates = {"search": search, "duration_s": search.duration_s}
-                yield setting.model_copy(update=updates)
+                yield test_case.model_copy(update=updates)
 
-    def setting(
+    def test_case(
         self, size: int, threads: int, mix: Mix | OwnMix, target: Target | None = None
-    ) -> YcsbSetting:
+    ) -> YcsbTestCase:
         timed, target = not is_load(name_of(mix)), target or Target()
-        return YcsbSetting(
+        return YcsbTestCase(
             mix=name_of(mix),
             own_mix=mix if isinstance(mix, OwnMix) else None,
             threads=threads,
@@ -344,28 +345,28 @@ class YcsbSpec(RunsSpec):
     def _fault_mix(self) -> MixChoice | None:
         return self._run_mix(self.fault.mix if self.fault else None)
 
-    def settings(self) -> tuple[YcsbSetting, ...]:
-        return (*super().settings(), *self._neighbours(), *self._phases(), *self._fault())
+    def test_cases(self) -> tuple[YcsbTestCase, ...]:
+        return (*super().test_cases(), *self._neighbours(), *self._phases(), *self._fault())
 
-    def _phases(self) -> Iterator[YcsbSetting]:
+    def _phases(self) -> Iterator[YcsbTestCase]:
         """Each on the first table, with the maximum of `threads`, as latency trials."""
         for spec in self.phases:
             if mix := self._run_mix(spec.mix):
-                run = self.setting(self.records[0], max(self.threads), mix, spec.highest)
+                run = self.test_case(self.records[0], max(self.threads), mix, spec.highest)
                 length_s = self.warm_up + spec.phase.seconds
                 yield run.model_copy(update={"phase": spec.phase, "duration_s": length_s})
 
-    def _fault(self) -> Iterator[YcsbSetting]:
+    def _fault(self) -> Iterator[YcsbTestCase]:
         mix = self._fault_mix
         if self.fault is not None and mix is not None:
-            run = self.setting(self.records[0], max(self.threads), mix, self.fault.rate)
+            run = self.test_case(self.records[0], max(self.threads), mix, self.fault.rate)
             duration_s = self.fault.duration or self.duration
             yield run.model_copy(update={"fault": self.fault.fault, "duration_s": duration_s})
 
-    def _neighbours(self) -> Iterator[YcsbSetting]:
+    def _neighbours(self) -> Iterator[YcsbTestCase]:
         if self.noisy_neighbour is None:
             return
-        victim = self.setting(
+        victim = self.test_case(
             self.records[0], self.noisy_neighbour.threads, self.noisy_neighbour.mix
         )
         for threads in (0, self.noisy_neighbour.neighbour_threads):

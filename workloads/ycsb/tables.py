@@ -31,7 +31,7 @@ class Tables:
     @classmethod
     def of(cls, cluster: Cluster) -> Tables:
         processes = sorted(f"{p.node} {p.pid} {p.start_ticks}" for p in cluster.processes)
-        # a given cluster has no processes of ours, and its phases never take the same milliseconds again
+        # an existing cluster has no processes of ours, and its phases never take the same milliseconds again
         known = processes or [f"{phase.name} {phase.seconds}" for phase in cluster.phases]
         identity = hashlib.sha256("\n".join(known).encode()).hexdigest()[:16]
         return cls(cluster.site.root / FILE, identity)

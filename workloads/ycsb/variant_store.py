@@ -30,7 +30,7 @@ class VariantStore(Frozen):
 
     @property
     def name(self) -> str:
-        """Part of setting ids: `s50x4000`."""
+        """Part of test case ids: `s50x4000`."""
         return f"s{self.samples}x{self.sites}"
 
     @property
@@ -49,7 +49,7 @@ class VariantStore(Frozen):
         return f"{self.samples},{self.sites},{self.seed}"
 
     def properties(self) -> dict[str, str]:
-        """Properties of the YCSB client in addition to those of every setting."""
+        """Properties of the YCSB client in addition to those of every test case."""
         return {
             "workload": WORKLOAD,
             "variants.samples": str(self.samples),

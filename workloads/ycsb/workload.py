@@ -41,13 +41,13 @@ from density_study.workloads.ycsb.properties import (
     table_of,
     table_on,
 )
-from density_study.workloads.ycsb.setting import YcsbSetting
 from density_study.workloads.ycsb.stores import store_tool
 from density_study.workloads.ycsb.stores.bindings import binding_of
 from density_study.workloads.ycsb.stores.store_tool import rows_loaded
 from density_study.workloads.ycsb.stores.store_warm_up import store_warmed_up
 from density_study.workloads.ycsb.table_tool import table_tool
 from density_study.workloads.ycsb.tables import Tables
+from density_study.workloads.ycsb.test_case import YcsbTestCase
 from density_study.workloads.ycsb.warming.warm_up import warm_up_inserts, warm_up_mix, warmed_by
 
 
@@ -55,140 +55,150 @@ class YcsbWorkload:
     """Saturation runs without a target, with closed-loop latency only, and latency runs at a target rate,
     which also record intended latency (method 10)."""
 
-    def prepare(self, context: TrialContext, setting: YcsbSetting) -> Prepared:
+    def prepare(self, context: TrialContext, test_case: YcsbTestCase) -> Prepared:
         if not context.cluster.topology.store.restores:
-            load = partial(_load_unmeasured, context, setting)
-            warmth = store_warmed_up(context, setting, load, partial(_warm_up_clients, context))
-            state = {"store": rows_loaded(context, setting, load), **warmth}
-            return Prepared(data_set_mib=setting.data_mib, state=state)
-        facts = _create(context, setting) if setting.is_load else _restore(context, setting)
+            load = partial(_load_unmeasured, context, test_case)
+            warmth = store_warmed_up(context, test_case, load, partial(_warm_up_clients, context))
+            state = {"store": rows_loaded(context, test_case, load), **warmth}
+            return Prepared(data_set_mib=test_case.data_mib, state=state)
+        facts = _create(context, test_case) if test_case.is_load else _restore(context, test_case)
         tables = Tables.of(context.cluster)
-        warmth = tables.warmth(table_of(setting), warmed_by(setting))
-        state = {**_state(facts), **(tables.warmth_of_inserts if setting.is_load else warmth)}
-        return Prepared(data_set_mib=setting.data_mib, state=state)
+        warmth = tables.warmth(table_of(test_case), warmed_by(test_case))
+        state = {**_state(facts), **(tables.warmth_of_inserts if test_case.is_load else warmth)}
+        return Prepared(data_set_mib=test_case.data_mib, state=state)
 
-    def run(self, context: TrialContext, setting: YcsbSetting) -> tuple[ClientRun, ...]:
-        with noise(context, setting.neighbour_threads or 0), _fault(context, setting) as deed:
-            clients = _run_all(context, setting, "raw", deed)
-        if setting.fault is not None and not context.injected:
+    def run(self, context: TrialContext, test_case: YcsbTestCase) -> tuple[ClientRun, ...]:
+        with noise(context, test_case.neighbour_threads or 0), _fault(context, test_case) as deed:
+            clients = _run_all(context, test_case, "raw", deed)
+        if test_case.fault is not None and not context.injected:
             raise StudyError(
-                f"the clients ended before {setting.fault.words}.",
+                f"the clients ended before {test_case.fault.words}.",
                 context.record.root.name,
                 "see the clients' output in raw/.",
             )
         return clients
 
-    def collect(self, context: TrialContext, setting: YcsbSetting, prepared: Prepared) -> Collected:
+    def collect(
+        self, context: TrialContext, test_case: YcsbTestCase, prepared: Prepared
+    ) -> Collected:
         if not context.cluster.topology.store.restores:
             before = (prepared.state or {}).get("store", {})
-            state, missing = store_tool.rows_after(context, setting, before)
-            faults = (*faults_of_all(context.record.raw, setting), *missing)
+            state, missing = store_tool.rows_after(context, test_case, before)
+            faults = (*faults_of_all(context.record.raw, test_case), *missing)
             return Collected(faults=faults, state={"store": state})
-        facts = table_tool(context, "table-after", ("state", *_table(context, setting)))
-        faults = faults_of_all(context.record.raw, setting)
+        facts = table_tool(context, "table-after", ("state", *_table(context, test_case)))
+        faults = faults_of_all(context.record.raw, test_case)
         tables = Tables.of(context.cluster)
-        if setting.is_load and not faults and tables.known(table_of(setting)) == "there":
-            tables.remember(table_of(setting), "loaded")
+        if test_case.is_load and not faults and tables.known(table_of(test_case)) == "there":
+            tables.remember(table_of(test_case), "loaded")
         made = noise_made(context.record.raw)
         more = {"neighbour": made} if made else {}
-        if setting.fault is not None:
-            more = {"rows": rows_after(context, setting)}
+        if test_case.fault is not None:
+            more = {"rows": rows_after(context, test_case)}
         return Collected(faults=faults, state={**_state(facts), **more})
 
 
 @contextmanager
-def _fault(context: TrialContext, setting: YcsbSetting) -> Iterator[Deed | None]:
+def _fault(context: TrialContext, test_case: YcsbTestCase) -> Iterator[Deed | None]:
     """What is done to the cluster meanwhile; afterwards, what lasts for a time is undone."""
-    if setting.fault is None:
+    if test_case.fault is None:
         yield None
         return
-    lasting = None if setting.fault.kill else LastingFault(context, setting.fault)
+    lasting = None if test_case.fault.kill else LastingFault(context, test_case.fault)
     if lasting is None:
-        yield injecting(context, setting, setting.fault, None)
+        yield injecting(context, test_case, test_case.fault, None)
         return
     lasting.prove()
     try:
-        yield injecting(context, setting, setting.fault, lasting)
+        yield injecting(context, test_case, test_case.fault, lasting)
         lasting.finish()
     finally:
         lasting.stop()
 
 
-def _create(context: TrialContext, setting: YcsbSetting) -> list[dict[str, Any]]:
+def _create(context: TrialContext, test_case: YcsbTestCase) -> list[dict[str, Any]]:
     """Create an empty table, pre-split along the real distribution of its keys."""
     servers = len(context.cluster.endpoints.all("regionserver.http"))
-    regions = str(setting.regions_per_server * servers)
-    tables, name = Tables.of(context.cluster), table_of(setting)
+    regions = str(test_case.regions_per_server * servers)
+    tables, name = Tables.of(context.cluster), table_of(test_case)
     known = tables.known(name)
     keys: tuple[str, ...] = ()
-    if setting.variants is not None:
-        keys = ("--variants", setting.variants.splits)
-    elif setting.insert_order == "ordered":
-        keys = ("--ordered", f"{setting.records},{KEY_DIGITS}")
-    create = ("create", *_table(context, setting), "--family", FAMILY, "--regions", regions, *keys)
-    # A given cluster's switches are not ours: its tables may be moved, and `state` shows where regions are.
-    acts: list[tuple[str, ...]] = [] if context.cluster.topology.given else [("balancer", "off")]
+    if test_case.variants is not None:
+        keys = ("--variants", test_case.variants.splits)
+    elif test_case.insert_order == "ordered":
+        keys = ("--ordered", f"{test_case.records},{KEY_DIGITS}")
+    create = (
+        "create",
+        *_table(context, test_case),
+        "--family",
+        FAMILY,
+        "--regions",
+        regions,
+        *keys,
+    )
+    # An existing cluster's switches are not ours: its tables may be moved, and `state` shows where regions are.
+    acts: list[tuple[str, ...]] = [] if context.cluster.topology.existing else [("balancer", "off")]
     if known is not None:
-        acts.append(("drop", *_table(context, setting)))
-    elif _wants_warm_inserts(setting) and not tables.inserts_are_warm:
+        acts.append(("drop", *_table(context, test_case)))
+    elif _wants_warm_inserts(test_case) and not tables.inserts_are_warm:
         table_tool(context, "warm-up-table", *acts, create)
         tables.remember(name, "there")
-        warmth = warm_up_inserts(context, setting, partial(_warm_up_clients, context))
+        warmth = warm_up_inserts(context, test_case, partial(_warm_up_clients, context))
         tables.remember_warm_inserts(warmth)
-        acts.append(("drop", *_table(context, setting)))
-    acts += [create, *_confined(context, setting), ("state", *_table(context, setting))]
+        acts.append(("drop", *_table(context, test_case)))
+    acts += [create, *_confined(context, test_case), ("state", *_table(context, test_case))]
     facts = table_tool(context, "table-before", *acts)
     if known != "snapshot":  # a snapshot survives its table, and contains the same rows
         tables.remember(name, "there")
     return facts
 
 
-def _restore(context: TrialContext, setting: YcsbSetting) -> list[dict[str, Any]]:
+def _restore(context: TrialContext, test_case: YcsbTestCase) -> list[dict[str, Any]]:
     """Restore the loaded, compacted table from its snapshot, which is created first if necessary."""
-    tables, name = Tables.of(context.cluster), table_of(setting)
-    snapshot = f"{table_on(context.cluster, setting).replace(':', '-')}-loaded"
+    tables, name = Tables.of(context.cluster), table_of(test_case)
+    snapshot = f"{table_on(context.cluster, test_case).replace(':', '-')}-loaded"
     if tables.known(name) in (None, "there"):
-        _create(context, setting)
-        _load_unmeasured(context, setting)
+        _create(context, test_case)
+        _load_unmeasured(context, test_case)
         tables.remember(name, "loaded")
-    restore = ("restore", snapshot, *_table(context, setting))
+    restore = ("restore", snapshot, *_table(context, test_case))
     acts: list[tuple[str, ...]] = []
     more_s = 0.0
     if tables.known(name) == "loaded":
-        more_s = setting.compaction_s(context.cluster.topology, SLOWEST_COMPACTION_MIB_S)
-        settle = ("flush-compact-settle", *_table(context, setting))
-        acts = [settle, ("snapshot", snapshot, *_table(context, setting))]
-    if setting.warms_up_daemons and not tables.is_warm(name, warmed_by(setting)):
-        if setting.until_steady:
+        more_s = test_case.compaction_s(context.cluster.topology, SLOWEST_COMPACTION_MIB_S)
+        settle = ("flush-compact-settle", *_table(context, test_case))
+        acts = [settle, ("snapshot", snapshot, *_table(context, test_case))]
+    if test_case.warms_up_daemons and not tables.is_warm(name, warmed_by(test_case)):
+        if test_case.until_steady:
             acts.append(restore)
         if acts:
             table_tool(context, "table-to-warm-up", *acts, more_s=more_s)
             tables.remember(name, "snapshot")
             acts, more_s = [], 0.0
-        warmth = warm_up_mix(context, setting, partial(_warm_up_clients, context))
-        tables.remember_warm(name, warmed_by(setting), warmth)
-    acts += [restore, *_confined(context, setting), ("state", *_table(context, setting))]
+        warmth = warm_up_mix(context, test_case, partial(_warm_up_clients, context))
+        tables.remember_warm(name, warmed_by(test_case), warmth)
+    acts += [restore, *_confined(context, test_case), ("state", *_table(context, test_case))]
     facts = table_tool(context, "table-before", *acts, more_s=more_s)
     tables.remember(name, "snapshot")
     return facts
 
 
-def _wants_warm_inserts(setting: YcsbSetting) -> bool:
+def _wants_warm_inserts(test_case: YcsbTestCase) -> bool:
     """Whether inserts warm up the servers. An unmeasured load needs no warm servers, but a warm-up of fixed
     duration is the same in every build."""
-    return setting.warms_up_daemons and (setting.is_load or not setting.until_steady)
+    return test_case.warms_up_daemons and (test_case.is_load or not test_case.until_steady)
 
 
-def _confined(context: TrialContext, setting: YcsbSetting) -> list[tuple[str, ...]]:
+def _confined(context: TrialContext, test_case: YcsbTestCase) -> list[tuple[str, ...]]:
     """The command that moves a noisy-neighbour trial's whole table to the victim's node."""
-    if not setting.has_neighbour:
+    if not test_case.has_neighbour:
         return []
-    return [("confine", *_table(context, setting), "--info", victims_servers(context))]
+    return [("confine", *_table(context, test_case), "--info", victims_servers(context))]
 
 
-def _load_unmeasured(context: TrialContext, setting: YcsbSetting) -> None:
-    load = setting.model_copy(
-        update={"mix": setting.load_mix, "duration_s": None, "fault": None, "phase": None, "warm_up_s": 0.0,
+def _load_unmeasured(context: TrialContext, test_case: YcsbTestCase) -> None:
+    load = test_case.model_copy(
+        update={"mix": test_case.load_mix, "duration_s": None, "fault": None, "phase": None, "warm_up_s": 0.0,
                 "warm_up_client_s": 0.0, "target_percent": None, "target_ops_s": None}
     )  # fmt: skip
     runs = _run_all(context, load, "logs")
@@ -198,26 +208,26 @@ def _load_unmeasured(context: TrialContext, setting: YcsbSetting) -> None:
     if faults:
         raise StudyError(
             f"loading the table: {'; '.join(faults)}.",
-            f"table {table_of(setting)}",
+            f"table {table_of(test_case)}",
             f"read {context.record.root.name}/{runs[0].stderr} and the daemons' logs.",
         )
 
 
 def _warm_up_clients(
-    context: TrialContext, work: YcsbSetting, name: str, shares: Mapping[str, float] | None
+    context: TrialContext, work: YcsbTestCase, name: str, shares: Mapping[str, float] | None
 ) -> list[tuple[Node, Command]]:
     return client_commands(context, work, "logs", name, shares)
 
 
 def _run_all(
-    context: TrialContext, setting: YcsbSetting, folder: str, deed: Deed | None = None
+    context: TrialContext, test_case: YcsbTestCase, folder: str, deed: Deed | None = None
 ) -> tuple[ClientRun, ...]:
-    """Run the setting's clients; several start together. `deed`: done meanwhile."""
-    timeout_s = setting.load_limit_s
-    if setting.duration_s is not None:
-        timeout_s = setting.warm_up_client_s + setting.duration_s + GRACE_S
-    ready_within_s = setting.warm_up_client_s + GRACE_S if setting.clients > 1 else None
-    commands = client_commands(context, setting, folder)
+    """Run the test case's clients; several start together. `deed`: done meanwhile."""
+    timeout_s = test_case.load_limit_s
+    if test_case.duration_s is not None:
+        timeout_s = test_case.warm_up_client_s + test_case.duration_s + GRACE_S
+    ready_within_s = test_case.warm_up_client_s + GRACE_S if test_case.clients > 1 else None
+    commands = client_commands(context, test_case, folder)
     return run_clients(
         context, commands, timeout_s, folder, ready_within_s=ready_within_s, deed=deed
     )
@@ -225,7 +235,7 @@ def _run_all(
 
 def client_commands(
     context: TrialContext,
-    setting: YcsbSetting,
+    test_case: YcsbTestCase,
     folder: str,
     stem: str = CLIENT,
     shares: Mapping[str, float] | None = None,
@@ -234,11 +244,11 @@ def client_commands(
     in turn, with interval logs in `folder` of the record."""
     nodes = context.cluster.topology.clients
     commands = []
-    for number in range(1, setting.clients + 1):
+    for number in range(1, test_case.clients + 1):
         node, name = nodes[(number - 1) % len(nodes)], client_name(number, stem)
-        prefix, table = _prefix(context, node, folder, name), table_on(context.cluster, setting)
-        arguments = _arguments(context, setting, prefix, number, shares, table)
-        commands.append((node, _command(context, setting, node, name, arguments)))
+        prefix, table = _prefix(context, node, folder, name), table_on(context.cluster, test_case)
+        arguments = _arguments(context, test_case, prefix, number, shares, table)
+        commands.append((node, _command(context, test_case, node, name, arguments)))
     return commands
 
 
@@ -247,28 +257,34 @@ def _prefix(context: TrialContext, node: Node, folder: str, name: str) -> str:
 
 
 def _command(
-    context: TrialContext, setting: YcsbSetting, node: Node, name: str, arguments: tuple[str, ...]
+    context: TrialContext,
+    test_case: YcsbTestCase,
+    node: Node,
+    name: str,
+    arguments: tuple[str, ...],
 ) -> Command:
     stack = binding_of(context.cluster).stack
     path = classpath(ensure(stack, context.cluster.client_versions))
-    memory = setting.client.memory_flags(context.cluster.topology, node, setting.clients)
+    memory = test_case.client.memory_flags(context.cluster.topology, node, test_case.clients)
     return java_command(context.cluster, name, path, MAIN, arguments, memory, node=node)
 
 
 def _arguments(
     context: TrialContext,
-    setting: YcsbSetting,
+    test_case: YcsbTestCase,
     prefix: str,
     number: int,
     shares: Mapping[str, float] | None = None,
     table: str | None = None,
 ) -> tuple[str, ...]:
     binding = binding_of(context.cluster)
-    return client_arguments(setting, prefix, number, shares, table, binding.db, binding.properties)
+    return client_arguments(
+        test_case, prefix, number, shares, table, binding.db, binding.properties
+    )
 
 
-def _table(context: TrialContext, setting: YcsbSetting) -> tuple[str, str]:
-    return ("--table", table_on(context.cluster, setting))
+def _table(context: TrialContext, test_case: YcsbTestCase) -> tuple[str, str]:
+    return ("--table", table_on(context.cluster, test_case))
 
 
 def _state(facts: list[dict[str, Any]]) -> dict[str, Any]:

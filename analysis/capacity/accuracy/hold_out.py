@@ -18,7 +18,7 @@ from density_study.analysis.capacity.curves.surface import (
     Surface,
     surfaces,
 )
-from density_study.analysis.capacity.inputs.points import Arm, Point, grouped, sizes
+from density_study.analysis.capacity.inputs.points import Point, Variant, grouped, sizes
 from density_study.cluster.model.errors import InputError
 
 Mode = Literal["hosts", "density", "largest"]
@@ -31,7 +31,7 @@ class Miss:
     """A held-out cell: levels in seconds of work time, `covered` of its `measured` repetitions."""
 
     group: str
-    medium: str
+    disk_type: str
     hosts: int
     vms_per_host: int
     measured_s: float
@@ -44,8 +44,8 @@ class Miss:
     unit: str = "s"
 
     @property
-    def arm(self) -> Arm:
-        return (self.group, self.medium, self.vms_per_host)
+    def variant(self) -> Variant:
+        return (self.group, self.disk_type, self.vms_per_host)
 
     def shown(self, seconds: float) -> float:
         """A work time in the measured unit; a rate if a rate was measured."""
@@ -73,7 +73,7 @@ def hold_out(points: Sequence[Point], mode: Mode) -> tuple[Miss, ...]:
 
 def _rounds(points: Sequence[Point], mode: Mode) -> Iterator[dict[Key, int]]:
     """For each round the host count, or density, that each group holds out."""
-    groups = grouped(points, lambda point: (point.group, point.medium))
+    groups = grouped(points, lambda point: (point.group, point.disk_type))
     # 0 is the bare host, which is not on the curve over densities
     levels = {key: sorted({_level(p, mode) for p in found} - {0}) for key, found in groups.items()}
     ordered = {key: values for key, values in levels.items() if len(values) > MIN_LEFT[mode]}
@@ -89,13 +89,13 @@ def _rounds(points: Sequence[Point], mode: Mode) -> Iterator[dict[Key, int]]:
 
 def _predicted(points: Sequence[Point], held: dict[Key, int], mode: Mode) -> Iterator[Miss]:
     def is_held(point: Point) -> bool:
-        return held.get((point.group, point.medium)) == _level(point, mode)
+        return held.get((point.group, point.disk_type)) == _level(point, mode)
 
     # Everything is learnt anew, noise and widths too: what saw the held-out cells would flatter itself.
     left = surfaces(point for point in points if not is_held(point))
     cells = grouped(filter(is_held, points), lambda point: point.place)
-    for (group, medium, hosts, v), found in cells.items():
-        surface = left.get((group, medium))
+    for (group, disk_type, hosts, v), found in cells.items():
+        surface = left.get((group, disk_type))
         if surface is None or not _fair(surface, v, hosts, mode):
             continue
         try:
@@ -111,11 +111,11 @@ def _level(point: Point, mode: Mode) -> int:
 
 
 def _fair(surface: Surface, v: int, hosts: int, mode: Mode) -> bool:
-    """Whether the arm surrounds the held-out place, as the mode's name says."""
+    """Whether the variant surrounds the held-out place, as the mode's name says."""
     if mode == "density":
-        measured = [d for d, curve in surface.arms.items() if hosts in curve.x.astype(int)]
+        measured = [d for d, curve in surface.variants.items() if hosts in curve.x.astype(int)]
         return bool(measured) and min(measured) < v < max(measured)
-    curve = surface.arms.get(v)
+    curve = surface.variants.get(v)
     if curve is None or len(curve.cells) < MIN_LEFT[mode]:
         return False
     inside = bool(curve.x[0] < hosts < curve.x[-1])
@@ -129,7 +129,7 @@ def _miss(surface: Surface, found: Sequence[Point], forecast: Forecast) -> Miss:
     first = found[0]
     return Miss(
         group=first.group,
-        medium=first.medium,
+        disk_type=first.disk_type,
         hosts=first.hosts,
         vms_per_host=first.vms_per_host,
         measured_s=float(np.exp(np.median(np.log(times)))),  # work times and rates alike
@@ -145,7 +145,7 @@ def _miss(surface: Surface, found: Sequence[Point], forecast: Forecast) -> Miss:
 
 def _one_over_n(surface: Surface, point: Point) -> float | None:
     """Baseline: T = b/n from the nearest remaining host count, the larger of two."""
-    curve = surface.arms.get(point.vms_per_host)
+    curve = surface.variants.get(point.vms_per_host)
     if curve is None:
         return None
     apart = np.abs(np.log(curve.x / point.hosts))
@@ -156,11 +156,15 @@ def _one_over_n(surface: Surface, point: Point) -> float | None:
 
 def left_out(
     points: Sequence[Point], misses: Sequence[Miss], mode: Mode
-) -> tuple[tuple[Arm, str], ...]:
-    """Every arm without a predicted cell, and why."""
-    seen = {miss.arm for miss in misses}
-    arms = grouped(sizes(points), lambda point: point.arm)
-    return tuple((arm, _reason(found, mode)) for arm, found in arms.items() if arm not in seen)
+) -> tuple[tuple[Variant, str], ...]:
+    """Every variant without a predicted cell, and why."""
+    seen = {miss.variant for miss in misses}
+    variants = grouped(sizes(points), lambda point: point.variant)
+    return tuple(
+        (variant, _reason(found, mode))
+        for variant, found in variants.items()
+        if variant not in seen
+    )
 
 
 def _reason(points: Sequence[Point], mode: Mode) -> str:

@@ -33,7 +33,7 @@ class LoadMiss:
 
     quantity: Quantity
     group: str
-    medium: str
+    disk_type: str
     hosts: int
     vms_per_host: int
     load: float
@@ -45,7 +45,7 @@ class LoadMiss:
 
     @property
     def place(self) -> Place:
-        return (self.group, self.medium, self.hosts, self.vms_per_host)
+        return (self.group, self.disk_type, self.hosts, self.vms_per_host)
 
     @property
     def miss(self) -> float:
@@ -62,10 +62,10 @@ def hold_out_load(points: Sequence[Point]) -> tuple[LoadMiss, ...]:
 
 
 def _of_place(points: Sequence[Point], place: Place, held: Sequence[Point]) -> Iterator[LoadMiss]:
-    group, medium, hosts, density = place
+    group, disk_type, hosts, density = place
     # At every host count: the density is unseen, not the cell alone.
-    left = [p for p in points if p.arm != (group, medium, density)]
-    here = [p for p in left if (p.group, p.medium, p.hosts) == (group, medium, hosts)]
+    left = [p for p in points if p.variant != (group, disk_type, density)]
+    here = [p for p in left if (p.group, p.disk_type, p.hosts) == (group, disk_type, hosts)]
     largest = _largest_rate(left, place)
     if largest is None:
         return
@@ -92,8 +92,8 @@ def _level(point: Point) -> tuple[object, ...]:
 
 
 def _largest_rate(left: Sequence[Point], place: Place) -> float | None:
-    group, medium, hosts, density = place
-    surface = surfaces(left).get((group, medium))
+    group, disk_type, hosts, density = place
+    surface = surfaces(left).get((group, disk_type))
     if surface is None:
         return None
     try:

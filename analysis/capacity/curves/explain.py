@@ -82,28 +82,28 @@ class Explanation:
         }
 
 
-def surface_of(points: Sequence[Point], group: str, medium: str) -> Surface:
-    """medium: may be empty if the group has only one. InputError if the group or medium is unknown."""
+def surface_of(points: Sequence[Point], group: str, disk_type: str) -> Surface:
+    """disk_type: may be empty if the group has only one. InputError if the group or disk type is unknown."""
     every = surfaces(points)
-    media = [one for name, one in every if name == group]
-    if not media:
+    disk_types = [one for name, one in every if name == group]
+    if not disk_types:
         known = ", ".join(sorted({name for name, _ in every}))
         raise InputError(f"there is no group {group!r}.", "--group", f"name one of {known}.")
-    if medium not in media and (medium or len(media) > 1):
-        fault = "the group has several media."
-        if medium:
-            fault = f"{group!r} was not measured on {medium!r}."
-        raise InputError(fault, "--medium", f"name one of {', '.join(media)}.")
-    return every[group, medium or media[0]]
+    if disk_type not in disk_types and (disk_type or len(disk_types) > 1):
+        fault = "the group has several disk types."
+        if disk_type:
+            fault = f"{group!r} was not measured on {disk_type!r}."
+        raise InputError(fault, "--disk-type", f"name one of {', '.join(disk_types)}.")
+    return every[group, disk_type or disk_types[0]]
 
 
 def explain(surface: Surface, vms_per_host: int, hosts: int) -> Explanation:
     """InputError if the density has no curve, or the hosts are beyond its forecast."""
-    curve = surface.arms.get(vms_per_host)
+    curve = surface.variants.get(vms_per_host)
     if curve is None or vms_per_host not in surface.scalable:
         known = ", ".join(str(v) for v in surface.scalable) or "none"
         raise InputError(
-            f"{surface.group} on {surface.medium} has no curve over hosts at {vms_per_host} VMs per host.",
+            f"{surface.group} on {surface.disk_type} has no curve over hosts at {vms_per_host} VMs per host.",
             "--vms-per-host",
             f"name a density with 3 or more host counts: {known}.",
         )

@@ -89,11 +89,11 @@ def _nothing(points: Sequence[Point]) -> str:
 
 def _scaling(surface: Surface) -> Iterator[ScalingFit]:
     for v in surface.scalable:
-        curve = surface.arms[v]
+        curve = surface.variants[v]
         a, b, c = (float(one) for one in curve.coefficients)
         yield ScalingFit(
             group=surface.group,
-            medium=surface.medium,
+            disk_type=surface.disk_type,
             vms_per_host=v,
             unit=surface.unit,
             a_s=a,
@@ -133,14 +133,14 @@ def _cells(curve: Curve, calibration: Calibration) -> tuple[CellFit, ...]:
 
 
 def _density(points: Sequence[Point], found: dict[Any, Surface]) -> Iterator[DensityFit]:
-    for (group, medium, hosts), curve in density_curves(work_cells(points)).items():
+    for (group, disk_type, hosts), curve in density_curves(work_cells(points)).items():
         if len(curve.cells) < 2:
             continue
-        surface = found[group, medium]
+        surface = found[group, disk_type]
         g, alpha, beta = density_law.law(curve.coefficients)
         yield DensityFit(
             group=group,
-            medium=medium,
+            disk_type=disk_type,
             hosts=hosts,
             unit=surface.unit,
             g_per_s=g,
@@ -163,22 +163,25 @@ def _interactions(found: dict[Any, Surface]) -> Iterator[InteractionFit]:
     # count must not be applied to another.
     for surface in found.values():
         if len(surface.densities) > 1:
-            p = _interaction_p(surface.arms)
+            p = _interaction_p(surface.variants)
             verdict: Literal["present", "absent", "untested"] = "untested"
             if p is not None:
                 verdict = "present" if p < INTERACTION_LEVEL else "absent"
-            yield InteractionFit(group=surface.group, medium=surface.medium, verdict=verdict, p=p)
+            yield InteractionFit(
+                group=surface.group, disk_type=surface.disk_type, verdict=verdict, p=p
+            )
 
 
-def _interaction_p(arms: dict[int, Curve]) -> float | None:
+def _interaction_p(variants: dict[int, Curve]) -> float | None:
     """F-test of log work times, additive model against full cells. None with fewer than 2 densities by
     2 host counts, or without repetitions, whose noise the interaction is tested against."""
-    # only counts that all arms have: the test needs a full table
-    counts = set.intersection(*({cell.x for cell in curve.cells} for curve in arms.values()))
-    if len(arms) < 2 or len(counts) < 2:
+    # only counts that all variants have: the test needs a full table
+    counts = set.intersection(*({cell.x for cell in curve.cells} for curve in variants.values()))
+    if len(variants) < 2 or len(counts) < 2:
         return None
     table = [
-        [np.log(cell.times) for cell in curve.cells if cell.x in counts] for curve in arms.values()
+        [np.log(cell.times) for cell in curve.cells if cell.x in counts]
+        for curve in variants.values()
     ]
     # var * n is the sum of squares around the cell's mean
     within = sum(float(np.var(cell)) * len(cell) for row in table for cell in row)
@@ -198,7 +201,7 @@ def _interaction_p(arms: dict[int, Curve]) -> float | None:
 
 
 def _largest_rates(points: Sequence[Point]) -> dict[Place, float]:
-    """The largest rate of an arm: the median over its builds, or a sustained load whose build has no
+    """The largest rate of a variant: the median over its builds, or a sustained load whose build has no
     measured saturation."""
     rates = grouped((p for p in points if p.quantity == "rate"), lambda p: p.place)
     # median: one slow build must not raise the rho of all the others
@@ -214,20 +217,20 @@ def _utilization(points: Sequence[Point]) -> Iterator[UtilizationFit]:
     for place, those in grouped(used, lambda point: point.place).items():
         law = fit_utilization([point.load or 0.0 for point in those], [p.value for p in those])
         if law is not None:
-            group, medium, hosts, v = place
+            group, disk_type, hosts, v = place
             yield UtilizationFit(
-                group=group, medium=medium, hosts=hosts, vms_per_host=v, **law.__dict__
+                group=group, disk_type=disk_type, hosts=hosts, vms_per_host=v, **law.__dict__
             )
 
 
 def _latency(points: Sequence[Point], rates: dict[Place, float]) -> Iterator[LatencyFit]:
     loaded = (p for p in points if p.quantity == "latency" and p.load is not None)
-    for those in grouped(loaded, lambda p: (p.group, p.medium)).values():
+    for those in grouped(loaded, lambda p: (p.group, p.disk_type)).values():
         sweeps = grouped(those, lambda p: (p.place, p.operation, p.percentile or 0.0))
         for (place, operation, percentile), curve in _curves(sweeps, rates).items():
-            group, medium, hosts, v = place
+            group, disk_type, hosts, v = place
             yield LatencyFit(
-                group=group, medium=medium, hosts=hosts, vms_per_host=v, operation=operation,
+                group=group, disk_type=disk_type, hosts=hosts, vms_per_host=v, operation=operation,
                 percentile=percentile, largest_rate=rates[place], **curve.__dict__,
             )  # fmt: skip
 
@@ -235,7 +238,7 @@ def _latency(points: Sequence[Point], rates: dict[Place, float]) -> Iterator[Lat
 def _curves(
     sweeps: dict[Sweep, list[Point]], rates: dict[Place, float]
 ) -> dict[Sweep, LatencyCurve]:
-    """Of one workload on one medium: all by the CPU if times follow it more closely, else by the load."""
+    """Of one workload on one disk_type: all by the CPU if times follow it more closely, else by the load."""
     # All together: the bottleneck does not change from cell to cell, and one cell has too few points to
     # decide. Why the CPU: docs/decisions/0037-latency-follows-utilization.md.
     by_load: dict[Sweep, LatencyCurve] = {}
@@ -260,14 +263,14 @@ def _curves(
 
 def _cliffs(found: dict[Any, Surface]) -> Iterator[str]:
     for surface in found.values():
-        for v, curve in surface.arms.items():
+        for v, curve in surface.variants.items():
             for cliff in curve.cliffs(surface.scaling.noise.of(curve)):
-                yield f"{surface.group} on {surface.medium}, {v} VMs per host: {cliff}"
+                yield f"{surface.group} on {surface.disk_type}, {v} VMs per host: {cliff}"
 
 
 def _excuses(found: dict[Any, Surface]) -> Iterator[str]:
     for surface in found.values():
-        where = f"{surface.group} on {surface.medium}"
+        where = f"{surface.group} on {surface.disk_type}"
         if not surface.scalable:
             counts = ", ".join(str(count) for count in surface.host_counts)
             only = "only one host count" if len(surface.host_counts) == 1 else "too few host counts"

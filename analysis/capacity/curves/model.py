@@ -42,7 +42,7 @@ class ScalingFit(Frozen):
     """T(n) = a + b/n + c*n (Amdahl 1967; Ernest, Venkataraman et al. 2016): seconds of work time per unit."""
 
     group: str
-    medium: str
+    disk_type: str
     vms_per_host: int
     unit: str
     a_s: float
@@ -59,7 +59,7 @@ class DensityFit(Frozen):
     """X(v) = g*v / (1 + alpha*(v-1) + beta*v*(v-1)) (USL, Gunther 2007), at one host count."""
 
     group: str
-    medium: str
+    disk_type: str
     hosts: int
     unit: str
     g_per_s: float
@@ -72,14 +72,14 @@ class DensityFit(Frozen):
 
 class InteractionFit(Frozen):
     group: str
-    medium: str
+    disk_type: str
     verdict: Literal["present", "absent", "untested"]
     p: float | None
 
 
 class Placed(Frozen):
     group: str
-    medium: str
+    disk_type: str
     hosts: int
     vms_per_host: int
 

@@ -47,7 +47,7 @@ POWER = Law(
 PLATEAU = Law(
     "plateau",
     "T = (u^-pk + e^-pk)^(1/k)",
-    "a power law up to the edge e, then another resource is the bottleneck; k is its sharpness",
+    "a power law up to the edge e, then another resource is the bottleneck; k is its precision",
     ("p", "k", "e"),
     # logaddexp: u^-pk and e^-pk underflow where k is large
     lambda u, p, k, e: np.logaddexp(-p * k * np.log(u), -p * k * np.log(e)) / k,

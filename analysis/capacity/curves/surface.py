@@ -1,8 +1,8 @@
-"""`Surface`: work time of one group on one medium, over hosts and VMs per host together.
+"""`Surface`: work time of one group on one disk type, over hosts and VMs per host together.
 
-Every density is an arm with its own curve over hosts. A density between measured ones comes from the
-density law fitted across the arms at each host count. An arm with fewer than three host counts uses the
-shape of the arm with the most, at its own level, assuming that hosts and density do not interact.
+Every density is a variant with its own curve over hosts. A density between measured ones comes from the
+density law fitted across the variants at each host count. A variant with fewer than three host counts uses the
+shape of the variant with the most, at its own level, assuming that hosts and density do not interact.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from density_study.analysis.capacity.inputs.points import Point, grouped, sizes
 FARTHEST = 1.5  # forecasts end at this multiple of the largest measured host count
 MIN_COUNTS = 3  # through two counts every law passes
 MIN_DENSITIES = 2
-# Extra log error of an arm that uses another's shape: the size of interactions observed so far.
+# Extra log error of a variant that uses another's shape: the size of interactions observed so far.
 BORROWED_SPREAD = 0.05
-# Extra log error below an arm's smallest host count; no law was better on public clusters.
+# Extra log error below a variant's smallest host count; no law was better on public clusters.
 BELOW_SPREAD = 0.2
 
 
@@ -46,40 +46,40 @@ class NotMeasuredError(Exception):
 @dataclass(frozen=True)
 class Surface:
     group: str
-    medium: str
+    disk_type: str
     unit: str
-    arms: dict[int, Curve]
+    variants: dict[int, Curve]
     scaling: Calibration
     density: Calibration
 
     @cached_property
     def host_counts(self) -> tuple[int, ...]:
-        return tuple(sorted({cell.x for curve in self.arms.values() for cell in curve.cells}))
+        return tuple(sorted({cell.x for curve in self.variants.values() for cell in curve.cells}))
 
     @cached_property
     def densities(self) -> tuple[int, ...]:
-        return tuple(sorted(self.arms))
+        return tuple(sorted(self.variants))
 
     @cached_property
     def scalable(self) -> tuple[int, ...]:
         """Densities that have their own curve over hosts."""
-        return tuple(v for v, curve in self.arms.items() if len(curve.cells) >= MIN_COUNTS)
+        return tuple(v for v, curve in self.variants.items() if len(curve.cells) >= MIN_COUNTS)
 
     def forecast(self, hosts: Floats, vms_per_host: int) -> Forecast:
         """NotMeasuredError if the density, or a curve over hosts, was not measured."""
-        if vms_per_host in self.arms:
+        if vms_per_host in self.variants:
             return self._measured_density(hosts, vms_per_host)
         return self._between(hosts, vms_per_host)
 
     def _measured_density(self, hosts: Floats, v: int) -> Forecast:
-        curve = self.arms[v]
+        curve = self.variants[v]
         measured = {cell.x for cell in curve.cells}
         if len(measured) >= MIN_COUNTS or set(hosts.astype(int)) <= measured:
             return self._own(curve, hosts)
         if not self.scalable:
             last = self.host_counts[-1]
             raise NotMeasuredError(
-                f"{self.group} on {self.medium} was measured only at {_words(self.host_counts)} "
+                f"{self.group} on {self.disk_type} was measured only at {_words(self.host_counts)} "
                 f"host{'s' if self.host_counts != (1,) else ''}, so its scaling with hosts is unknown; "
                 f"measure at 3 or more host counts, for example {_words((last, 2 * last, 4 * last))}"
             )
@@ -94,10 +94,10 @@ class Surface:
         return Forecast(found.moved(0.0, np.outer(below, below)), notes)
 
     def _borrowed(self, curve: Curve, hosts: Floats) -> Forecast:
-        lender = max(self.scalable, key=lambda v: len(self.arms[v].cells))
-        shape = self.arms[lender]
+        lender = max(self.scalable, key=lambda v: len(self.variants[v].cells))
+        shape = self.variants[lender]
         there = self.scaling.predict(shape, curve.x).log_time
-        gaps = np.log(curve.levels) - there  # this arm's level relative to the lender's
+        gaps = np.log(curve.levels) - there  # this variant's level relative to the lender's
         base = beyond.predict(self.scaling, shape, hosts)
         noise = float(base.shares @ base.cells) + base.repeat / float(curve.repeats.mean())
         off = BORROWED_SPREAD**2 + noise / len(gaps)  # more counts do not remove the interaction
@@ -108,11 +108,11 @@ class Surface:
         measured = [one for one in self.densities if one >= 1]
         if len(measured) < MIN_DENSITIES or not measured[0] < v < measured[-1]:
             raise NotMeasuredError(
-                f"{self.group} on {self.medium} was measured at {_words(self.densities)} VMs per host, "
+                f"{self.group} on {self.disk_type} was measured at {_words(self.densities)} VMs per host, "
                 f"not at {v} and not on both sides of {v}; measure at {v}"
             )
         at = np.array([float(v)])
-        here = [c for one in measured for c in self.arms[one].cells if c.x == hosts[0]]
+        here = [c for one in measured for c in self.variants[one].cells if c.x == hosts[0]]
         # measured repetitions at this count are better than predictions of them, and bring their noise
         if len(hosts) == 1 and len(here) == len(measured):
             cells = tuple(Cell(one, c.times) for one, c in zip(measured, here, strict=True))
@@ -126,7 +126,7 @@ class Surface:
         # What the law over densities errs at one host count it errs at all: it has the same densities.
         sds = np.sqrt([one.covariance[0, 0] for one in across])
         predictions = [part.prediction for part in parts.values()]
-        # Errors of the arms are related in an unknown way: the least certain arm's stand for all.
+        # Errors of the variants are related in an unknown way: the least certain variant's stand for all.
         worst = max(predictions, key=lambda one: np.trace(one.covariance))
         by = np.array([one.log_time[0] for one in across]) - worst.log_time
         prediction = worst.moved(by, np.outer(sds, sds))
@@ -135,39 +135,39 @@ class Surface:
 
 
 def surfaces(points: Iterable[Point]) -> dict[tuple[str, str], Surface]:
-    """(group, medium) to its surface; calibrations are shared by all groups of the points."""
+    """(group, disk type) to its surface; calibrations are shared by all groups of the points."""
     used = sizes(points)
     cells = work_cells(used)
-    arms: dict[tuple[str, str], dict[int, Curve]] = defaultdict(dict)
-    for (group, medium, v), those in groupby(sorted(cells.items()), key=lambda one: one[0][:3]):
-        arm = tuple(Cell(hosts, times) for (*_, hosts), times in those)
-        arms[group, medium][v] = Curve(scaling, arm)
-    curves = [curve for one in arms.values() for curve in one.values()]
+    variants: dict[tuple[str, str], dict[int, Curve]] = defaultdict(dict)
+    for (group, disk_type, v), those in groupby(sorted(cells.items()), key=lambda one: one[0][:3]):
+        variant = tuple(Cell(hosts, times) for (*_, hosts), times in those)
+        variants[group, disk_type][v] = Curve(scaling, variant)
+    curves = [curve for one in variants.values() for curve in one.values()]
     over_hosts = calibrate(curves, scaling.SHAPES)
     over_densities = calibrate(list(density_curves(cells).values()), density.SHAPES)
-    units = {(point.group, point.medium): point.unit for point in used}
+    units = {(point.group, point.disk_type): point.unit for point in used}
     return {
         key: Surface(*key, units[key], found, over_hosts, over_densities)
-        for key, found in arms.items()
+        for key, found in variants.items()
     }
 
 
-# (group, medium, VMs per host, hosts) to the work times there
+# (group, disk type, VMs per host, hosts) to the work times there
 Cells = dict[tuple[str, str, int, int], tuple[float, ...]]
 
 
 def work_cells(points: Sequence[Point]) -> Cells:
     """The times and rates among the points, as work times by cell."""
-    cells = grouped(sizes(points), lambda point: (*point.arm, point.hosts))
+    cells = grouped(sizes(points), lambda point: (*point.variant, point.hosts))
     return {key: tuple(point.work_time_s for point in found) for key, found in cells.items()}
 
 
 def density_curves(cells: Cells) -> dict[tuple[str, str, int], Curve]:
-    """(group, medium, hosts) to the curve over VMs per host; the bare host is not on it."""
+    """(group, disk type, hosts) to the curve over VMs per host; the bare host is not on it."""
     found: dict[tuple[str, str, int], list[Cell]] = defaultdict(list)
-    for (group, medium, v, hosts), times in sorted(cells.items()):
+    for (group, disk_type, v, hosts), times in sorted(cells.items()):
         if v >= 1:
-            found[group, medium, hosts].append(Cell(v, times))
+            found[group, disk_type, hosts].append(Cell(v, times))
     return {place: Curve(density, tuple(one)) for place, one in found.items()}
 
 

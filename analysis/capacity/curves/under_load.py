@@ -1,4 +1,4 @@
-"""Laws of an arm under load: its utilization, and its latency.
+"""Laws of a variant under load: its utilization, and its latency.
 
 Utilization: U = U0 + S*X, from monitor samples at several loads (P. Denning and J. Buzen, The Operational
 Analysis of Queueing Network Models, 1978). U0 is what runs anyway, S the percent of the hosts' cores that
@@ -6,7 +6,7 @@ one thing a second takes. Both are not negative. Above 100 % there is nothing, s
 there is beyond saturation.
 
 Latency: R(rho) = S * (1 + k * stretch(rho, c)), fitted for each percentile by itself. rho is the load
-over the largest rate of the same arm.
+over the largest rate of the same variant.
 
 A curve of the CPU replaces rho by the share of the hosts' cores used during the same trial (busy). Unlike a
 rate, it shows that a shared or throttled machine was slower at that time; near saturation, a few percent of

@@ -1,6 +1,6 @@
 """`Catalogue`: hosts to buy or rent, with prices, their date and basis. Written by the user.
 
-Disks are given by medium. `cpu_speed` is the speed of one core over one core of `measured_on`, the host
+Disks are given by disk type. `cpu_speed` is the speed of one core over one core of `measured_on`, the host
 the points were measured on; its range is the calibration's own error. Numbers outside of a plausible range
 are refused, because they are slips of units.
 """
@@ -27,7 +27,7 @@ Gbits = Annotated[float, between(0.1, 1600, "Gbit/s", "in Mbit/s")]
 
 
 class DiskRate(FiniteModel):
-    medium: str
+    disk_type: str
     count: Annotated[int, between(1, 400, "disks", "the number of a whole rack")]
     mib_s: Annotated[float, between(5, 50_000, "MiB/s of one disk", "in GB/s or KiB/s")] | None = (
         Field(None, description="sequential, of one disk, by its data sheet")
@@ -91,8 +91,8 @@ class HostType(FiniteModel):
         return self
 
     @property
-    def media(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(disk.medium for disk in self.disks))
+    def disk_types(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(disk.disk_type for disk in self.disks))
 
     @property
     def is_priced(self) -> bool:
@@ -128,15 +128,15 @@ class HostType(FiniteModel):
             return "bought"
         return f"reserved, {self.commit_years} y" if self.commit_years else "on demand"
 
-    def size_gib(self, medium: str) -> float:
-        return sum(disk.size_gib * disk.count for disk in self.disks if disk.medium == medium)
+    def size_gib(self, disk_type: str) -> float:
+        return sum(disk.size_gib * disk.count for disk in self.disks if disk.disk_type == disk_type)
 
-    def disks_of(self, medium: str) -> tuple[CatalogueDisk, ...]:
-        return tuple(disk for disk in self.disks if disk.medium == medium)
+    def disks_of(self, disk_type: str) -> tuple[CatalogueDisk, ...]:
+        return tuple(disk for disk in self.disks if disk.disk_type == disk_type)
 
-    def mib_s(self, medium: str) -> float | None:
-        """Sequential rate of all its disks of a medium; None if a disk has no rate."""
-        disks = self.disks_of(medium)
+    def mib_s(self, disk_type: str) -> float | None:
+        """Sequential rate of all its disks of a disk type; None if a disk has no rate."""
+        disks = self.disks_of(disk_type)
         rates = [disk.mib_s * disk.count for disk in disks if disk.mib_s is not None]
         return sum(rates) if disks and len(rates) == len(disks) else None
 
@@ -149,8 +149,8 @@ class MeasuredOn(FiniteModel):
     disks: tuple[DiskRate, ...] = Field((), description="without them, no rate is raised")
     network_gbit_s: Gbits | None = None
 
-    def disks_of(self, medium: str) -> tuple[DiskRate, ...]:
-        return tuple(disk for disk in self.disks if disk.medium == medium)
+    def disks_of(self, disk_type: str) -> tuple[DiskRate, ...]:
+        return tuple(disk for disk in self.disks if disk.disk_type == disk_type)
 
 
 class Site(FiniteModel):

@@ -21,4 +21,4 @@ def labelled(source: str, points: Sequence[Point]) -> str:
 
 def _measured(point: Point) -> tuple[str, int, int, str, float]:
     """What was measured, without the file that it comes from."""
-    return point.group, point.hosts, point.vms_per_host, point.medium, point.value
+    return point.group, point.hosts, point.vms_per_host, point.disk_type, point.value

@@ -1,6 +1,6 @@
 """`Point`: one measured value, and the reader of points.csv.
 
-Columns: group, hosts, vms_per_host, medium, value, unit, repetition. Three more may follow: `load` (the
+Columns: group, hosts, vms_per_host, disk_type, value, unit, repetition. Three more may follow: `load` (the
 rate achieved while a latency or a utilization was measured, things a second), `percentile` (makes a
 time a latency) and `operation` (of a latency: READ, SCAN, ...). A lone job's time needs none.
 """
@@ -22,7 +22,7 @@ from density_study.analysis.capacity.inputs.unit import Unit, parse_unit
 from density_study.cluster.model.errors import InputError
 from density_study.workloads.base.values import Frozen
 
-COLUMNS = ("group", "hosts", "vms_per_host", "medium", "value", "unit", "repetition")
+COLUMNS = ("group", "hosts", "vms_per_host", "disk_type", "value", "unit", "repetition")
 NEEDED = COLUMNS[:-1]
 MOST = 10_000  # maximum of hosts, and of VMs per host; more is a typing error
 NUMBER = re.compile(
@@ -32,8 +32,8 @@ NUMBER = re.compile(
 _THREE_DIGITS = re.compile(r"[+-]?[1-9][0-9]{0,2}\.[0-9]{3}")
 SEPARATED = re.compile(r"[+-]?\d[\d.,_' \u00a0\u202f]*")
 Quantity = Literal["time", "rate", "latency", "utilization"]
-Arm = tuple[str, str, int]  # group, medium, VMs per host: identifies a curve over hosts
-Place = tuple[str, str, int, int]  # group, medium, hosts, VMs per host
+Variant = tuple[str, str, int]  # group, disk type, VMs per host: identifies a curve over hosts
+Place = tuple[str, str, int, int]  # group, disk type, hosts, VMs per host
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
 
@@ -44,7 +44,7 @@ class Point(Frozen):
     group: str
     hosts: int = Field(ge=1)
     vms_per_host: int = Field(ge=0, description="0: the bare host")
-    medium: str
+    disk_type: str
     quantity: Quantity
     value: float = Field(gt=0)
     unit: str = Field(description="canonical: s, ops/s, MiB/s, percent")
@@ -59,12 +59,12 @@ class Point(Frozen):
     source: str = ""
 
     @property
-    def arm(self) -> Arm:
-        return (self.group, self.medium, self.vms_per_host)
+    def variant(self) -> Variant:
+        return (self.group, self.disk_type, self.vms_per_host)
 
     @property
     def place(self) -> Place:
-        return (self.group, self.medium, self.hosts, self.vms_per_host)
+        return (self.group, self.disk_type, self.hosts, self.vms_per_host)
 
     @property
     def work_time_s(self) -> float:
@@ -132,15 +132,15 @@ class _Line:
         unit = self._unit()
         load, percentile = self._optional("load"), self._optional("percentile")
         quantity = self._quantity(unit, load, percentile)
-        group, medium = self._text("group"), self._cell("medium") or "unknown"
+        group, disk_type = self._text("group"), self._cell("disk_type") or "unknown"
         hosts, vms = self._whole("hosts", 1), self._whole("vms_per_host", 0)
-        cell = (group, medium, hosts, vms, quantity, percentile, load, self._cell("operation"))
+        cell = (group, disk_type, hosts, vms, quantity, percentile, load, self._cell("operation"))
         seen[cell] += 1
         return Point(
             group=group,
             hosts=hosts,
             vms_per_host=vms,
-            medium=medium,
+            disk_type=disk_type,
             quantity=quantity,
             value=self._value(unit),
             unit=unit.canonical,

@@ -59,7 +59,7 @@ class Retention(FiniteModel):
 
     name: str
     gib: UncertainValue
-    medium: Literal["sequential", "random"] = Field(
+    access: Literal["sequential", "random"] = Field(
         "sequential", description="random: lies with HBase"
     )
     days: UncertainValue = Field(description="how long it is kept")

@@ -1,7 +1,7 @@
 """Points of a study's run, from its tables: valid trials only, one point per trial and number.
 
-The group is the setting without its target rate, so that a sweep of targets and the saturation they are a
-share of are in one group; an arm's version and configuration are part of it. Trials without a target give
+The group is the test case without its target rate, so that a sweep of targets and the saturation they are a
+share of are in one group; a variant's version and configuration are part of it. Trials without a target give
 rates. Trials with a target give utilizations at the achieved load and, if they sustained it, latencies
 (intended time if recorded).
 """
@@ -29,7 +29,7 @@ CLUSTER_CPU = ("host-less-client:", *ALL_CPU)  # without the client, if it was m
 
 
 def run_points(run_root: Path) -> tuple[Point, ...]:
-    """InputError if the run has no valid trial of known density and medium, or is a rehearsal; StudyError if
+    """InputError if the run has no valid trial of known density and disk type, or is a rehearsal; StudyError if
     it was not analysed."""
     trials = read_table(run_root, tables.TRIALS).set_index("trial")
     if (trials["provider"] == SIMULATED).any():
@@ -41,7 +41,7 @@ def run_points(run_root: Path) -> tuple[Point, ...]:
     hosts = {str(trial): set(names) for trial, names in workers.groupby("trial")["host"]}
     valid = trials[verdicts.reindex(trials.index) == "valid"].sort_values("order")
     # imported records may lack them, and a point without its place in the model is none
-    valid = valid[valid["vms_per_host"].notna() & (valid["medium"] != "unknown")]
+    valid = valid[valid["vms_per_host"].notna() & (valid["disk_type"] != "unknown")]
     valid = valid[valid.index.isin(hosts)]
     if "studied" in valid:  # tables of earlier versions, which had no searches, lack it
         valid = valid[valid["studied"] | valid["overhead_pair"].notna()]
@@ -57,7 +57,7 @@ def run_points(run_root: Path) -> tuple[Point, ...]:
     ]
     if not points:
         raise InputError(
-            "the run has no valid trial of known density and medium.",
+            "the run has no valid trial of known density and disk type.",
             str(run_root),
             "name a run that has one.",
         )
@@ -65,7 +65,7 @@ def run_points(run_root: Path) -> tuple[Point, ...]:
 
 
 def _with_shares(points: Sequence[Point]) -> Iterator[Point]:
-    # Saturation of the same build: builds of an arm differ by a few percent, and near saturation that
+    # Saturation of the same build: builds of a variant differ by a few percent, and near saturation that
     # multiplies a latency.
     reached = {_build(point): point.value for point in points if point.quantity == "rate"}
     for point in points:
@@ -75,8 +75,8 @@ def _with_shares(points: Sequence[Point]) -> Iterator[Point]:
 
 
 def _build(point: Point) -> tuple[object, ...]:
-    """The build and its workload: each repetition has one build per arm."""
-    return (*point.arm, point.hosts, point.repetition)
+    """The build and its workload: each repetition has one build per variant."""
+    return (*point.variant, point.hosts, point.repetition)
 
 
 def _of_trial(
@@ -93,7 +93,7 @@ def _of_trial(
             group=_group(row),
             hosts=len(hosts),
             vms_per_host=int(row["vms_per_host"]),
-            medium=str(row["medium"]),
+            disk_type=str(row["disk_type"]),
             quantity=quantity,
             value=value,
             unit=unit,
@@ -102,7 +102,7 @@ def _of_trial(
             **more,
         )
 
-    has_target = bool(TARGET.search(str(row["setting"])))
+    has_target = bool(TARGET.search(str(row["test_case"])))
     if not has_target:
         yield point("rate", rate, kind.rate_unit)
     used = _host_cpu(metrics, hosts, CLUSTER_CPU)
@@ -119,8 +119,8 @@ def _of_trial(
 
 
 def _group(row: pd.Series) -> str:
-    """The setting without its target, and what else distinguishes the arm beside density and medium."""
-    return " ".join((TARGET.sub("", str(row["setting"])), *map(str, row.get("levels", ()))))
+    """The test case without its target, and what else distinguishes the variant beside density and disk type."""
+    return " ".join((TARGET.sub("", str(row["test_case"])), *map(str, row.get("levels", ()))))
 
 
 def _held(row: pd.Series, rate: float) -> bool:

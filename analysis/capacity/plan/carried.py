@@ -35,7 +35,7 @@ class Purchase(Frozen):
     host_type: str
     price: str = Field(description="bought, on demand, or reserved for a term")
     vms_per_host: int
-    media: tuple[str, ...]
+    disk_types: tuple[str, ...]
     years: tuple[Year, ...]
     usd: float | None = Field(description="of all years, with whole terms")
     usd_per_genome: float | None
@@ -58,8 +58,8 @@ class Carried(Frozen):
     host_type: str
     hosts: int
     vms_per_host: int
-    medium_sequential: str
-    medium_random: str
+    disk_type_sequential: str
+    disk_type_random: str
     genomes_per_day: float = Field(
         description="the largest load that meets every SLO in nine of ten draws, with one host failed"
     )

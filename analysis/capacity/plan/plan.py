@@ -38,7 +38,7 @@ class Load(Frozen):
 
 class StageRow(Frozen):
     stage: str
-    medium: str = Field(description="medium of its data; - if it moves none")
+    disk_type: str = Field(description="disk type of its data; - if it moves none")
     hours: Quantiles = Field(description="service time of one genome, without waiting")
     share: Quantiles = Field(description="share of the compute slots, in the busiest hour")
 
@@ -54,7 +54,7 @@ class Evidence(Frozen):
 class Alternative(Frozen):
     host_type: str
     vms_per_host: int
-    media: tuple[str, ...]
+    disk_types: tuple[str, ...]
     hosts: int
     usd_per_genome: float
     bottleneck: str
@@ -79,8 +79,8 @@ class Plan(Frozen):
     hosts_needed: Quantiles = Field(description="by draw, with one host failed")
     vms_per_host: int
     vms: int
-    medium_sequential: str
-    medium_random: str
+    disk_type_sequential: str
+    disk_type_random: str
     usd_per_genome: Quantiles = Field(
         description="of the hosts that each draw needs, with price errors"
     )
@@ -102,7 +102,9 @@ class Plan(Frozen):
     sensitivity: tuple[str, ...] = Field(description="what would change the result")
     evidence: tuple[Evidence, ...]
     alternatives: tuple[Alternative, ...]
-    left_out: tuple[str, ...] = Field(description="host types, densities and media not considered")
+    left_out: tuple[str, ...] = Field(
+        description="host types, densities and disk types not considered"
+    )
     warnings: tuple[str, ...]
     price_basis: str
     price_date: str
@@ -158,12 +160,12 @@ def plan_sentence(plan: Plan) -> str:
     vms = f"{plan.vms_per_host} VM{'s' if plan.vms_per_host > 1 else ''}"
     if plan.vms_per_host == 0:
         vms = "the bare host"
-    media = plan.medium_sequential
-    if plan.medium_random != plan.medium_sequential:
-        media = f"files on {plan.medium_sequential}, HBase on {plan.medium_random}"
+    disk_types = plan.disk_type_sequential
+    if plan.disk_type_random != plan.disk_type_sequential:
+        disk_types = f"files on {plan.disk_type_sequential}, HBase on {plan.disk_type_random}"
     label = "EXAMPLE, made-up figures: " if plan.example else ""
     return (
-        f"{label}{plan.hosts} hosts of type {plan.host_type}, {vms} each, {media}: {plan.genomes_per_day:g} "
+        f"{label}{plan.hosts} hosts of type {plan.host_type}, {vms} each, {disk_types}: {plan.genomes_per_day:g} "
         f"genomes/day at {plan.usd_per_genome_as_bought:.2f} USD per genome, with a probability of "
         f"{plan.survival.all_slos:.0%} that all SLOs are met with one host failed. {plan.bottleneck} is the "
         f"bottleneck. What changes it most: {plan.sensitivity[0]}."
@@ -189,8 +191,8 @@ def facts(plan: Plan) -> Iterator[tuple[str, str]]:
     if plan.query_p95_s is not None:
         yield "query, s", spread(plan.query_p95_s, ".2f")
     yield "all SLOs met with any one host failed", f"with probability {plan.survival.all_slos:.0%}"
-    for medium, tib in plan.storage_tib.items():
-        yield f"data on {medium}, TiB", spread(tib, ",.0f")
+    for disk_type, tib in plan.storage_tib.items():
+        yield f"data on {disk_type}, TiB", spread(tib, ",.0f")
     for resource, rate in plan.operations_per_usd_hour.items():
         yield f"{resource} per second, per USD per hour", f"{rate:,.0f}"
     yield "prices", f"{plan.price_basis}, {plan.price_date}"

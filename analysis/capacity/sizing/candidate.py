@@ -1,4 +1,4 @@
-"""`Candidate`: one host type at one density, with a medium for sequential and one for random data.
+"""`Candidate`: one host type at one density, with a disk type for sequential and one for random data.
 
 A resource needs the smallest h such that h - 1 hosts carry it, so that any one of the identical hosts may
 fail (N + 1 redundancy). If more hosts are bought than the forecast of a resource covers, its rate stays
@@ -73,11 +73,11 @@ class ResourceSupply:
 class Candidate:
     host: HostType
     vms_per_host: int
-    medium_sequential: str
-    medium_random: str
+    disk_type_sequential: str
+    disk_type_random: str
     slots: Slots
     provided: tuple[ResourceSupply, ...]
-    # medium to GiB that a host stores
+    # disk type to GiB that a host stores
     space_gib: Mapping[str, float] = field(repr=False)
     query: QueryCurve | None
     host_day_usd: float
@@ -94,16 +94,16 @@ class Candidate:
 
     @cached_property
     def stored_gib(self) -> dict[str, Floats]:
-        """Medium to GiB to store (draws,). Scratch space lies with the files, for as long as a genome stays:
+        """Disk type to GiB to store (draws,). Scratch space lies with the files, for as long as a genome stays:
         as simulated, or at least its critical path."""
         demand = self.demand
         files, rows = demand.kept_gib("sequential"), demand.kept_gib("random")
         if demand.profile.stages:
             stay_s = self.path_s() if self.simulated_stay_s is None else self.simulated_stay_s
             files = files + demand.scratch_gib(stay_s)
-        if self.medium_sequential == self.medium_random:  # files and rows share the disks
-            return {self.medium_sequential: files + rows}
-        return {self.medium_sequential: files, self.medium_random: rows}
+        if self.disk_type_sequential == self.disk_type_random:  # files and rows share the disks
+            return {self.disk_type_sequential: files + rows}
+        return {self.disk_type_sequential: files, self.disk_type_random: rows}
 
     @cached_property
     def needs(self) -> dict[str, Floats]:
@@ -113,8 +113,8 @@ class Candidate:
             found[COMPUTE] = np.ceil(self.slots.compute_hosts() / self.rho_max) + 1.0
         for one in self.provided:
             found[one.resource] = one.need()
-        for medium, gib in self.stored_gib.items():
-            found[f"storage on {medium}"] = np.ceil(gib / self.space_gib[medium]) + 1.0
+        for disk_type, gib in self.stored_gib.items():
+            found[f"storage on {disk_type}"] = np.ceil(gib / self.space_gib[disk_type]) + 1.0
         return found
 
     @cached_property
@@ -142,9 +142,9 @@ class Candidate:
         )
         for one in self.provided:
             found[one.resource] = (one.rho(hosts), one.limit)
-        for medium, gib in self.stored_gib.items():
-            space = self.space_gib[medium] * hosts
-            found[f"storage on {medium}"] = (gib / space, np.ones_like(some))
+        for disk_type, gib in self.stored_gib.items():
+            space = self.space_gib[disk_type] * hosts
+            found[f"storage on {disk_type}"] = (gib / space, np.ones_like(some))
         return found
 
     def stage_s(self, stage: Stage, hosts: int) -> Floats:

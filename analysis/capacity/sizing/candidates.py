@@ -45,7 +45,7 @@ class Search:
     densities: tuple[int, ...]
     refused: Counter[str] = field(default_factory=Counter)
     warnings: dict[str, None] = field(default_factory=dict)
-    # (host type, medium, resource) to what was assumed about its rate
+    # (host type, disk type, resource) to what was assumed about its rate
     transfers: dict[tuple[str, str, Resource], str] = field(default_factory=dict)
 
     @classmethod
@@ -85,11 +85,13 @@ class Search:
         if forbidden is not None:
             self.refused[forbidden] += 1
             return
-        media = slots.host.media
-        sequential = {one: _attempt(partial(self._provided, slots, one, True)) for one in media}
-        random = {one: _attempt(partial(self._provided, slots, one, False)) for one in media}
-        queries = {one: _attempt(partial(self._query, slots, one)) for one in media}
-        for first, second in product(media, media):
+        disk_types = slots.host.disk_types
+        sequential = {
+            one: _attempt(partial(self._provided, slots, one, True)) for one in disk_types
+        }
+        random = {one: _attempt(partial(self._provided, slots, one, False)) for one in disk_types}
+        queries = {one: _attempt(partial(self._query, slots, one)) for one in disk_types}
+        for first, second in product(disk_types, disk_types):
             parts = (sequential[first], random[second], queries[second])
             missing = [str(part) for part in parts if isinstance(part, NotMeasuredError)]
             self.refused.update(missing)
@@ -108,13 +110,13 @@ class Search:
         return Candidate(
             host=slots.host,
             vms_per_host=slots.vms_per_host,
-            medium_sequential=first,
-            medium_random=second,
+            disk_type_sequential=first,
+            disk_type_random=second,
             slots=slots,
             provided=(*sequential, *random),
             space_gib={
-                medium: slots.host.size_gib(medium) * self.demand.profile.storage.fill
-                for medium in (first, second)
+                disk_type: slots.host.size_gib(disk_type) * self.demand.profile.storage.fill
+                for disk_type in (first, second)
             },
             query=query,
             host_day_usd=slots.host.usd_per_day(self.catalogue.site)
@@ -128,34 +130,36 @@ class Search:
             return one
         return replace(one, limit=np.minimum(one.limit, query.allowed_rho(promise.limit_s)))
 
-    def _provided(self, slots: Slots, medium: str, sequential: bool) -> tuple[ResourceSupply, ...]:
+    def _provided(
+        self, slots: Slots, disk_type: str, sequential: bool
+    ) -> tuple[ResourceSupply, ...]:
         wanted = [r for r in self.demand.resources() if (r in SEQUENTIAL) == sequential]
-        return tuple(self._one(slots, medium, resource) for resource in wanted)
+        return tuple(self._one(slots, disk_type, resource) for resource in wanted)
 
-    def _one(self, slots: Slots, medium: str, resource: Resource) -> ResourceSupply:
+    def _one(self, slots: Slots, disk_type: str, resource: Resource) -> ResourceSupply:
         limit = np.full(self.demand.question.draws, self.demand.profile.rho_max)
         required = self.demand.per_s(resource)
         if resource in SEQUENTIAL and self.market.group(resource) is None:
-            supply = self._by_data_sheet(slots.host, medium, resource)
+            supply = self._by_data_sheet(slots.host, disk_type, resource)
             return ResourceSupply(resource, supply, np.ones_like(limit), required, limit)
-        supply = self.market.supply(resource, slots.vms_per_host, medium)
+        supply = self.market.supply(resource, slots.vms_per_host, disk_type)
         for note in supply.notes:
             self.warnings[f"{supply.group}: {note}"] = None
         host, measured_on = slots.host, self.catalogue.measured_on
-        carried = transfer(resource, medium, host, slots.speed, measured_on)
+        carried = transfer(resource, disk_type, host, slots.speed, measured_on)
         assumed = carried.note(measured_on.name)
         if assumed is not None:
-            self.transfers[host.name, medium, resource] = assumed
+            self.transfers[host.name, disk_type, resource] = assumed
         copies = self.demand.profile.storage.replication
-        ceiling = ceiling_per_host(resource, medium, host, copies)
+        ceiling = ceiling_per_host(resource, disk_type, host, copies)
         return ResourceSupply(resource, supply, carried.factor, required, limit, ceiling)
 
-    def _by_data_sheet(self, host: HostType, medium: str, resource: Resource) -> MeasuredSupply:
+    def _by_data_sheet(self, host: HostType, disk_type: str, resource: Resource) -> MeasuredSupply:
         """Sequential rate of the catalogue's disks, if HDFS was not measured."""
-        rate = host.mib_s(medium)
+        rate = host.mib_s(disk_type)
         if rate is None:
             raise NotMeasuredError(
-                f"no measured group provides {resource}, and {host.name} has no mib_s for {medium}: "
+                f"no measured group provides {resource}, and {host.name} has no mib_s for {disk_type}: "
                 "measure TestDFSIO, or give the disks' rate"
             )
         assumed = f"its rate is {DISK_EFFICIENCY:g} (assumed) of that in the disks' data sheets"
@@ -168,7 +172,7 @@ class Search:
         rates = (rate * DISK_EFFICIENCY / copies * error)[:, None] * hosts[None, :]
         return MeasuredSupply("the catalogue's disks", hosts, rates, CATALOGUE_HOSTS, ())
 
-    def _query(self, slots: Slots, medium: str) -> QueryCurve | None:
+    def _query(self, slots: Slots, disk_type: str) -> QueryCurve | None:
         promise = self.demand.question.query
         if promise is None or self.demand.profile.query is None:
             return None
@@ -177,27 +181,29 @@ class Search:
             raise NotMeasuredError(
                 "no measured group provides hbase_scan, which the query SLO needs"
             )
-        found = query_fit(self.market.model, group, medium, slots.vms_per_host, promise.percentile)
-        # Common random numbers: every density and medium gets the same draws, so that they are compared
+        found = query_fit(
+            self.market.model, group, disk_type, slots.vms_per_host, promise.percentile
+        )
+        # Common random numbers: every density and disk type gets the same draws, so that they are compared
         # without noise. Student's t, because the spread has only loads - 2 degrees of freedom.
         rng = np.random.default_rng([self.demand.question.seed, 4])
         degrees = max(1, found.loads - 2)
         misfit = np.exp(
             np.clip(rng.standard_t(degrees, len(slots.speed)) * found.spread, -1.5, 1.5)
         )
-        speed = latency_speed(medium, slots.host, slots.speed, self.catalogue.measured_on)
+        speed = latency_speed(disk_type, slots.host, slots.speed, self.catalogue.measured_on)
         curve = QueryCurve(found, self.demand.drawn["query.scans"] * misfit / speed)
         if float((curve.allowed_rho(promise.limit_s) > 0).mean()) < SURE:
             idle = float(np.median(curve.seconds(np.zeros_like(slots.speed))))
             raise NotMeasuredError(
                 f"{promise} cannot be met: a query of {group} takes {idle:.3g} s on the idle cluster "
-                f"({slots.vms_per_host} VMs per host, {medium})"
+                f"({slots.vms_per_host} VMs per host, {disk_type})"
             )
         return curve
 
 
 def _attempt(make: Callable[[], T]) -> T | NotMeasuredError:
-    """What `make` returns, or why it was not measured: one medium's reason must not end the search."""
+    """What `make` returns, or why it was not measured: one disk type's reason must not end the search."""
     try:
         return make()
     except NotMeasuredError as error:

@@ -54,7 +54,7 @@ def carry(
         return _excuse(standing)
     load, sized = rounded_down(found[0]), found[1]
     one = sized.candidate
-    key = (one.vms_per_host, one.medium_sequential, one.medium_random)
+    key = (one.vms_per_host, one.disk_type_sequential, one.disk_type_random)
     bound, share = _first_limit(standing, key, found[0])
     return Carried(
         created=utc_now(),
@@ -63,8 +63,8 @@ def carry(
         host_type=host.name,
         hosts=sized.hosts,
         vms_per_host=one.vms_per_host,
-        medium_sequential=one.medium_sequential,
-        medium_random=one.medium_random,
+        disk_type_sequential=one.disk_type_sequential,
+        disk_type_random=one.disk_type_random,
         genomes_per_day=load,
         holds=sized.holds,
         bottleneck=bound,
@@ -103,13 +103,13 @@ def rounded_down(load: float) -> float:
 
 
 def _changes(standing: Standing, sized: Sized, load: float) -> Iterator[Change]:
-    """One more host, one more disk of each medium in every host, and the neighbouring densities."""
+    """One more host, one more disk of each disk type in every host, and the neighbouring densities."""
     one, host = sized.candidate, standing.host
     fixed = replace(standing, densities=(one.vms_per_host,))
     tried = [("one more host", replace(fixed, count=fixed.count + 1))]
-    for medium in dict.fromkeys((one.medium_sequential, one.medium_random)):
-        name = f"one more {medium} disk in each host"
-        tried.append((name, replace(fixed, host=more_disks(host, medium))))
+    for disk_type in dict.fromkeys((one.disk_type_sequential, one.disk_type_random)):
+        name = f"one more {disk_type} disk in each host"
+        tried.append((name, replace(fixed, host=more_disks(host, disk_type))))
     for density in neighbours(standing.search.densities, one.vms_per_host):
         name = f"{density} VM{'s' * (density > 1)} per host" if density else "bare hosts"
         tried.append((name, replace(standing, densities=(density,))))
@@ -147,6 +147,6 @@ def _excuse(standing: Standing) -> Excuse:
         genomes_per_day=0.0,
         profile=search.demand.profile.profile,
         slos=question.slos,
-        reasons=(*dict.fromkeys(reasons), *others) or ("no density and medium remains",),
+        reasons=(*dict.fromkeys(reasons), *others) or ("no density and disk type remains",),
         next_steps=("add hosts, relax the SLO, or measure what the reasons name",),
     )

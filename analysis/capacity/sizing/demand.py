@@ -69,13 +69,13 @@ class Demand:
     def queries_per_s(self) -> Floats:
         return self.drawn["query.per_s"] * self.drawn["peak"] / self.drawn["availability"]
 
-    def kept_gib(self, medium: str) -> Floats:
+    def kept_gib(self, disk_type: str) -> Floats:
         """GiB of disk for data in HBase (`random`) or in files (`sequential`) over the horizon (draws,)."""
         # gib * (genomes per day * min(days retained, horizon) + cohort at start) * replication
         storage = self.profile.storage
         total: Floats = np.zeros(self.question.draws)
         for kept in storage.kept:
-            if kept.medium == medium:
+            if kept.access == disk_type:
                 days = np.minimum(self.drawn[f"storage.{kept.name}.days"], storage.horizon_days)
                 genomes = self.question.genomes_per_day * days + storage.genomes_at_start
                 gib = self.drawn[f"storage.{kept.name}.gib"]

@@ -92,10 +92,12 @@ def full(standing: Standing, key: Key, grows: Growth) -> tuple[Full, ...]:
         limits.append(_full(words, grows.days_until(load), grows))
     one = standing.candidate(key, grows.today)
     if one is not None:
-        for medium in one.space_gib:
+        for disk_type in one.space_gib:
             limits.append(
                 _full(
-                    f"data fill the disks of {medium}", _disks(one, medium, standing, grows), grows
+                    f"data fill the disks of {disk_type}",
+                    _disks(one, disk_type, standing, grows),
+                    grows,
                 )
             )
     return tuple(sorted(limits, key=lambda one: float("inf") if one.days is None else one.days))
@@ -108,12 +110,12 @@ def _full(limit: str, days: float | None, grows: Growth) -> Full:
     return Full(limit=limit, days=days, date=at.isoformat())
 
 
-def _disks(one: Candidate, medium: str, standing: Standing, grows: Growth) -> float | None:
-    """Days until the data of a medium no longer fit with one host failed; None if they always do."""
-    space = one.space_gib[medium] * (standing.count - 1)
+def _disks(one: Candidate, disk_type: str, standing: Standing, grows: Growth) -> float | None:
+    """Days until the data of a disk type no longer fit with one host failed; None if they always do."""
+    space = one.space_gib[disk_type] * (standing.count - 1)
 
     def fits(days: float) -> bool:
-        gib = kept_gib(one, medium, grows, days)
+        gib = kept_gib(one, disk_type, grows, days)
         return float(np.quantile(gib, SURE, method="higher")) <= space
 
     if not fits(0.0):
@@ -127,18 +129,18 @@ def _disks(one: Candidate, medium: str, standing: Standing, grows: Growth) -> fl
     return low
 
 
-def kept_gib(one: Candidate, medium: str, grows: Growth, days: float) -> Floats:
-    """GiB on a medium after `days`, with replicas and scratch space (draws,)."""
+def kept_gib(one: Candidate, disk_type: str, grows: Growth, days: float) -> Floats:
+    """GiB on a disk type after `days`, with replicas and scratch space (draws,)."""
     demand: Demand = one.demand
     storage = demand.profile.storage
     total = np.zeros(demand.question.draws)
     for kept in storage.kept:
-        place = one.medium_random if kept.medium == "random" else one.medium_sequential
-        if place == medium:
+        place = one.disk_type_random if kept.access == "random" else one.disk_type_sequential
+        if place == disk_type:
             genomes = grows.genomes(days, demand.drawn[f"storage.{kept.name}.days"])
             gib = demand.drawn[f"storage.{kept.name}.gib"]
             total = total + gib * (genomes + storage.genomes_at_start) * storage.replication
-    if medium == one.medium_sequential and demand.profile.stages:
+    if disk_type == one.disk_type_sequential and demand.profile.stages:
         then = replace(demand, question=replace(demand.question, genomes_per_day=grows.load(days)))
         total = total + then.scratch_gib(one.path_s())
     result: Floats = total

@@ -53,8 +53,8 @@ def make_plan(best: Sized, others: Sequence[Sized], search: Search) -> Plan:
         hosts_needed=quantiles(chosen.need),
         vms_per_host=chosen.vms_per_host,
         vms=hosts * max(1, chosen.vms_per_host),
-        medium_sequential=chosen.medium_sequential,
-        medium_random=chosen.medium_random,
+        disk_type_sequential=chosen.disk_type_sequential,
+        disk_type_random=chosen.disk_type_random,
         usd_per_genome=quantiles(_costs(chosen, search)),
         usd_per_genome_as_bought=cost,
         usd_3_years_per_daily_genome=hosts * chosen.host_day_usd * DAYS / question.genomes_per_day,
@@ -95,7 +95,7 @@ def _alternatives(others: Sequence[Sized]) -> Iterator[Alternative]:
         yield Alternative(
             host_type=one.host.name,
             vms_per_host=one.vms_per_host,
-            media=(one.medium_sequential, one.medium_random),
+            disk_types=(one.disk_type_sequential, one.disk_type_random),
             hosts=other.hosts,
             usd_per_genome=other.usd_per_genome,
             bottleneck=bottleneck(pressure(one, other.hosts))[0],
@@ -141,10 +141,12 @@ def loads(one: Candidate, hosts: int) -> Iterator[Load]:
 def _stages(one: Candidate, hosts: int) -> Iterator[StageRow]:
     for stage in one.demand.profile.stages:
         of_files = {resource in SEQUENTIAL for resource in stage.demands}
-        media = {one.medium_sequential if files else one.medium_random for files in of_files}
+        disk_types = {
+            one.disk_type_sequential if files else one.disk_type_random for files in of_files
+        }
         yield StageRow(
             stage=stage.name,
-            medium=", ".join(sorted(media)) or "-",
+            disk_type=", ".join(sorted(disk_types)) or "-",
             hours=quantiles(one.stage_s(stage, hosts) / HOUR_S),
             share=quantiles(one.slots.hosts_busy(stage) / hosts),
         )
@@ -181,10 +183,10 @@ def _sources(one: Candidate, search: Search) -> Iterator[tuple[str, str, str]]:
 
 
 def _resources(one: Candidate) -> Iterator[tuple[Resource, str]]:
-    """The measured resources with their media."""
+    """The measured resources with their disk types."""
     for supplied in one.provided:
         files = supplied.resource in SEQUENTIAL
-        yield supplied.resource, one.medium_sequential if files else one.medium_random
+        yield supplied.resource, one.disk_type_sequential if files else one.disk_type_random
 
 
 def _range(value: UncertainValue) -> str:
@@ -225,8 +227,8 @@ def warnings(one: Candidate, hosts: int, search: Search) -> Iterator[str]:
     yield from one.demand.profile.notes
     yield from search.warnings
     notes: dict[str, list[str]] = {}
-    for resource, medium in _resources(one):
-        note = search.transfers.get((one.host.name, medium, resource))
+    for resource, disk_type in _resources(one):
+        note = search.transfers.get((one.host.name, disk_type, resource))
         if note is not None:
             notes.setdefault(note, []).append(resource)
     for note, resources in notes.items():

@@ -40,12 +40,12 @@ class QueryCurve:
 
 
 def query_fit(
-    model: Model, group: str, medium: str, vms_per_host: int, percentile: float
+    model: Model, group: str, disk_type: str, vms_per_host: int, percentile: float
 ) -> LatencyFit:
     """The latency curve of a group at a density, for the SLO's percentile. NotMeasuredError without one."""
     of_group = [one for one in model.latency if one.group == group]
     close = [one for one in of_group if abs(one.percentile - percentile) < PERCENTILES_APART]
-    here = [one for one in close if one.medium == medium and one.vms_per_host == vms_per_host]
+    here = [one for one in close if one.disk_type == disk_type and one.vms_per_host == vms_per_host]
     if not of_group:
         raise NotMeasuredError(
             f"no latency by load was measured for {group}: measure p{percentile:g} at 3 or more loads "
@@ -57,10 +57,10 @@ def query_fit(
             f"{group} has latencies for {known}, not p{percentile:g}: measure that percentile"
         )
     if not here:
-        densities = sorted({one.vms_per_host for one in close if one.medium == medium})
+        densities = sorted({one.vms_per_host for one in close if one.disk_type == disk_type})
         known = ", ".join(str(v) for v in densities)
         raise NotMeasuredError(
-            f"latency of {group} on {medium} was measured at {known or 'no'} VMs per host, not at "
+            f"latency of {group} on {disk_type} was measured at {known or 'no'} VMs per host, not at "
             f"{vms_per_host}: measure it there"
         )
     preferred = [one for one in here if one.operation in ("SCAN", "")] or here  # a query scans

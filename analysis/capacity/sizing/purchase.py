@@ -45,7 +45,7 @@ def purchases(
 
 def _purchase(one: Candidate, search: Search, grows: Growth) -> Purchase:
     standing = Standing(search, one.host, 0, (one.vms_per_host,))
-    key = (one.vms_per_host, one.medium_sequential, one.medium_random)
+    key = (one.vms_per_host, one.disk_type_sequential, one.disk_type_random)
     found = tuple(years(standing, key, grows))
     usd = total_usd(one.host, search.catalogue.site, found)
     genomes = float(grows.genomes(grows.years * YEAR_DAYS, np.array(np.inf)))
@@ -53,7 +53,7 @@ def _purchase(one: Candidate, search: Search, grows: Growth) -> Purchase:
         host_type=one.host.name,
         price=one.host.price_kind,
         vms_per_host=one.vms_per_host,
-        media=tuple(dict.fromkeys((one.medium_sequential, one.medium_random))),
+        disk_types=tuple(dict.fromkeys((one.disk_type_sequential, one.disk_type_random))),
         years=found,
         usd=usd,
         usd_per_genome=None if usd is None else usd / genomes,

@@ -33,11 +33,11 @@ NEARLY = 1.1
 
 
 class WhatIf(Frozen):
-    """One host type, density and medium (sequential + random). hosts None: no count is enough."""
+    """One host type, density and disk type (sequential + random). hosts None: no count is enough."""
 
     host_type: str
     vms_per_host: int
-    media: str
+    disk_types: str
     hosts: int | None
     hosts_needed: Quantiles
     usd_per_genome: float | None
@@ -90,11 +90,11 @@ def whatif(
 
 def _row(one: Candidate, hosts: int | None) -> WhatIf:
     need, needs = quantiles(one.need), one.needs
-    media = dict.fromkeys((one.medium_sequential, one.medium_random))
+    disk_types = dict.fromkeys((one.disk_type_sequential, one.disk_type_random))
     return WhatIf(
         host_type=one.host.name,
         vms_per_host=one.vms_per_host,
-        media=" + ".join(media),
+        disk_types=" + ".join(disk_types),
         hosts=hosts,
         hosts_needed=need,
         usd_per_genome=None if hosts is None else one.usd_per_genome(hosts),
@@ -138,7 +138,7 @@ def _excuse(search: Search, without: Sequence[Candidate]) -> Excuse:
         genomes_per_day=question.genomes_per_day,
         profile=search.demand.profile.profile,
         slos=question.slos,
-        reasons=tuple(reasons) or ("no combination of host type, density and medium remains",),
+        reasons=tuple(reasons) or ("no combination of host type, density and disk type remains",),
         next_steps=tuple(_next_steps(reasons)),
     )
 
@@ -152,13 +152,13 @@ def _beyond(one: Candidate, search: Search) -> str:
             required = float(np.median(supplied.required))
             kept = float(np.median(supplied.limit)) * float(np.median(supplied.rate(10**9)))
             of_files = supplied.resource in SEQUENTIAL
-            medium = one.medium_sequential if of_files else one.medium_random
-            note = search.transfers.get((one.host.name, medium, supplied.resource))
+            disk_type = one.disk_type_sequential if of_files else one.disk_type_random
+            note = search.transfers.get((one.host.name, disk_type, supplied.resource))
             if supplied.ceiling_per_host is not None and supplied.is_at_its_ceiling():
                 note = f"by their data sheets, its disks carry {supplied.ceiling_per_host:.4g}/s a host"
             return (
                 f"{worst}: {required:.4g}/s are needed, but {supply.hosts[-1]:.0f} hosts of {one.host.name} "
-                f"with {one.vms_per_host} VMs per host on {medium} carry {kept:.4g}/s; "
+                f"with {one.vms_per_host} VMs per host on {disk_type} carry {kept:.4g}/s; "
                 f"{supply.group} was measured up to {supply.measured} hosts, and there is no forecast beyond "
                 f"{supply.hosts[-1]:.0f}" + (f" ({note})" if note else "")
             )

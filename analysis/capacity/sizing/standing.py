@@ -19,7 +19,7 @@ from density_study.analysis.capacity.sizing.sized import Sized, Sizing
 
 LEAST, MOST = 1e-3, 1e8  # genomes a day
 PRECISION = 0.004  # of the load, relative
-Key = tuple[int, str, str]  # VMs per host, medium of files, medium of rows
+Key = tuple[int, str, str]  # VMs per host, disk type of files, disk type of rows
 
 
 @dataclass(frozen=True)
@@ -33,10 +33,10 @@ class Standing:
     storage: bool = True
 
     def candidates(self, genomes_per_day: float) -> dict[Key, Candidate]:
-        """By density and media; empty where memory or a missing measurement forbids all."""
+        """By density and disk types; empty where memory or a missing measurement forbids all."""
         found = self.search.at(genomes_per_day).of_host(self.host, self.densities)
         return {
-            (one.vms_per_host, one.medium_sequential, one.medium_random): self._kept(one)
+            (one.vms_per_host, one.disk_type_sequential, one.disk_type_random): self._kept(one)
             for one in found
         }
 
@@ -45,7 +45,7 @@ class Standing:
         return replace(self, densities=(key[0],)).candidates(genomes_per_day).get(key)
 
     def carried(self) -> tuple[float, Sized] | None:
-        """The largest load over all densities and media, with the candidate; None if it carries none."""
+        """The largest load over all densities and disk types, with the candidate; None if it carries none."""
         bounds = {key: self._bound(key) for key in self.candidates(LEAST)}
         best: tuple[float, Sized] | None = None
         for key, bound in sorted(bounds.items(), key=lambda item: -item[1]):
@@ -103,10 +103,10 @@ def _fits(one: Candidate, count: int) -> bool:
     return float(np.quantile(one.need, SURE, method="higher")) <= count
 
 
-def more_disks(host: HostType, medium: str) -> HostType:
-    """With one more disk of the medium."""
+def more_disks(host: HostType, disk_type: str) -> HostType:
+    """With one more disk of the type."""
     disks = list(host.disks)
-    place = next(n for n, disk in enumerate(disks) if disk.medium == medium)
+    place = next(n for n, disk in enumerate(disks) if disk.disk_type == disk_type)
     disks[place] = disks[place].model_copy(update={"count": disks[place].count + 1})
     return host.model_copy(update={"disks": tuple(disks)})
 

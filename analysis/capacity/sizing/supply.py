@@ -74,14 +74,14 @@ class SupplyCatalog:
                     return group
         return None
 
-    def supply(self, resource: Resource, vms_per_host: int, medium: str) -> MeasuredSupply:
+    def supply(self, resource: Resource, vms_per_host: int, disk_type: str) -> MeasuredSupply:
         """NotMeasuredError if the points do not support it."""
-        key = (resource, vms_per_host, medium)
+        key = (resource, vms_per_host, disk_type)
         if key not in self._made:
             self._made[key] = self._make(*key)
         return self._made[key]
 
-    def _make(self, resource: Resource, vms_per_host: int, medium: str) -> MeasuredSupply:
+    def _make(self, resource: Resource, vms_per_host: int, disk_type: str) -> MeasuredSupply:
         group = self.group(resource)
         if group is None:
             known = ", ".join(self.model.groups)
@@ -89,11 +89,11 @@ class SupplyCatalog:
                 f"no measured group provides {resource} ({UNIT_OF[resource]}): measure one, or map one of "
                 f"{known} to it with --map {resource}=GROUP"
             )
-        surface = self.surfaces.get((group, medium))
+        surface = self.surfaces.get((group, disk_type))
         if surface is None:
-            media = ", ".join(sorted({m for g, m in self.surfaces if g == group}))
+            disk_types = ", ".join(sorted({m for g, m in self.surfaces if g == group}))
             raise NotMeasuredError(
-                f"{group} was measured only on {media}, not on {medium}: measure it there"
+                f"{group} was measured only on {disk_types}, not on {disk_type}: measure it there"
             )
         return self._rates(surface, vms_per_host)
 
@@ -103,7 +103,7 @@ class SupplyCatalog:
         places = _places(hosts)
         forecast = surface.forecast(places, vms_per_host)
         # Each surface has its own rng, shared by its densities, so that their errors are correlated.
-        seed = zlib.crc32(f"{surface.group}/{surface.medium}".encode())
+        seed = zlib.crc32(f"{surface.group}/{surface.disk_type}".encode())
         rng = np.random.default_rng([self.question.seed, seed])
         times = forecast.prediction.draws(rng, self.question.draws)
         rates = 1.0 / times if len(places) == len(hosts) else _filled(hosts, places, times)

@@ -3,7 +3,7 @@
 A system is bounded by one of its parts (Denning and Buzen 1978). The points do not say by which. Its rate
 grows at least by the smallest of the ratios of all parts that may bound it, and the plan counts on no more:
 
-    factor = min(cores * cpu_speed, MiB/s of the medium's disks, network), each over the measured host's
+    factor = min(cores * cpu_speed, MiB/s of the disk type's disks, network), each over the measured host's
 
 The rate of HBase also depends on the number of disks, because it seeks. A part that the catalogue does not
 give for both host types counts as equal: it never raises a rate. Whatever was measured, HDFS moves no more
@@ -53,13 +53,13 @@ class Transfer:
 
 
 def transfer(
-    resource: Resource, medium: str, host: HostType, speed: Floats, measured: MeasuredOn
+    resource: Resource, disk_type: str, host: HostType, speed: Floats, measured: MeasuredOn
 ) -> Transfer:
     """speed (draws,): of a core, relative to the measured host's."""
     ratios: dict[str, Floats] = {CORES: host.cores / measured.cores * speed}
     unknown = []
     for part, ratio in (
-        (DISKS, _of_disks(resource, host.disks_of(medium), measured.disks_of(medium))),
+        (DISKS, _of_disks(resource, host.disks_of(disk_type), measured.disks_of(disk_type))),
         (NETWORK, _ratio(host.network_gbit_s, measured.network_gbit_s)),
     ):
         if ratio is None:
@@ -70,21 +70,21 @@ def transfer(
     return Transfer(every.min(axis=0), list(ratios)[most_often], tuple(unknown))
 
 
-def latency_speed(medium: str, host: HostType, speed: Floats, measured: MeasuredOn) -> Floats:
-    """How fast one scan is relative to the measured host (draws,): no faster than one disk of the medium."""
-    here, there = host.disks_of(medium), measured.disks_of(medium)
+def latency_speed(disk_type: str, host: HostType, speed: Floats, measured: MeasuredOn) -> Floats:
+    """How fast one scan is relative to the measured host (draws,): no faster than one disk of the type."""
+    here, there = host.disks_of(disk_type), measured.disks_of(disk_type)
     slowest = _ratio(_slowest(here), _slowest(there))
     result: Floats = np.minimum(speed, 1.0 if slowest is None else slowest)
     return result
 
 
 def ceiling_per_host(
-    resource: Resource, medium: str, host: HostType, replication: int
+    resource: Resource, disk_type: str, host: HostType, replication: int
 ) -> float | None:
     """MiB/s of HDFS that one host's disks carry by their data sheets; None for HBase, or without mib_s."""
     if resource not in SEQUENTIAL:
         return None
-    rate = host.mib_s(medium)
+    rate = host.mib_s(disk_type)
     # a disk writes every replica, but a read needs one
     copies = replication if resource == "hdfs_write" else 1
     return None if rate is None else rate / copies

@@ -1,11 +1,11 @@
-"""The first chart: the setting that the headline is about, by density, or where there is one, by arm. Rate,
+"""The first chart: the test case that the headline is about, by density, or where there is one, by variant. Rate,
 p99 latency and used CPU."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from density_study.analysis.findings.arms import main_operation
+from density_study.analysis.findings.variants import main_operation
 from density_study.analysis.report.charts.chart import by_density, draw
 from density_study.analysis.report.charts.figure import Figure, PanelKey, titled
 from density_study.analysis.report.charts.notes import notes
@@ -19,13 +19,13 @@ TAIL = 99.0
 
 
 def answer(view: View) -> Figure | None:
-    """None if the setting has no valid number."""
+    """None if the test case has no valid number."""
     seen = list(_seen(view))
     if not seen:
         return None
     chart = by_density(
         view,
-        **titled("answer", label=seen[0].setting.label, what=_varied(view)),
+        **titled("answer", label=seen[0].test_case.label, what=_varied(view)),
         panel=_panel,
         table=("Number", _words),
         notes=(*_sought(seen), *notes(view, seen, "number")),
@@ -37,7 +37,7 @@ def answer(view: View) -> Figure | None:
 
 def _sought(seen: Sequence[Observation]) -> Iterator[str]:
     """A latency far below its limit looks like a fault of the search, unless one knows its steps."""
-    for sought in dict.fromkeys(one.setting.sought for one in seen if one.setting.sought):
+    for sought in dict.fromkeys(one.test_case.sought for one in seen if one.test_case.sought):
         yield (
             f"A search found each rate: the {sought}. Latency and CPU are those at that rate. At the next "
             "higher rate that was tried, a limit no longer held; see Searches."
@@ -46,16 +46,16 @@ def _sought(seen: Sequence[Observation]) -> Iterator[str]:
 
 def _varied(view: View) -> str:
     """What the marks of a panel differ in."""
-    return "density" if len(view.densities) > 1 or len(view.arm_styles) == 1 else "arm"
+    return "density" if len(view.densities) > 1 or len(view.variant_styles) == 1 else "variant"
 
 
 def _seen(view: View) -> Iterator[Observation]:
     """In the order of the panels."""
-    about = view.summary.headline_setting
+    about = view.summary.headline_test_case
     of_it = [
         one
         for one in view.observations((*main_rates(), "latency", "cpu_used"))
-        if one.setting.setting == about
+        if one.test_case.test_case == about
     ]
     yield from (one for one in of_it if one.metric.name in main_rates())
     tails = [one for one in of_it if _is_tail(one)]
@@ -67,7 +67,7 @@ def _seen(view: View) -> Iterator[Observation]:
 
 def _is_tail(one: Observation) -> bool:
     metric = one.metric
-    main = main_operation(one.setting)
+    main = main_operation(one.test_case)
     return metric.name == "latency" and metric.percentile == TAIL and metric.operation == main
 
 

@@ -66,21 +66,21 @@ class Chart:
     height_px: int = 208
 
 
-def by_arm(view: View, **changes: Any) -> Chart:
-    """A chart with a series per arm, unless `changes` says otherwise."""
+def by_variant(view: View, **changes: Any) -> Chart:
+    """A chart with a series per variant, unless `changes` says otherwise."""
     own: dict[str, Any] = {
-        "series": lambda o: view.arm(o.setting),
-        "tip": lambda o: view.where(o.setting),
-        "styles": view.arm_styles,
+        "series": lambda o: view.variant(o.test_case),
+        "tip": lambda o: view.where(o.test_case),
+        "styles": view.variant_styles,
     }
     return Chart(**(own | changes))
 
 
 def by_density(view: View, **changes: Any) -> Chart:
-    """A chart by density with a series per arm, unless `changes` says otherwise."""
-    return by_arm(
+    """A chart by density with a series per variant, unless `changes` says otherwise."""
+    return by_variant(
         view,
-        x=lambda o: view.density(o.setting.vms_per_host),
+        x=lambda o: view.density(o.test_case.vms_per_host),
         axis="workers per host (processes)" if view.process else f"{view.noun}s per host",
         ticks=view.densities,
         **changes,

@@ -1,4 +1,4 @@
-"""Cost per genome by VMs per host, one line per host type and media (`capacity whatif -o FILE.svg`)."""
+"""Cost per genome by VMs per host, one line per host type and disk types (`capacity whatif -o FILE.svg`)."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ LINES = 8  # maximum number of lines; the cheapest host types
 
 
 def chart(rows: Sequence[WhatIf]) -> dict[str, Any]:
-    """The cost-density curve as a Vega-Lite spec: a line per host type and media, with a band q05 to q95."""
+    """The cost-density curve as a Vega-Lite spec: a line per host type and disk types, with a band q05 to q95."""
     drawn = [
         {
-            "series": f"{row.host_type}, {row.media}",
+            "series": f"{row.host_type}, {row.disk_types}",
             "density": row.vms_per_host,
             "cost": row.usd_per_genome,
             "low": row.usd_per_genome_low,

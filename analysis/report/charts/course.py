@@ -36,7 +36,7 @@ def course(view: View) -> tuple[Figure | None, tuple[str, ...]]:
         have = sorted({view.density_in_words(trial.vms_per_host) for trial, *_ in courses})
         has = f"this run has {', '.join(have) or 'none'}"
         return None, (f"valid trials of one workload, with host samples, at two densities; {has}",)
-    label = next(one.label for one in summary.settings if one.setting == pair[0][0].setting)
+    label = next(one.label for one in summary.test_cases if one.test_case == pair[0][0].test_case)
     beside = " beside ".join(view.density_in_words(one[0].vms_per_host) for one in pair)
     figure = Figure(
         **titled("talk-5", label=label) | {"title": f"CPU over time, {beside}"},
@@ -60,14 +60,14 @@ def _hosts(summary: Summary) -> Iterator[HostCourse]:
 
 
 def _pairs(courses: list[HostCourse], summary: Summary) -> Iterator[tuple[HostCourse, HostCourse]]:
-    """Lowest and highest density of each setting and medium; the talk's workloads first."""
-    modes = {one.setting: one.mode or one.setting for one in summary.settings}
+    """Lowest and highest density of each test case and disk type; the talk's workloads first."""
+    modes = {one.test_case: one.mode or one.test_case for one in summary.test_cases}
     groups: dict[tuple[str, str], list[HostCourse]] = {}
     for one in sorted(courses, key=lambda one: one[0].vms_per_host):
-        groups.setdefault((one[0].setting, one[0].medium), []).append(one)
+        groups.setdefault((one[0].test_case, one[0].disk_type), []).append(one)
 
     def preference(same: list[HostCourse]) -> int:
-        mode = modes[same[0][0].setting]
+        mode = modes[same[0][0].test_case]
         return next((at for at, word in enumerate(_PREFERRED) if word in mode), len(_PREFERRED))
 
     for same in sorted(groups.values(), key=preference):
@@ -79,7 +79,7 @@ def _pairs(courses: list[HostCourse], summary: Summary) -> Iterator[tuple[HostCo
 def _panel(one: HostCourse, view: View) -> Panel:
     trial, rows = one[0], list(_rows(one))
     title = view.density_in_words(trial.vms_per_host)
-    subtitle = f"{view.medium(trial.medium)}, {where(one[2].scope)}, {trial.trial}"
+    subtitle = f"{view.disk_type(trial.disk_type)}, {where(one[2].scope)}, {trial.trial}"
     idle = [row["value"] for row in rows if row["kind"] == "idle"]
     between = (
         f"Idle between {quantity(min(idle), 'percent')} and {quantity(max(idle), 'percent')}."
@@ -107,7 +107,7 @@ def _rows(one: HostCourse) -> Iterator[Row]:
                     "stack": stack,
                     "value": value,
                     "tip": f"second {at}, {kind}: {quantity(value, 'percent')}",
-                    "of": [trial.setting, str(trial.vms_per_host), trial.medium],
+                    "of": [trial.test_case, str(trial.vms_per_host), trial.disk_type],
                 }
 
 

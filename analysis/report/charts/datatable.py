@@ -15,12 +15,12 @@ from density_study.workloads.study.metrics import metric_kinds
 def observation_table(
     seen: Sequence[Observation], view: View, header: str, what: Callable[[Metric], str]
 ) -> DataTable:
-    """One row per observation; `what`, under `header`, distinguishes the metrics of a setting."""
+    """One row per observation; `what`, under `header`, distinguishes the metrics of a test case."""
     return DataTable(
         columns=(
-            Column("Setting"),
+            Column("Test case"),
             Column(view.density_header),
-            Column(view.arm_header),
+            Column(view.variant_header),
             Column(header),
             Column("Value", numeric=True),
             Column("Interval", numeric=True),
@@ -29,9 +29,9 @@ def observation_table(
         ),
         rows=tuple(
             (
-                one.setting.label,
-                view.density(one.setting.vms_per_host),
-                view.arm(one.setting),
+                one.test_case.label,
+                view.density(one.test_case.vms_per_host),
+                view.variant(one.test_case),
                 what(one.metric),
                 quantity(one.metric.value, one.metric.unit),
                 interval(one.metric.low, one.metric.high, one.metric.unit) or "none",

@@ -12,8 +12,8 @@ UNKNOWN = "unknown"
 
 
 def table(view: View) -> DataTable:
-    """One row per trial, in the order of the settings' topologies and their builds."""
-    faults = {one.setting: one.fault for one in view.summary.settings if one.fault}
+    """One row per trial, in the order of the test cases' topologies and their builds."""
+    faults = {one.test_case: one.fault for one in view.summary.test_cases if one.fault}
     return DataTable(
         (
             Column("Fault"),
@@ -27,7 +27,7 @@ def table(view: View) -> DataTable:
         ),
         tuple(
             (
-                faults[trial.setting],
+                faults[trial.test_case],
                 trial.topology,
                 trial.build,
                 trial.verdict,
@@ -37,7 +37,7 @@ def table(view: View) -> DataTable:
                 _count(trial, "lost_rows"),
             )
             for trial in sorted(view.summary.trials, key=lambda one: (one.topology, one.order))
-            if trial.setting in faults
+            if trial.test_case in faults
         ),
     )
 

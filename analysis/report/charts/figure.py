@@ -69,7 +69,7 @@ class Panel:
         row = self.rows[int(found[2])]
         values = {"ref": row["ref"]}
         if "of" in row:
-            values |= dict(zip(("setting", "density", "medium"), row["of"], strict=True))
+            values |= dict(zip(("test_case", "density", "disk_type"), row["of"], strict=True))
         data = "".join(f' data-{name}="{escape(value)}"' for name, value in values.items())
         return f"<{found[1]}{data}{found[3]}><title>{escape(row['tip'])}</title></{found[1]}>"
 
@@ -97,7 +97,7 @@ class Column:
 
 @dataclass(frozen=True)
 class DataTable:
-    """For the page's filters, `of` has each row's setting, density and medium, and `claims` its
+    """For the page's filters, `of` has each row's test case, density and disk type, and `claims` its
     finding's verdict."""
 
     columns: tuple[Column, ...]

@@ -11,7 +11,7 @@ from density_study.analysis.summary import numbers
 from density_study.analysis.summary.summary import VERDICT_WORDS, Finding, Summary
 
 NONE = "none"
-# Columns that are empty until an arm has five units; they are omitted until then.
+# Columns that are empty until a variant has five units; they are omitted until then.
 _TESTED = ("Test", "p", "p, adjusted", "Detectable")
 
 
@@ -22,8 +22,8 @@ def shared_why(findings: Sequence[Finding]) -> str:
 
 
 def findings_table(summary: Summary) -> DataTable:
-    """Every finding but claims that this run lacks the arms for: statement, verdict, effect, interval,
-    required ratio and units per arm. If any finding
+    """Every finding but claims that this run lacks the variants for: statement, verdict, effect, interval,
+    required ratio and units per variant. If any finding
     was tested: the test, p before and after Holm, and the minimum detectable effect. What the study
     declares to differ, if it compares versions or configurations. The reason, unless `shared_why` gives
     one for all."""
@@ -33,8 +33,8 @@ def findings_table(summary: Summary) -> DataTable:
         left_out |= {*_TESTED}
     if not any(finding.rule for finding in summary.findings):
         left_out |= {"Required"}
-    if not any(setting.levels for setting in summary.settings):
-        left_out |= {"Declared difference"}  # the arms' names say it all
+    if not any(test_case.levels for test_case in summary.test_cases):
+        left_out |= {"Declared difference"}  # the variants' names say it all
     cells = {column: cell for column, cell in _CELLS.items() if column.header not in left_out}
     return DataTable(
         tuple(cells),
@@ -73,7 +73,7 @@ _CELLS: dict[Column, Callable[[Finding], str]] = {
     Column("Effect", numeric=True): lambda one: ratio(one.effect),
     Column("Interval", numeric=True): _interval,
     Column("Required"): lambda one: one.rule or NONE,
-    Column("Units per arm", numeric=True): _units,
+    Column("Units per variant", numeric=True): _units,
     Column("Test"): lambda one: one.test or NONE,
     Column("p", numeric=True): lambda one: probability(one.p),
     Column("p, adjusted", numeric=True): lambda one: probability(one.p_adjusted),

@@ -25,7 +25,7 @@ from density_study.analysis.report.charts.observations import Row, View
 from density_study.analysis.report.charts.palette import SERIES, Style
 from density_study.analysis.report.charts.quantity import quantity
 from density_study.analysis.summary.series import TrialSeries
-from density_study.analysis.summary.summary import Metric, SettingSummary, TrialSummary
+from density_study.analysis.summary.summary import Metric, TestCaseSummary, TrialSummary
 from density_study.workloads.base.evidence import SUSTAINED
 
 HEIGHT_PX = 168
@@ -36,20 +36,22 @@ TAIL = 99.0
 
 
 def figure(view: View) -> Figure | None:
-    """None if no load changed with time. The first counted trial of each setting and topology is drawn."""
-    settings = {(one.setting, one.topology): one for one in view.summary.settings if one.phase}
-    if not settings:
+    """None if no load changed with time. The first counted trial of each test case and topology is drawn."""
+    test_cases = {
+        (one.test_case, one.topology): one for one in view.summary.test_cases if one.phase
+    }
+    if not test_cases:
         return None
     trials: dict[tuple[str, str], int] = {}
     for at, trial in enumerate(view.summary.trials):
-        if (trial.setting, trial.topology) in settings and trial.counted:
-            trials.setdefault((trial.setting, trial.topology), at)
-    shown = [key for key in settings if key in trials]
+        if (trial.test_case, trial.topology) in test_cases and trial.counted:
+            trials.setdefault((trial.test_case, trial.topology), at)
+    shown = [key for key in test_cases if key in trials]
     operations = _operations(view)
     drawn = [
         one
         for key in shown[:MOST_TRIALS]
-        for one in _panels(view, settings[key], trials[key], operations)
+        for one in _panels(view, test_cases[key], trials[key], operations)
     ]
     left_out = len(shown) - MOST_TRIALS
     return Figure(
@@ -57,21 +59,21 @@ def figure(view: View) -> Figure | None:
         panels=tuple(drawn),
         legend=legend({**RATES, **{f"p99 of {name}": style for name, style in operations.items()}}),
         table=table(view),
-        notes=(f"{left_out} more settings are in the table.",) if left_out > 0 else (),
+        notes=(f"{left_out} more test cases are in the table.",) if left_out > 0 else (),
         layout="twos",
     )
 
 
 def table(view: View) -> DataTable:
-    """One row per part of each setting on each topology: medians over its builds."""
+    """One row per part of each test case on each topology: medians over its builds."""
     found = [
         (one, number, part)
-        for one in view.summary.settings
+        for one in view.summary.test_cases
         for number, part in enumerate(one.parts, start=1)
     ]
     return DataTable(
         (
-            Column("Setting"),
+            Column("Test case"),
             Column("Topology"),
             Column("Part"),
             Column("Requested", numeric=True),
@@ -90,7 +92,7 @@ def table(view: View) -> DataTable:
             )
             for one, number, part in found
         ),
-        of=tuple((one.setting, str(one.vms_per_host), one.medium) for one, *_ in found),
+        of=tuple((one.test_case, str(one.vms_per_host), one.disk_type) for one, *_ in found),
     )
 
 
@@ -119,7 +121,7 @@ def _operations(view: View) -> dict[str, Style]:
     """A style for each operation with a latency by part."""
     names = {
         metric.operation
-        for one in view.summary.settings
+        for one in view.summary.test_cases
         for metric in one.metrics
         if metric.name == "part_latency" and metric.operation
     }
@@ -127,20 +129,20 @@ def _operations(view: View) -> dict[str, Style]:
 
 
 def _panels(
-    view: View, setting: SettingSummary, at: int, operations: dict[str, Style]
+    view: View, test_case: TestCaseSummary, at: int, operations: dict[str, Style]
 ) -> Iterator[Panel]:
     trial = view.summary.trials[at]
-    where = f"{view.where(setting)}, {trial.trial}"
-    title = setting.label
+    where = f"{view.where(test_case)}, {trial.trial}"
+    title = test_case.label
     key = (f"load-{trial.trial}", title, where)
-    of = [setting.setting, str(setting.vms_per_host), setting.medium]
+    of = [test_case.test_case, str(test_case.vms_per_host), test_case.disk_type]
     series = next(
         ((i, one) for i, one in enumerate(view.summary.series) if one.trial == trial.trial), None
     )
     rates = [] if series is None else list(_rates(*series, trial, of))
     if rates:
         yield panel(key, f"Rates over time: {title}", _lines(), rates, HEIGHT_PX, WIDTHS_PX["twos"])
-    tails = list(_tails(setting, at, trial, of))
+    tails = list(_tails(test_case, at, trial, of))
     if not tails:  # no part has enough operations
         return
     chart = _steps(tails, operations)
@@ -167,8 +169,10 @@ def _rates(at: int, series: TrialSeries, trial: TrialSummary, of: list[str]) -> 
                 }
 
 
-def _tails(setting: SettingSummary, at: int, trial: TrialSummary, of: list[str]) -> Iterator[Row]:
-    for number, part in enumerate(setting.parts, start=1):
+def _tails(
+    test_case: TestCaseSummary, at: int, trial: TrialSummary, of: list[str]
+) -> Iterator[Row]:
+    for number, part in enumerate(test_case.parts, start=1):
         for index, metric in _of_part(trial.metrics, number):
             if metric.percentile == TAIL and metric.value is not None:
                 yield {

@@ -1,4 +1,4 @@
-"""What charts draw from: a `View` of the summary, and `Observation`s: a metric of a setting, and its place.
+"""What charts draw from: a `View` of the summary, and `Observation`s: a metric of a test case, and its place.
 
 Every datum drawn carries that place as a JSON pointer (RFC 6901) into summary.json, so that a reader or
 a test can compare the drawn number with the stored one.
@@ -13,15 +13,15 @@ from typing import Any
 
 from density_study.analysis.report.charts.palette import Style, styles
 from density_study.analysis.summary.summary import (
+    UNKNOWN_DISK_TYPE,
     UNKNOWN_LEVEL,
-    UNKNOWN_MEDIUM,
     Metric,
-    SettingSummary,
     Summary,
+    TestCaseSummary,
 )
 
 Row = dict[str, Any]  # one datum of a chart: plain JSON values
-# Setting, vms_per_host and medium: the attributes that the page's filters use.
+# Test case, vms_per_host and disk_type: the attributes that the page's filters use.
 Of = tuple[str, str, str]
 
 
@@ -30,13 +30,13 @@ class Observation:
     """`ref` points to the metric in summary.json. `warned`: which units have a trial with warnings."""
 
     ref: str
-    setting: SettingSummary
+    test_case: TestCaseSummary
     metric: Metric
     warned: tuple[bool, ...] = ()
 
     @property
     def of(self) -> Of:
-        return self.setting.setting, str(self.setting.vms_per_host), self.setting.medium
+        return self.test_case.test_case, str(self.test_case.vms_per_host), self.test_case.disk_type
 
     def rows(self) -> Iterator[Row]:
         """A row per unit in repetition order (`part` "unit"), then one for the value ("value").
@@ -76,7 +76,7 @@ class Observation:
 
 @dataclass(frozen=True)
 class View:
-    """A run's summary, and what its densities and arms are called in every chart and table."""
+    """A run's summary, and what its densities and variants are called in every chart and table."""
 
     summary: Summary
 
@@ -84,25 +84,25 @@ class View:
         """Every metric with one of these names, in the summary's order."""
         return [
             Observation(
-                f"/settings/{at}/metrics/{index}",
-                setting,
+                f"/test_cases/{at}/metrics/{index}",
+                test_case,
                 metric,
-                self._warned.get((setting.topology, setting.setting), ()),
+                self._warned.get((test_case.topology, test_case.test_case), ()),
             )
-            for at, setting in enumerate(self.summary.settings)
-            for index, metric in enumerate(setting.metrics)
+            for at, test_case in enumerate(self.summary.test_cases)
+            for index, metric in enumerate(test_case.metrics)
             if metric.name in names
         ]
 
     @cached_property
     def _warned(self) -> dict[tuple[str, str], tuple[bool, ...]]:
-        """Of each topology and setting, by repetition: whether a trial that counts has warnings."""
+        """Of each topology and test case, by repetition: whether a trial that counts has warnings."""
         found: dict[tuple[str, str], dict[int, bool]] = {}
         for trial in self.summary.trials:
             if trial.counted and trial.overhead_pair is None:
-                builds = found.setdefault((trial.topology, trial.setting), {})
+                builds = found.setdefault((trial.topology, trial.test_case), {})
                 builds[trial.repetition] = builds.get(trial.repetition, False) or trial.has_warnings
-        return {arm: tuple(on for _, on in sorted(b.items())) for arm, b in found.items()}
+        return {variant: tuple(on for _, on in sorted(b.items())) for variant, b in found.items()}
 
     @property
     def process(self) -> bool:
@@ -134,64 +134,69 @@ class View:
     @property
     def densities(self) -> tuple[str, ...]:
         """Every density of the run, ascending. A density without a valid trial keeps its empty place."""
-        seen = {setting.vms_per_host for setting in self.summary.settings}
+        seen = {test_case.vms_per_host for test_case in self.summary.test_cases}
         seen |= {trial.vms_per_host for trial in self.summary.trials}
         return tuple(self.density(vms_per_host) for vms_per_host in sorted(seen))
 
     @cached_property
     def emulated(self) -> list[str]:
         warnings = self.summary.warnings
-        return sorted({w.subject for w in warnings if w.code == "emulated-medium" and w.subject})
+        return sorted({w.subject for w in warnings if w.code == "emulated-disk" and w.subject})
 
     @property
     def badges(self) -> tuple[str, ...]:
         """Marks on every figure, so that a figure cut out of the page still shows its limits."""
         stand_in = self.summary.isolation.facts.stand_in
-        return (*filter(None, (stand_in,)), *(f"{medium}: emulated" for medium in self.emulated))
+        return (
+            *filter(None, (stand_in,)),
+            *(f"{disk_type}: emulated" for disk_type in self.emulated),
+        )
 
-    def medium(self, medium: str) -> str:
-        return f"{medium} (emulated)" if medium in self.emulated else medium
+    def disk_type(self, disk_type: str) -> str:
+        return f"{disk_type} (emulated)" if disk_type in self.emulated else disk_type
 
-    def arm(self, setting: SettingSummary) -> str:
-        """What colour and shape encode: all but the density. The medium, RegionServers per node if they vary,
+    def variant(self, test_case: TestCaseSummary) -> str:
+        """What colour and shape encode: all but the density. The disk type, RegionServers per node if they vary,
         and the levels of factors that have names."""
-        medium, servers = self.medium(setting.medium), setting.regionservers_per_node
-        medium = "unknown medium" if medium == UNKNOWN_MEDIUM else medium
+        disk_type, servers = self.disk_type(test_case.disk_type), test_case.regionservers_per_node
+        disk_type = "unknown disk type" if disk_type == UNKNOWN_DISK_TYPE else disk_type
         many = f"{servers} RegionServer{'s' if servers > 1 else ''} per node"
         control = (many,) if self._many_regionservers and servers != UNKNOWN_LEVEL else ()
-        return ", ".join((medium, *control, *setting.levels.values()))
+        return ", ".join((disk_type, *control, *test_case.levels.values()))
 
     @property
     def matrix_header(self) -> str:
         """The heading of the table with all results."""
-        return "Density by medium" if self.arm_header == "Medium" else "Results by arm"
+        return (
+            "Density by disk type" if self.variant_header == "Disk type" else "Results by variant"
+        )
 
     @property
-    def arm_header(self) -> str:
-        """The header of a column with `arm`."""
-        named = any(setting.levels for setting in self.summary.settings)
-        return "Arm" if named else "Medium"
+    def variant_header(self) -> str:
+        """The header of a column with `variant`."""
+        named = any(test_case.levels for test_case in self.summary.test_cases)
+        return "Variant" if named else "Disk type"
 
     @cached_property
     def _many_regionservers(self) -> bool:
-        return len({setting.regionservers_per_node for setting in self.summary.settings}) > 1
+        return len({test_case.regionservers_per_node for test_case in self.summary.test_cases}) > 1
 
     @property
-    def arm_styles(self) -> dict[str, Style]:
-        """The style of each arm of the run: an arm looks the same in every figure."""
+    def variant_styles(self) -> dict[str, Style]:
+        """The style of each variant of the run: a variant looks the same in every figure."""
         ordered = sorted(
-            self.summary.settings, key=lambda one: (one.medium, one.regionservers_per_node)
+            self.summary.test_cases, key=lambda one: (one.disk_type, one.regionservers_per_node)
         )
-        return styles(list(dict.fromkeys(map(self.arm, ordered))))
+        return styles(list(dict.fromkeys(map(self.variant, ordered))))
 
-    def where(self, setting: SettingSummary) -> str:
-        return f"{self.density_in_words(setting.vms_per_host)}, {self.arm(setting)}"
+    def where(self, test_case: TestCaseSummary) -> str:
+        return f"{self.density_in_words(test_case.vms_per_host)}, {self.variant(test_case)}"
 
     @cached_property
     def labels(self) -> dict[str, str]:
-        """The label of each setting's id."""
-        return {setting.setting: setting.label for setting in self.summary.settings}
+        """The label of each test case's id."""
+        return {test_case.test_case: test_case.label for test_case in self.summary.test_cases}
 
     @property
     def has_intervals(self) -> bool:
-        return any(m.low is not None for one in self.summary.settings for m in one.metrics)
+        return any(m.low is not None for one in self.summary.test_cases for m in one.metrics)

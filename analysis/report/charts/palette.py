@@ -49,9 +49,9 @@ TIME = {
     "analysing": Style("var(--series-3, #009e73)", "square"),
 }
 VERDICT: dict[FindingVerdict, Style] = {
-    "reproduced": Style("var(--series-3, #009e73)", "circle"),
-    "contradicted": Style("var(--series-2, #d55e00)", "square"),
-    "no claim": Style("var(--muted, #59626c)", "diamond"),
+    "confirmed": Style("var(--series-3, #009e73)", "circle"),
+    "refuted": Style("var(--series-2, #d55e00)", "square"),
+    "inconclusive": Style("var(--muted, #59626c)", "diamond"),
     "measured": Style("var(--series-1, #0072b2)", "triangle-up"),
 }
 

@@ -3,7 +3,7 @@ reference."""
 
 from __future__ import annotations
 
-from density_study.analysis.report.charts.chart import by_arm, by_density, draw
+from density_study.analysis.report.charts.chart import by_density, by_variant, draw
 from density_study.analysis.report.charts.figure import Figure, titled
 from density_study.analysis.report.charts.notes import notes
 from density_study.analysis.report.charts.observations import Observation, View
@@ -35,10 +35,10 @@ def _stages(view: View) -> Figure | None:
         view,
         **titled("pipeline-stages"),
         panel=lambda o: (
-            f"stages-{o.setting.setting}-{view.arm(o.setting)}", o.setting.label, view.arm(o.setting)
+            f"stages-{o.test_case.test_case}-{view.variant(o.test_case)}", o.test_case.label, view.variant(o.test_case)
         ),
         series=lambda o: _stage(o.metric),
-        tip=lambda o: f"{_stage(o.metric)}, {view.where(o.setting)}",
+        tip=lambda o: f"{_stage(o.metric)}, {view.where(o.test_case)}",
         styles=styles(list(DRAWN)),
         mark="stack",
         unit="core-seconds",
@@ -52,20 +52,20 @@ def _cost(view: View) -> Figure | None:
     """None unless a study has several sizes: one point is no curve."""
     seen = [o for o in view.observations({PER_BASE}) if _stage(o.metric) in STAGES]
     seen = sorted(seen, key=lambda o: STAGES.index(_stage(o.metric)))
-    if len({one.setting.bases for one in seen}) < 2:
+    if len({one.test_case.bases for one in seen}) < 2:
         return None
 
     def series(one: Observation) -> str:
-        return f"{view.where(one.setting)}, {one.setting.concurrent} at once"
+        return f"{view.where(one.test_case)}, {one.test_case.concurrent} at once"
 
-    chart = by_arm(
+    chart = by_variant(
         view,
         **titled("pipeline-cost"),
         panel=lambda o: (f"cost-{_stage(o.metric)}", _stage(o.metric), "CPU time per base"),
-        x=lambda o: (o.setting.bases or 0) / 1e6,
+        x=lambda o: (o.test_case.bases or 0) / 1e6,
         axis="length of the reference, Mb",
         series=series,
-        tip=lambda o: f"{o.setting.label}, {view.where(o.setting)}",
+        tip=lambda o: f"{o.test_case.label}, {view.where(o.test_case)}",
         styles=styles(list(dict.fromkeys(map(series, seen)))),
         mark="curve",
         table=("Stage", _stage),

@@ -17,7 +17,7 @@ def found_table(view: View) -> DataTable:
     """One row per search: its answer between the highest load kept and the lowest rejected."""
     return DataTable(
         (
-            Column("Setting"),
+            Column("Test case"),
             Column("Topology"),
             Column("Build"),
             Column("Highest kept", numeric=True),
@@ -27,7 +27,7 @@ def found_table(view: View) -> DataTable:
         ),
         tuple(
             (
-                view.labels[one.setting],
+                view.labels[one.test_case],
                 one.topology,
                 one.build,
                 _load(one, one.answer_load),
@@ -44,7 +44,7 @@ def probes_table(view: View) -> DataTable:
     """Every probe in the order of its search: its load, what it measured, and what decided."""
     return DataTable(
         (
-            Column("Setting"),
+            Column("Test case"),
             Column("Build"),
             Column("Probe", numeric=True),
             Column("Load", numeric=True),
@@ -55,7 +55,7 @@ def probes_table(view: View) -> DataTable:
         ),
         tuple(
             (
-                view.labels[one.setting],
+                view.labels[one.test_case],
                 one.build,
                 str(probe.number),
                 _load(one, probe.load),

@@ -68,12 +68,12 @@ def _rates(view: View, kind: WorkloadKind) -> Figure | None:
         title=kind.rates_title,
         caption=f"{kind.rates_caption} {OWN_SCALES}",
         panel=lambda o: (
-            f"{o.metric.name}-{o.setting.setting}", o.setting.label, words(o.metric)
+            f"{o.metric.name}-{o.test_case.test_case}", o.test_case.label, words(o.metric)
         ),
         table=("Rate", words),
         notes=notes(view, seen, "rate", {kind.name}),
     )  # fmt: skip
-    return draw(chart, _by_setting(seen, lambda o: rates.index(o.metric.name)), view)
+    return draw(chart, _by_test_case(seen, lambda o: rates.index(o.metric.name)), view)
 
 
 def _declared(view: View) -> Iterator[Figure | None]:
@@ -103,10 +103,10 @@ def _latency(view: View) -> Figure | None:
         view,
         **titled("latency", typical=typical, tail=tail),
         panel=lambda o: (
-            f"latency-{o.setting.setting}-{o.metric.operation}-{o.metric.latency_kind}",
-            o.setting.label, f"{o.metric.operation}, {o.metric.latency_kind}",
+            f"latency-{o.test_case.test_case}-{o.metric.operation}-{o.metric.latency_kind}",
+            o.test_case.label, f"{o.metric.operation}, {o.metric.latency_kind}",
         ),
-        tip=lambda o: f"p{o.metric.percentile:g}, {view.where(o.setting)}",
+        tip=lambda o: f"p{o.metric.percentile:g}, {view.where(o.test_case)}",
         hollow=lambda o: o.metric.percentile == typical != tail,
         log=True,
         legend=(hollow, solid) if typical != tail else (),
@@ -123,8 +123,8 @@ def _host_cpu(view: View) -> Figure | None:
         view,
         **titled("cpu-host"),
         panel=lambda o: (
-            f"stack-{o.setting.setting}-{view.arm(o.setting)}-{o.metric.scope}", o.setting.label,
-            f"{view.arm(o.setting)}, {where(o.metric.scope)}",
+            f"stack-{o.test_case.test_case}-{view.variant(o.test_case)}-{o.metric.scope}", o.test_case.label,
+            f"{view.variant(o.test_case)}, {where(o.metric.scope)}",
         ),
         series=lambda o: o.metric.name.removeprefix("cpu_"),
         tip=lambda o: f"{_density(view, o)}, {o.metric.name.removeprefix('cpu_')}",
@@ -136,7 +136,7 @@ def _host_cpu(view: View) -> Figure | None:
         table=("CPU time", lambda m: f"{m.name.removeprefix('cpu_')}, {where(m.scope)}"),
         notes=notes(view, seen, "share", kinds())[1:],  # a stack has no points
     )  # fmt: skip
-    return draw(chart, _by_setting(seen, lambda o: view.arm(o.setting)), view)
+    return draw(chart, _by_test_case(seen, lambda o: view.variant(o.test_case)), view)
 
 
 def _used_cpu(view: View) -> Figure | None:
@@ -146,7 +146,7 @@ def _used_cpu(view: View) -> Figure | None:
         view,
         **titled("cpu-used"),
         panel=lambda o: (
-            f"used-{o.setting.setting}-{view.arm(o.setting)}", o.setting.label, view.arm(o.setting)
+            f"used-{o.test_case.test_case}-{view.variant(o.test_case)}", o.test_case.label, view.variant(o.test_case)
         ),
         series=lambda o: where(_scope(o.metric)),
         tip=lambda o: f"{where(o.metric.scope)}, {_density(view, o)}",
@@ -156,11 +156,11 @@ def _used_cpu(view: View) -> Figure | None:
         table=("Used CPU of", lambda metric: where(metric.scope)),
         notes=notes(view, seen, "used CPU value"),
     )  # fmt: skip
-    return draw(chart, _by_setting(seen, lambda o: view.arm(o.setting)), view)
+    return draw(chart, _by_test_case(seen, lambda o: view.variant(o.test_case)), view)
 
 
 def _price_performance(view: View) -> Figure | None:
-    usd = sorted({o.usd_per_hour for o in view.summary.settings if o.usd_per_hour is not None})
+    usd = sorted({o.usd_per_hour for o in view.summary.test_cases if o.usd_per_hour is not None})
     prices = ", ".join(f"{price:g} USD/h" for price in usd)
     return _one_number(view, "price_performance", titled("price-performance", prices=prices))
 
@@ -173,8 +173,8 @@ def _one_number(
         view,
         **texts,
         panel=lambda o: (
-            "-".join(filter(None, (name, o.setting.setting, o.metric.scope))),
-            o.setting.label, subtitle or where(o.metric.scope),
+            "-".join(filter(None, (name, o.test_case.test_case, o.metric.scope))),
+            o.test_case.label, subtitle or where(o.metric.scope),
         ),
         table=("Number", words),
         notes=notes(view, seen, "number"),
@@ -182,12 +182,12 @@ def _one_number(
     return draw(chart, seen, view)
 
 
-def _by_setting(
+def _by_test_case(
     seen: Collection[Observation], then: Callable[[Observation], Any]
 ) -> list[Observation]:
-    """Panels of one setting next to each other, in the order of `then`."""
-    order = list(dict.fromkeys(one.setting.setting for one in seen))
-    return sorted(seen, key=lambda o: (order.index(o.setting.setting), then(o)))
+    """Panels of one test case next to each other, in the order of `then`."""
+    order = list(dict.fromkeys(one.test_case.test_case for one in seen))
+    return sorted(seen, key=lambda o: (order.index(o.test_case.test_case), then(o)))
 
 
 def _of_hosts(seen: Iterable[Observation]) -> list[Observation]:
@@ -200,12 +200,12 @@ def _scope(metric: Metric) -> str:
 
 
 def _density(view: View, one: Observation) -> str:
-    return view.density_in_words(one.setting.vms_per_host)
+    return view.density_in_words(one.test_case.vms_per_host)
 
 
 def _layout(view: View) -> Layout:
-    """With two arms, four panels per line, so that both panels of a setting are side by side."""
-    return "fours" if len(view.arm_styles) == 2 else "threes"
+    """With two variants, four panels per line, so that both panels of a test case are side by side."""
+    return "fours" if len(view.variant_styles) == 2 else "threes"
 
 
 def latency_words(metric: Metric) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from density_study.analysis.report.charts.chart import Chart, by_arm, draw
+from density_study.analysis.report.charts.chart import Chart, by_variant, draw
 from density_study.analysis.report.charts.course import course
 from density_study.analysis.report.charts.figure import TEXTS, Figure, titled
 from density_study.analysis.report.charts.findings_table import claims_table
@@ -53,9 +53,9 @@ def talk_charts(view: View) -> tuple[TalkChart, ...]:
 
 def _random_read(view: View) -> Drawn:
     seen = sorted(_seen(view, "throughput_map_phase", {"random"}), key=_density)
-    readers = [one.setting.files for one in seen]
+    readers = [one.test_case.files for one in seen]
     needs = [
-        *_both_media(seen),
+        *_both_disk_types(seen),
         *_several("numbers of readers for testdfsio's random mode", readers),
     ]
     chart = _chart(
@@ -64,7 +64,7 @@ def _random_read(view: View) -> Drawn:
         panel=lambda o: (str(_density(o)), _words(view, o), "random read"),
         mark="curve",
         x=_readers,
-        tip=lambda o: f"{view.arm(o.setting)}, {digits(_readers(o))} at once",
+        tip=lambda o: f"{view.variant(o.test_case)}, {digits(_readers(o))} at once",
         axis="maps that ran concurrently",
         height_px=224,
     )
@@ -73,18 +73,18 @@ def _random_read(view: View) -> Drawn:
 
 def _three_workloads(view: View) -> Drawn:
     seen = _at_most_threads(_seen(view, "throughput", MIXES))
-    seen.sort(key=lambda o: (_density(o), o.setting.records or 0))
+    seen.sort(key=lambda o: (_density(o), o.test_case.records or 0))
     chart = _chart(
         view,
         "talk-2",
         panel=lambda o: (
-            f"{_density(o)}-{o.setting.records}", _words(view, o), f"{o.setting.records:,} records"
+            f"{_density(o)}-{o.test_case.records}", _words(view, o), f"{o.test_case.records:,} records"
         ),
-        x=lambda o: MIXES[str(o.setting.mode)],
+        x=lambda o: MIXES[str(o.test_case.mode)],
         axis="workload",
         ticks=tuple(MIXES.values()),
     )  # fmt: skip
-    return _draw(view, chart, seen, [*_valid_mixes(seen, MIXES), *_both_media(seen)])
+    return _draw(view, chart, seen, [*_valid_mixes(seen, MIXES), *_both_disk_types(seen)])
 
 
 def _throughput_by_threads(view: View) -> Drawn:
@@ -101,25 +101,25 @@ def _by_threads(
 ) -> Drawn:
     densities = sorted({_density(one) for one in seen})
     needs = [
-        *_several("numbers of threads for ycsb", [one.setting.threads for one in seen]),
+        *_several("numbers of threads for ycsb", [one.test_case.threads for one in seen]),
         *_several("densities (vms_per_host)", densities),
     ]
 
     def key(one: Observation) -> tuple[str, str, str]:
-        arm, records = view.arm(one.setting), f"{one.setting.records or 0:,} records"
-        parts = ", ".join(filter(None, (words(one.metric), arm, records)))
-        return f"{one.setting.mode} {parts}", MIXES[str(one.setting.mode)], parts
+        variant, records = view.variant(one.test_case), f"{one.test_case.records or 0:,} records"
+        parts = ", ".join(filter(None, (words(one.metric), variant, records)))
+        return f"{one.test_case.mode} {parts}", MIXES[str(one.test_case.mode)], parts
 
     order = list(MIXES)
-    seen = sorted(seen, key=lambda o: (order.index(str(o.setting.mode)), key(o)))
+    seen = sorted(seen, key=lambda o: (order.index(str(o.test_case.mode)), key(o)))
     chart = _chart(
         view,
         id_,
         panel=key,
         mark="curve",
-        x=lambda o: o.setting.threads or 0,
+        x=lambda o: o.test_case.threads or 0,
         series=lambda o: _words(view, o),
-        tip=lambda o: f"{_words(view, o)}, {o.setting.threads} threads",
+        tip=lambda o: f"{_words(view, o)}, {o.test_case.threads} threads",
         axis="threads",
         styles=styles([view.density_in_words(density) for density in densities]),
         log=log,
@@ -130,11 +130,11 @@ def _by_threads(
 
 def _mixed_latency(view: View) -> Drawn:
     seen = _at_most_threads(_tails(view, {MIXED}))
-    seen.sort(key=lambda o: (_density(o), latency_words(o.metric), o.setting.records or 0))
-    sizes = sorted({one.setting.records or 0 for one in seen})
+    seen.sort(key=lambda o: (_density(o), latency_words(o.metric), o.test_case.records or 0))
+    sizes = sorted({one.test_case.records or 0 for one in seen})
     needs = [
         *_valid_mixes(seen, (MIXED,)),
-        *_both_media(seen),
+        *_both_disk_types(seen),
         *_several("sizes (ycsb's records)", sizes),
     ]
     chart = _chart(
@@ -143,7 +143,7 @@ def _mixed_latency(view: View) -> Drawn:
         panel=lambda o: (
             f"{_density(o)} {latency_words(o.metric)}", _words(view, o), latency_words(o.metric)
         ),
-        x=lambda o: f"{o.setting.records or 0:,}",
+        x=lambda o: f"{o.test_case.records or 0:,}",
         axis="records",
         ticks=tuple(f"{size:,}" for size in sizes),
         log=True,
@@ -165,18 +165,18 @@ def _draw(view: View, chart: Chart, seen: list[Observation], needs: list[str]) -
 
 
 def _chart(view: View, id_: str, **changes: Any) -> Chart:
-    """A chart with a series per arm."""
-    return by_arm(view, **titled(id_), table=("Number", _number), **changes)
+    """A chart with a series per variant."""
+    return by_variant(view, **titled(id_), table=("Number", _number), **changes)
 
 
 def _seen(view: View, metric: str, modes: Collection[str]) -> list[Observation]:
-    """Known numbers of unthrottled settings of these modes that have a valid trial."""
+    """Known numbers of unthrottled test cases of these modes that have a valid trial."""
     return [
         one
         for one in view.observations({metric})
-        if one.setting.mode in modes
-        and one.setting.target_ops_s is None
-        and one.setting.sought is None
+        if one.test_case.mode in modes
+        and one.test_case.target_ops_s is None
+        and one.test_case.sought is None
         and one.metric.value is not None
     ]
 
@@ -189,9 +189,9 @@ def _at_most_threads(seen: list[Observation]) -> list[Observation]:
     """Those with the highest number of threads of their mode."""
     most: dict[str | None, int] = {}
     for one in seen:
-        mode = one.setting.mode
-        most[mode] = max(most.get(mode, 0), one.setting.threads or 0)
-    return [one for one in seen if (one.setting.threads or 0) == most[one.setting.mode]]
+        mode = one.test_case.mode
+        most[mode] = max(most.get(mode, 0), one.test_case.threads or 0)
+    return [one for one in seen if (one.test_case.threads or 0) == most[one.test_case.mode]]
 
 
 def _words(view: View, one: Observation) -> str:
@@ -199,23 +199,23 @@ def _words(view: View, one: Observation) -> str:
 
 
 def _density(one: Observation) -> int:
-    return one.setting.vms_per_host
+    return one.test_case.vms_per_host
 
 
 def _readers(one: Observation) -> float:
     """Maps that ran concurrently; the number of files where that is not known."""
-    ran = next((m.value for m in one.setting.metrics if m.name == "concurrent_maps"), None)
-    return float(ran if ran is not None else one.setting.files or 0)
+    ran = next((m.value for m in one.test_case.metrics if m.name == "concurrent_maps"), None)
+    return float(ran if ran is not None else one.test_case.files or 0)
 
 
 def _number(metric: Metric) -> str:
     return latency_words(metric) if metric.name == "latency" else metric.name.replace("_", " ")
 
 
-def _both_media(seen: Iterable[Observation]) -> Iterator[str]:
-    media = sorted({one.setting.medium for one in seen})
-    if len(media) < 2:
-        yield f"both media (factors.medium: [hdd, flash]); {_has(media)}"
+def _both_disk_types(seen: Iterable[Observation]) -> Iterator[str]:
+    disk_types = sorted({one.test_case.disk_type for one in seen})
+    if len(disk_types) < 2:
+        yield f"both disk types (factors.disk_type: [hdd, flash]); {_has(disk_types)}"
 
 
 def _several(what: str, values: Iterable[object]) -> Iterator[str]:
@@ -225,7 +225,7 @@ def _several(what: str, values: Iterable[object]) -> Iterator[str]:
 
 
 def _valid_mixes(seen: Iterable[Observation], wanted: Iterable[str]) -> Iterator[str]:
-    have = {one.setting.mode for one in seen}
+    have = {one.test_case.mode for one in seen}
     missing = [mix for mix in wanted if mix not in have]
     if missing:
         yield f"valid ycsb trials of {' and '.join(missing)}"

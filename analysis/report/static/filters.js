@@ -1,12 +1,12 @@
 // The filters of the page hide table rows, table cells and chart marks that do not match.
-// Each of these names what it shows in data-setting, data-density, data-medium, data-verdict (of a
+// Each of these names what it shows in data-test_case, data-density, data-disk_type, data-verdict (of a
 // trial) and data-claim (a finding's verdict). A chart without visible marks is hidden as a whole.
 "use strict";
 window.pageFilters = () => {
-  const KEYS = ["setting", "density", "medium"];
+  const KEYS = ["test_case", "density", "disk_type"];
   const form = document.getElementById("filters");
   const selects = Object.fromEntries([...KEYS, "verdict"].map((key) => [key, document.getElementById(`filter-${key}`)]));
-  const MARKED = ["setting", "density", "medium", "verdict", "claim"].map((key) => `#charts [data-${key}]`).join(", ");
+  const MARKED = ["test_case", "density", "disk_type", "verdict", "claim"].map((key) => `#charts [data-${key}]`).join(", ");
 
   function wanted() {
     const [key, name] = selects.verdict.value.split(":");
@@ -21,7 +21,7 @@ window.pageFilters = () => {
     const want = wanted();
     for (const one of document.querySelectorAll(MARKED)) one.toggleAttribute("hidden", !fits(one.dataset, want));
     for (const chart of document.querySelectorAll('#charts [data-state="static"]')) {
-      const marks = [...chart.querySelectorAll("[data-setting]")];
+      const marks = [...chart.querySelectorAll("[data-test_case]")];
       chart.closest(".panel").hidden = marks.length > 0 && marks.every((one) => one.hasAttribute("hidden"));
     }
     for (const figure of document.querySelectorAll("#charts figure")) {

@@ -14,29 +14,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import gcd, lcm
 
-from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import Disk, Host
 from density_study.cluster.model.isolation import Isolation
+from density_study.cluster.model.variant import Variant
 
 MAX_DATA_DISKS = 48
 """Of a guest. Each is a PCI device with interrupts: of 68, a guest with one CPU found 64."""
 
 
 def dealt_drives(
-    disks: Sequence[Disk], arm: Arm, arms: Sequence[Arm], host: Host, isolation: Isolation
+    disks: Sequence[Disk],
+    variant: Variant,
+    variants: Sequence[Variant],
+    host: Host,
+    isolation: Isolation,
 ) -> list[tuple[Disk, ...]]:
-    """The drives of each node that the arm has on the host; of a guest, one entry for each data disk.
+    """The drives of each node that the variant has on the host; of a guest, one entry for each data disk.
 
     InputError if no number of data disks suits all densities of the study.
     """
-    each = len(disks) // gcd(len(disks), arm.nodes)
+    each = len(disks) // gcd(len(disks), variant.nodes)
     groups = len(disks) // each
     repeat = 1
     if isolation.facts.own_kernel:
-        repeat = _pieces(disks, arms, host) // (each * arm.nodes)
+        repeat = _pieces(disks, variants, host) // (each * variant.nodes)
     dealt = []
-    for index in range(arm.nodes):
+    for index in range(variant.nodes):
         turn, group = divmod(index, groups)
         own = disks[group * each : (group + 1) * each]
         begin = turn % each  # what is no data lies on a node's first drive: another one for each
@@ -44,9 +48,9 @@ def dealt_drives(
     return dealt
 
 
-def _pieces(disks: Sequence[Disk], arms: Sequence[Arm], host: Host) -> int:
-    """Data disks on a host, in every arm with guests."""
-    densities = sorted({arm.vms_per_host for arm in arms if arm.vms_per_host})
+def _pieces(disks: Sequence[Disk], variants: Sequence[Variant], host: Host) -> int:
+    """Data disks on a host, in every variant with guests."""
+    densities = sorted({variant.vms_per_host for variant in variants if variant.vms_per_host})
     if _fit(len(disks), densities):
         return lcm(len(disks), *densities)
     fitting: list[int] = []
@@ -55,7 +59,7 @@ def _pieces(disks: Sequence[Disk], arms: Sequence[Arm], host: Host) -> int:
             fitting.append(density)
     words = ", ".join(map(str, fitting))
     raise InputError(
-        f"its {len(disks)} {disks[0].medium} drives cannot be dealt out equally to "
+        f"its {len(disks)} {disks[0].disk_type} drives cannot be dealt out equally to "
         f"{', '.join(map(str, densities))} guests: with as many data disks at every density, a guest would "
         f"have {lcm(len(disks), *densities) // densities[0]}, and can have {MAX_DATA_DISKS}.",
         f"host {host.name!r}, vms_per_host",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from density_study.cluster.machine import medium
+from density_study.cluster.machine import disk_type
 from density_study.cluster.machine.io_limits import HELD_BACK
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import StudyError
@@ -61,7 +61,7 @@ class _ReadsInside:
         out, err = (
             self.folder / f"{name}-{self.drive}-{block_bytes}.{end}" for end in ("out", "err")
         )
-        argv = (*self.transport.python(node), "-m", medium.__name__, *map(str, arguments))
+        argv = (*self.transport.python(node), "-m", disk_type.__name__, *map(str, arguments))
         process = self.transport.start(node, Command(name, argv), out, err)
         try:
             code = self.transport.wait(process, _TIMEOUT_S)

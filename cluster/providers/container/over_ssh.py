@@ -52,7 +52,7 @@ from density_study.cluster.state.journal import Journal
 
 
 class ContainerOverSshProvider(PhysicalProvider):
-    """Has the hosts in common with provider `physical`, which builds the control arm, density 0."""
+    """Has the hosts in common with provider `physical`, which builds the control variant, density 0."""
 
     isolation = Isolation.CONTAINER
     bare = "physical"
@@ -69,7 +69,7 @@ class ContainerOverSshProvider(PhysicalProvider):
         if topology.isolation is not self.isolation:
             super()._check_network(topology)
             return
-        settings = topology.arm.network.declared()
+        settings = topology.variant.network.declared()
         on_all(targets_of(topology), lambda _, host: _on(host)("check-network-kernel", settings))
 
     def check_ports(self, topology: Topology, ports: Ports) -> None:
@@ -93,7 +93,7 @@ class ContainerOverSshProvider(PhysicalProvider):
         by_name = {host.name: host for host in topology.hosts}
         for host, target in build.hosts.items():
             maker = Maker(
-                site, journal, _on(target), facts[host], python, topology.arm.network, host=host
+                site, journal, _on(target), facts[host], python, topology.variant.network, host=host
             )
             here = [one for one in made if one.node.host == host]
             routes = _routes(topology, besides=host)

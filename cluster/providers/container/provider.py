@@ -45,7 +45,7 @@ from density_study.cluster.state.tags import tagged
 
 
 class ContainerProvider(LocalProvider):
-    """Has this machine in common with provider `local`, which builds the control arm, density 0."""
+    """Has this machine in common with provider `local`, which builds the control variant, density 0."""
 
     isolation = Isolation.CONTAINER
     bare = "local"
@@ -60,7 +60,7 @@ class ContainerProvider(LocalProvider):
         if topology.isolation is self.isolation:
             _check_machine(topology)
             check_shares(topology, _cpus(topology.hosts[0], _facts(topology)))
-            act("check-network-kernel", topology.arm.network.declared())
+            act("check-network-kernel", topology.variant.network.declared())
 
     def check_ports(self, topology: Topology, ports: Ports) -> None:
         """Containers have networks of their own."""
@@ -90,7 +90,7 @@ class ContainerProvider(LocalProvider):
         if not self.reachable_because():  # before there is a bridge
             journal.intend("close-bridge", site.tag)
             bridge_guard.close(site.tag, bridge_name(site.tag))
-        maker = Maker(site, journal, act, facts, python, topology.arm.network)
+        maker = Maker(site, journal, act, facts, python, topology.variant.network)
         maker.make(made, network_of(host), {node.address: node.name for node in topology.nodes})
         prove_limits(site, transport, made, {host.name: facts["cgroup_version"]})
 

@@ -34,7 +34,7 @@ ENDPOINT = "endpoint.json"
 
 
 class EndpointProvider(ExistingProvider):
-    def check_given(self, topology: ExistingTopology, needed_mib: int, for_s: float) -> None:
+    def check_existing(self, topology: ExistingTopology, needed_mib: int, for_s: float) -> None:
         facts, owner = ask_store(endpoint_properties(topology), "facts", "owner")
         _check_free(topology, owner)
         _check_facts(topology, facts, needed_mib)
@@ -43,23 +43,23 @@ class EndpointProvider(ExistingProvider):
         return VERSIONS  # of the client's own tools: the store is neither Hadoop nor HBase
 
     def create(self, site: Site, topology: ExistingTopology, journal: Journal) -> None:
-        given, conf = topology.given, client_conf(site)
+        existing, conf = topology.existing, client_conf(site)
         properties = endpoint_properties(topology)
         for node in topology.nodes:
             directories.make(site, node, journal)
-        watched.reach(site, given, journal)
+        watched.reach(site, existing, journal)
         for name, text in store_client_files().items():
             atomic.write_text(conf / name, text, mode=0o600)
         described = json.dumps(properties, indent=2) + "\n"
         atomic.write_text(conf / ENDPOINT, described, mode=0o600)
         # what was there is not ours to remove
         _check_free(topology, *ask_store(properties, "owner"))
-        journal.intend(OWNED, site.tag, path=given.namespace)
+        journal.intend(OWNED, site.tag, path=existing.namespace)
         ask_store({**properties, "tag": site.tag}, "claim")
 
     def join(self, site: Site, topology: ExistingTopology) -> Joined:
-        given, store = topology.given, store_of(topology)
-        assert given.endpoint is not None
+        existing, store = topology.existing, store_of(topology)
+        assert existing.endpoint is not None
         (facts,) = ask_store(endpoint_properties(topology), "facts")
         level = store.promised(facts)
         seen = {
@@ -67,11 +67,11 @@ class EndpointProvider(ExistingProvider):
             "store": store.title,
             "durability": store.durability,
             "durability_from": "servers" if level else "study",
-            "tls": bool(given.endpoint.ca_file),
-            "unwatched": watched.unwatched(given, given.endpoint.hosts),
+            "tls": bool(existing.endpoint.ca_file),
+            "unwatched": watched.unwatched(existing, existing.endpoint.hosts),
             **({"caution": store.caution} if store.caution else {}),
         }
-        endpoints = Endpoints({"store": {one: one for one in given.endpoint.addresses}})
+        endpoints = Endpoints({"store": {one: one for one in existing.endpoint.addresses}})
         return Joined(VERSIONS, endpoints, client_conf(site), seen)
 
     def transport(self, site: Site, journal: Journal) -> LocalTransport:
@@ -94,7 +94,7 @@ def _saved(site: Site) -> dict[str, str]:
 
 
 def _check_free(topology: ExistingTopology, owner: Mapping[str, Any]) -> None:
-    namespace = topology.given.namespace
+    namespace = topology.existing.namespace
     if "tag" in owner:
         raise InputError(
             f"{topology.store.title} has keys, a keyspace or sets {namespace} already "
@@ -108,7 +108,7 @@ def _check_facts(topology: ExistingTopology, facts: Mapping[str, Any], needed_mi
     """InputError if the servers do not keep what the study declares, or have no room for its rows."""
     store = store_of(topology)
     level = store.promised(facts)
-    endpoint = topology.given.endpoint
+    endpoint = topology.existing.endpoint
     assert endpoint is not None
     words = ", ".join(f"{name} {facts[name]}" for name in store.deciding)
     if level is None and "unknown" not in words:

@@ -22,15 +22,15 @@ _FAILURE = re.compile(r"^(?:Caused by: )?(?:[\w$]+\.)+([\w$]+(?:Exception|Error)
 
 def endpoint_properties(topology: ExistingTopology) -> dict[str, str]:
     """What clients of the store are told. The password stays in its file."""
-    given = topology.given
-    assert given is not None and given.endpoint is not None
-    endpoint, store = given.endpoint, store_of(topology)
+    existing = topology.existing
+    assert existing is not None and existing.endpoint is not None
+    endpoint, store = existing.endpoint, store_of(topology)
     known = {"endpoint": ",".join(endpoint.addresses), "admin": store.endpoint_admin}
     if endpoint.password_file:
         known |= {"store.user": endpoint.user, "store.password.file": endpoint.password_file}
     if endpoint.ca_file:
         known |= {"store.ca.file": endpoint.ca_file}
-    return {**known, **store.endpoint_properties(given, endpoint)}
+    return {**known, **store.endpoint_properties(existing, endpoint)}
 
 
 def ask_store(properties: Mapping[str, str], *commands: str) -> list[dict[str, Any]]:

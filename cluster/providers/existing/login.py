@@ -1,4 +1,4 @@
-"""Logging in to a given cluster: for one look, for a build, and for the removal of what it made.
+"""Logging in to an existing cluster: for one look, for a build, and for the removal of what it made.
 
 Tickets by keytab lie in folders of this user's runtime folder alone, never in a run's. Of a build it is
 tagged and journalled; of a look it goes with it, and its ticket ends after LOOK_S in any case.
@@ -19,7 +19,7 @@ from density_study.cluster.machine import directories
 from density_study.cluster.model.access import OPEN, Access
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.given import GivenCluster, Kerberos
+from density_study.cluster.model.existing import ExistingCluster, Kerberos
 from density_study.cluster.providers.existing import tickets
 from density_study.cluster.providers.existing.configuration import (
     ClientConfiguration,
@@ -47,21 +47,21 @@ class _Login:
 _ADAPTER: TypeAdapter[_Login] = TypeAdapter(_Login)
 
 
-def configuration_of(given: GivenCluster) -> ClientConfiguration:
+def configuration_of(existing: ExistingCluster) -> ClientConfiguration:
     """The client's configuration. InputError if it cannot be read, or if the study does not fit to it."""
-    found = read_configuration(Path(given.configuration)).with_variables(given.variables)
+    found = read_configuration(Path(existing.configuration)).with_variables(existing.variables)
     key = ("existing", "kerberos")
-    if found.is_secure and given.kerberos is None:
+    if found.is_secure and existing.kerberos is None:
         raise InputError(
             "the cluster wants Kerberos (hadoop.security.authentication, hbase.security.authentication).",
-            given.configuration,
+            existing.configuration,
             "write existing.kerberos: {principal: ..., keytab: ...}, or {} for the ticket of kinit.",
             ("existing",),
         )
-    if given.kerberos is not None and not found.is_secure:
+    if existing.kerberos is not None and not found.is_secure:
         raise InputError(
             "the study has existing.kerberos, but hadoop.security.authentication is not kerberos.",
-            given.configuration,
+            existing.configuration,
             "remove existing.kerberos, or name the configuration of the secure cluster.",
             key,
         )
@@ -69,18 +69,18 @@ def configuration_of(given: GivenCluster) -> ClientConfiguration:
         raise InputError(
             "dfs.client.https.need-auth is true: web servers ask for certificates of clients, which "
             "cannot be given yet.",
-            given.configuration,
+            existing.configuration,
             "let the cluster's web servers take SPNEGO.",
         )
     return found
 
 
 @contextmanager
-def looking(given: GivenCluster) -> Iterator[tuple[ClientConfiguration, Access]]:
+def looking(existing: ExistingCluster) -> Iterator[tuple[ClientConfiguration, Access]]:
     """The configuration, and access for as long as the context lasts. InputError as in `log_in`."""
-    configuration = configuration_of(given)
+    configuration = configuration_of(existing)
     with _temporary() as folder:
-        yield configuration, _access(given, configuration, folder, folder, LOOK_S)
+        yield configuration, _access(existing, configuration, folder, folder, LOOK_S)
 
 
 @contextmanager
@@ -91,15 +91,15 @@ def looking_again(conf: Path) -> Iterator[Access]:
         yield _renewed(login, folder / _CACHE, LOOK_S)
 
 
-def log_in(given: GivenCluster, conf: Path, site: Site, journal: Journal) -> Access:
+def log_in(existing: ExistingCluster, conf: Path, site: Site, journal: Journal) -> Access:
     """Access for a build's clients, saved in `conf`. InputError if there is no ticket, or it is of no use."""
-    configuration, folder = configuration_of(given), conf
-    if given.kerberos and given.kerberos.keytab:
+    configuration, folder = configuration_of(existing), conf
+    if existing.kerberos and existing.kerberos.keytab:
         folder = runtime_dir() / "tickets" / site.tag / "client"
         directories.make_folder(folder, site, journal)
         folder.chmod(0o700)
-    access = _access(given, configuration, conf, folder)
-    login = _Login(given.kerberos, access)
+    access = _access(existing, configuration, conf, folder)
+    login = _Login(existing.kerberos, access)
     atomic.write_text(conf / _SAVED, _ADAPTER.dump_json(login).decode() + "\n", mode=0o600)
     return access
 
@@ -117,27 +117,27 @@ def renew(conf: Path) -> None:
         _renewed(login, cache)
 
 
-def require_ticket_for(given: GivenCluster, seconds: float) -> None:
+def require_ticket_for(existing: ExistingCluster, seconds: float) -> None:
     """InputError if the user's ticket cannot last as long; one by keytab always does."""
-    if given.kerberos is not None and not given.kerberos.keytab:
-        tickets.require_lasting(tickets.held(given.kerberos), seconds)
+    if existing.kerberos is not None and not existing.kerberos.keytab:
+        tickets.require_lasting(tickets.held(existing.kerberos), seconds)
 
 
 def _access(
-    given: GivenCluster,
+    existing: ExistingCluster,
     configuration: ClientConfiguration,
     conf: Path,
     folder: Path,
     life_s: int | None = None,
 ) -> Access:
-    ca = ca_file(configuration, given.ca_file, conf)
-    if given.kerberos is None:
+    ca = ca_file(configuration, existing.ca_file, conf)
+    if existing.kerberos is None:
         return Access(ca_file=ca)
     tickets.require_programs()
-    krb5_conf = tickets.krb5_conf_of(given.kerberos)
-    login = _Login(given.kerberos, Access("", krb5_conf, ca))
+    krb5_conf = tickets.krb5_conf_of(existing.kerberos)
+    login = _Login(existing.kerberos, Access("", krb5_conf, ca))
     access = _renewed(login, folder / _CACHE, life_s)
-    tickets.require_service(given.kerberos, access, configuration.namenode_principal())
+    tickets.require_service(existing.kerberos, access, configuration.namenode_principal())
     return access
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from density_study.cluster.model.given import GivenCluster
+from density_study.cluster.model.existing import ExistingCluster
 from density_study.cluster.model.host import Host
 from density_study.cluster.model.memory import client_reserve_mib
 from density_study.cluster.model.store import Store, default_store
@@ -12,21 +12,21 @@ from density_study.cluster.providers.existing.provider import ExistingProvider
 
 
 def existing_topology(
-    given: GivenCluster, client: Host, order: int = 0, store: Store | None = None
+    existing: ExistingCluster, client: Host, order: int = 0, store: Store | None = None
 ) -> ExistingTopology:
     """The client alone, on this machine."""
     store = store or default_store()
     memory_mib = client_reserve_mib(client.memory_mib)
     node = Node("c1", client.name, client.address, ("client",), memory_mib, client.cores)
-    levels = {"store": store.level} if given.endpoint else {}
-    if given.name:
-        levels = {"cluster": given.name}
+    levels = {"store": store.level} if existing.endpoint else {}
+    if existing.name:
+        levels = {"cluster": existing.name}
     return ExistingTopology(
-        name="-".join(("given", *levels.values())),
-        provider="endpoint" if given.endpoint else "existing",
+        name="-".join(("existing", *levels.values())),
+        provider="endpoint" if existing.endpoint else "existing",
         hosts=(client,),
         nodes=(node,),
-        given=given,
+        existing=existing,
         store=store,
         levels=levels,
         order=order,
@@ -34,4 +34,4 @@ def existing_topology(
 
 
 def existing_provider(topology: ExistingTopology) -> ExistingProvider:
-    return EndpointProvider() if topology.given.endpoint else ExistingProvider()
+    return EndpointProvider() if topology.existing.endpoint else ExistingProvider()

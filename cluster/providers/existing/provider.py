@@ -18,7 +18,7 @@ from density_study.cluster.machine.host_commands import HOST_COMMANDS
 from density_study.cluster.model.access import Access
 from density_study.cluster.model.cluster import Endpoints, Site
 from density_study.cluster.model.errors import InputError, StudyError
-from density_study.cluster.model.given import GivenCluster
+from density_study.cluster.model.existing import ExistingCluster
 from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.topology import ExistingTopology, Node
 from density_study.cluster.model.transport import Command, ProcessId
@@ -54,10 +54,10 @@ from density_study.cluster.providers.provider import (
 )
 from density_study.cluster.providers.ssh.build import SshBuild
 from density_study.cluster.providers.stacks import ensure_stacks
-from density_study.cluster.render.conf_files import given_client_files
+from density_study.cluster.render.conf_files import existing_client_files
 from density_study.cluster.stack.recipes import client_of, hadoop_client_of
 from density_study.cluster.state import atomic
-from density_study.cluster.state.events import Event, GivenRemoved, Intent
+from density_study.cluster.state.events import Event, ExistingRemoved, Intent
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.tags import tagged
 
@@ -70,25 +70,25 @@ RENEW_EVERY_S = 300.0
 class ExistingProvider(Provider[ExistingTopology]):
     isolation = Isolation.UNKNOWN
     here = True  # the client
-    no_network_factor = "the network of a given cluster belongs to others"
+    no_network_factor = "the network of an existing cluster belongs to others"
 
-    def check_given(self, topology: ExistingTopology, needed_mib: int, for_s: float) -> None:
+    def check_existing(self, topology: ExistingTopology, needed_mib: int, for_s: float) -> None:
         """StudyError if the cluster does not answer, has no room for the study's data, or does not let its
         clients in for as long as the study takes. Changes nothing."""
-        given = topology.given
-        with looking(given) as (configuration, access):
+        existing = topology.existing
+        with looking(existing) as (configuration, access):
             configuration.check_jobs()
-            require_ticket_for(given, for_s)
+            require_ticket_for(existing, for_s)
             answers = ask(configuration, access)
-            require_queue(answers.resourcemanager, given.queue, access)
-            folder = HdfsFolder(answers.namenode, given.folder, access)
+            require_queue(answers.resourcemanager, existing.queue, access)
+            folder = HdfsFolder(answers.namenode, existing.folder, access)
             folder.check_free()
             folder.check_room(needed_mib, urlsplit(configuration.get("hbase.rootdir")).path)
-            words = ("namespace", "state", given.namespace, "--tag", "")
+            words = ("namespace", "state", existing.namespace, "--tag", "")
             held = look(configuration.folder, access, *words)
-        _check_free(given, held)
+        _check_free(existing, held)
         for said in held["quotas"] or ():
-            check_quota(said, given.namespace)
+            check_quota(said, existing.namespace)
         if answers.free_mib < needed_mib:
             raise InputError(
                 f"HDFS has {answers.free_mib:,} MiB left, and the study writes up to {needed_mib:,} MiB.",
@@ -98,41 +98,41 @@ class ExistingProvider(Provider[ExistingTopology]):
 
     def versions(self, topology: ExistingTopology) -> Versions:
         """The cluster's Hadoop, and the client of its HBase. StudyError if it does not answer."""
-        given = topology.given
-        with looking(given) as (configuration, access):
-            words = ("servers", "--namespace", given.namespace)
+        existing = topology.existing
+        with looking(existing) as (configuration, access):
+            words = ("servers", "--namespace", existing.namespace)
             hbase = look(configuration.folder, access, *words)
             hadoop = ask(configuration, access).hadoop
         return Versions(hadoop=hadoop_client_of(hadoop), client=client_of(hbase["version"]))
 
     def create(self, site: Site, topology: ExistingTopology, journal: Journal) -> None:
-        given = topology.given
-        configuration = configuration_of(given)
+        existing = topology.existing
+        configuration = configuration_of(existing)
         for node in topology.nodes:
             directories.make(site, node, journal)
-        watched.reach(site, given, journal)
+        watched.reach(site, existing, journal)
         conf = client_conf(site)
-        copy_configuration(Path(given.configuration), conf, given.variables)
-        access = log_in(given, conf, site, journal)
+        copy_configuration(Path(existing.configuration), conf, existing.variables)
+        access = log_in(existing, conf, site, journal)
         answers = ask(configuration, access)
         homes = ensure_stacks(Versions(hadoop=hadoop_client_of(answers.hadoop))).install_dirs()
-        for name, text in given_client_files(homes, conf, configuration.folder).items():
+        for name, text in existing_client_files(homes, conf, configuration.folder).items():
             atomic.write_text(conf / name, text, mode=0o600)
-        folder = HdfsFolder(answers.namenode, given.folder, access)
+        folder = HdfsFolder(answers.namenode, existing.folder, access)
         folder.check_free()  # before the intent: what was there is not ours to remove
-        journal.intend(FOLDER, site.tag, path=given.folder)
+        journal.intend(FOLDER, site.tag, path=existing.folder)
         folder.make(site.tag)
-        held = table_tool(conf, access, "namespace", "state", given.namespace, "--tag", site.tag)
-        _check_free(given, held)
-        journal.intend(NAMESPACE, site.tag, path=given.namespace)
-        table_tool(conf, access, "namespace", "create", given.namespace, "--tag", site.tag)
+        held = table_tool(conf, access, "namespace", "state", existing.namespace, "--tag", site.tag)
+        _check_free(existing, held)
+        journal.intend(NAMESPACE, site.tag, path=existing.namespace)
+        table_tool(conf, access, "namespace", "create", existing.namespace, "--tag", site.tag)
 
     def join(self, site: Site, topology: ExistingTopology) -> Joined:
         """How to reach it, after `create`. StudyError if it does not answer."""
-        given = topology.given
-        configuration, access = configuration_of(given), logged_in(client_conf(site))
+        existing = topology.existing
+        configuration, access = configuration_of(existing), logged_in(client_conf(site))
         answers = ask(configuration, access)
-        conf, namespace = client_conf(site), given.namespace
+        conf, namespace = client_conf(site), existing.namespace
         hbase = table_tool(conf, access, "servers", "--namespace", namespace)
         held = table_tool(conf, access, "namespace", "state", namespace, "--tag", site.tag)
         servers = {
@@ -159,7 +159,8 @@ class ExistingProvider(Provider[ExistingTopology]):
             "hbase_client": client_of(hbase["version"]),
             "hbase_quotas": held["quotas"],
             "unwatched": watched.unwatched(
-                given, (*answers.workers, *(_host(server["name"]) for server in hbase["servers"]))
+                existing,
+                (*answers.workers, *(_host(server["name"]) for server in hbase["servers"])),
             ),
             **({"security": configuration.security} if configuration.is_secure else {}),
         }
@@ -175,10 +176,10 @@ class ExistingProvider(Provider[ExistingTopology]):
         self, site: Site, topology: ExistingTopology, journal: Journal
     ) -> tuple[Machine, ...]:
         client = Machine(topology.client.host, topology.client, self.transport(site, journal))
-        return (client, *watched.machines(site, topology.given, journal))
+        return (client, *watched.machines(site, topology.existing, journal))
 
     def disclose(self, topology: ExistingTopology) -> dict[str, Any]:
-        machines = watched.describe(topology.given)
+        machines = watched.describe(topology.existing)
         return {"machine": describe_machine(), **({"machines": machines} if machines else {})}
 
     def memory_mib(self, topology: ExistingTopology) -> int:
@@ -197,7 +198,7 @@ class ExistingProvider(Provider[ExistingTopology]):
             except StudyError as error:
                 faults.append(f"{_what(intent)} ({error.what.rstrip('.')})")
                 continue
-            journal.record(GivenRemoved(tag=site.tag, act=intent.act, path=intent.path))
+            journal.record(ExistingRemoved(tag=site.tag, act=intent.act, path=intent.path))
         directories.remove(site, journal)
         deadline = time.monotonic() + 1.0
         while (left := _here(site, journal)) and time.monotonic() < deadline:
@@ -265,11 +266,11 @@ class _Transport(LocalTransport):
         renew(self._conf)
 
 
-def _check_free(given: GivenCluster, held: Any) -> None:
+def _check_free(existing: ExistingCluster, held: Any) -> None:
     if held["tag"] is not None:
         raise InputError(
-            f"HBase has the namespace {given.namespace} already; a study makes its own, and removes it.",
-            f"HBase of {given.configuration}",
+            f"HBase has the namespace {existing.namespace} already; a study makes its own, and removes it.",
+            f"HBase of {existing.configuration}",
             "name another one in existing.namespace; `study reap` removes what killed runs left.",
         )
 
@@ -289,7 +290,7 @@ def _standing(site: Site, journal: Journal) -> list[Intent]:
     for event in journal.events(Event):
         if isinstance(event, Intent) and event.tag == site.tag and event.act in _WHAT:
             standing[event.act, event.path] = event
-        elif isinstance(event, GivenRemoved) and event.tag == site.tag:
+        elif isinstance(event, ExistingRemoved) and event.tag == site.tag:
             standing.pop((event.act, event.path), None)
     return list(reversed(standing.values()))
 

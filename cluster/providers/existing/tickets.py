@@ -1,4 +1,4 @@
-"""Kerberos tickets for the clients of a given cluster, by MIT's kinit, klist and kvno."""
+"""Kerberos tickets for the clients of an existing cluster, by MIT's kinit, klist and kvno."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from density_study.cluster.model.access import Access
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.given import Kerberos
+from density_study.cluster.model.existing import Kerberos
 from density_study.cluster.providers.existing.owner import check_owner
 
 PROGRAMS = {"kinit": "krb5-user", "klist": "krb5-user", "kvno": "krb5-user", "curl": "curl"}

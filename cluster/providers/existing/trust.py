@@ -1,4 +1,4 @@
-"""The authorities that sign a given cluster's certificates, as a PEM file."""
+"""The authorities that sign an existing cluster's certificates, as a PEM file."""
 
 from __future__ import annotations
 

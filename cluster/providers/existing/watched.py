@@ -1,4 +1,4 @@
-"""The hosts of a given cluster that the study watches over SSH: monitors run there, and nothing else.
+"""The hosts of an existing cluster that the study watches over SSH: monitors run there, and nothing else.
 
 The build has one folder on each of them, with the monitors' code and samples. Nothing needs root.
 """
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from density_study.cluster.model.cluster import Site
-from density_study.cluster.model.given import GivenCluster
+from density_study.cluster.model.existing import ExistingCluster
 from density_study.cluster.model.host import Host
 from density_study.cluster.model.topology import Node
 from density_study.cluster.providers.provider import Machine
@@ -21,30 +21,30 @@ from density_study.cluster.state.events import NodeReach
 from density_study.cluster.state.journal import Journal
 
 
-def reach(site: Site, given: GivenCluster, journal: Journal) -> None:
+def reach(site: Site, existing: ExistingCluster, journal: Journal) -> None:
     """Make the build's folder on each host. HostLostError if one does not answer."""
-    for host in given.watched:
+    for host in existing.watched:
         journal.record(NodeReach(tag=site.tag, node=host.name, target=host.target))
-    if given.watched:
+    if existing.watched:
         SshBuild.known(site, journal).make_folders()
 
 
-def machines(site: Site, given: GivenCluster, journal: Journal) -> tuple[Machine, ...]:
+def machines(site: Site, existing: ExistingCluster, journal: Journal) -> tuple[Machine, ...]:
     transport = SshTransport(site, journal, lambda: SshBuild.known(site, journal).place)
-    return tuple(Machine(host.name, _node(host), transport) for host in given.watched)
+    return tuple(Machine(host.name, _node(host), transport) for host in existing.watched)
 
 
-def describe(given: GivenCluster) -> dict[str, Any]:
+def describe(existing: ExistingCluster) -> dict[str, Any]:
     """What a stranger must know of each host."""
-    targets = {host.name: host.target for host in given.watched}
+    targets = {host.name: host.target for host in existing.watched}
     return on_all(targets, lambda _, target: channel(target).act("describe"))
 
 
-def unwatched(given: GivenCluster, names: Iterable[str]) -> list[str]:
+def unwatched(existing: ExistingCluster, names: Iterable[str]) -> list[str]:
     """Those of `names` (names or addresses of the cluster's hosts) that no watched host has."""
-    if not given.watched:
+    if not existing.watched:
         return sorted(set(names))  # nothing to look up
-    known = {known for host in given.watched for known in (host.name, *_both(host.address))}
+    known = {known for host in existing.watched for known in (host.name, *_both(host.address))}
     return sorted({name for name in names if not known & set(_both(name))})
 
 

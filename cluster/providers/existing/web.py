@@ -1,4 +1,4 @@
-"""Web servers of a given cluster, asked as its configuration wants it: by TLS, by Kerberos, or plainly."""
+"""Web servers of an existing cluster, asked as its configuration wants it: by TLS, by Kerberos, or plainly."""
 
 from __future__ import annotations
 

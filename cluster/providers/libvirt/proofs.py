@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from density_study.cluster.machine.medium import Probe
+from density_study.cluster.machine.disk_type import Probe
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.host import Disk
 from density_study.cluster.providers.emulation import prove
@@ -20,7 +20,7 @@ def prove_disks(
     transport: SshTransport, everyone: Sequence[Guest], places: NodePaths, journal: Journal
 ) -> None:
     """Probe each drive of the workers once, in one guest on it. StudyError with both figures if a drive
-    does not behave like its medium, or its limits do not hold.
+    does not behave like its disk type, or its limits do not hold.
 
     In an emulated guest the figure is recorded but not judged: it describes the emulator.
     """
@@ -42,16 +42,16 @@ def prove_disks(
                 continue
             probe = Probe(**transport.act(node, "probe", folder))
             read_ms = round(probe.random_4k_read_ms, 3)
-            result = {"random_4k_read_ms": read_ms, "medium": probe.medium}
+            result = {"random_4k_read_ms": read_ms, "disk_type": probe.disk_type}
             journal.write("probed", tag=transport.tag, disk=disk, result=result)
-            if not emulated and probe.medium not in (None, drive.medium):
-                raise _wrong_medium(drive, probe, node.host)
+            if not emulated and probe.disk_type not in (None, drive.disk_type):
+                raise _wrong_disk_type(drive, probe, node.host)
 
 
-def _wrong_medium(drive: Disk, probe: Probe, host: str) -> StudyError:
+def _wrong_disk_type(drive: Disk, probe: Probe, host: str) -> StudyError:
     return StudyError(
-        f"the study says {drive.medium}, but a random 4 KiB read in a guest took "
-        f"{probe.random_4k_read_ms:.2f} ms, like {probe.medium}.",
+        f"the study says {drive.disk_type}, but a random 4 KiB read in a guest took "
+        f"{probe.random_4k_read_ms:.2f} ms, like {probe.disk_type}.",
         f"host {host!r}, disk {drive.path}",
-        f"set medium: {probe.medium}, or use a disk that is {drive.medium}.",
+        f"set disk type: {probe.disk_type}, or use a disk that is {drive.disk_type}.",
     )

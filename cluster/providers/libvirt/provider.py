@@ -114,7 +114,7 @@ class LibvirtProvider(Provider[Topology]):
 
     def remote_path(self, topology: Topology, path: PurePath | str) -> str:
         """A stack of the controller is in the golden image, by the name of its folder."""
-        homes = [stack_home(name, topology.arm.versions) for name in _stacks_of(topology)]
+        homes = [stack_home(name, topology.variant.versions) for name in _stacks_of(topology)]
         return moved(path, {home: STACKS_IN_GUEST / home.name for home in homes})
 
     def software(self, topology: Topology) -> ImageSoftware:
@@ -123,7 +123,7 @@ class LibvirtProvider(Provider[Topology]):
     def preflight(self, topology: Topology, tag: str) -> None:
         """Every libvirt answers, else StudyError; and guests have the CPUs of their network, else
         InputError. The same where CPUs cannot be divided as the study says."""
-        check_cpus(topology.arm.network, min(node.cores for node in topology.nodes))
+        check_cpus(topology.variant.network, min(node.cores for node in topology.nodes))
         for host in topology.hosts:
             if host.vms is not None:
                 Virsh(host.vms.uri).run("version")
@@ -232,7 +232,7 @@ def _stacks_of(topology: Topology) -> tuple[str, ...]:
 
 
 def _image(topology: Topology) -> Path:
-    return ensure_image(ensure_all(_stacks_of(topology), topology.arm.versions))
+    return ensure_image(ensure_all(_stacks_of(topology), topology.variant.versions))
 
 
 def _cpus(topology: Topology) -> dict[str, Cpus]:
@@ -274,7 +274,7 @@ def _in_guests(site: Site, journal: Journal) -> SshBuild:
 def _set_networks(guests: SshBuild, topology: Topology) -> None:
     """InputError for what they cannot have, as no preflight could ask them. Nothing is put back: they go with
     the build."""
-    if settings := topology.arm.network.declared():
+    if settings := topology.variant.network.declared():
         for target in guests.hosts.values():
             ask = channel(target).act
             ask("check-network", target.address, settings)

@@ -12,8 +12,8 @@ import psutil
 
 from density_study.cluster.machine import directories, io_limits
 from density_study.cluster.machine.describe import describe_disk, describe_machine
+from density_study.cluster.machine.disk_type import check_disk
 from density_study.cluster.machine.host_commands import HOST_COMMANDS, disk_free_mib
-from density_study.cluster.machine.medium import check_disk
 from density_study.cluster.machine.other_users import private_network
 from density_study.cluster.machine.sockets import check_free, reserved
 from density_study.cluster.model.cluster import Site

@@ -87,7 +87,7 @@ class LocalTransport:
         return command
 
     def _cgroup(self, node: Node) -> Path | None:
-        """Where a worker on an emulated medium runs."""
+        """Where a worker on an emulated disk runs."""
         limited = node.disk is not None and node.disk.limits is not None and "worker" in node.roles
         return io_limits.group(self.tag, node.lead_drive) if limited else None
 

@@ -136,7 +136,7 @@ class PhysicalProvider(Provider[Topology]):
     def _check_network(self, topology: Topology) -> None:
         """InputError for what a host's interface cannot have."""
         targets = targets_of(topology)
-        if settings := topology.arm.network.declared():
+        if settings := topology.variant.network.declared():
             on_all(
                 targets,
                 lambda _, target: channel(target).act("check-network", target.address, settings),
@@ -163,7 +163,7 @@ class PhysicalProvider(Provider[Topology]):
 
     def create(self, site: Site, topology: Topology, journal: Journal) -> None:
         build = self._provisioned(site, topology, journal)
-        if settings := topology.arm.network.declared():
+        if settings := topology.variant.network.declared():
             build.set_network(settings)
 
     def _provisioned(self, site: Site, topology: Topology, journal: Journal) -> SshBuild:
@@ -242,15 +242,15 @@ def _of_host(topology: Topology, host: str) -> tuple[StackCopy, ...]:
 
 
 def _copies(topology: Topology, names: tuple[str, ...], client: bool) -> tuple[StackCopy, ...]:
-    stacks = ensure_all(names, topology.arm.versions)
+    stacks = ensure_all(names, topology.variant.versions)
     return tuple(_copy(topology, stack, client) for stack in stacks)
 
 
 def _copy(topology: Topology, stack: Stack, client: bool) -> StackCopy:
-    """`client`: with the clients' Java, not with that of the arm."""
+    """`client`: with the clients' Java, not with that of the variant."""
     java, version = _java(topology, None if client else _feature(topology))
     name = f"{stack.home.name}-java{version}"
-    known = archive_name(None if client else topology.arm.versions.java)
+    known = archive_name(None if client else topology.variant.versions.java)
     archive = known if has_archive(stack) else ""
     return StackCopy(stack, topology.hosts[0].target.work / "stacks" / name, java, archive)
 
@@ -267,7 +267,7 @@ def _java(topology: Topology, feature: int | None) -> tuple[str, str]:
 
 def _feature(topology: Topology) -> int | None:
     """The release of Java that daemons need; None if the hosts' own will do."""
-    return topology.store.java or topology.arm.versions.java
+    return topology.store.java or topology.variant.versions.java
 
 
 def targets_of(topology: Topology) -> dict[str, Target]:

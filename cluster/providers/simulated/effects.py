@@ -16,7 +16,7 @@ from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.topology import Topology
 
 MODEL, NONE = "model", "none"
-_OF_ARM = ("vms_per_host", "regionservers_per_node", "medium")
+_OF_VARIANT = ("vms_per_host", "regionservers_per_node", "disk_type")
 _MOST_BYTES = 128 * 1024
 _NO_SCALAR = (ValueError, LookupError, AttributeError)  # of a date 2020-13-45, or !!bool maybe
 _TOP = frozenset({"effects", "alike", "service"})
@@ -106,7 +106,7 @@ def _effects(name: str, value: Any) -> Effects:
         raise InputError(
             "it needs the key `effects` with a list, and may have `alike` and `service`.",
             name,
-            "write effects: [{factor: medium, level: hdd, workload: random, speed: 0.5}].",
+            "write effects: [{factor: disk_type, level: hdd, workload: random, speed: 0.5}].",
         )
     if not isinstance(alike, list) or not all(isinstance(glob, str) for glob in alike):
         raise InputError("`alike` is no list of workloads.", name, "write alike: [read, load].")
@@ -130,7 +130,7 @@ def _is_service(value: Any) -> bool:
 
 
 def _effect(entry: Any, where: str) -> Effect:
-    remedy = "write {factor: medium, level: hdd, workload: random, speed: 0.5}, or per_level: true for level."
+    remedy = "write {factor: disk_type, level: hdd, workload: random, speed: 0.5}, or per_level: true for level."
     if not isinstance(entry, Mapping) or not set(entry) <= _KEYS:
         raise InputError(f"its keys are not among {', '.join(sorted(_KEYS))}.", where, remedy)
     speed, factor = entry.get("speed"), entry.get("factor")
@@ -151,6 +151,6 @@ def _effect(entry: Any, where: str) -> Effect:
 
 
 def _level(topology: Topology, factor: str) -> str:
-    if factor in _OF_ARM:
-        return str(getattr(topology.arm, factor))
+    if factor in _OF_VARIANT:
+        return str(getattr(topology.variant, factor))
     return str(topology.levels.get(factor, ""))

@@ -74,7 +74,7 @@ def operation(
 def streamed_mib(topology: Topology, read_mib: float, seeks: bool, write: bool) -> Demands:
     """One MiB of a stream that reads or writes `read_mib` at once, with a seek before each if it `seeks`."""
     data = service_times()
-    disk = data["disks"][topology.arm.medium]
+    disk = data["disks"][topology.variant.disk_type]
     copies = topology.replication if write else 1
     between_mib = read_mib if seeks else max(read_mib, 8.0)  # read ahead, and written behind
     seek_s = disk["random_read_ms"] / 1e3 / between_mib
@@ -145,7 +145,7 @@ def network(topology: Topology, demands: Demands, speed: float) -> Network:
 def _disk_s(kind: str, topology: Topology, moved_mib: float, data_mib: float) -> float:
     """Seconds of a drive: a miss of the caches is a random read; what is written is written twice, to the log
     and to store files, one after another."""
-    memory, disk = service_times()["memory"], service_times()["disks"][topology.arm.medium]
+    memory, disk = service_times()["memory"], service_times()["disks"][topology.variant.disk_type]
     if kind in ("insert", "update"):
         return float(2 * moved_mib / disk["mib_s"])
     cached_mib = memory["cached_share"] * sum(node.memory_mib for node in topology.workers)
@@ -154,6 +154,6 @@ def _disk_s(kind: str, topology: Topology, moved_mib: float, data_mib: float) ->
 
 
 def _network_mib_s(topology: Topology) -> float:
-    rate = topology.arm.network.rate_mbit_s
+    rate = topology.variant.network.rate_mbit_s
     found: float = rate / MBIT_PER_MIB if rate else service_times()["network"]["mib_s"]
     return found

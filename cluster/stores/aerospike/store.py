@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from density_study.cluster.model.given import GivenCluster, StoreEndpoint
+from density_study.cluster.model.existing import ExistingCluster, StoreEndpoint
 from density_study.cluster.model.store import Durability
 from density_study.cluster.stores.store import ClusterStore
 
@@ -25,7 +25,7 @@ class Aerospike(ClusterStore):
         "flushes them (flush-max-ms, a second by default)"
     )
     ordered = False
-    given = True
+    existing = True
     built = False
     caution = (
         "Aerospike's binding is untried: no server was available, and it ran only against a "
@@ -49,11 +49,13 @@ class Aerospike(ClusterStore):
             )
         return "", ""
 
-    def endpoint_properties(self, given: GivenCluster, endpoint: StoreEndpoint) -> dict[str, str]:
+    def endpoint_properties(
+        self, existing: ExistingCluster, endpoint: StoreEndpoint
+    ) -> dict[str, str]:
         return {
             "aerospike.hosts": ",".join(endpoint.addresses),
             "aerospike.namespace": endpoint.server_namespace,
-            "aerospike.set": given.namespace,
+            "aerospike.set": existing.namespace,
         }
 
     def promised(self, facts: Mapping[str, Any]) -> Durability | None:

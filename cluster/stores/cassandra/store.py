@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any, ClassVar
 
-from density_study.cluster.model.given import GivenCluster, StoreEndpoint
+from density_study.cluster.model.existing import ExistingCluster, StoreEndpoint
 from density_study.cluster.model.ports import allocate_ports
 from density_study.cluster.model.store import Durability, StoreStack
 from density_study.cluster.model.topology import Node, Topology
@@ -77,7 +77,7 @@ class Cassandra(ClusterStore):
     ordered = False
     compiled = True
     java = 17
-    given = True
+    existing = True
     db = "org.densitystudy.stores.cassandra.CassandraClient"
     admin = "org.densitystudy.stores.cassandra.CassandraAdmin"
     endpoint_admin = "org.densitystudy.stores.cassandra.CassandraEndpoint"
@@ -121,10 +121,12 @@ class Cassandra(ClusterStore):
     def more_disk_mib(self, data_mib: int, nodes: int, shapes: Sequence[tuple[int, int]]) -> int:
         return nodes * COMMIT_LOG_LEAST_MIB
 
-    def endpoint_properties(self, given: GivenCluster, endpoint: StoreEndpoint) -> dict[str, str]:
+    def endpoint_properties(
+        self, existing: ExistingCluster, endpoint: StoreEndpoint
+    ) -> dict[str, str]:
         return {
             "cassandra.nodes": ",".join(endpoint.addresses),
-            "cassandra.keyspace": given.namespace,
+            "cassandra.keyspace": existing.namespace,
             "cassandra.datacenter": endpoint.datacenter,
             "cassandra.replication": str(endpoint.replication),
         }

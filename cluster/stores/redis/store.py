@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.given import GivenCluster, StoreEndpoint
+from density_study.cluster.model.existing import ExistingCluster, StoreEndpoint
 from density_study.cluster.model.store import Durability, MachineProgram
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.render.blueprint import Blueprint
@@ -54,7 +54,7 @@ class Redis(ClusterStore):
     services: ClassVar[tuple[str, ...]] = ("redis",)
     workers: ClassVar[int | None] = 1
     drives = 1
-    given = True
+    existing = True
     db = "org.densitystudy.stores.redis.RedisClient"
     admin = "org.densitystudy.stores.redis.RedisAdmin"
     endpoint_admin = "org.densitystudy.stores.redis.RedisEndpoint"
@@ -122,8 +122,10 @@ class Redis(ClusterStore):
             )
         return super().endpoint_fault(endpoint)
 
-    def endpoint_properties(self, given: GivenCluster, endpoint: StoreEndpoint) -> dict[str, str]:
-        return {**self._at(endpoint.addresses), "redis.prefix": f"{given.namespace}:"}
+    def endpoint_properties(
+        self, existing: ExistingCluster, endpoint: StoreEndpoint
+    ) -> dict[str, str]:
+        return {**self._at(endpoint.addresses), "redis.prefix": f"{existing.namespace}:"}
 
     def promised(self, facts: Mapping[str, Any]) -> Durability | None:
         if facts["appendonly"] == "no":

@@ -52,11 +52,11 @@ app = typer.Typer(
     name="capacity",
     no_args_is_help=True,
     rich_markup_mode="markdown",
-    help="""Size a cluster from measured curves: hosts, VMs per host, media, cost per genome.""",
+    help="""Size a cluster from measured curves: hosts, VMs per host, disk types, cost per genome.""",
     epilog=examples(
         "study capacity fit --points analysis/capacity/inputs/examples/points.csv -o model.json",
         "study capacity check model.json --hold-out hosts",
-        "study capacity explain model.json --group hdfs-read --medium flash --hosts 6",
+        "study capacity explain model.json --group hdfs-read --disk-type flash --hosts 6",
         SIZE_EXAMPLE,
         WHATIF_EXAMPLE,
         standing.CARRY_EXAMPLE,
@@ -171,9 +171,11 @@ def explain(
     source: Source,
     group: Annotated[str, typer.Option("--group", help="Measured group.")],
     hosts: Annotated[int, typer.Option("--hosts", min=1, help="Number of hosts to predict for.")],
-    medium: Annotated[
+    disk_type: Annotated[
         str,
-        typer.Option("--medium", help="Required if the group was measured on several media."),
+        typer.Option(
+            "--disk-type", help="Required if the group was measured on several disk types."
+        ),
     ] = "",
     vms_per_host: Annotated[int, typer.Option("--vms-per-host", min=0, help="Density.")] = 1,
     as_json: Json = False,
@@ -183,7 +185,7 @@ def explain(
     from density_study.analysis.capacity.curves.explain import surface_of
     from density_study.dags.cli.capacity.display import explanation_page
 
-    surface = surface_of(_points_of(source), group, medium)
+    surface = surface_of(_points_of(source), group, disk_type)
     found = explained(surface, vms_per_host, hosts)
     if as_json:
         print_json(found.facts())
@@ -254,7 +256,7 @@ def whatif(
     ] = Path("whatif.svg"),
     as_json: Json = False,
 ) -> None:
-    """List cost and hosts for every density, medium and host type, and chart cost over density."""
+    """List cost and hosts for every density, disk type and host type, and chart cost over density."""
     from density_study.analysis.capacity.sizing.size import whatif as table
     from density_study.analysis.report.charts.cost_by_density import write_chart
     from density_study.dags.cli.capacity.plan_display import whatif_page

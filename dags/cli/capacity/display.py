@@ -14,7 +14,7 @@ from density_study.analysis.capacity.accuracy.hold_out import Miss
 from density_study.analysis.capacity.accuracy.hold_out_load import LoadMiss
 from density_study.analysis.capacity.curves.explain import Explanation
 from density_study.analysis.capacity.curves.model import Model
-from density_study.analysis.capacity.inputs.points import Arm
+from density_study.analysis.capacity.inputs.points import Variant
 from density_study.dags.cli.layout import titled
 
 SHOWN_MISSES = 10
@@ -30,7 +30,7 @@ def model_page(model: Model) -> Iterator[RenderableType]:
     if model.scaling:
         header = (
             "group",
-            "medium",
+            "disk type",
             "VMs/host",
             "a, s",
             "b, s",
@@ -40,7 +40,7 @@ def model_page(model: Model) -> Iterator[RenderableType]:
             "above",
         )
         yield titled("T(n) = a + b/n + c n", header, (
-            (one.group, one.medium, f"{one.vms_per_host}",
+            (one.group, one.disk_type, f"{one.vms_per_host}",
              f"{one.a_s:.3g}", f"{one.b_s:.3g}", f"{one.c_s:.3g}",
              f"{one.smallest_hosts} to {one.largest_hosts} ({len(one.cells)})",
              f"± {one.error.inside:.0%}", f"± {one.error.above:.0%}")
@@ -48,15 +48,15 @@ def model_page(model: Model) -> Iterator[RenderableType]:
         ))  # fmt: skip
     if model.density:
         yield titled("X(v) = g v / (1 + alpha (v-1) + beta v (v-1))",
-                     ("group", "medium", "hosts", "g, 1/s", "alpha", "beta", "densities", ""),
+                     ("group", "disk type", "hosts", "g, 1/s", "alpha", "beta", "densities", ""),
                      _density_rows(model))  # fmt: skip
     if model.utilization or model.latency:
-        yield titled("under load", ("group", "medium", "hosts", "VMs/host", "law", "fitted up to"),
+        yield titled("under load", ("group", "disk type", "hosts", "VMs/host", "law", "fitted up to"),
                      _load_rows(model))  # fmt: skip
     for one in model.interactions:
         p = "" if one.p is None else f" (p = {one.p:.2g})"
         yield Text(
-            f"interaction of hosts and density, {one.group} on {one.medium}: {one.verdict}{p}"
+            f"interaction of hosts and density, {one.group} on {one.disk_type}: {one.verdict}{p}"
         )
     for warning in model.warnings:
         yield Text(f"cliff: {warning}", style="yellow")
@@ -71,7 +71,7 @@ def _density_rows(model: Model) -> Iterator[Sequence[str]]:
         flags = ["superlinear"] if one.superlinear else []
         flags += [] if one.beta_fitted else ["beta not fitted"]
         yield (
-            one.group, one.medium, f"{one.hosts}", f"{one.g_per_s:.4g}", f"{one.alpha:.3f}",
+            one.group, one.disk_type, f"{one.hosts}", f"{one.g_per_s:.4g}", f"{one.alpha:.3f}",
             f"{one.beta:.4f}", ", ".join(str(cell.x) for cell in one.cells), ", ".join(flags),
         )  # fmt: skip
 
@@ -80,14 +80,14 @@ def _load_rows(model: Model) -> Iterator[Sequence[str]]:
     for one in model.utilization:
         law = f"CPU % = {one.idle_percent:.1f} + {one.percent_per_rate:.3g} X"
         limit = f"X = {one.largest_rate:.4g}/s"
-        yield one.group, one.medium, f"{one.hosts}", f"{one.vms_per_host}", law, limit
+        yield one.group, one.disk_type, f"{one.hosts}", f"{one.vms_per_host}", law, limit
     for curve in model.latency:
         law = (f"{curve.operation} p{curve.percentile:g} = {1e3 * curve.service_s:.3g} ms, "
                f"k = {curve.factor:.2g}, c = {curve.servers:g}").strip()  # fmt: skip
         if curve.of_cpu:
             law += f", of CPU = {curve.idle:.0%} + {curve.busy_per_rho:.2f} rho"
         limit = f"rho = {curve.largest_rho:.2f}"
-        yield curve.group, curve.medium, f"{curve.hosts}", f"{curve.vms_per_host}", law, limit
+        yield curve.group, curve.disk_type, f"{curve.hosts}", f"{curve.vms_per_host}", law, limit
 
 
 @group()
@@ -96,7 +96,7 @@ def check_page(
     goals: Sequence[Goal],
     mode: str,
     under_load: Sequence[LoadMiss] = (),
-    left_out: Sequence[tuple[Arm, str]] = (),
+    left_out: Sequence[tuple[Variant, str]] = (),
 ) -> Iterator[RenderableType]:
     """The goals with their outcomes, each group, the largest misses, the points that could not be used,
     and each held-out level of load."""
@@ -107,26 +107,26 @@ def check_page(
     )
     title = f"hold-out by {mode}: {len(misses)} cells"
     yield titled(title, ("goal", "measured", "goal value", "outcome"), outcomes)
-    yield titled("by group", ("group", "medium", "VMs/host", "cells", "error, median", "largest",
+    yield titled("by group", ("group", "disk type", "VMs/host", "cells", "error, median", "largest",
                               "1/n, median", "covered"), _group_rows(misses))  # fmt: skip
-    yield titled("largest misses", ("group", "medium", "hosts", "VMs/host", "measured", "predicted",
+    yield titled("largest misses", ("group", "disk type", "hosts", "VMs/host", "measured", "predicted",
                                     "90 % interval", "unit", "error"), _miss_rows(misses))  # fmt: skip
     if under_load:
         yield _levels(under_load)
-    for (name, medium, v), reason in left_out:
-        yield Text(f"not used: {name} on {medium}, {v} VMs per host: {reason}", style="yellow")
+    for (name, disk_type, v), reason in left_out:
+        yield Text(f"not used: {name} on {disk_type}, {v} VMs per host: {reason}", style="yellow")
 
 
 def _group_rows(misses: Sequence[Miss]) -> Iterator[Sequence[str]]:
-    arms: dict[Arm, list[Miss]] = {}
+    variants: dict[Variant, list[Miss]] = {}
     for miss in misses:
-        arms.setdefault(miss.arm, []).append(miss)
-    for (name, medium, v), found in arms.items():
+        variants.setdefault(miss.variant, []).append(miss)
+    for (name, disk_type, v), found in variants.items():
         errors = [miss.error for miss in found]
         plain = [m.baseline_error for m in found if m.baseline_error is not None]
         covered = f"{sum(m.covered for m in found)} of {sum(m.repetitions for m in found)}"
         yield (
-            name, medium, str(v), str(len(found)), f"{median(errors):.1%}", f"{max(errors):.1%}",
+            name, disk_type, str(v), str(len(found)), f"{median(errors):.1%}", f"{max(errors):.1%}",
             f"{median(plain):.1%}" if plain else "", covered,
         )  # fmt: skip
 
@@ -135,7 +135,7 @@ def _miss_rows(misses: Sequence[Miss]) -> Iterator[Sequence[str]]:
     for miss in sorted(misses, key=lambda one: -one.error)[:SHOWN_MISSES]:
         low, high = sorted((miss.shown(miss.low_s), miss.shown(miss.high_s)))
         yield (
-            miss.group, miss.medium, str(miss.hosts), str(miss.vms_per_host),
+            miss.group, miss.disk_type, str(miss.hosts), str(miss.vms_per_host),
             f"{miss.shown(miss.measured_s):.4g}", f"{miss.shown(miss.predicted_s):.4g}",
             f"{low:.4g} to {high:.4g}", miss.unit, f"{miss.error:.1%}",
         )  # fmt: skip
@@ -143,7 +143,7 @@ def _miss_rows(misses: Sequence[Miss]) -> Iterator[Sequence[str]]:
 
 def _levels(misses: Sequence[LoadMiss]) -> RenderableType:
     judged = [one for one in misses if one.percentile in (None, JUDGED_PERCENTILE)]
-    judged.sort(key=lambda m: (m.group, m.medium, m.hosts, m.vms_per_host, m.quantity, m.busy is None,
+    judged.sort(key=lambda m: (m.group, m.disk_type, m.hosts, m.vms_per_host, m.quantity, m.busy is None,
                                m.load))  # fmt: skip
     rows = []
     for one in judged[:SHOWN_LEVELS]:
@@ -154,11 +154,11 @@ def _levels(misses: Sequence[LoadMiss]) -> RenderableType:
         else:
             name, factor, form, miss = "CPU", 1.0, "{:.1f} %", f"{one.miss:.1f} points"
         values = (form.format(factor * one.measured), form.format(factor * one.predicted))
-        rows.append((one.group, one.medium, str(one.hosts), str(one.vms_per_host), f"{one.load:.4g}",
+        rows.append((one.group, one.disk_type, str(one.hosts), str(one.vms_per_host), f"{one.load:.4g}",
                      str(one.repetitions), name, *values, miss))  # fmt: skip
     left = len(judged) - SHOWN_LEVELS
     more = f"; {left} more are not shown" if left > 0 else ""
-    header = ("group", "medium", "hosts", "VMs/host", "load, 1/s", "repetitions", "", "measured",
+    header = ("group", "disk type", "hosts", "VMs/host", "load, 1/s", "repetitions", "", "measured",
               "predicted", "miss")  # fmt: skip
     return titled(f"under load: {len(judged)} levels{more}", header, rows)
 

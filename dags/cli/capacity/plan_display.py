@@ -32,13 +32,13 @@ def plan_page(plan: Plan) -> Iterator[RenderableType]:
         (load.resource, spread(load.rho, ".0%"), spread(load.rho_one_lost, ".0%"), f"{load.limit:.0%}")
         for load in plan.loads
     ))  # fmt: skip
-    yield titled("stages of one genome", ("stage", "medium", "hours", "share of slots"), (
-        (stage.stage, stage.medium, spread(stage.hours, ".2f"), spread(stage.share, ".0%"))
+    yield titled("stages of one genome", ("stage", "disk type", "hours", "share of slots"), (
+        (stage.stage, stage.disk_type, spread(stage.hours, ".2f"), spread(stage.share, ".0%"))
         for stage in plan.stages
     ))  # fmt: skip
     yield from lines("what would change the plan", plan.sensitivity)
-    yield titled("next cheapest", ("host type", "VMs/host", "media", "hosts", "USD/genome", "bottleneck"), (
-        (one.host_type, str(one.vms_per_host), " + ".join(dict.fromkeys(one.media)), str(one.hosts),
+    yield titled("next cheapest", ("host type", "VMs/host", "disk types", "hosts", "USD/genome", "bottleneck"), (
+        (one.host_type, str(one.vms_per_host), " + ".join(dict.fromkeys(one.disk_types)), str(one.hosts),
          f"{one.usd_per_genome:.2f}", one.bottleneck)
         for one in plan.alternatives
     ))  # fmt: skip
@@ -64,8 +64,8 @@ def excuse_page(excuse: Excuse) -> RenderableType:
 
 
 def whatif_page(rows: Sequence[WhatIf], rejected: Sequence[str]) -> RenderableType:
-    """One row per density, medium and host type, the cheapest first."""
-    header = ("host type", "VMs/host", "media", "hosts", "needed, q05 50 95", "USD/genome", "q05 to q95",
+    """One row per density, disk type and host type, the cheapest first."""
+    header = ("host type", "VMs/host", "disk types", "hosts", "needed, q05 50 95", "USD/genome", "q05 to q95",
               "bottleneck")  # fmt: skip
     more = len(rows) - SHOWN_ROWS
     tail = [Text(f"and {more} more")] if more > 0 else []
@@ -82,7 +82,7 @@ def _whatif_row(row: WhatIf) -> Sequence[str]:
     return (
         row.host_type,
         str(row.vms_per_host),
-        row.media,
+        row.disk_types,
         "-" if row.hosts is None else str(row.hosts),
         "no number suffices" if row.hosts is None else needed,
         "-" if row.usd_per_genome is None else f"{row.usd_per_genome:.2f}",

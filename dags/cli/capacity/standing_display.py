@@ -75,7 +75,7 @@ def purchases_page(
     rows: Sequence[Purchase], refused: Sequence[str], grows: Growth
 ) -> RenderableType:
     """One row for each host type, the cheapest over all years first."""
-    header = ("host type", "price", "VMs/host", "media", "hosts by year", "USD, all years", "USD/genome",
+    header = ("host type", "price", "VMs/host", "disk types", "hosts by year", "USD, all years", "USD/genome",
               "kW", "rack units")  # fmt: skip
     best = next((row for row in rows if row.usd is not None), None)
     sentence = "no host type carries the load of every year"
@@ -98,7 +98,7 @@ def _purchase(row: Purchase) -> Sequence[str]:
         row.host_type,
         row.price,
         str(row.vms_per_host),
-        " + ".join(row.media),
+        " + ".join(row.disk_types),
         " ".join("-" if year.hosts is None else str(year.hosts) for year in row.years),
         "-" if row.usd is None else f"{row.usd:,.0f}",
         "-" if row.usd_per_genome is None else f"{row.usd_per_genome:.2f}",

@@ -40,7 +40,7 @@ LOCAL = (
     """\
 study: {name}
 hosts:
-  - {{name: here, memory: 6 GiB, roles: [master, worker, client], disks: [{{medium: flash}}]}}
+  - {{name: here, memory: 6 GiB, roles: [master, worker, client], disks: [{{disk_type: flash}}]}}
 factors: {{vms_per_host: [1]}}"""
     + WORKLOADS
 )
@@ -54,7 +54,7 @@ hosts:
     address: 192.0.2.10
     memory: 6 GiB
     roles: [master, worker, client]
-    disks: [{{medium: flash}}]
+    disks: [{{disk_type: flash}}]
 factors: {{vms_per_host: [0]}}"""
     + WORKLOADS
 )

@@ -74,7 +74,7 @@ def test_two_hosts_share_a_load_and_a_killed_client_is_named(hosts: Hosts, run: 
     """Load, a mix with inserts, and a mix whose second client is killed, on one cluster."""
     rows = {}
     for step in steps_left(run):
-        killed = step.setting is not None and step.setting.mode_name == "c"
+        killed = step.test_case is not None and step.test_case.mode_name == "c"
         ended = _with_a_kill(hosts, run, step) if killed else carry_out(run, step)
         assert ended.outcome == "ok" or killed, ended.message
         if step.kind == "trial" and not killed:
@@ -83,7 +83,7 @@ def test_two_hosts_share_a_load_and_a_killed_client_is_named(hosts: Hosts, run: 
     records = closed_records(run.records)
     for step in run.plan.trials:
         trial = str(step.trial)
-        if step.setting is not None and step.setting.mode_name == "c":
+        if step.test_case is not None and step.test_case.mode_name == "c":
             _check_killed(run, trial, records[trial])
         else:
             _check_shared(run, trial, records[trial], rows[trial])
@@ -98,7 +98,7 @@ def _check_shared(run: Run, trial: str, manifest: Manifest, rows: int) -> None:
     assert len({client.begin_epoch_s for client in clients}) == 1
     counts = [_counts(run, trial, client.name) for client in clients]
     inserted = sum(one.get("INSERT", 0) for one in counts)
-    if manifest.setting.mode_name == "load":
+    if manifest.test_case.mode_name == "load":
         assert [one["INSERT"] for one in counts] == [RECORDS // 2] * 2
         assert rows == inserted == RECORDS
     else:  # every inserted key is a new one

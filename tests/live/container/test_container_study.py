@@ -72,7 +72,7 @@ def test_writes_are_written_out_and_reads_have_a_distance(finished: Finished) ->
             continue
         read = manifest.state_after["hdfs_read"]
         assert read["local"] + read["rack"] == read["sent"] > 0 and read["remote"] == 0
-        if manifest.topology.arm.vms_per_host == 1:
+        if manifest.topology.variant.vms_per_host == 1:
             assert read["rack"] == 0
         assert finished.metrics(name, "hdfs_read_remote") == {None: 0.0}
 
@@ -94,7 +94,7 @@ def test_both_counts_of_a_containers_cpu_agree(finished: Finished) -> None:
             seconds = guest.to_epoch_s - guest.from_epoch_s
             scope = "client" if guest.node == "c1" else f"node:{guest.node}"
             percent = 100 * guest.cpu_s / (seconds * cores)
-            points = 12 if manifest.setting.cut_s else 6
+            points = 12 if manifest.test_case.cut_s else 6
             assert used[scope] == pytest.approx(percent, abs=points), (name, scope)
 
 

@@ -1,4 +1,4 @@
-"""One small cluster of an arm, brought up, used and torn down."""
+"""One small cluster of a variant, brought up, used and torn down."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from density_study.cluster.state.journal import Journal
 from density_study.cluster.stores.answers import fetch_json
 from density_study.workloads.execution.store_ready import row_written_and_read
 from tests.live.support.builds import open_build, topology
-from tests.support.topologies import with_arm
+from tests.support.topologies import with_variant
 
 NODE_MIB = 4096
 DATA = "/benchmarks/TestDFSIO"
@@ -60,7 +60,7 @@ class Build:
         ]
 
 
-def arm(
+def variant(
     folder: Path, versions: Versions = VERSIONS, configuration: Configuration = PLAIN
 ) -> Topology:
     """One worker with room for caches beside its heap."""
@@ -69,18 +69,18 @@ def arm(
         replace(node, memory_mib=NODE_MIB) if "worker" in node.roles else node
         for node in plain.nodes
     )
-    return with_arm(replace(plain, nodes=nodes), versions=versions, configuration=configuration)
+    return with_variant(replace(plain, nodes=nodes), versions=versions, configuration=configuration)
 
 
 @contextmanager
 def built(folder: Path, placed: Topology) -> Iterator[Build]:
-    """The arm's cluster, after a row was written to HBase and read back. Nothing of it is left."""
+    """The variant's cluster, after a row was written to HBase and read back. Nothing of it is left."""
     site, journal = open_build(folder, os.getpid())
     try:
         cluster = bring_up(
             site,
             placed,
-            ensure_stacks(placed.arm.versions),
+            ensure_stacks(placed.variant.versions),
             journal,
             final_check=lambda cluster: row_written_and_read(cluster, journal),
             deadline_s=400,

@@ -15,7 +15,7 @@ from density_study.cluster.model.configuration import BlockCache, Configuration,
 from density_study.cluster.model.host import Disk
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.providers.stacks import ensure_stacks
-from tests.live.factors.one_build import Build, arm, built
+from tests.live.factors.one_build import Build, built, variant
 from tests.live.support.builds import open_build
 from tests.live.support.java_client import MORTAL
 
@@ -34,7 +34,7 @@ def command_of(build: Build, name: str) -> list[str]:
 
 def on_another_disk(folder: Path) -> Topology:
     cache = Configuration(block_cache=BlockCache("flash", 256))
-    placed = arm(folder, configuration=cache)
+    placed = variant(folder, configuration=cache)
     fast = Disk(str(folder / "fast"), "flash")
     nodes = tuple(replace(n, cache_disk=fast if n.regionservers else None) for n in placed.nodes)
     return replace(placed, nodes=nodes)
@@ -47,7 +47,7 @@ def test_properties_collector_and_flags_are_in_effect(tmp_path: Path) -> None:
          "yarn-site": {"yarn.resourcemanager.client.thread-count": "7"}},
         {"regionserver": Jvm(768, "ZGC", ("-XX:+AlwaysPreTouch",)), "namenode": Jvm(collector="G1")},
     )  # fmt: skip
-    with built(tmp_path, arm(tmp_path, configuration=mine)) as build:
+    with built(tmp_path, variant(tmp_path, configuration=mine)) as build:
         in_effect = build.cluster.disclosure["in_effect"]
         assert in_effect["w1/regionserver-1"] == {"hbase.regionserver.handler.count": "17"}
         assert in_effect["w1/datanode"] == {"dfs.datanode.handler.count": "13"}
@@ -59,7 +59,7 @@ def test_properties_collector_and_flags_are_in_effect(tmp_path: Path) -> None:
 
 def test_an_off_heap_cache_is_allocated_beside_the_heap(tmp_path: Path) -> None:
     cache = Configuration(block_cache=BlockCache("off-heap", 512))
-    with built(tmp_path, arm(tmp_path, configuration=cache)) as build:
+    with built(tmp_path, variant(tmp_path, configuration=cache)) as build:
         (address,) = build.cluster.endpoints.all("regionserver.http").values()
         direct = build.bean(address, "java.nio:type=BufferPool,name=direct")
         assert direct["TotalCapacity"] >= 512 * 2**20
@@ -78,7 +78,7 @@ def test_a_cache_file_lies_on_its_disk_and_goes_with_the_build(tmp_path: Path) -
 
 def test_short_circuit_reads_bypass_the_datanode(tmp_path: Path) -> None:
     quick = Configuration({"hdfs-site": SHORT_CIRCUIT})
-    with built(tmp_path, arm(tmp_path, configuration=quick)) as build:
+    with built(tmp_path, variant(tmp_path, configuration=quick)) as build:
         build.dfsio("write")
         build.dfsio("read")
         node = next(p for p in build.cluster.processes if p.name == "datanode")

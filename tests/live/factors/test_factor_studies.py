@@ -1,4 +1,4 @@
-"""Studies of two versions and of two configurations: killed in the second arm, reaped, resumed, reported."""
+"""Studies of two versions and of two configurations: killed in the second variant, reaped, resumed, reported."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.live.support.command import left_of, study, study_run, wait_for
 pytestmark = pytest.mark.timeout(1200)
 
 UPGRADE = "stack: [{hadoop: 3.4.1}, {hadoop: 3.4.2}]"
-SETTINGS = """configuration:
+TEST_CASES = """configuration:
     plain: {}
     tuned:
       hbase-site: {hbase.regionserver.handler.count: 17}
@@ -24,7 +24,7 @@ SETTINGS = """configuration:
 SPEC = """
 study: NAME
 hosts:
-  - {name: here, memory: 6 GiB, roles: [master, worker, client], disks: [{path: DISK, medium: flash}]}
+  - {name: here, memory: 6 GiB, roles: [master, worker, client], disks: [{path: DISK, disk_type: flash}]}
 factors:
   vms_per_host: [1]
   FACTOR
@@ -34,12 +34,12 @@ workloads:
   - ycsb: {records: [10_000], mixes: [load], threads: [4], warm_up_client: off, warm_up_daemons: off}
 repetitions: 1
 """
-TRIALS_OF_AN_ARM = 2
+TRIALS_OF_A_VARIANT = 2
 
 
 @dataclass(frozen=True)
 class Reported:
-    """A run that was killed in its second arm.
+    """A run that was killed in its second variant.
 
     `left`: processes and files then; `remained`: after `study reap`.
     """
@@ -64,13 +64,13 @@ def killed_and_resumed(folder: Path, name: str, factor: str) -> Reported:
     spec.write_text(SPEC.replace("NAME", name).replace("FACTOR", factor).replace("DISK", str(disk)))
     begun: set[object] = set()
 
-    def in_the_second_arm(entry: dict[str, object]) -> bool:
+    def in_the_second_variant(entry: dict[str, object]) -> bool:
         if entry.get("state") == "running":
             begun.add(entry["trial"])
-        return len(begun) > TRIALS_OF_AN_ARM
+        return len(begun) > TRIALS_OF_A_VARIANT
 
     with study_run(runs, spec=spec) as child:
-        run = wait_for(runs, in_the_second_arm, 600)
+        run = wait_for(runs, in_the_second_variant, 600)
         child.kill()
         child.wait()
         left = left_of(run) + files_on(disk)
@@ -93,24 +93,24 @@ def test_an_upgrade_is_killed_reaped_and_reported(tmp_path: Path) -> None:
     study = killed_and_resumed(tmp_path, "live-upgrade", UPGRADE)
     assert study.left and study.remained == []
     records = closed_records(study.run / "records").values()
-    assert [one.state for one in records] == ["complete"] * 2 * TRIALS_OF_AN_ARM
+    assert [one.state for one in records] == ["complete"] * 2 * TRIALS_OF_A_VARIANT
     assert {one.disclosure["stacks"]["hadoop"]["version"] for one in records} == {"3.4.1", "3.4.2"}
     effects = study.effects("stack")
     assert effects
     for effect in effects:
-        assert "3.4.2" in effect["arms"] and "3.4.1" in effect["arms"]
+        assert "3.4.2" in effect["variants"] and "3.4.1" in effect["variants"]
         assert any("3.4.1" in line and "3.4.2" in line for line in effect["declared"])
 
 
 def test_a_configuration_is_killed_reaped_and_reported(tmp_path: Path) -> None:
-    study = killed_and_resumed(tmp_path, "live-configuration", SETTINGS)
+    study = killed_and_resumed(tmp_path, "live-configuration", TEST_CASES)
     assert study.left and study.remained == []
     records = closed_records(study.run / "records").values()
-    assert [one.state for one in records] == ["complete"] * 2 * TRIALS_OF_AN_ARM
+    assert [one.state for one in records] == ["complete"] * 2 * TRIALS_OF_A_VARIANT
     effects = study.effects("configuration")
     assert effects
     for effect in effects:
-        assert effect["arms"] == "tuned over plain"
+        assert effect["variants"] == "tuned over plain"
         declared = "\n".join(effect["declared"])
         for difference in ("hbase.regionserver.handler.count", "ZGC", "block"):
             assert difference in declared, declared

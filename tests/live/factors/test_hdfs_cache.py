@@ -23,12 +23,12 @@ from density_study.workloads.rows.raw.manifest_rows import cache_row
 from density_study.workloads.testdfsio.data import DataSet
 from density_study.workloads.testdfsio.hdfs_cache import empty, fill, read_datanodes
 from density_study.workloads.testdfsio.modes import DfsioMode
-from density_study.workloads.testdfsio.setting import DfsioSetting
+from density_study.workloads.testdfsio.test_case import DfsioTestCase
 from density_study.workloads.testdfsio.workload import DfsioWorkload
-from tests.live.factors.one_build import Build, arm, built
+from tests.live.factors.one_build import Build, built, variant
 from tests.live.support.command import left_of, study_run
 from tests.support.drafts import draft
-from tests.support.topologies import with_arm
+from tests.support.topologies import with_variant
 
 pytestmark = pytest.mark.timeout(900)
 MIB = 2**20
@@ -78,7 +78,7 @@ def check(one: Manifest, from_disk_mib: int, from_cache_mib: int = 0) -> None:
 
 
 def with_cache(folder: Path, size_mib: int) -> Topology:
-    placed = arm(folder, configuration=Configuration(hdfs_cache_mib=size_mib))
+    placed = variant(folder, configuration=Configuration(hdfs_cache_mib=size_mib))
     nodes = tuple(
         replace(node, cache_disk=MemoryFolder() if "worker" in node.roles else None)
         for node in placed.nodes
@@ -92,8 +92,8 @@ def context(build: Build, name: str) -> TrialContext:
     return TrialContext(build.cluster, transport, record, build.journal)
 
 
-def setting(mode: DfsioMode) -> DfsioSetting:
-    return DfsioSetting(mode=mode, files=2, file_size_mib=32, read_size_bytes=2**20)
+def case(mode: DfsioMode) -> DfsioTestCase:
+    return DfsioTestCase(mode=mode, files=2, file_size_mib=32, read_size_bytes=2**20)
 
 
 def in_page_cache_mib(build: Build) -> float:
@@ -112,14 +112,14 @@ def trial(
 ) -> tuple[Collected, dict[str, object]]:
     """What a trial collects, and its row about the cache."""
     bench, workload = context(build, f"{mode}{meanwhile}"), DfsioWorkload()
-    prepared = workload.prepare(bench, setting(mode))
+    prepared = workload.prepare(bench, case(mode))
     if meanwhile:
         empty(bench)
-    (client,) = workload.run(bench, setting(mode))
+    (client,) = workload.run(bench, case(mode))
     assert client.exit_code == 0
-    collected = workload.collect(bench, setting(mode), prepared)
+    collected = workload.collect(bench, case(mode), prepared)
     assert collected.faults == ()
-    manifest = Manifest.model_construct(caches=collected.caches, setting=setting(mode), fault=None)  # type: ignore[call-arg]
+    manifest = Manifest.model_construct(caches=collected.caches, test_case=case(mode), fault=None)  # type: ignore[call-arg]
     return collected, cache_row(manifest)
 
 
@@ -145,18 +145,18 @@ def test_every_mode_reads_from_the_cache_and_a_wrong_tier_shows(tmp_path: Path) 
 
 
 def _too_small(build: Build) -> None:
-    """An arm that declares less than one file needs."""
+    """A variant that declares less than one file needs."""
     small = Configuration(hdfs_cache_mib=16)
-    declared = with_arm(build.cluster.topology, configuration=small)
+    declared = with_variant(build.cluster.topology, configuration=small)
     bench = context(replace(build, cluster=replace(build.cluster, topology=declared)), "small")
     with pytest.raises(StudyError, match="0 of 2 files fit into 16 MiB"):
-        fill(bench, DataSet(Hdfs(build.cluster), setting("read")), whole=False)
+        fill(bench, DataSet(Hdfs(build.cluster), case("read")), whole=False)
 
 
-def test_an_arm_that_has_no_cache_is_told_at_once(tmp_path: Path) -> None:
-    with built(tmp_path, arm(tmp_path, configuration=PLAIN)) as build:
+def test_a_variant_that_has_no_cache_is_told_at_once(tmp_path: Path) -> None:
+    with built(tmp_path, variant(tmp_path, configuration=PLAIN)) as build:
         declared = with_cache(tmp_path, 96)
         cluster = replace(build.cluster, topology=declared)
         bench = context(replace(build, cluster=cluster), "none")
         with pytest.raises(StudyError, match="datanode has 0 MiB of persistent memory, not 96"):
-            DfsioWorkload().prepare(bench, setting("read"))
+            DfsioWorkload().prepare(bench, case("read"))

@@ -20,11 +20,11 @@ from density_study.workloads.execution.block_caches import caches_between, read_
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import closed_records
 from density_study.workloads.rows.raw.manifest_rows import cache_row
-from density_study.workloads.ycsb.setting import YcsbSetting
-from tests.live.factors.one_build import arm, built
+from density_study.workloads.ycsb.test_case import YcsbTestCase
+from tests.live.factors.one_build import built, variant
 from tests.live.support.command import left_of, study_run, wait_for
 from tests.support.repeating import repeating
-from tests.support.topologies import with_arm
+from tests.support.topologies import with_variant
 
 pytestmark = pytest.mark.timeout(900)
 SHM = Path("/dev/shm/density-study")
@@ -46,7 +46,7 @@ repetitions: 1
 
 
 def with_cache(folder: Path, cache: BlockCache) -> Topology:
-    placed = arm(folder, configuration=Configuration(block_cache=cache))
+    placed = variant(folder, configuration=Configuration(block_cache=cache))
     if cache.place != "pmem":
         return placed
     nodes = tuple(
@@ -57,14 +57,14 @@ def with_cache(folder: Path, cache: BlockCache) -> Topology:
 
 
 def declaring(cluster: Cluster, cache: BlockCache | None) -> Cluster:
-    """The same daemons, of which the arm says something else."""
+    """The same daemons, of which the variant says something else."""
     configuration = Configuration(block_cache=cache)
-    return replace(cluster, topology=with_arm(cluster.topology, configuration=configuration))
+    return replace(cluster, topology=with_variant(cluster.topology, configuration=configuration))
 
 
 def verdict(caches: CacheUse) -> Judgement:
-    setting = YcsbSetting(mix="c", records=1000, threads=1, duration_s=30.0)
-    row = cache_row(Manifest.model_construct(caches=caches, setting=setting, fault=None))  # type: ignore[call-arg]
+    test_case = YcsbTestCase(mix="c", records=1000, threads=1, duration_s=30.0)
+    row = cache_row(Manifest.model_construct(caches=caches, test_case=test_case, fault=None))  # type: ignore[call-arg]
     hits = row["l1_hits" if row["tier"] == "heap" else "l2_hits"]
     return judge({**row, "has_tier": True, "tier_hits": hits})
 

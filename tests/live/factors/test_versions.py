@@ -8,7 +8,7 @@ import pytest
 
 from density_study.cluster.model.versions import Versions
 from density_study.cluster.stack.recipes import locked_versions, recipe_of
-from tests.live.factors.one_build import arm, built
+from tests.live.factors.one_build import built, variant
 
 pytestmark = pytest.mark.timeout(1200)
 SHIPPED = [one for one in locked_versions() if recipe_of("hbase", one).shipped_lock.exists()]
@@ -18,7 +18,7 @@ SHIPPED = [one for one in locked_versions() if recipe_of("hbase", one).shipped_l
 def test_a_shipped_version_runs_and_is_the_one_that_was_declared(
     versions: Versions, tmp_path: Path
 ) -> None:
-    with built(tmp_path, arm(tmp_path, versions)) as build:
+    with built(tmp_path, variant(tmp_path, versions)) as build:
         build.dfsio("write")
         build.dfsio("read")
         info = build.bean(build.daemon("namenode"), "Hadoop:service=NameNode,name=NameNodeInfo")

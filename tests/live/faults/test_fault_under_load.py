@@ -49,7 +49,7 @@ def test_the_server_is_killed_at_its_time_on_the_topology_with_another(finished:
     assert (manifest.fault.node, manifest.fault.name) == ("w2", "regionserver-1")
     assert manifest.topology.name == "v2-flash"
     after_ramp_up_s = (
-        manifest.fault.epoch_s - manifest.window.start_epoch_s - manifest.setting.cut_s
+        manifest.fault.epoch_s - manifest.window.start_epoch_s - manifest.test_case.cut_s
     )
     assert after_ramp_up_s == pytest.approx(15, abs=1)
     assert {m.state for m in finished.records.values()} == {"complete"}

@@ -30,7 +30,7 @@ from density_study.workloads.ycsb.output.summary import (
     parse_summary,
 )
 from density_study.workloads.ycsb.properties import client_arguments
-from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.test_case import YcsbTestCase
 from density_study.workloads.ycsb.workload import YcsbWorkload
 from tests.live.support.builds import open_build, topology
 from tests.live.support.java_client import YCSB
@@ -38,7 +38,7 @@ from tests.support.drafts import draft
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(300)]
 
-SETTING = YcsbSetting(mix="a", records=5_000, threads=4, duration_s=25, warm_up_s=2)
+TEST_CASE = YcsbTestCase(mix="a", records=5_000, threads=4, duration_s=25, warm_up_s=2)
 IMPATIENT = ("-p", "hbase.retries=1", "-p", "hbase.operation.timeout.ms=4000")
 """Long enough for some operations to fail before the other server takes over the regions."""
 
@@ -70,7 +70,7 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Killed]:
         bench = TrialContext(
             cluster, transport, Record.open(folder / "records", draft("trial")), journal
         )
-        YcsbWorkload().prepare(bench, SETTING)
+        YcsbWorkload().prepare(bench, TEST_CASE)
         victim = next(
             p for p in cluster.processes if p.name.startswith("regionserver") and p.node == "w2"
         )
@@ -81,7 +81,7 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Killed]:
 
 def _run(bench: TrialContext, victim: ProcessId) -> Killed:
     raw = bench.record.raw
-    words = (*client_arguments(SETTING, f"{raw}/ycsb-1-"), *IMPATIENT)
+    words = (*client_arguments(TEST_CASE, f"{raw}/ycsb-1-"), *IMPATIENT)
     command = java_command(
         bench.cluster, "ycsb-1", classpath(ensure("ycsb")), YCSB, words, serial(512)
     )
@@ -108,7 +108,7 @@ def _until_it_works(err: Path) -> None:
 
 def test_the_client_ends_by_itself_in_time(killed: Killed) -> None:
     assert killed.exit_code == 0  # so the verdict cannot come from it (method 9)
-    assert killed.seconds < SETTING.duration_s + 60  # type: ignore[operator]
+    assert killed.seconds < TEST_CASE.duration_s + 60  # type: ignore[operator]
 
 
 def test_some_operations_succeeded_and_some_failed(killed: Killed) -> None:
@@ -134,5 +134,5 @@ def test_all_operations_are_accounted_for(killed: Killed) -> None:
 
 
 def test_the_trial_has_a_fault_though_its_client_exited_0(killed: Killed) -> None:
-    faults = faults_of(killed.raw, "ycsb-1", SETTING)
+    faults = faults_of(killed.raw, "ycsb-1", TEST_CASE)
     assert faults and all("failed (" in fault and "ERROR" in fault for fault in faults)

@@ -11,7 +11,7 @@ import pytest
 from density_study.cluster.state.journal import Journal
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import closed_records
-from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.test_case import YcsbTestCase
 from density_study.workloads.ycsb.warming.warmth import REST_SHARE
 from tests.live.support.command import study_run
 
@@ -74,10 +74,10 @@ def test_a_percentage_refers_to_its_builds_reported_saturation(
     assert manifest.order > finished.records[saturation].order
     (resolved,) = finished.events("target-resolved")
     target = manifest.target
-    assert target is not None and isinstance(manifest.setting, YcsbSetting)
+    assert target is not None and isinstance(manifest.test_case, YcsbTestCase)
     assert (resolved["trial"], resolved["saturation_trial"]) == (half, saturation)
     assert target.saturation_ops_s == pytest.approx(finished.rate(saturation), rel=1e-6)
-    assert manifest.setting.target_ops_s == target.ops_s == pytest.approx(resolved["ops_s"])
+    assert manifest.test_case.target_ops_s == target.ops_s == pytest.approx(resolved["ops_s"])
     assert target.ops_s == pytest.approx(target.saturation_ops_s / 2)
 
 

@@ -19,7 +19,7 @@ from density_study.workloads.base.search import (
 from density_study.workloads.base.values import ClientRun, Window
 from density_study.workloads.execution.searching import judged
 from density_study.workloads.ycsb.properties import client_arguments
-from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.test_case import YcsbTestCase
 from tests.live.support.java_client import YCSB, compiled, instead, java_argv
 from tests.support.drafts import draft
 
@@ -38,7 +38,9 @@ SEARCH = Search(
     start_ops_s=400,
     duration_s=12,
 )
-SETTING = YcsbSetting(mix="c", records=1000, threads=16, duration_s=12, warm_up_s=3, search=SEARCH)
+TEST_CASE = YcsbTestCase(
+    mix="c", records=1000, threads=16, duration_s=12, warm_up_s=3, search=SEARCH
+)
 
 
 @pytest.mark.parametrize("noise", [0.0, NOISE])
@@ -61,9 +63,9 @@ def _measured(record: Path, path: list[str], probe: Probe, noise: float) -> Prob
     """The probe after one run of a client, judged from its files as a trial's is."""
     raw = record / "raw"
     raw.mkdir(parents=True)
-    setting = SETTING.at_probe(probe)
+    test_case = TEST_CASE.at_probe(probe)
     words = instead(
-        client_arguments(setting, f"{raw}/ycsb-1-"), "-db", "org.densitystudy.ycsb.BucketDb"
+        client_arguments(test_case, f"{raw}/ycsb-1-"), "-db", "org.densitystudy.ycsb.BucketDb"
     )
     bucket = ("-p", f"bucket.rate={CAPACITY}", "-p", f"bucket.noise={noise}")
     begun_s = time.time()
@@ -77,7 +79,7 @@ def _measured(record: Path, path: list[str], probe: Probe, noise: float) -> Prob
     )  # fmt: skip
     manifest = draft("t").model_copy(
         update={
-            "setting": setting,
+            "test_case": test_case,
             "probe": probe,
             "window": Window(start_epoch_s=begun_s, end_epoch_s=ended_s),
             "clients": (client,),

@@ -11,7 +11,7 @@ import pytest
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import closed_records
 from density_study.workloads.ycsb.output.schedule import parse_schedule
-from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.test_case import YcsbTestCase
 from tests.live.support.command import study_run
 
 pytestmark = [pytest.mark.live, pytest.mark.slow, pytest.mark.timeout(900)]
@@ -27,11 +27,11 @@ class Finished:
 
     def trial(self, kind: str) -> Manifest:
         records = closed_records(self.root / "records").values()
-        settings = ((one, one.setting) for one in records)
+        test_cases = ((one, one.test_case) for one in records)
         (found,) = (
             one
-            for one, s in settings
-            if isinstance(s, YcsbSetting) and s.phase and s.phase.kind == kind
+            for one, s in test_cases
+            if isinstance(s, YcsbTestCase) and s.phase and s.phase.kind == kind
         )
         return found
 

@@ -1,4 +1,4 @@
-"""Networks of containers: what an arm declares is measured, and what it does not declare is not found.
+"""Networks of containers: what a variant declares is measured, and what it does not declare is not found.
 
 No daemon runs here.
 """
@@ -20,7 +20,7 @@ from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.network import Network
 from density_study.cluster.providers.container.provider import ContainerProvider
 from tests.live.support.containers import Built, built, on_this_machine, topology
-from tests.support.topologies import with_arm
+from tests.support.topologies import with_variant
 
 _ABLE = os.geteuid() == 0 and shutil.which("runc", path="/usr/sbin:/usr/bin") is not None
 pytestmark = [
@@ -35,19 +35,19 @@ TWO_CORES = pytest.mark.skipif(
 @contextmanager
 def made(folder: Path, network: Network) -> Iterator[Built]:
     before = on_this_machine()
-    layout = with_arm(topology(folder, cores=2), network=network, levels={"network": "a"})
+    layout = with_variant(topology(folder, cores=2), network=network, levels={"network": "a"})
     with built(folder, layout) as found:
         yield found
     assert on_this_machine() == before
 
 
 def measured(up: Built, declared: Network | None = None) -> dict[str, dict[str, Any]]:
-    """By what was measured. `declared`: as if the arm declared it."""
-    arm = up.topology if declared is None else with_arm(up.topology, network=declared)
+    """By what was measured. `declared`: as if the variant declared it."""
+    variant = up.topology if declared is None else with_variant(up.topology, network=declared)
     transport = ContainerProvider().transport(up.site, up.journal)
     # a build is measured once; a second output would be appended to the first
     shutil.rmtree(up.site.root / "logs" / "network", ignore_errors=True)
-    found = network_proof.prove_network(up.site, arm, transport, up.journal)
+    found = network_proof.prove_network(up.site, variant, transport, up.journal)
     return {one["what"]: one for one in found["measured"]}
 
 

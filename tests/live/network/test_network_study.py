@@ -37,7 +37,7 @@ seed: 7
 BITS_OF_A_ROW = 10 * 1000 * 8
 
 
-def test_the_network_is_the_arm_of_a_report(tmp_path: Path) -> None:
+def test_the_network_is_the_variant_of_a_report(tmp_path: Path) -> None:
     spec, runs, before = tmp_path / "study.yaml", tmp_path / "runs", on_this_machine()
     spec.write_text(SPEC)
     with study_run(runs, spec=spec) as child:
@@ -59,12 +59,12 @@ def test_the_network_is_the_arm_of_a_report(tmp_path: Path) -> None:
         one["levels"]["network"]: next(
             m["value"] for m in one["metrics"] if m["name"] == "throughput"
         )
-        for one in summary["settings"]
+        for one in summary["test_cases"]
     }
     # all rows come over the limited link, and nothing of the other network is as slow
     assert 0.7 * 20e6 < rates["rate-20mbit"] * BITS_OF_A_ROW <= 20e6
     assert rates["default"] > 1.5 * rates["rate-20mbit"]
-    found = [one for one in summary["findings"] if one["arms"] == "rate-20mbit over default"]
+    found = [one for one in summary["findings"] if one["variants"] == "rate-20mbit over default"]
     assert found and all(one["id"].startswith("network") for one in found)
     assert "network.rate_mbit_s: not set -> 20.0" in found[0]["declared"]
     assert "rate-20mbit" in (run / "report" / "index.html").read_text()

@@ -92,8 +92,8 @@ def test_it_becomes_a_stage_of_the_report(done: Measured, raw: Path) -> None:
     assert {trial.verdict for trial in summary.trials} == {"valid"}, summary.trials
     seen = {
         metric.name: metric.value
-        for setting in summary.settings
-        for metric in setting.metrics
+        for test_case in summary.test_cases
+        for metric in test_case.metrics
         if metric.scope == f"stage:{IMPORTANCE}"
     }
     row = row_of(raw)

@@ -77,7 +77,7 @@ def test_it_becomes_a_report_and_a_profile(done: Measured) -> None:
     pipeline.analyse(run.root)
     summary = read_summary(run.root)
     assert {trial.verdict for trial in summary.trials} == {"valid"}, summary.trials
-    names = {metric.name for setting in summary.settings for metric in setting.metrics}
+    names = {metric.name for test_case in summary.test_cases for metric in test_case.metrics}
     assert {"throughput_genomes", "stage_core", "stage_memory", "recall", "precision"} <= names
     align = measured_profile(run.root).stages[0]
     assert align.core_hours is not None and 1 < align.core_hours.value < 1000

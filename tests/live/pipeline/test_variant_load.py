@@ -22,7 +22,7 @@ from density_study.workloads.pipeline.machine.files import COHORT, JOINT, LOAD
 from density_study.workloads.pipeline.machine.stages import DISTINCT_CALLS
 from density_study.workloads.pipeline.output.answers import Answer, parse_answers
 from density_study.workloads.pipeline.output.stages import StageUse, parse_stages
-from density_study.workloads.pipeline.setting import PipelineSetting
+from density_study.workloads.pipeline.test_case import PipelineTestCase
 from density_study.workloads.pipeline.variant_table import TABLE
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import closed_records
@@ -70,12 +70,12 @@ def variants(vcf: Path) -> Rows:
     return rows
 
 
-def look(context: TrialContext, setting: PipelineSetting, scratch: Path, change: bool) -> Seen:
+def look(context: TrialContext, test_case: PipelineTestCase, scratch: Path, change: bool) -> Seen:
     """What the nodes called and the table has; `change`: then one genotype is another one."""
     trial = context.record.root.name.removesuffix(".open")
-    seen, dump = Seen(trial), scratch / f"{setting.id}.tsv"
-    for node, _ in setting.numbers(context.cluster.topology):
-        vcf = Path(workload._folder(context, node)) / setting.data_set / DISTINCT_CALLS
+    seen, dump = Seen(trial), scratch / f"{test_case.id}.tsv"
+    for node, _ in test_case.numbers(context.cluster.topology):
+        vcf = Path(workload._folder(context, node)) / test_case.data_set / DISTINCT_CALLS
         for key, genotypes in variants(vcf).items():
             seen.called.setdefault(key, {}).update(genotypes)
         last = vcf
@@ -109,11 +109,11 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Done]:
     def looking(
         self: workload.PipelineWorkload,
         context: TrialContext,
-        setting: PipelineSetting,
+        test_case: PipelineTestCase,
         prepared: Prepared,
     ) -> Collected:
-        seen.append(look(context, setting, runs, change=len(seen) == 1))
-        return collect(self, context, setting, prepared)
+        seen.append(look(context, test_case, runs, change=len(seen) == 1))
+        return collect(self, context, test_case, prepared)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DENSITY_STUDY_RUNTIME", str(runs / ".runtime"))
@@ -184,8 +184,8 @@ def test_it_becomes_a_stage_of_the_report_and_of_a_profile(done: Done) -> None:
     assert sorted(one.verdict for one in summary.trials) == ["invalid", "valid"]
     seen = {
         metric.name: metric.value
-        for setting in summary.settings
-        for metric in setting.metrics
+        for test_case in summary.test_cases
+        for metric in test_case.metrics
         if metric.scope == f"stage:{LOAD}" and metric.value is not None
     }
     rows = rows_of(done, trial)

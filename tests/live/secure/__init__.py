@@ -1,1 +1,1 @@
-"""Given clusters with Kerberos and TLS, at a real KDC."""
+"""Existing clusters with Kerberos and TLS, at a real KDC."""

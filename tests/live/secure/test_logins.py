@@ -14,7 +14,7 @@ import pytest
 from density_study.cluster.machine import directories
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.given import GivenCluster, Kerberos
+from density_study.cluster.model.existing import ExistingCluster, Kerberos
 from density_study.cluster.model.topology import Node
 from density_study.cluster.model.transport import Command
 from density_study.cluster.providers.existing import provider, tickets
@@ -52,17 +52,17 @@ def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "runtime"
 
 
-def given(folder: Path, kerberos: Kerberos, service: str = SERVICE) -> GivenCluster:
+def existing(folder: Path, kerberos: Kerberos, service: str = SERVICE) -> ExistingCluster:
     conf = folder / "conf"
     conf.mkdir(exist_ok=True)
     core = {"fs.defaultFS": f"hdfs://{HOST}:1", "hadoop.security.authentication": "kerberos"}
     hdfs = {"dfs.namenode.kerberos.principal": service}
     for site, properties in (("core", core), ("hdfs", hdfs), ("hbase", {})):
         (conf / f"{site}-site.xml").write_text(configuration_xml(properties))
-    return GivenCluster(str(conf), "/user/bench/study", "study", "default", kerberos)
+    return ExistingCluster(str(conf), "/user/bench/study", "study", "default", kerberos)
 
 
-def fault(cluster: GivenCluster, runtime: Path) -> InputError:
+def fault(cluster: ExistingCluster, runtime: Path) -> InputError:
     with pytest.raises(InputError) as caught, looking(cluster):
         pass
     assert list(runtime.iterdir()) == []
@@ -82,7 +82,7 @@ def by_ticket(realm: Kdc, cache: Path) -> Kerberos:
 def test_a_keytab_gives_a_ticket_for_a_look_and_no_longer(
     realm: Kdc, tmp_path: Path, runtime: Path
 ) -> None:
-    with looking(given(tmp_path, by_keytab(realm))) as (_, access):
+    with looking(existing(tmp_path, by_keytab(realm))) as (_, access):
         ticket = tickets.held(by_ticket(realm, Path(access.ticket_cache)))
         assert ticket.principal == BENCH
         assert 300 < ticket.end_s - time.time() <= 600
@@ -93,7 +93,7 @@ def test_a_keytab_gives_a_ticket_for_a_look_and_no_longer(
 
 def test_faults_of_keytabs(realm: Kdc, tmp_path: Path, runtime: Path) -> None:
     def said(kerberos: Kerberos) -> str:
-        return fault(given(tmp_path, kerberos), runtime).what
+        return fault(existing(tmp_path, kerberos), runtime).what
 
     assert said(by_keytab(realm, "none")) == "the keytab does not exist."
     damaged = realm.root / "damaged.keytab"
@@ -113,18 +113,18 @@ def test_faults_of_keytabs(realm: Kdc, tmp_path: Path, runtime: Path) -> None:
 
 def test_a_wrong_realm(realm: Kdc, tmp_path: Path, runtime: Path) -> None:
     realm.keytab("elsewhere", ["bench@ELSEWHERE.ORG"], realm="ELSEWHERE.ORG")
-    wrong = fault(given(tmp_path, by_keytab(realm, "elsewhere", "bench@ELSEWHERE.ORG")), runtime)
+    wrong = fault(existing(tmp_path, by_keytab(realm, "elsewhere", "bench@ELSEWHERE.ORG")), runtime)
     assert wrong.what.startswith("no KDC of its realm is known.")
     assert str(realm.krb5_conf) in wrong.remedy
-    foreign = given(tmp_path, by_keytab(realm), service="hdfs/nn@ELSEWHERE.ORG")
+    foreign = existing(tmp_path, by_keytab(realm), service="hdfs/nn@ELSEWHERE.ORG")
     assert fault(foreign, runtime).what.startswith("its realm and the cluster's do not trust")
-    unknown = given(tmp_path, by_keytab(realm), service=f"hdfs/nobody@{REALM}")
+    unknown = existing(tmp_path, by_keytab(realm), service=f"hdfs/nobody@{REALM}")
     assert fault(unknown, runtime).what.startswith("the KDC does not know the cluster's NameNode")
 
 
 def test_faults_of_tickets(realm: Kdc, tmp_path: Path, runtime: Path) -> None:
     cache = tmp_path / "cache"
-    cluster = given(tmp_path, by_ticket(realm, cache))
+    cluster = existing(tmp_path, by_ticket(realm, cache))
     missing = fault(cluster, runtime)
     assert missing.what == "there is no Kerberos ticket." and "run kinit" in missing.remedy
     realm.kinit(f"anna@{REALM}", cache, "-l", "1s")
@@ -133,7 +133,7 @@ def test_faults_of_tickets(realm: Kdc, tmp_path: Path, runtime: Path) -> None:
     kcm = replace(by_ticket(realm, cache), ticket_cache=f"DIR:{tmp_path}/caches")
     (tmp_path / "caches").mkdir(mode=0o700)
     realm.kinit(f"anna@{REALM}", Path(kcm.ticket_cache))
-    assert fault(given(tmp_path, kcm), runtime).what == (
+    assert fault(existing(tmp_path, kcm), runtime).what == (
         "it is of the type DIR, and Java reads files alone."
     )
 
@@ -144,7 +144,7 @@ def test_the_default_cache_is_that_of_the_environment(
     realm.kinit(f"anna@{REALM}", tmp_path / "cache")
     monkeypatch.setenv("KRB5CCNAME", f"FILE:{tmp_path}/cache")
     monkeypatch.setenv("KRB5_CONFIG", str(realm.krb5_conf))
-    with looking(given(tmp_path, Kerberos())) as (_, access):
+    with looking(existing(tmp_path, Kerberos())) as (_, access):
         assert (access.ticket_cache, access.krb5_conf) == (
             str(tmp_path / "cache"),
             str(realm.krb5_conf),
@@ -153,14 +153,14 @@ def test_the_default_cache_is_that_of_the_environment(
 
 def test_a_ticket_must_last_as_long_as_the_study(realm: Kdc, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
-    cluster = given(tmp_path, by_ticket(realm, cache))
+    cluster = existing(tmp_path, by_ticket(realm, cache))
     realm.kinit(f"anna@{REALM}", cache, "-l", "10m")
     require_ticket_for(cluster, 500)
     with pytest.raises(InputError, match=r"ends at 20.* and the study takes until about 20"):
         require_ticket_for(cluster, 700)
     realm.kinit(f"anna@{REALM}", cache, "-l", "10m", "-r", "1h")
     require_ticket_for(cluster, 700)  # renewed on the way
-    require_ticket_for(given(tmp_path, by_keytab(realm)), 10**9)
+    require_ticket_for(existing(tmp_path, by_keytab(realm)), 10**9)
 
 
 def test_a_ticket_that_ends_soon_is_renewed(realm: Kdc, tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ def test_a_ticket_that_ends_soon_is_renewed(realm: Kdc, tmp_path: Path) -> None:
     kerberos = by_ticket(realm, cache)
     before = tickets.held(kerberos).end_s
     time.sleep(1.1)
-    with looking(given(tmp_path, kerberos)):
+    with looking(existing(tmp_path, kerberos)):
         assert before < tickets.held(kerberos).end_s
 
 
@@ -177,7 +177,7 @@ def test_a_builds_ticket_is_private_journalled_renewed_and_removed(
     realm: Kdc, tmp_path: Path, runtime: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     site, journal = Site(tmp_path / "run/builds/b1", "study/run/b1"), Journal(tmp_path / "journal")
-    conf, cluster = site.root / "conf" / "client", given(tmp_path, by_keytab(realm))
+    conf, cluster = site.root / "conf" / "client", existing(tmp_path, by_keytab(realm))
     conf.mkdir(parents=True)
     cache = Path(log_in(cluster, conf, site, journal).ticket_cache)
     assert cache.is_relative_to(runtime) and cache.parent.stat().st_mode & 0o777 == 0o700
@@ -232,7 +232,7 @@ def test_a_clock_that_is_off(realm: Kdc, tmp_path: Path, runtime: Path) -> None:
     realm.kinit(f"anna@{REALM}", tmp_path / "cache")
     with at(realm, "+20m"):
         for kerberos in (by_keytab(realm), by_ticket(realm, tmp_path / "cache")):
-            skewed = fault(given(tmp_path, kerberos), runtime)
+            skewed = fault(existing(tmp_path, kerberos), runtime)
             assert skewed.what.startswith("the clocks of this machine and of the KDC differ")
             assert "set this machine's clock" in skewed.remedy
 
@@ -241,6 +241,6 @@ def test_a_kdc_that_does_not_answer(tmp_path: Path, realm: Kdc, runtime: Path) -
     conf = tmp_path / "krb5.conf"
     conf.write_text(krb5_conf(1))
     kerberos = replace(by_keytab(realm), krb5_conf=str(conf))
-    assert fault(given(tmp_path, kerberos), runtime).what.startswith(
+    assert fault(existing(tmp_path, kerberos), runtime).what.startswith(
         "the KDC of its realm does not answer."
     )

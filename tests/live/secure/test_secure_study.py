@@ -59,12 +59,12 @@ def test_a_study_by_keytab_measures_and_tells_no_secret(
     assert ended.returncode == 0, ended.stdout + ended.stderr
     (run,) = runs.glob("live-secure/2*")
     summary = json.loads((run / "report" / "summary.json").read_text())
-    trials = {trial["setting"]: trial for trial in summary["trials"]}
+    trials = {trial["test_case"]: trial for trial in summary["trials"]}
     assert sorted(trials) == [
         "testdfsio-read-n2", "testdfsio-write-n2", "ycsb-c-r5000-t2", "ycsb-load-r5000-t2",
     ]  # fmt: skip
     assert all(trial["state"] == "complete" for trial in trials.values()), trials
-    given = summary["disclosure"]["given"]
+    given = summary["disclosure"]["existing"]
     assert given["security"] == {
         "authentication": "kerberos",
         "hadoop.rpc.protection": "privacy",

@@ -49,7 +49,7 @@ def test_redis(tmp_path: Path, level: Durability, kept: int) -> None:
     placed = topology(tmp_path, workers=1, store=store_named("redis", level))
     site, journal = open_build(tmp_path, os.getpid())
     try:
-        stacks = ensure_stacks(placed.arm.versions, placed.store)
+        stacks = ensure_stacks(placed.variant.versions, placed.store)
         cluster = bring_up(site, placed, stacks, journal)
         (address,) = cluster.endpoints.all("store").values()
         writes = [f"HSET user{n} field0 value" for n in range(WRITTEN)]
@@ -78,7 +78,9 @@ def test_rocksdb(tmp_path: Path, level: Durability, kept: bool) -> None:
     placed = topology(tmp_path, workers=1, store=store_named("rocksdb", level))
     site, journal = open_build(tmp_path, os.getpid())
     try:
-        cluster = bring_up(site, placed, ensure_stacks(placed.arm.versions, placed.store), journal)
+        cluster = bring_up(
+            site, placed, ensure_stacks(placed.variant.versions, placed.store), journal
+        )
         transport = provider_of("local").transport(site, journal)
         process, acknowledged = loading(cluster, transport, tmp_path)
         os.kill(process.pid, signal.SIGKILL)
@@ -110,7 +112,9 @@ def test_every_server_dies(tmp_path: Path, name: str, level: Durability, kept: b
     placed = topology(tmp_path, store=store_named(name, level))
     site, journal = open_build(tmp_path, os.getpid())
     try:
-        cluster = bring_up(site, placed, ensure_stacks(placed.arm.versions, placed.store), journal)
+        cluster = bring_up(
+            site, placed, ensure_stacks(placed.variant.versions, placed.store), journal
+        )
         transport = provider_of("local").transport(site, journal)
         tool(cluster, transport, tmp_path, "empty")
         client, acknowledged = loading(cluster, transport, tmp_path)

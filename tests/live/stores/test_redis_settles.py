@@ -28,7 +28,9 @@ def test_a_rewrite_that_is_under_way(tmp_path: Path) -> None:
     placed = topology(tmp_path, workers=1, store=store_named("redis"))
     site, journal = open_build(tmp_path, os.getpid())
     try:
-        cluster = bring_up(site, placed, ensure_stacks(placed.arm.versions, placed.store), journal)
+        cluster = bring_up(
+            site, placed, ensure_stacks(placed.variant.versions, placed.store), journal
+        )
         talk(cluster, *(f"HSET user{n} field0 value" for n in range(ROWS)))
         said = talk(cluster, f"CONFIG SET rdb-key-save-delay {DELAY_US}", "BGREWRITEAOF")
         assert said == ["+OK", "+Background append only file rewriting started"]

@@ -13,7 +13,7 @@ from density_study.cluster.model.topology import Topology
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.own_runs import register
 from density_study.cluster.state.owner import Owner
-from tests.support.topologies import local, with_arm
+from tests.support.topologies import local, with_variant
 
 BASE_PORT = 23000
 
@@ -21,7 +21,7 @@ BASE_PORT = 23000
 def topology(folder: Path, workers: int = 2, store: Store | None = None) -> Topology:
     store = store or default_store()
     disk = Disk(str(folder / "disk"), "flash")
-    spec = with_arm(
+    spec = with_variant(
         local(workers, int("regionservers_per_node" in store.offers), BASE_PORT), store=store
     )
     return replace(spec, nodes=tuple(replace(n, disk=disk if n.disk else None) for n in spec.nodes))

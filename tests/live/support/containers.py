@@ -13,13 +13,13 @@ from pathlib import Path
 from density_study.cluster.lifecycle.tear_down import tear_down
 from density_study.cluster.machine.io_limits import ROOT
 from density_study.cluster.machine.privileged.cut_network import NFT
-from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.host import ContainerHost, CpuPolicy, Disk, Host, IoLimits
 from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.placement import place
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.model.transport import Command
+from density_study.cluster.model.variant import Variant
 from density_study.cluster.providers.container.provider import ContainerProvider
 from density_study.cluster.state.journal import Journal
 from tests.live.support.builds import open_build
@@ -43,7 +43,7 @@ def topology(
         for number, address in enumerate(addresses, 1)
     )
     return Topology(
-        "v2-flash", "container", (host,), nodes, Isolation.CONTAINER, Arm(2, 1, "flash"), 1
+        "v2-flash", "container", (host,), nodes, Isolation.CONTAINER, Variant(2, 1, "flash"), 1
     )
 
 
@@ -114,4 +114,4 @@ def cluster_topology(folder: Path, workers: int = 1) -> Topology:
         containers=ContainerHost(addresses, NETWORK, HOST_ADDRESS),
     )
     layout = layout_of("container", base_port=26000)
-    return place((host,), (Arm(workers, 1, "flash"),), layout)[0]
+    return place((host,), (Variant(workers, 1, "flash"),), layout)[0]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.host import Disk, Host, IoLimits, VmHost
 from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.topology import Node, Topology
-from tests.support.topologies import with_arm
+from density_study.cluster.model.variant import Variant
+from tests.support.topologies import with_variant
 
 NETWORK = "10.78.0.0/24"
 HOST_ADDRESS = "10.78.0.1"
@@ -45,7 +45,7 @@ def topology(host: Host, workers: int, memory_mib: int = 1600) -> Topology:
         name=f"v{workers}-flash",
         provider="libvirt",
         isolation=Isolation.VM,
-        arm=Arm(workers, 1, "flash"),
+        variant=Variant(workers, 1, "flash"),
         replication=min(2, workers),
         hosts=(host,),
         nodes=tuple(nodes),
@@ -66,4 +66,4 @@ def one_limited(uri: str, folder: Path, limits: IoLimits) -> Topology:
     layout = one_guest(uri, folder)
     disk = Disk(str(folder / "disk"), "hdd", emulated=True, limits=limits)
     node = replace(layout.nodes[0], roles=("master", "worker", "client"), disk=disk)
-    return with_arm(replace(layout, nodes=(node,)), medium="hdd")
+    return with_variant(replace(layout, nodes=(node,)), disk_type="hdd")

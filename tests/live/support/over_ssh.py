@@ -101,7 +101,7 @@ def check_records(run: Run, hosts: Hosts) -> None:
             assert len((run.records / name / monitor.file).read_text().splitlines()) > 3, monitor
         assert set(manifest.disclosure["machines"]) == monitored
         assert "<configuration>" in manifest.disclosure["files"]["nodes/w1/hdfs-site.xml"]["text"]
-    (dfsio,) = (m for m in records.values() if m.setting_id.startswith("testdfsio"))
+    (dfsio,) = (m for m in records.values() if m.test_case_id.startswith("testdfsio"))
     assert dfsio.cold is not None and dfsio.cold.physical_read_bytes is not None
     logs = run.site(next(iter(run.plan.builds))).root / "logs"
     assert (logs / f"w{len(hosts.names) - 1}" / "datanode.log").stat().st_size > 0

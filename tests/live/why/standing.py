@@ -34,16 +34,16 @@ from density_study.workloads.planning.plan import Step
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import Record, closed_records
 from density_study.workloads.ycsb.properties import table_of
-from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.test_case import YcsbTestCase
 from tests.live.support.builds import open_build, topology
 from tests.live.support.java_client import compiled
 from tests.support.drafts import draft, plan, study
-from tests.support.topologies import with_arm
+from tests.support.topologies import with_variant
 
 # Far below saturation: only a disturbance makes a second slow.
-SETTING = YcsbSetting(mix="read45-insert55", records=60_000, threads=8, duration_s=32,
+TEST_CASE = YcsbTestCase(mix="read45-insert55", records=60_000, threads=8, duration_s=32,
                       warm_up_s=6, warm_up_client_s=0, target_ops_s=300)  # fmt: skip
-LARGE = SETTING.model_copy(update={"records": 150_000, "target_ops_s": 1500, "duration_s": 40})
+LARGE = TEST_CASE.model_copy(update={"records": 150_000, "target_ops_s": 1500, "duration_s": 40})
 """At half of saturation, and a table whose compaction takes seconds: elsewhere it slows nothing. They are few
 of the trial's seconds, as in a study: a third of them would pass for its usual noise."""
 AT_S = 18.0
@@ -74,18 +74,18 @@ class Standing:
         self,
         kind: str,
         disturb: Callable[[], object] | None = None,
-        setting: YcsbSetting = SETTING,
+        test_case: YcsbTestCase = TEST_CASE,
         warm_up_daemons_s: int = 0,
     ) -> Manifest:
-        """A trial, disturbed once at AT_S. The first one with a setting loads its table."""
+        """A trial, disturbed once at AT_S. The first one with a test case loads its table."""
         self._number += 1
         name = f"{kind}-{self._number:02d}"
         if disturb is not None:
             threading.Thread(target=self._later, args=(name, disturb), daemon=True).start()
         build = self.cluster.site.root.name
-        setting = setting.model_copy(update={"warm_up_daemons_s": warm_up_daemons_s})
+        test_case = test_case.model_copy(update={"warm_up_daemons_s": warm_up_daemons_s})
         step = Step(index=self._number, kind="trial", repetition=1, build=build, label="why",
-                    trial=name, order=self._number, setting=setting, estimate_s=1.0)  # fmt: skip
+                    trial=name, order=self._number, test_case=test_case, estimate_s=1.0)  # fmt: skip
         manifest = run_trial(self.run, step, self.cluster, self.transport)
         assert manifest.state == "complete", manifest.reasons
         return manifest
@@ -151,8 +151,8 @@ def _no_session() -> Any:
 @contextmanager
 def standing(folder: Path, owner_pid: int) -> Iterator[Standing]:
     site, journal = open_build(folder, owner_pid)
-    arm = with_arm(topology(folder), configuration=DURABLE)
+    variant = with_variant(topology(folder), configuration=DURABLE)
     try:
-        yield Standing(folder, bring_up(site, arm, ensure_stacks(), journal), journal)
+        yield Standing(folder, bring_up(site, variant, ensure_stacks(), journal), journal)
     finally:
         tear_down(site, journal)

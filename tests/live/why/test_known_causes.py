@@ -17,7 +17,7 @@ from density_study.cluster.machine.io_limits import cgroup_version
 from density_study.cluster.model.errors import InputError
 from density_study.workloads.monitors import DEVICES, MONITORS
 from density_study.workloads.record.manifest import Manifest
-from tests.live.why.standing import AT_S, LARGE, SETTING, Standing, standing
+from tests.live.why.standing import AT_S, LARGE, TEST_CASE, Standing, standing
 
 pytestmark = [pytest.mark.live, pytest.mark.slow, pytest.mark.timeout(3600)]
 
@@ -61,11 +61,11 @@ def test_a_disturbance_is_named(cluster: Standing, name: str) -> None:
     if name == "throttle" and not _can_throttle():
         pytest.skip("no cgroup can limit I/O here")
     kind, disturb = DISTURBANCES[name]
-    setting = SETTING
+    test_case = TEST_CASE
     if name == "compact":
-        setting = LARGE
-        cluster.trial("large", setting=setting)
-    trials = [cluster.trial(name, disturb(cluster), setting) for _ in range(TRIALS)]
+        test_case = LARGE
+        cluster.trial("large", test_case=test_case)
+    trials = [cluster.trial(name, disturb(cluster), test_case) for _ in range(TRIALS)]
     found = [_named(cluster, trial) for trial in trials]
     assert sum(kind in one for one in found) >= math.floor(0.9 * TRIALS), found
 

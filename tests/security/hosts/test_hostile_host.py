@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import HostLostError, StudyError
 from density_study.cluster.model.host import Disk, Host, Login
 from density_study.cluster.model.placement import place
 from density_study.cluster.model.topology import Node, Topology
+from density_study.cluster.model.variant import Variant
 from density_study.cluster.providers.physical.provider import PhysicalProvider
 from density_study.cluster.providers.ssh import channel as channel_module
 from density_study.cluster.providers.ssh import fetching, programs
@@ -291,7 +291,7 @@ def topology() -> Topology:
     login = Login("study", 22, "/known_hosts")
     roles = ("master", "worker", "client")
     host = Host("h1", TARGET.address, 2, 4096, (Disk("/mnt", "flash"),), roles, None, login)
-    return place((host,), [Arm(0, 1, "flash")], layout_of("physical"))[0]
+    return place((host,), [Variant(0, 1, "flash")], layout_of("physical"))[0]
 
 
 @contextmanager

@@ -11,7 +11,7 @@ import pytest
 from density_study.cluster.machine import directories
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import InputError, StudyError
-from density_study.cluster.model.given import GivenCluster
+from density_study.cluster.model.existing import ExistingCluster
 from density_study.cluster.model.host import Host, Login, Target
 from density_study.cluster.providers.existing import watched
 from density_study.cluster.providers.libvirt.provider import _on_hosts
@@ -124,7 +124,7 @@ def make(kind: str, target: Target, site: Site, journal: Journal) -> None:
     elif kind == "existing":
         login = Login("study", 22, "/known", folder=str(target.work))
         host = Host("h1", target.address, 1, 1024, (), login=login)
-        watched.reach(site, GivenCluster("", "/s", "n", "q", watched=(host,)), journal)
+        watched.reach(site, ExistingCluster("", "/s", "n", "q", watched=(host,)), journal)
     elif kind == "libvirt":
         journal.record(HostReach(tag=site.tag, node="h1", target=target))
         build = _on_hosts(site, journal)
@@ -150,7 +150,7 @@ def test_a_damaged_lease_is_named(text: str, folder: Path) -> None:
             ask(str(folder))
 
 
-def test_a_setting_names_another_folder() -> None:
+def test_a_test_case_names_another_folder() -> None:
     assert host_folder({}) == ""
     assert host_folder({HOST_FOLDER: "/srv/density-study"}) == "/srv/density-study"
     for bad in ("srv", "/srv/../x", "/srv/a b", "/srv/{{x}}", "/srv/$(id)", "/-x/.."):

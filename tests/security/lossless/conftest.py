@@ -11,7 +11,7 @@ SAMPLES = Path(__file__).parents[2] / "samples"
 MAP = """
 study: theirs
 hosts: [{name: h1, cores: 4, memory: 8 GiB}]
-arms: {a1: {nodes: [{name: w1, host: h1}]}}
+variants: {a1: {nodes: [{name: w1, host: h1}]}}
 """
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from density_study.cluster.lifecycle.reap import reap
 from density_study.cluster.machine import directories
-from density_study.cluster.machine.medium import check_disk
+from density_study.cluster.machine.disk_type import check_disk
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.state import presence
 from density_study.cluster.state.events import RunEnded, RunOpened

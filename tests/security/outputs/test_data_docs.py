@@ -113,7 +113,7 @@ NAMED: dict[str, tuple[Any, ...]] = {
     "build": ("build",),
     "study": ("study",),
     "run": ("run",),
-    "setting": ("setting_id",),
+    "test_case": ("test_case_id",),
     "topology": ("topology", "name"),
     "host": ("topology", "hosts", 0, "name"),
     "node": ("topology", "nodes", 0, "name"),

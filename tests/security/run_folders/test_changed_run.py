@@ -241,7 +241,7 @@ def test_a_claim_is_refused_for_a_folder_of_strangers(runs: Path, canaries: Cana
         claim(write_other)
 
 
-def test_only_settings_of_packets_are_put_back(tmp_path: Path) -> None:
+def test_only_test_cases_of_packets_are_put_back(tmp_path: Path) -> None:
     victim = tmp_path / "rps_flow_cnt"
     victim.write_text("alias\n")
     for former in ({str(victim): "0"}, {"/sys/class/net/../../kernel/x/queues/rx-0/rps_cpus": "0"}):

@@ -96,10 +96,10 @@ CHANGES: list[dict[str, Any]] = [
     {f"{TOPOLOGY}/configuration": {"jvm": {"datanode": ["-agentpath:/tmp/evil.so"]}}},
     {f"{TOPOLOGY}/hosts/0/disks/0/path": "/etc/../root"},
     {f"{TOPOLOGY}/hosts/0/address": "-oProxyCommand=id"},
-    {f"{TOPOLOGY}/nodes/0/disk": {"path": "/root", "medium": "flash"}},
+    {f"{TOPOLOGY}/nodes/0/disk": {"path": "/root", "disk_type": "flash"}},
     {f"{TOPOLOGY}/hosts/0/cores": -1},
     {"seed": 7},
-    {"steps/1/setting/files": 10**6},
+    {"steps/1/test_case/files": 10**6},
     {"repetitions": 2},
 ]
 
@@ -145,7 +145,7 @@ ssh: {user: me}
 hosts:
   - {name: h1, address: 192.0.2.1, cores: 8, memory: 32 GiB, roles: [master, client], disks: []}
   - {name: h2, address: 192.0.2.2, cores: 8, memory: 32 GiB, roles: [worker],
-     disks: [{path: /data, medium: flash}]}
+     disks: [{path: /data, disk_type: flash}]}
 workloads: [{testdfsio: {modes: [write], files: 2, file_size: 64 MiB}}]
 factors: {vms_per_host: [0]}
 """

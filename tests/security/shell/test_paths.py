@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 from typer.testing import CliRunner, Result
 
-from density_study.cluster.machine import medium
+from density_study.cluster.machine import disk_type
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.render.conf_files import text_file
 from density_study.cluster.stack.cache import cache_root
@@ -30,7 +30,7 @@ FLAGS = ("--provider", "local", "--densities", "1", "--memory-gib", "4", "--repe
 def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(resolve, "probe", partial(medium.probe, seconds=0.05))
+    monkeypatch.setattr(resolve, "probe", partial(disk_type.probe, seconds=0.05))
     assert call("init", "small.yaml", *FLAGS).exit_code == 0
 
 

@@ -17,7 +17,7 @@ LOCAL = yaml.safe_load("""
 study: documented
 question: which density is faster?
 hosts: [{name: here, address: 127.0.0.1, memory: 12 GiB, roles: [master, worker, client],
-  disks: [{path: /data, medium: flash}]}]
+  disks: [{path: /data, disk_type: flash}]}]
 factors:
   vms_per_host: [1, 2]
   stack: [{hadoop: 3.4.1, hbase: 2.6.4-hadoop3}, {hadoop: 3.4.2}]
@@ -43,7 +43,7 @@ LIBVIRT = yaml.safe_load("""
 study: guests
 provider: libvirt
 hosts: [{name: h1, address: 192.0.2.1, cores: 4, memory: 16 GiB, roles: [master, worker, client],
-  libvirt: 'qemu+ssh://root@192.0.2.1:2222/system', disks: [{path: /data, medium: flash}]}]
+  libvirt: 'qemu+ssh://root@192.0.2.1:2222/system', disks: [{path: /data, disk_type: flash}]}]
 ssh: {user: root, known_hosts: /k}
 vms: {network: 198.51.100.0/24, addresses: 198.51.100.100-198.51.100.140, bridge: br0,
   gateway: 198.51.100.2, images: /var/lib/images/study}

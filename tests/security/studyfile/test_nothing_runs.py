@@ -13,7 +13,7 @@ from rich.console import Console
 
 from density_study.cluster.model.access import OPEN
 from density_study.cluster.model.errors import InputError, StudyError
-from density_study.cluster.model.given import Kerberos
+from density_study.cluster.model.existing import Kerberos
 from density_study.cluster.providers.existing import tables
 from density_study.cluster.providers.existing.configuration import read_configuration
 from density_study.cluster.providers.existing.tickets import krb5_conf_of

@@ -10,7 +10,7 @@ import pytest
 
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import InputError, StudyError
-from density_study.cluster.model.given import GivenCluster
+from density_study.cluster.model.existing import ExistingCluster
 from density_study.cluster.model.host import Host
 from density_study.cluster.model.secrets import HADOOPS, is_secret, without_logins
 from density_study.cluster.providers.existing.configuration import (
@@ -161,12 +161,12 @@ def test_an_address_with_a_password_is_refused_without_it(
     assert PLANTED not in str(caught.value)
 
 
-def test_a_build_on_a_given_cluster_leaves_no_secret_anywhere(
+def test_a_build_on_an_existing_cluster_leaves_no_secret_anywhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """It fails where the cluster does not answer: after its configuration was copied and it has logged in."""
     monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
-    given = GivenCluster(str(configuration(tmp_path / "given")), "/user/me/x", "x", "default")
+    given = ExistingCluster(str(configuration(tmp_path / "given")), "/user/me/x", "x", "default")
     host = Host("here", "127.0.0.1", 2, 1024, (), ("client",))
     topology = existing_topology(given, host)
     run = tmp_path / "runs" / "s" / "r"

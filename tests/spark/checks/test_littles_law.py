@@ -58,7 +58,7 @@ def test_the_clients_own_time_is_not_an_operation(world: Analysed) -> None:
 def _within_operations(truth: Truth) -> float:
     """Share of the threads' time, by a plain loop over the seconds between warm-up and last
     second."""
-    setting = truth.setting
+    test_case = truth.test_case
     seconds = [
         second
         for second in range(len(truth.latencies_us["READ"]) - 1)
@@ -70,4 +70,4 @@ def _within_operations(truth: Truth) -> float:
         for second in seconds
         for latency in each[second]
     )
-    return busy_us / 1e6 / len(seconds) / setting.threads  # type: ignore[union-attr]
+    return busy_us / 1e6 / len(seconds) / test_case.threads  # type: ignore[union-attr]

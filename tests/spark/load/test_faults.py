@@ -82,12 +82,12 @@ def test_a_lost_row_is_a_flag_that_decides_nothing(loads: Analysed) -> None:
 def test_density_is_a_factor_of_losing_a_host(loads: Analysed) -> None:
     """One repetition claims nothing, but the comparison is made."""
     summary = summarise(loads.root, 0.0)
-    lost = [one for one in summary.settings if one.fault == "host killed after 9.25 s"]
+    lost = [one for one in summary.test_cases if one.fault == "host killed after 9.25 s"]
     assert sorted(one.vms_per_host for one in lost) == [1, 2]
     (finding,) = (
         one
         for one in summary.findings
-        if one.measure == "time to recover from a fault" and lost[0].setting in one.id
+        if one.measure == "time to recover from a fault" and lost[0].test_case in one.id
     )
-    assert finding.arms is not None and finding.arms.startswith("2 ")
+    assert finding.variants is not None and finding.variants.startswith("2 ")
     assert finding.effect == pytest.approx(6 / 14, rel=0.15)

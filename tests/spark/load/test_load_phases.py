@@ -87,13 +87,13 @@ def test_a_step_that_is_not_sustained_is_a_result(loads: Analysed) -> None:
 
 def test_the_report_has_the_parts(loads: Analysed) -> None:
     summary = summarise(loads.root, 0.0)
-    (setting,) = (one for one in summary.settings if one.phase)
-    assert setting.phase == "staircase from 100 ops/s to 400 ops/s in 4 steps of 8 s"
-    assert [part.name for part in setting.parts] == ["step 1", "step 2", "step 3", "step 4"]
+    (test_case,) = (one for one in summary.test_cases if one.phase)
+    assert test_case.phase == "staircase from 100 ops/s to 400 ops/s in 4 steps of 8 s"
+    assert [part.name for part in test_case.parts] == ["step 1", "step 2", "step 3", "step 4"]
     page = (loads.root / "report" / "index.html").read_text()
     assert "Load phases" in page
     assert "no, 80\u00a0%" in page  # the fourth step
     assert page.count("<td>yes</td>") == 3
     refs = {f"/series/{at}/rates/" for at in range(len(summary.series))}
     assert any(ref in page for ref in refs)
-    assert json.loads(summary.model_dump_json())["settings"]
+    assert json.loads(summary.model_dump_json())["test_cases"]

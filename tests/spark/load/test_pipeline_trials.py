@@ -17,7 +17,7 @@ from density_study.analysis.capacity.inputs.run_points import run_points
 from density_study.jobs import pipeline
 from density_study.jobs.first_look.look import first_look
 from density_study.workloads.pipeline.machine.files import COHORT, JOINT, LOAD, STAGES
-from density_study.workloads.pipeline.setting import PipelineSetting
+from density_study.workloads.pipeline.test_case import PipelineTestCase
 from tests.spark.conftest import Analysed
 from tests.support.records.factory import RUN, RunFactory
 from tests.support.truth import Truth
@@ -64,11 +64,11 @@ def of(truth: Truth, stage: str) -> list[float]:
 @pytest.mark.parametrize("stage", STAGES)
 def test_a_stage_costs_its_sum_over_the_genomes(run: Analysed, case: str, stage: str) -> None:
     truth = run.truths[case]
-    assert isinstance(truth.setting, PipelineSetting)
-    genomes, scope = truth.setting.genomes, f"stage:{stage}"
+    assert isinstance(truth.test_case, PipelineTestCase)
+    genomes, scope = truth.test_case.genomes, f"stage:{stage}"
     core_s = sum(of(truth, stage)) / genomes
     assert run.metric(case, "stage_core", scope=scope) == pytest.approx(core_s, abs=1e-6)
-    per_base_ns = 1e9 * core_s / (truth.setting.bases * truth.setting.coverage)
+    per_base_ns = 1e9 * core_s / (truth.test_case.bases * truth.test_case.coverage)
     assert run.metric(case, "stage_core_per_base", scope=scope) == pytest.approx(per_base_ns)
     nodes = 1 if case != "two_nodes" else 2
     rows = nodes if stage == JOINT else genomes

@@ -42,9 +42,9 @@ def test_a_search_judges_by_the_numbers_of_the_analysis(run: Path) -> None:
         assert found.latency_ms == {"READ p99": p99_ms} or found.kept is False
 
 
-def test_the_answers_trial_alone_counts_for_its_setting(run: Path) -> None:
+def test_the_answers_trial_alone_counts_for_its_test_case(run: Path) -> None:
     summary = summarise(run, 0.0)
-    found = {s.topology: s for s in summary.settings if s.sought}
+    found = {s.topology: s for s in summary.test_cases if s.sought}
     assert {name: one.n_builds for name, one in found.items()} == {"v1-flash": 1, "v2-flash": 1}
     for topology, load in (("v1-flash", 440), ("v2-flash", 480)):
         by_name = {metric.name: metric for metric in found[topology].metrics}
@@ -57,15 +57,15 @@ def test_the_answers_trial_alone_counts_for_its_setting(run: Path) -> None:
 
 def test_the_report_answers_with_the_search(run: Path) -> None:
     summary = summarise(run, 0.0)
-    assert summary.headline_setting == summary.searches[0].setting
+    assert summary.headline_test_case == summary.searches[0].test_case
     assert summary.headline == (
         "Inconclusive (1 repetition): highest rate with READ p99 <= 5 ms in YCSB 45/55 read-insert, at equal "
         "total memory: 440 operations per second with 1 worker per host, 480 with 2 workers per host."
     )
-    cut = frozenset({(summary.searches[0].setting, "v1-flash")})
-    cut_short = headline(Evidence(summary.settings, 1, Isolation.PROCESS, bounds=cut), 8).text
+    cut = frozenset({(summary.searches[0].test_case, "v1-flash")})
+    cut_short = headline(Evidence(summary.test_cases, 1, Isolation.PROCESS, bounds=cut), 8).text
     assert "at least 440 operations per second with 1 worker per host, 480 with 2" in cut_short
-    of_one = tuple(one for one in summary.settings if one.topology == "v1-flash" and one.sought)
+    of_one = tuple(one for one in summary.test_cases if one.topology == "v1-flash" and one.sought)
     alone = headline(Evidence(of_one, 1, Isolation.PROCESS, bounds=cut), 8).text
     assert "ran at 440 or more operations per second on v1-flash." in alone
     rates = [

@@ -47,7 +47,7 @@ def test_hits_are_shares_of_the_blocks_that_were_looked_for(loads: Analysed) -> 
 
 def test_a_wrong_tier_is_invalid(loads: Analysed) -> None:
     (said,) = reasons(loads, "wrong")
-    assert said.startswith("wrong tier: the arm caches blocks in offheap, and 1 server(s)")
+    assert said.startswith("wrong tier: the variant caches blocks in offheap, and 1 server(s)")
     assert "file, offheap" in said
     assert "pmem with 12 MiB" in reasons(loads, "half")[0]
     verdicts = read_table(loads.root, tables.VERDICTS).set_index("trial")["verdict"]

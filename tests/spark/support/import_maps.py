@@ -10,8 +10,8 @@ import yaml
 
 from density_study.cluster.model.topology import Topology
 from density_study.workloads.record.manifest import Manifest
-from density_study.workloads.testdfsio.setting import DfsioSetting
-from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.testdfsio.test_case import DfsioTestCase
+from density_study.workloads.ycsb.test_case import YcsbTestCase
 
 
 def own_map(manifests: Iterable[Manifest]) -> str:
@@ -27,17 +27,17 @@ def own_map(manifests: Iterable[Manifest]) -> str:
              "roles": list(host.roles), "clock_offset": f"{offsets.get(host.name, 0.0)} s"}
             for host in hosts.values()
         ],
-        "arms": {name: _arm(topology) for name, topology in topologies.items()},
+        "variants": {name: _variant(topology) for name, topology in topologies.items()},
         "trials": [_trial(manifest) for manifest in known],
     }  # fmt: skip
     return yaml.safe_dump(value, sort_keys=False)
 
 
-def _arm(topology: Topology) -> dict[str, Any]:
+def _variant(topology: Topology) -> dict[str, Any]:
     return {
-        "medium": topology.arm.medium,
-        "vms_per_host": topology.arm.vms_per_host,
-        "regionservers_per_node": topology.arm.regionservers_per_node,
+        "disk_type": topology.variant.disk_type,
+        "vms_per_host": topology.variant.vms_per_host,
+        "regionservers_per_node": topology.variant.regionservers_per_node,
         "replication": topology.replication,
         "nodes": [
             {"name": node.name, "host": node.host, "roles": list(node.roles), "cores": node.cores,
@@ -52,9 +52,9 @@ def _trial(manifest: Manifest) -> dict[str, Any]:
     record = manifest.trial
     monitors = [{"file": f"{record}/{m.file}", "host": m.host} for m in manifest.monitors]
     raw = {f"{record}/raw/{name}" for name in ("*", "io/*", "history/*")}
-    patterns = sorted(raw) if isinstance(manifest.setting, DfsioSetting) else [f"{record}/raw/*"]
+    patterns = sorted(raw) if isinstance(manifest.test_case, DfsioTestCase) else [f"{record}/raw/*"]
     return {
-        "arm": manifest.topology.name,
+        "variant": manifest.topology.name,
         "repetition": manifest.repetition,
         **_workload(manifest),
         "window": {
@@ -67,25 +67,25 @@ def _trial(manifest: Manifest) -> dict[str, Any]:
 
 
 def _workload(manifest: Manifest) -> dict[str, Any]:
-    setting = manifest.setting
-    if isinstance(setting, YcsbSetting):
-        timed = {"duration": setting.duration_s, "warm_up": setting.cut_s or None}
+    test_case = manifest.test_case
+    if isinstance(test_case, YcsbTestCase):
+        timed = {"duration": test_case.duration_s, "warm_up": test_case.cut_s or None}
         knobs = {name: f"{value} s" for name, value in timed.items() if value is not None}
         return {
             "ycsb": {
-                "mix": setting.mix,
-                "records": setting.records,
-                "threads": setting.threads // setting.clients,  # a map says those of one client
+                "mix": test_case.mix,
+                "records": test_case.records,
+                "threads": test_case.threads // test_case.clients,  # a map says those of one client
                 **knobs,
             }
         }
-    assert isinstance(setting, DfsioSetting)
+    assert isinstance(test_case, DfsioTestCase)
     return {
         "testdfsio": {
-            "mode": setting.mode,
-            "files": setting.files,
-            "file_size": f"{setting.file_size_mib} MiB",
-            "read_size": f"{setting.read_size_bytes} B",
+            "mode": test_case.mode,
+            "files": test_case.files,
+            "file_size": f"{test_case.file_size_mib} MiB",
+            "read_size": f"{test_case.read_size_bytes} B",
         }
     }
 

@@ -1,4 +1,4 @@
-"""The content of summary.json without its date and wall times: one line per setting, trial and finding."""
+"""The content of summary.json without its date and wall times: one line per test case, trial and finding."""
 
 from __future__ import annotations
 

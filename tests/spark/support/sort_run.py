@@ -40,12 +40,12 @@ def main(folder: Path) -> None:
         manifest = Manifest(
             study="sorts", run=root.name, trial=str(step.trial), repetition=step.repetition,
             build=step.build, order=step.order or 0, seed=1, state="complete", monitored=False,
-            setting_id="sort-1000", setting=step.setting, topology=topology,
+            test_case_id="sort-1000", test_case=step.test_case, topology=topology,
             isolation=topology.isolation, clients=(client,),
             window=Window(start_epoch_s=start_s, end_epoch_s=start_s + LENGTH_S),
         )  # fmt: skip
         record = Record.open(root / "records", manifest)
-        seconds = 2.0 / topology.arm.vms_per_host
+        seconds = 2.0 / topology.variant.vms_per_host
         (record.raw / "sort-1.out").write_text(f"sorted 1000 of 1000 in {seconds} s\n")
         record.close(manifest)
     pipeline.analyse(root)

@@ -39,7 +39,7 @@ def _sound(factory: RunFactory) -> dict[str, Truth]:
 
 
 def _cost_pairs(factory: RunFactory) -> dict[str, Truth]:
-    """Three pairs of the setting of `mixed`, with and without monitors; one of the third failed."""
+    """Three pairs of the test case of `mixed`, with and without monitors; one of the third failed."""
     pairs = {}
     for pair, (on, off) in enumerate(((900, 1000), (930, 1000), (500, 1000)), start=1):
         for rate, monitored in ((on, True), (off, False)):
@@ -51,7 +51,7 @@ def _cost_pairs(factory: RunFactory) -> dict[str, Truth]:
 
 
 def _troubled_ycsb(factory: RunFactory) -> dict[str, Truth]:
-    """Settings differ in their threads, so that each case has its own setting."""
+    """Test cases differ in their threads, so that each case has its own test case."""
     trials = {
         name: factory.ycsb(V1, rate=100, threads=threads)
         for threads, name in enumerate(
@@ -71,7 +71,7 @@ def _troubled_ycsb(factory: RunFactory) -> dict[str, Truth]:
     trials["interrupted"].state = "incomplete"
     trials["interrupted"].reasons = ("the run was interrupted",)
     trials["short"].returns["READ"] = {"OK": 45 * 18}
-    trials["short"].setting = trials["short"].setting.model_copy(update={"duration_s": 60.0})
+    trials["short"].test_case = trials["short"].test_case.model_copy(update={"duration_s": 60.0})
     _lose(trials["lossy"], 3)
     trials["drifting"] = factory.ycsb(V1, rate=300, threads=42)
     _slow_down(trials["drifting"], 0.7)

@@ -1,5 +1,5 @@
 """Generates analysis/capacity/inputs/examples/points.csv: synthetic measurements of four groups on
-two media.
+two disk types.
 
 The output is the same each time:
 
@@ -15,7 +15,7 @@ from typing import TextIO
 
 import numpy as np
 
-HEAD = ("group", "hosts", "vms_per_host", "medium", "value", "unit", "repetition",
+HEAD = ("group", "hosts", "vms_per_host", "disk_type", "value", "unit", "repetition",
         "load", "percentile", "operation")  # fmt: skip
 NOISE = 0.03
 GROUPS = {
@@ -29,42 +29,55 @@ Row = tuple[str | int | float, ...]
 
 
 def rows(
-    media: Sequence[str] = ("flash", "hdd"),
+    disk_types: Sequence[str] = ("flash", "hdd"),
     counts: Sequence[int] = (2, 4, 8, 12),
     densities: Sequence[int] = (1, 2, 3, 4, 6),
 ) -> Iterator[Row]:
     rng = np.random.default_rng(20130226)
-    for medium in media:
+    for disk_type in disk_types:
         for group, (unit, _, _, _, _) in GROUPS.items():
             for hosts in counts:
                 for v in densities:
                     for repetition in (1, 2, 3):
-                        value = rate(group, medium, hosts, v) * np.exp(
+                        value = rate(group, disk_type, hosts, v) * np.exp(
                             NOISE * rng.standard_normal()
                         )
-                        yield group, hosts, v, medium, f"{value:.1f}", unit, repetition, "", "", ""
-        yield from _under_load(medium, densities, rng)
+                        yield (
+                            group,
+                            hosts,
+                            v,
+                            disk_type,
+                            f"{value:.1f}",
+                            unit,
+                            repetition,
+                            "",
+                            "",
+                            "",
+                        )
+        yield from _under_load(disk_type, densities, rng)
 
 
-def rate(group: str, medium: str, hosts: int, v: int) -> float:
+def rate(group: str, disk_type: str, hosts: int, v: int) -> float:
     """The truth behind the example: 1/X = a + b/n, times the density law."""
     _, base, hdd, alpha, beta = GROUPS[group]
-    scaled = base / (0.006 + 0.994 / hosts) * (hdd if medium == "hdd" else 1.0)
+    scaled = base / (0.006 + 0.994 / hosts) * (hdd if disk_type == "hdd" else 1.0)
     return scaled * v / (1 + alpha * (v - 1) + beta * v * (v - 1))
 
 
-def _under_load(medium: str, densities: Sequence[int], rng: np.random.Generator) -> Iterator[Row]:
+def _under_load(
+    disk_type: str, densities: Sequence[int], rng: np.random.Generator
+) -> Iterator[Row]:
     """A sweep of targets of the scan at 4 hosts."""
-    idle_ms = 30.0 if medium == "hdd" else 9.0
+    idle_ms = 30.0 if disk_type == "hdd" else 9.0
     for v in densities:
-        most = rate("hbase-scan", medium, 4, v)
+        most = rate("hbase-scan", disk_type, 4, v)
         for rho in (0.3, 0.5, 0.7, 0.8, 0.9):
             load = f"{rho * most:.1f}"
             noise = np.exp(NOISE * rng.standard_normal(2))
             p95_ms = idle_ms * (1 + 0.9 * rho ** (np.sqrt(18) - 1) / (8 * (1 - rho))) * noise[0]
             percent = (4 + 78 * rho) * noise[1]
-            yield "hbase-scan", 4, v, medium, f"{p95_ms:.3f}", "ms", 1, load, 95, "SCAN"
-            yield "hbase-scan", 4, v, medium, f"{percent:.2f}", "percent", 1, load, "", ""
+            yield "hbase-scan", 4, v, disk_type, f"{p95_ms:.3f}", "ms", 1, load, 95, "SCAN"
+            yield "hbase-scan", 4, v, disk_type, f"{percent:.2f}", "percent", 1, load, "", ""
 
 
 def write(sink: TextIO, found: Iterable[Row]) -> None:

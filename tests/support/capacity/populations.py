@@ -14,7 +14,7 @@ Shape = Literal[
     "form", "power", "usl", "wiggle", "amdahl", "gustafson", "coherency", "plateau", "cliff"
 ]
 SHAPES: tuple[Shape, ...] = get_args(Shape)
-SHARPNESS = 8.0
+PRECISION = 8.0
 """Of a plateau's edge."""
 BUILDS = 1.0
 """Mean of the spread of builds, over that of repetitions: public measurements (C3O) have 1.0."""
@@ -58,7 +58,7 @@ class Truth:
             return 1 / (2 * serial + (1 - 2 * serial) * n)
         if self.shape == "plateau":
             edge = 24 + 8.3 * np.log10(serial)  # of 3 to 18 hosts
-            return float((n**-SHARPNESS + edge**-SHARPNESS) ** (1 / SHARPNESS))
+            return float((n**-PRECISION + edge**-PRECISION) ** (1 / PRECISION))
         if self.shape == "cliff":  # below 2.5 to 7.5 hosts the data do not fit into memory
             edge = 2.5 + 5 * (np.log10(serial) + 2.5) / 1.8
             slower = float(np.exp(0.2 + 0.4 * (np.log10(self.base_s) - 2)))
@@ -140,7 +140,7 @@ def _point(truth: Truth, hosts: int, density: int, repetition: int, error: float
         group=truth.name,
         hosts=hosts,
         vms_per_host=density,
-        medium="flash",
+        disk_type="flash",
         quantity="time",
         value=truth.time_s(hosts, density) * float(np.exp(error)),
         unit="s",

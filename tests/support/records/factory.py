@@ -19,7 +19,7 @@ from density_study.cluster.model.cluster import Phase
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.owner import Owner
-from density_study.workloads.base.setting import Setting
+from density_study.workloads.base.test_case import TestCase
 from density_study.workloads.base.values import (
     ClientRun,
     ClockOffset,
@@ -28,14 +28,14 @@ from density_study.workloads.base.values import (
     Window,
 )
 from density_study.workloads.pipeline.machine.files import COHORT, LOAD, STAGES, sample
-from density_study.workloads.pipeline.setting import PipelineSetting
+from density_study.workloads.pipeline.test_case import PipelineTestCase
 from density_study.workloads.planning.plan import Plan, Step, write_plan
 from density_study.workloads.record.manifest import Manifest
-from density_study.workloads.testdfsio.setting import DfsioSetting
+from density_study.workloads.testdfsio.test_case import DfsioTestCase
 from density_study.workloads.ycsb.properties import threads_share
-from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.test_case import YcsbTestCase
 from tests.support.drafts import plan
-from tests.support.topologies import with_arm
+from tests.support.topologies import with_variant
 from tests.support.truth import MIB, PERIOD_S, StageTruth, Truth
 from tests.support.truth_files import monitor_files, raw_files
 
@@ -61,20 +61,20 @@ class RunFactory:
 
     def dfsio(self, build: str, mode: str = "read", window_s: float = 20.3, **knobs: Any) -> Truth:
         """A TestDFSIO trial: 6 maps, of which 4 run at once."""
-        setting = DfsioSetting(
+        test_case = DfsioTestCase(
             **{"mode": mode, "files": 6, "file_size_mib": 64, "read_size_bytes": MIB, **knobs}
         )
-        truth = self._truth(build, setting, window_s)
+        truth = self._truth(build, test_case, window_s)
         rng = random.Random(truth.trial)
-        size = setting.file_size_mib * MIB
+        size = test_case.file_size_mib * MIB
         start_s = truth.start_s
         truth.job = (start_s + 2.0, start_s + 19.0)
         truth.maps = [
             (start_s + 6.0 + (i // 4) * 5.0, start_s + 10.0 + (i // 4) * 5.0 + i / 10)
-            for i in range(setting.files)
+            for i in range(test_case.files)
         ]
-        truth.streams = [(size, rng.randint(1500, 2500)) for _ in range(setting.files)]
-        requested = setting.files * size
+        truth.streams = [(size, rng.randint(1500, 2500)) for _ in range(test_case.files)]
+        requested = test_case.files * size
         truth.cold = ColdProof(
             method="evict", evicted_bytes=requested,
             distinct_bytes_asked=requested if mode != "write" else None,
@@ -93,8 +93,8 @@ class RunFactory:
         """A YCSB trial of `seconds` intervals of about `rate` operations, from 2.25 s after its start."""
         timed: dict[str, Any] = {} if mix == "load" else {"duration_s": 18.0, "warm_up_s": 5.0}
         fixed: dict[str, Any] = {"mix": mix, "records": seconds * rate, "threads": 8}
-        setting = YcsbSetting(**{**fixed, **timed, **knobs})
-        truth = self._truth(build, setting, seconds + 4.3)
+        test_case = YcsbTestCase(**{**fixed, **timed, **knobs})
+        truth = self._truth(build, test_case, seconds + 4.3)
         rng = random.Random(truth.trial)
         truth.operations_start_s = truth.start_s + 2.25
         for operation, share in OPERATIONS[mix].items():
@@ -112,16 +112,16 @@ class RunFactory:
         """A pipeline trial on w1, w2, ...: `core_us` per base of the reads in each stage of a genome."""
         fixed = {"bases": bases, "coverage": 10, "genomes": 4, "concurrent": 1, "threads": 1, "seed": 1,
                  "min_recall_percent": 80.0, "min_precision_percent": 95.0}  # fmt: skip
-        setting = PipelineSetting(**{**fixed, **knobs})
-        truth = self._truth(build, setting, 60.5)
+        test_case = PipelineTestCase(**{**fixed, **knobs})
+        truth = self._truth(build, test_case, 60.5)
         rng = random.Random(truth.trial)
-        for node, numbers in setting.numbers(self.topology(build)):
+        for node, numbers in test_case.numbers(self.topology(build)):
             at_s = truth.start_s + 0.5
             names = [*(sample(number) for number in numbers), COHORT]
-            of_cohort = (*STAGES[-1:], *([LOAD] if setting.variant_load else []))
+            of_cohort = (*STAGES[-1:], *([LOAD] if test_case.variant_load else []))
             for name in names:
                 for stage in STAGES[:-1] if name != COHORT else of_cohort:
-                    core_s = core_us * setting.read_bases / 1e6 * rng.uniform(0.9, 1.1)
+                    core_s = core_us * test_case.read_bases / 1e6 * rng.uniform(0.9, 1.1)
                     truth.stages.append(
                         StageTruth(node.name, name, stage, at_s, at_s + 2.0, round(core_s, 6),
                                    20_000 + bases // 100, 3 * MIB, MIB)
@@ -129,11 +129,11 @@ class RunFactory:
                     at_s += 2.0
         return truth
 
-    def _truth(self, build: str, setting: Setting, window_s: float) -> Truth:
+    def _truth(self, build: str, test_case: TestCase, window_s: float) -> Truth:
         number = len(self.truths)
         start_s = BEGIN_S + number * BETWEEN_S + 30.35
-        trial = f"{build}-{number:03d}-{setting.id}"
-        truth = Truth(trial, setting, start_s, start_s + window_s)
+        trial = f"{build}-{number:03d}-{test_case.id}"
+        truth = Truth(trial, test_case, start_s, start_s + window_s)
         self._builds[trial] = build
         rng = random.Random(trial)
         nodes = [node.name for node in self.topology(build).nodes]
@@ -164,7 +164,7 @@ class RunFactory:
         """A plan with these trials."""
         steps = tuple(
             Step(index=order, kind="trial", repetition=1, build=self._builds[truth.trial], label=truth.trial,
-                 trial=truth.trial, order=order, setting=truth.setting, estimate_s=1.0,
+                 trial=truth.trial, order=order, test_case=truth.test_case, estimate_s=1.0,
                  probe=truth.probe.number if truth.probe else None)
             for order, truth in enumerate(self.truths)
         )  # fmt: skip
@@ -185,7 +185,7 @@ class RunFactory:
         build = self._builds[truth.trial]
         topology = self.topology(build)
         if truth.network:
-            topology = with_arm(topology, levels={"network": "rate-100mbit"})
+            topology = with_variant(topology, levels={"network": "rate-100mbit"})
         begun = truth.state == "incomplete"  # a crash: only the planned values are known
         window = Window(start_epoch_s=truth.start_s, end_epoch_s=truth.end_s)
         clock = ClockOffset(host="here", before_s=truth.measured_clock_s or 0.0,
@@ -193,7 +193,7 @@ class RunFactory:
         return Manifest(
             study="quickstart", run=RUN, trial=truth.trial, repetition=int(build[1]), build=build,
             order=order, seed=20130226, state=truth.state, reasons=truth.reasons,
-            setting_id=truth.setting.id, setting=truth.setting,
+            test_case_id=truth.test_case.id, test_case=truth.test_case,
             overhead_pair=truth.overhead_pair, monitored=truth.monitored, probe=truth.probe,
             topology=topology, isolation=topology.isolation,
             window=None if begun else window,
@@ -205,7 +205,7 @@ class RunFactory:
             times_s={"prepare": 3.0, "measure": truth.window_s, "settle": 1.0},
             bring_up=(Phase(name="hdfs", seconds=9.0), Phase(name="hbase", seconds=11.5)),
             disclosure={"versions": {"hadoop": "3.4.2"},
-                        "files": {"workers": {"text": str(topology.arm.vms_per_host)}},
+                        "files": {"workers": {"text": str(topology.variant.vms_per_host)}},
                         **({"network": {"measured": truth.network}} if truth.network else {})},
         )  # fmt: skip
 
@@ -237,20 +237,20 @@ def _ticks(rng: random.Random, nodes: Sequence[str], since_s: float, until_s: fl
 
 
 def _clients(truth: Truth) -> tuple[ClientRun, ...]:
-    if isinstance(truth.setting, DfsioSetting):
+    if isinstance(truth.test_case, DfsioTestCase):
         return (_client(truth, "testdfsio", ("java", "x")),)
-    if isinstance(truth.setting, PipelineSetting):
+    if isinstance(truth.test_case, PipelineTestCase):
         nodes = dict.fromkeys(stage.node for stage in truth.stages)
         clients = (_client(truth, f"pipeline-{node}", ("python", "x")) for node in nodes)
         return tuple(
             one.model_copy(update={"node": one.name.removeprefix("pipeline-")}) for one in clients
         )
-    load = truth.setting.mix == "load"
-    argv = ("java", "-load" if load else "-t", "-p", f"recordcount={truth.setting.records}",
+    load = truth.test_case.mix == "load"
+    argv = ("java", "-load" if load else "-t", "-p", f"recordcount={truth.test_case.records}",
             "-p", "operationcount=2000000000", "-threads")  # fmt: skip
     clients = []
-    for number in range(1, truth.setting.clients + 1):
-        threads = str(threads_share(truth.setting, number))
+    for number in range(1, truth.test_case.clients + 1):
+        threads = str(threads_share(truth.test_case, number))
         clients.append(_client(truth, f"ycsb-{number}", (*argv, threads)))
     return tuple(clients)
 
@@ -260,7 +260,7 @@ def _client(truth: Truth, name: str, argv: tuple[str, ...]) -> ClientRun:
         name=name, node="c1", argv=argv, exit_code=truth.exit_code, stdout=f"raw/{name}.out",
         stderr=f"raw/{name}.err", start_epoch_s=truth.start_s, end_epoch_s=truth.end_s,
         begin_epoch_s=truth.operations_start_s - truth.late_s
-        if getattr(truth.setting, "clients", 1) > 1
+        if getattr(truth.test_case, "clients", 1) > 1
         else None,
     )  # fmt: skip
 
@@ -279,7 +279,7 @@ def _monitors(truth: Truth) -> list[MonitorRun]:
 
 
 def quickstart(root: Path) -> RunFactory:
-    """12 trials like those of the quickstart: 6 settings on each of 2 densities."""
+    """12 trials like those of the quickstart: 6 test cases on each of 2 densities."""
     factory = RunFactory(root)
     for build in ("b1-v1-flash", "b1-v2-flash"):
         for mode in ("write", "read", "random"):

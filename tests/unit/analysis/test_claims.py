@@ -10,12 +10,12 @@ import pytest
 
 from density_study.analysis.findings import Evidence, findings
 from density_study.analysis.findings.claims import CLAIMS
-from density_study.analysis.summary.summary import Finding, SettingSummary
+from density_study.analysis.summary.summary import Finding, TestCaseSummary
 from density_study.cluster.model.isolation import Isolation
 from density_study.workloads.study.hypotheses import Hypotheses
-from tests.support.arms import dfsio, noisy, ycsb
+from tests.support.variants import dfsio, noisy, ycsb
 
-World = tuple[SettingSummary, ...]
+World = tuple[TestCaseSummary, ...]
 MIX, SCAN = "read45-insert55", "scan95-insert5"
 IDS = tuple(f"C{number}" for number in range(1, 10))
 
@@ -26,26 +26,28 @@ def _world(
     small_hdd_ms: float = 40.0, beside: float = 0.95,
 ) -> World:  # fmt: skip
     """The talk's results by default: 0 to 3 VMs, hdd and flash, all its workloads."""
-    entries: list[SettingSummary] = []
+    entries: list[TestCaseSummary] = []
 
     def n(value: float) -> list[float]:
         return noisy(value, builds, 0.02, len(entries))
 
-    for medium in ("hdd", "flash"):
-        hdd = medium == "hdd"
+    for disk_type in ("hdd", "flash"):
+        hdd = disk_type == "hdd"
         growth = hdd_growth if hdd else 1.8
-        entries.append(dfsio("random", medium, n(40.0 if hdd else 300.0), 36, 0))
-        entries.append(dfsio("random", medium, n((40.0 if hdd else 300.0) * growth), 72, 0))
+        entries.append(dfsio("random", disk_type, n(40.0 if hdd else 300.0), 36, 0))
+        entries.append(dfsio("random", disk_type, n((40.0 if hdd else 300.0) * growth), 72, 0))
         for mode, ratio in (("backward", 0.98), ("skip", skip)):
-            entries.append(dfsio(mode, medium, n((40.0 if hdd else 300.0) * growth * ratio), 72, 0))
-        entries.append(dfsio("read", medium, n(100.0 if hdd else 100.0 * flash_read), 72, 0))
-        entries.append(ycsb("load", 0, medium, n(5000.0 if hdd else 5200.0)))
+            entries.append(
+                dfsio(mode, disk_type, n((40.0 if hdd else 300.0) * growth * ratio), 72, 0)
+            )
+        entries.append(dfsio("read", disk_type, n(100.0 if hdd else 100.0 * flash_read), 72, 0))
+        entries.append(ycsb("load", 0, disk_type, n(5000.0 if hdd else 5200.0)))
         for records, ms in ((10, small_hdd_ms), (30, 80.0)):
             gain = 1.0 if hdd else 2.0
             p99 = {("READ", 99.0): n(ms if hdd else 10.0)}
-            entries.append(ycsb(MIX, 0, medium, n(3000.0 * gain), p99, records=records))
+            entries.append(ycsb(MIX, 0, disk_type, n(3000.0 * gain), p99, records=records))
             gain = 1.0 if hdd else scan_gain
-            entries.append(ycsb(SCAN, 0, medium, n(500.0 * gain), records=records))
+            entries.append(ycsb(SCAN, 0, disk_type, n(500.0 * gain), records=records))
     for vms in (0, 1, 2, 3):
         for threads in (8, 32):
             steps = {8: 0, 32: 2}[threads]
@@ -58,7 +60,7 @@ def _world(
     for neighbour, share in (("nobody", 1.0), ("8 busy threads", beside)):
         p99 = {("READ", 99.0): n(10.0 / share)}
         rate, name = n(500.0 * share), f"beside-{neighbour}"
-        entries.append(ycsb(MIX, 3, "flash", rate, p99, setting=name, neighbour=neighbour))
+        entries.append(ycsb(MIX, 3, "flash", rate, p99, test_case=name, neighbour=neighbour))
     return tuple(entries)
 
 
@@ -71,9 +73,9 @@ def _verdicts(
     return {finding.id: finding for finding in verdicts if finding.id in IDS}
 
 
-def test_in_the_talks_world_every_claim_is_reproduced() -> None:
+def test_in_the_talks_world_every_claim_is_confirmed() -> None:
     verdicts = _verdicts(_world())
-    assert {name: verdicts[name].verdict for name in IDS} == dict.fromkeys(IDS, "reproduced"), {
+    assert {name: verdicts[name].verdict for name in IDS} == dict.fromkeys(IDS, "confirmed"), {
         name: verdicts[name].why for name in IDS
     }
 
@@ -93,52 +95,54 @@ def test_in_the_talks_world_every_claim_is_reproduced() -> None:
         ("C9", {"beside": 0.6}),
     ),
 )
-def test_each_false_claim_is_contradicted(claim: str, changed: dict[str, float]) -> None:
+def test_each_false_claim_is_refuted(claim: str, changed: dict[str, float]) -> None:
     verdicts = _verdicts(_world(**changed))  # type: ignore[arg-type]
-    assert verdicts[claim].verdict == "contradicted", verdicts[claim].why
+    assert verdicts[claim].verdict == "refuted", verdicts[claim].why
     others = {name: verdicts[name].verdict for name in IDS if name != claim}
-    assert set(others.values()) <= {"reproduced", "no claim"}, others
+    assert set(others.values()) <= {"confirmed", "inconclusive"}, others
 
 
 def test_processes_decide_no_vm_claim_and_emulated_disks_no_disk_claim() -> None:
     process = _verdicts(_world(), Isolation.PROCESS)
     assert {name: process[name].verdict for name in ("C5", "C6", "C7", "C9")} == dict.fromkeys(
-        ("C5", "C6", "C7", "C9"), "no claim"
+        ("C5", "C6", "C7", "C9"), "inconclusive"
     )
     assert "process" in process["C5"].why
     emulated = _verdicts(_world(), emulated=frozenset({"hdd", "flash"}))
-    assert {finding.verdict for finding in emulated.values()} == {"no claim"}
+    assert {finding.verdict for finding in emulated.values()} == {"inconclusive"}
 
 
 def test_containers_decide_no_claim_about_vms() -> None:
     container = _verdicts(_world(), Isolation.CONTAINER)
-    expected = {id_: "no claim" if id_ in ("C5", "C6", "C7", "C9") else "reproduced" for id_ in IDS}
+    expected = {
+        id_: "inconclusive" if id_ in ("C5", "C6", "C7", "C9") else "confirmed" for id_ in IDS
+    }
     assert {name: container[name].verdict for name in IDS} == expected
     assert "containers support no claim about VMs" in container["C5"].why
 
 
 def test_four_builds_support_no_claim() -> None:
-    assert {finding.verdict for finding in _verdicts(_world(builds=4)).values()} == {"no claim"}
+    assert {finding.verdict for finding in _verdicts(_world(builds=4)).values()} == {"inconclusive"}
 
 
-def _only(keep: Callable[[SettingSummary], bool]) -> World:
+def _only(keep: Callable[[TestCaseSummary], bool]) -> World:
     return tuple(entry for entry in _world() if keep(entry))
 
 
 def test_missing_parts_of_a_study_are_named() -> None:
-    flash = _verdicts(_only(lambda entry: entry.medium == "flash"))
+    flash = _verdicts(_only(lambda entry: entry.disk_type == "flash"))
     assert "random reads on hdd" in flash["C1"].why
-    assert {flash[name].verdict for name in ("C1", "C3", "C4", "C8")} == {"no claim"}
+    assert {flash[name].verdict for name in ("C1", "C3", "C4", "C8")} == {"inconclusive"}
     one_size = _verdicts(_only(lambda entry: entry.records != 30))
     assert "two data-set sizes" in one_size["C8"].why
-    assert {finding.verdict for finding in _verdicts((_world()[0],)).values()} == {"no claim"}
+    assert {finding.verdict for finding in _verdicts((_world()[0],)).values()} == {"inconclusive"}
 
 
 def test_unequal_disclosures_prevent_a_claim() -> None:
     verdicts = _verdicts(
         _world(), differences=lambda first, later: ("machine.kernel: 1 (a), 2 (b)",)
     )
-    assert {verdicts[name].verdict for name in IDS if name != "C7"} == {"no claim"}
+    assert {verdicts[name].verdict for name in IDS if name != "C7"} == {"inconclusive"}
     assert "not comparable" in verdicts["C3"].why
 
 

@@ -26,8 +26,8 @@ from density_study.cluster.render.conf_files import configuration_xml
 from density_study.cluster.state.atomic import write_text
 from density_study.cluster.state.journal import Journal
 from density_study.dags.stages.comparison import comparison_lines
-from tests.support.arms import dfsio, noisy, ycsb
 from tests.support.summary_factory import one_block
+from tests.support.variants import dfsio, noisy, ycsb
 
 MIXES = ("load", "read45-insert55", "scan95-insert5")
 
@@ -36,14 +36,14 @@ def _summary(
     run: int, ops_s: float = 100.0, builds: int = 8, p99_ms: float = 10.0, spread: float = 0.02,
     **changes: object,
 ) -> Summary:  # fmt: skip
-    settings = tuple(
+    test_cases = tuple(
         ycsb(mix, ops_s=noisy(ops_s, builds, spread, (run, mix)),
              latencies={("READ", 99.0): noisy(p99_ms, builds, spread, (run, mix, "ms"))})
         for mix in MIXES
     )  # fmt: skip
     base = one_block("nightly")
     trial = base.trials[0].model_copy(update={"topology": "v1-flash", "build": "b1-v1-flash"})
-    values = {"run": _id(run), "settings": settings, "repetitions": builds, "trials": (trial,),
+    values = {"run": _id(run), "test_cases": test_cases, "repetitions": builds, "trials": (trial,),
               "findings": (), "builds": ()}  # fmt: skip
     return base.model_copy(update={**values, **changes})
 
@@ -97,7 +97,7 @@ def test_the_unit_of_a_rolling_window_is_the_run() -> None:
 def test_with_one_earlier_run_the_night_effect_is_unknown() -> None:
     """Eight builds of one night are one night."""
     comparison = compare([_summary(1)], _summary(2, ops_s=80.0), 0.05)
-    assert {change.outcome for change in comparison.changes} == {"no claim"}
+    assert {change.outcome for change in comparison.changes} == {"inconclusive"}
     assert comparison.changes[0].finding.effect == pytest.approx(0.8, rel=0.05)
     assert "unknown with one earlier run" in comparison.headline
     text = "\n".join(comparison_lines(comparison))
@@ -111,7 +111,7 @@ def test_with_one_earlier_run_the_night_effect_is_unknown() -> None:
 
 
 def nights(count: int, spread: float, seed: int) -> list[Summary]:
-    """Runs in which nothing changed but the night, which is the same for all settings."""
+    """Runs in which nothing changed but the night, which is the same for all test cases."""
     rng = random.Random(seed)
     rates = (100 * math.exp(rng.gauss(0.0, spread)) for _ in range(count))
     return [
@@ -142,9 +142,9 @@ def test_a_change_near_the_tolerance_is_no_regression() -> None:
 
 def test_a_lower_bound_of_a_search_is_no_value() -> None:
     runs = [*october(), _summary(1, ops_s=80.0)]
-    entry = runs[-1].settings[0]
+    entry = runs[-1].test_cases[0]
     bound = SearchSummary(
-        setting=entry.setting, topology=entry.topology, build="b1", goal="g", unit="ops/s", probes=(),
+        test_case=entry.test_case, topology=entry.topology, build="b1", goal="g", unit="ops/s", probes=(),
         answer=None, answer_load=None, rejected_load=None, exact=False, why="out of probes",
     )  # fmt: skip
     bounded = runs[-1].model_copy(update={"searches": (bound,)})
@@ -158,7 +158,7 @@ def test_a_lower_bound_of_a_search_is_no_value() -> None:
 
 def test_few_builds_support_no_claim() -> None:
     comparison = compare([_summary(1, builds=1)], _summary(2, ops_s=10.0, builds=1), 0.05)
-    assert {change.outcome for change in comparison.changes} == {"no claim"}
+    assert {change.outcome for change in comparison.changes} == {"inconclusive"}
     assert comparison.changes[0].finding.effect == pytest.approx(0.1, rel=0.1)
     assert comparison.headline.startswith("Undecided")
 
@@ -169,9 +169,11 @@ def test_without_change_at_most_one_of_twenty_comparisons_reports_a_regression()
     for _ in range(pairs):
         seeds = rng.sample(range(10**6), 2)
         before = _summary(1).model_copy(
-            update={"settings": _summary(seeds[0], spread=0.1).settings}
+            update={"test_cases": _summary(seeds[0], spread=0.1).test_cases}
         )
-        after = _summary(2).model_copy(update={"settings": _summary(seeds[1], spread=0.1).settings})
+        after = _summary(2).model_copy(
+            update={"test_cases": _summary(seeds[1], spread=0.1).test_cases}
+        )
         rates = [c for c in compare([before], after, 0.01).changes if c.finding.family == "rates"]
         called += any(change.outcome == "regression" for change in rates)
     assert called / pairs <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / pairs)
@@ -208,7 +210,7 @@ def test_a_declared_difference_between_runs_is_no_candidate_cause() -> None:
             "files": {"nodes/w1/hbase-site.xml": {"text": text}},
         }
         declared = {"stack.hadoop": hadoop, "configuration.hbase-site.hbase.handlers": handlers}
-        return _summary(number, disclosure=disclosure, arms={"v1-flash": declared})
+        return _summary(number, disclosure=disclosure, variants={"v1-flash": declared})
 
     upgraded = compare([run(1, "3.4.1", "30", "6.1")], run(2, "3.4.2", "30", "6.2"), 0.05)
     assert upgraded.declared_differences == ("stack.hadoop: 3.4.1 -> 3.4.2",)
@@ -221,9 +223,9 @@ def test_a_declared_difference_between_runs_is_no_candidate_cause() -> None:
     assert "candidate cause   machine.kernel" in text
 
 
-def test_settings_of_only_one_run_are_named() -> None:
+def test_test_cases_of_only_one_run_are_named() -> None:
     after = _summary(2)
-    fewer = after.model_copy(update={"settings": after.settings[1:]})
+    fewer = after.model_copy(update={"test_cases": after.test_cases[1:]})
     assert compare([_summary(1)], fewer, 0.05).not_compared == ("ycsb-load-r1000-t8 on v1-flash",)
 
 
@@ -231,7 +233,7 @@ def test_unequal_durability_of_a_store_is_not_compared() -> None:
     """A store that became faster because it promises less did not become faster."""
 
     def run(number: int, level: str, ops_s: float) -> Summary:
-        return _summary(number, ops_s=ops_s, arms={"v1-flash": {"store.durability": level}})
+        return _summary(number, ops_s=ops_s, variants={"v1-flash": {"store.durability": level}})
 
     equal = compare([run(1, "synced", 100.0)], run(2, "synced", 200.0), 0.05)
     assert equal.changes and equal.not_compared == ()
@@ -243,14 +245,14 @@ def test_unequal_durability_of_a_store_is_not_compared() -> None:
     assert len(unequal.not_compared) > 0
 
 
-def test_another_file_size_is_another_setting() -> None:
-    """A setting's id does not include them; fields missing in an older summary match."""
+def test_another_file_size_is_another_test_case() -> None:
+    """A test case's id does not include them; fields missing in an older summary match."""
 
     def run(number: int, size_mib: int | None, mib_s: float) -> Summary:
         """Eight builds around the rate; another seed in each run."""
         entry = dfsio("read", mib_s=noisy(mib_s, 8, 0.02, number))
         extended = entry.model_copy(update={"file_size_mib": size_mib})
-        return _summary(number, settings=(extended,))
+        return _summary(number, test_cases=(extended,))
 
     fast = [run(number, 64, 100.0) for number in range(1, 8)]
     same = compare(fast[-1:], run(8, 64, 50.0), 0.05, fast)
@@ -274,8 +276,8 @@ def test_changed_ycsb_knobs_outside_the_id_prevent_comparison(
     knob: str, before: float | str, after: float | str
 ) -> None:
     def run(number: int, knobs: dict[str, float | str]) -> Summary:
-        (entry, *_) = _summary(number, ops_s=50.0 if number == 9 else 100.0).settings
-        return _summary(number, settings=(entry.model_copy(update={"unnamed_knobs": knobs}),))
+        (entry, *_) = _summary(number, ops_s=50.0 if number == 9 else 100.0).test_cases
+        return _summary(number, test_cases=(entry.model_copy(update={"unnamed_knobs": knobs}),))
 
     other = compare([run(8, {knob: before})], run(9, {knob: after}), 0.05)
     named = f"ycsb-load-r1000-t8 on v1-flash ({knob} "
@@ -289,7 +291,11 @@ def test_changed_ycsb_knobs_outside_the_id_prevent_comparison(
 def test_strange_studies_a_missing_baseline_and_the_run_itself_are_refused() -> None:
     for before, after, message in (
         ([], _summary(1), "no earlier run"),
-        ([_summary(1)], _summary(2, study="other", settings=()), "no setting on the same topology"),
+        (
+            [_summary(1)],
+            _summary(2, study="other", test_cases=()),
+            "no test case on the same topology",
+        ),
         ([_summary(1)], _summary(1), "with itself"),
     ):
         with pytest.raises(InputError, match=message):
@@ -321,11 +327,11 @@ def test_changes_are_detected_with_few_false_alarms() -> None:
 def test_runs_of_two_studies_are_compared_by_what_they_share() -> None:
     """Their ids may be equal: two studies can start in the same second."""
     later = _summary(1, ops_s=80.0, study="upgrade")
-    later = later.model_copy(update={"settings": later.settings[1:]})
+    later = later.model_copy(update={"test_cases": later.test_cases[1:]})
     comparison = compare([_summary(1)], later, 0.05)
     assert comparison.baseline == (f"nightly/{_id(1)}",)
     assert len(comparison.changes) == 4
-    assert {change.outcome for change in comparison.changes} == {"no claim"}
+    assert {change.outcome for change in comparison.changes} == {"inconclusive"}
     assert "the night" in comparison.headline
     assert comparison.not_compared == ("ycsb-load-r1000-t8 on v1-flash",)
 
@@ -347,16 +353,16 @@ def test_the_history_has_the_earlier_runs_of_the_study(tmp_path: Path) -> None:
 
 def test_what_a_repetition_has_in_common_is_no_noise_of_a_pair() -> None:
     night = noisy(1.0, 200, 0.1, "night")
-    arms = tuple(
+    variants = tuple(
         ycsb("load", vms, ops_s=[at * own for at, own in zip(night, noisy(ops_s, 200, 0.02), strict=True)])
         for vms, ops_s in ((1, 100.0), (2, 130.0), (4, 150.0))
     )  # fmt: skip
-    of = {"settings": arms, "repetitions": 200}
+    of = {"test_cases": variants, "repetitions": 200}
     summaries = [_summary(1).model_copy(update=of)]
     assert seen_spread(summaries) == pytest.approx(0.1, rel=0.2)
     assert spread_within_repetitions(summaries) == pytest.approx(0.02, rel=0.2)
-    lost = arms[0].model_copy(update={"metrics": ()}), arms[1]
-    of = {"settings": lost, "repetitions": 200}
+    lost = variants[0].model_copy(update={"metrics": ()}), variants[1]
+    of = {"test_cases": lost, "repetitions": 200}
     assert spread_within_repetitions([_summary(1).model_copy(update=of)]) is None
 
 

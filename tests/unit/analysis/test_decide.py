@@ -8,20 +8,20 @@ import numpy as np
 import pytest
 
 from density_study.analysis.findings import Evidence, effects, findings
-from density_study.analysis.findings.decide import ARMS_TEST, BLOCK_TEST, decide
+from density_study.analysis.findings.decide import BLOCK_TEST, VARIANTS_TEST, decide
 from density_study.analysis.findings.question import RISES, SIMILAR, Question, Rule
 from density_study.analysis.summary.summary import Finding
 from density_study.cluster.model.isolation import Isolation
 from density_study.workloads.study.factors.registry import factors
 from density_study.workloads.study.hypotheses import Expectation, Hypotheses
-from tests.support.arms import dfsio, noisy, ycsb
+from tests.support.variants import dfsio, noisy, ycsb
 
 
 def _question(
     rule: Rule, first: list[float], later: list[float], name: str = "q", **changes: object
 ) -> Question:
     fields: dict[str, object] = {
-        "id": name, "family": "f", "subject": "s", "measure": "m", "arms": "b over a",
+        "id": name, "family": "f", "subject": "s", "measure": "m", "variants": "b over a",
         "rule": rule, "first": tuple(first), "later": tuple(later),
     }  # fmt: skip
     return Question(**{**fields, **changes})  # type: ignore[arg-type]
@@ -34,15 +34,15 @@ def _one(question: Question, repetitions: int = 8) -> Finding:
 @pytest.mark.parametrize(
     ("rule", "ratio", "verdict"),
     (
-        (RISES, 1.3, "reproduced"),
-        (RISES, 0.7, "contradicted"),
-        (RISES, 1.0, "no claim"),
-        (Rule(low=1.5), 1.3, "contradicted"),
-        (Rule(high=0.67), 0.4, "reproduced"),
-        (SIMILAR, 1.0, "reproduced"),
-        (SIMILAR, 1.5, "contradicted"),
-        (SIMILAR, 0.5, "contradicted"),
-        (SIMILAR, 1.25, "no claim"),
+        (RISES, 1.3, "confirmed"),
+        (RISES, 0.7, "refuted"),
+        (RISES, 1.0, "inconclusive"),
+        (Rule(low=1.5), 1.3, "refuted"),
+        (Rule(high=0.67), 0.4, "confirmed"),
+        (SIMILAR, 1.0, "confirmed"),
+        (SIMILAR, 1.5, "refuted"),
+        (SIMILAR, 0.5, "refuted"),
+        (SIMILAR, 1.25, "inconclusive"),
     ),
 )
 def test_interval_and_test_decide(rule: Rule, ratio: float, verdict: str) -> None:
@@ -56,10 +56,15 @@ def test_interval_and_test_decide(rule: Rule, ratio: float, verdict: str) -> Non
 
 def test_few_units_are_points() -> None:
     decided = _one(_question(RISES, noisy(1.0, 4), noisy(9.0, 4)), repetitions=4)
-    assert (decided.verdict, decided.low, decided.p, decided.test) == ("no claim", None, None, None)
+    assert (decided.verdict, decided.low, decided.p, decided.test) == (
+        "inconclusive",
+        None,
+        None,
+        None,
+    )
     assert decided.effect == pytest.approx(9.0, rel=0.1)
     lost = _one(_question(RISES, noisy(1.0, 8), noisy(9.0, 4)), repetitions=8)
-    assert "4 valid builds in one arm" in lost.why
+    assert "4 valid builds in one variant" in lost.why
 
 
 def test_a_large_family_needs_a_larger_effect() -> None:
@@ -71,15 +76,15 @@ def test_a_large_family_needs_a_larger_effect() -> None:
     assert together.detectable > alone.detectable > 1
 
 
-def test_arms_are_paired_by_repetition_unless_one_lost_a_build() -> None:
+def test_variants_are_paired_by_repetition_unless_one_lost_a_build() -> None:
     """What differs between repetitions is no noise: the state of the machine, for example."""
     night = [1.0, 1.4, 0.8, 1.2, 0.7, 1.1, 0.9, 1.3]
     first = [at * one for at, one in zip(night, noisy(100.0, seed=1), strict=True)]
     later = [at * one for at, one in zip(night, noisy(120.0, seed=2), strict=True)]
     paired = _one(_question(RISES, first, later))
-    assert (paired.verdict, paired.test) == ("reproduced", BLOCK_TEST)
+    assert (paired.verdict, paired.test) == ("confirmed", BLOCK_TEST)
     lost = _one(_question(RISES, first[1:], later))
-    assert (lost.verdict, lost.test) == ("no claim", ARMS_TEST)
+    assert (lost.verdict, lost.test) == ("inconclusive", VARIANTS_TEST)
     assert paired.detectable and lost.detectable and lost.detectable > 1.2 > paired.detectable
 
 
@@ -87,14 +92,14 @@ def test_a_refused_pair_shows_no_effect_and_names_the_difference() -> None:
     refused = ("machine.kernel: 6.1 (b1), 6.2 (b2)",)
     decided = _one(_question(RISES, noisy(1.0), noisy(9.0), refused=refused))
     assert (decided.verdict, decided.effect, decided.low, decided.p) == (
-        "no claim",
+        "inconclusive",
         None,
         None,
         None,
     )
     assert (
         decided.why
-        == "not comparable: the arms' disclosures differ in machine.kernel: 6.1 (b1), 6.2 (b2)"
+        == "not comparable: the variants' disclosures differ in machine.kernel: 6.1 (b1), 6.2 (b2)"
     )
 
 
@@ -102,105 +107,112 @@ def test_a_blocked_question_is_shown_and_does_not_count_in_its_family() -> None:
     blocked = _question(RISES, noisy(1.0), noisy(9.0), "blocked", obstacles=("emulated",))
     free = _question(RISES, noisy(1.0), noisy(9.0), "free")
     shown, decided = decide([blocked, free], 8)
-    assert (shown.verdict, shown.why, shown.p_adjusted) == ("no claim", "emulated", None)
+    assert (shown.verdict, shown.why, shown.p_adjusted) == ("inconclusive", "emulated", None)
     assert shown.effect is not None and shown.low is not None
     assert decided.p_adjusted == decided.p
 
 
 def test_a_level_is_compared_with_its_bound() -> None:
     idle = _question(RISES, [], noisy(80.0), reference=50.0)
-    assert _one(idle).verdict == "reproduced"
+    assert _one(idle).verdict == "confirmed"
     assert _one(idle).effect == pytest.approx(1.6, rel=0.05)
-    assert _one(_question(RISES, [], noisy(20.0), reference=50.0)).verdict == "contradicted"
-    assert _one(_question(RISES, [], [0.0] * 8, reference=50.0)).verdict == "contradicted"
+    assert _one(_question(RISES, [], noisy(20.0), reference=50.0)).verdict == "refuted"
+    assert _one(_question(RISES, [], [0.0] * 8, reference=50.0)).verdict == "refuted"
 
 
 def test_zero_values_have_no_ratio() -> None:
     decided = _one(_question(RISES, [0.0] * 8, noisy(1.0)))
     assert (decided.verdict, decided.effect, decided.why) == (
-        "no claim", None, "a value is zero, so the ratio is undefined",
+        "inconclusive", None, "a value is zero, so the ratio is undefined",
     )  # fmt: skip
 
 
 @pytest.mark.thorough
 def test_without_effect_a_family_claims_in_at_most_one_of_twenty_runs() -> None:
-    """Whole runs: 3 settings on 2 densities, noise between builds larger than within one."""
+    """Whole runs: 3 test cases on 2 densities, noise between builds larger than within one."""
     rng = np.random.default_rng(42)
     runs, claimed = 300, 0
     for _ in range(runs):
-        settings = tuple(
+        test_cases = tuple(
             ycsb(mix, vms, ops_s=list(100 * np.exp(0.1 * rng.standard_normal(6))))
             for mix in ("load", "read45-insert55", "scan95-insert5")
             for vms in (0, 2)
         )
         family = decide(
-            list(effects.by_factor(Evidence(settings, 6, Isolation.VM), factors()["vms_per_host"])),
+            list(
+                effects.by_factor(Evidence(test_cases, 6, Isolation.VM), factors()["vms_per_host"])
+            ),
             6,
         )
         claimed += any(
-            finding.verdict != "no claim" for finding in family if finding.family == "density-rate"
+            finding.verdict != "inconclusive"
+            for finding in family
+            if finding.family == "density-rate"
         )
     assert claimed / runs <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / runs)
 
 
-def test_medium_and_control_compare_all_else_equal() -> None:
-    settings = (
+def test_disk_type_and_control_compare_all_else_equal() -> None:
+    test_cases = (
         dfsio("read", "hdd", noisy(100.0, seed=1)),
         dfsio("read", "flash", noisy(300.0, seed=2)),
-        ycsb("load", medium="flash", ops_s=noisy(10.0, seed=3)),
-        ycsb("load", medium="flash", ops_s=noisy(20.0, seed=4), regionservers_per_node=4, topology="r4"),
+        ycsb("load", disk_type="flash", ops_s=noisy(10.0, seed=3)),
+        ycsb("load", disk_type="flash", ops_s=noisy(20.0, seed=4), regionservers_per_node=4, topology="r4"),
     )  # fmt: skip
-    evidence = Evidence(settings, 8, Isolation.HOST)
-    (rate, *_) = decide(list(effects.by_factor(evidence, factors()["medium"])), 8)
-    assert (rate.verdict, rate.arms) == ("reproduced", "flash over hdd")
+    evidence = Evidence(test_cases, 8, Isolation.HOST)
+    (rate, *_) = decide(list(effects.by_factor(evidence, factors()["disk_type"])), 8)
+    assert (rate.verdict, rate.variants) == ("confirmed", "flash over hdd")
     assert rate.effect == pytest.approx(3.0, rel=0.05)
     (control, *_) = decide(
         list(effects.by_factor(evidence, factors()["regionservers_per_node"])), 8
     )
-    assert control.arms == "4 RegionServers per node over 1 RegionServer per node"
+    assert control.variants == "4 RegionServers per node over 1 RegionServer per node"
     assert control.effect == pytest.approx(2.0, rel=0.05)
-    emulated = Evidence(settings, 8, Isolation.HOST, frozenset({"hdd"}))
+    emulated = Evidence(test_cases, 8, Isolation.HOST, frozenset({"hdd"}))
     assert (
-        decide(list(effects.by_factor(emulated, factors()["medium"])), 8)[0].verdict == "no claim"
+        decide(list(effects.by_factor(emulated, factors()["disk_type"])), 8)[0].verdict
+        == "inconclusive"
     )
 
 
 def test_a_victim_is_compared_only_with_itself() -> None:
     p99 = {("READ", 99.0): noisy(10.0, seed=1)}
     beside = {("READ", 99.0): noisy(30.0, seed=2)}
-    settings = (
+    test_cases = (
         ycsb("c", ops_s=noisy(200.0, seed=5), latencies=p99),  # spread over all nodes: no victim
-        ycsb("c", ops_s=noisy(100.0, seed=3), latencies=p99, setting="alone", neighbour="nobody"),
-        ycsb("c", ops_s=noisy(60.0, seed=4), latencies=beside, setting="beside",
+        ycsb("c", ops_s=noisy(100.0, seed=3), latencies=p99, test_case="alone", neighbour="nobody"),
+        ycsb("c", ops_s=noisy(60.0, seed=4), latencies=beside, test_case="beside",
              neighbour="2 busy threads"),
     )  # fmt: skip
-    rate, tail = decide(list(effects.isolation(Evidence(settings, 8, Isolation.VM))), 8)
+    rate, tail = decide(list(effects.isolation(Evidence(test_cases, 8, Isolation.VM))), 8)
     assert (rate.effect, tail.effect) == pytest.approx((0.6, 3.0), rel=0.05)
-    assert (rate.verdict, tail.verdict) == ("reproduced", "reproduced")
-    assert rate.arms == "beside 2 busy threads over alone"
+    assert (rate.verdict, tail.verdict) == ("confirmed", "confirmed")
+    assert rate.variants == "beside 2 busy threads over alone"
 
 
 def _expect(**changes: object) -> Expectation:
-    fields = {"name": "flash-helps", "workload": "scan95-insert5", "compare": "medium"}
+    fields = {"name": "flash-helps", "workload": "scan95-insert5", "compare": "disk_type"}
     return Expectation.model_validate({**fields, "flash_over_hdd": "> 1.5", **changes})
 
 
 def test_the_studys_own_hypotheses_are_decided() -> None:
-    settings = tuple(
-        ycsb("scan95-insert5", medium=medium, ops_s=noisy(ops_s), threads=threads)
-        for medium, ops_s in (("hdd", 100.0), ("flash", 200.0))
+    test_cases = tuple(
+        ycsb("scan95-insert5", disk_type=disk_type, ops_s=noisy(ops_s), threads=threads)
+        for disk_type, ops_s in (("hdd", 100.0), ("flash", 200.0))
         for threads in (8, 16)
     )
-    all_findings = findings(Evidence(settings, 8, Isolation.HOST), Hypotheses(expect=(_expect(),)))
+    all_findings = findings(
+        Evidence(test_cases, 8, Isolation.HOST), Hypotheses(expect=(_expect(),))
+    )
     own = [finding for finding in all_findings if finding.family == "expect-flash-helps"]
-    assert [finding.verdict for finding in own] == ["reproduced", "reproduced"]
+    assert [finding.verdict for finding in own] == ["confirmed", "confirmed"]
     assert own[0].rule == "above 1.5"
 
 
 def test_a_hypothesis_without_data_is_reported() -> None:
     all_findings = findings(Evidence((), 1, Isolation.HOST), Hypotheses(expect=(_expect(),)))
     own = next(finding for finding in all_findings if finding.family == "expect-flash-helps")
-    assert (own.verdict, own.why) == ("no claim", "an arm has no valid trial")
+    assert (own.verdict, own.why) == ("inconclusive", "a variant has no valid trial")
 
 
 def _under_slo(
@@ -209,13 +221,13 @@ def _under_slo(
     builds: int = 8,
     isolation: Isolation = Isolation.VM,
 ) -> Finding:
-    settings = tuple(
+    test_cases = tuple(
         ycsb("c", vms, ops_s=noisy(ops_s[vms], builds, seed=vms),
              latencies={("READ", 99.0): noisy(ms, builds)})
         for vms, ms in p99_ms.items()
     )  # fmt: skip
     all_findings = findings(
-        Evidence(settings, builds, isolation), Hypotheses(slo={"read_p99": "20 ms"})
+        Evidence(test_cases, builds, isolation), Hypotheses(slo={"read_p99": "20 ms"})
     )
     return next(finding for finding in all_findings if finding.family == "best-density")
 
@@ -225,29 +237,35 @@ OPS_S = {0: 100.0, 2: 140.0, 4: 180.0}
 
 def test_the_best_density_meets_the_slo_and_beats_the_others() -> None:
     best = _under_slo({0: 10.0, 2: 12.0, 4: 60.0}, OPS_S)
-    assert (best.verdict, best.arms) == ("reproduced", "2 VMs per host")
+    assert (best.verdict, best.variants) == ("confirmed", "2 VMs per host")
     assert best.effect == pytest.approx(1.4, rel=0.05)
-    assert _under_slo({0: 10.0, 2: 12.0, 4: 14.0}, OPS_S).arms == "4 VMs per host"
+    assert _under_slo({0: 10.0, 2: 12.0, 4: 14.0}, OPS_S).variants == "4 VMs per host"
 
 
 def test_a_doubtful_best_density_is_no_claim() -> None:
-    assert _under_slo({0: 10.0, 2: 12.0, 4: 20.0}, OPS_S).verdict == "no claim"  # spans the limit
-    assert _under_slo({0: 10.0, 2: 10.0}, {0: 100.0, 2: 100.5}).verdict == "no claim"
-    assert _under_slo({0: 10.0, 2: 12.0}, OPS_S, builds=4).verdict == "no claim"
-    assert _under_slo({0: 10.0, 2: 12.0}, OPS_S, isolation=Isolation.PROCESS).verdict == "no claim"
+    assert (
+        _under_slo({0: 10.0, 2: 12.0, 4: 20.0}, OPS_S).verdict == "inconclusive"
+    )  # spans the limit
+    assert _under_slo({0: 10.0, 2: 10.0}, {0: 100.0, 2: 100.5}).verdict == "inconclusive"
+    assert _under_slo({0: 10.0, 2: 12.0}, OPS_S, builds=4).verdict == "inconclusive"
+    assert (
+        _under_slo({0: 10.0, 2: 12.0}, OPS_S, isolation=Isolation.PROCESS).verdict == "inconclusive"
+    )
     none = _under_slo({0: 90.0, 2: 90.0}, OPS_S)
-    assert (none.verdict, none.why) == ("no claim", "every density violates the SLO")
+    assert (none.verdict, none.why) == ("inconclusive", "every density violates the SLO")
 
 
 def test_what_is_tested_does_not_depend_on_which_densities_violate_the_slo() -> None:
     """With one density left there is no pair, and yet the best density is the study's question."""
     for p99_ms in ({0: 10.0, 2: 12.0, 4: 14.0}, {0: 60.0, 2: 62.0, 4: 10.0}, {0: 60.0, 2: 62.0}):
-        settings = tuple(
+        test_cases = tuple(
             ycsb("c", vms, ops_s=noisy(OPS_S[vms], 8, seed=vms),
                  latencies={("READ", 99.0): noisy(ms, 8)})
             for vms, ms in p99_ms.items()
         )  # fmt: skip
-        found = findings(Evidence(settings, 8, Isolation.VM), Hypotheses(slo={"read_p99": "20 ms"}))
+        found = findings(
+            Evidence(test_cases, 8, Isolation.VM), Hypotheses(slo={"read_p99": "20 ms"})
+        )
         assert {one.family for one in found if one.question} == {"best-density"}
 
 

@@ -1,4 +1,4 @@
-"""Every factor is compared by the same rules: two arms that agree in all other factors."""
+"""Every factor is compared by the same rules: two variants that agree in all other factors."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from density_study.analysis.report.table import summary_table
 from density_study.analysis.summarise.headline import headline
 from density_study.analysis.summarise.undecided import undecided
 from density_study.analysis.summarise.warnings import design_warnings
-from density_study.analysis.summary.summary import Finding, Metric, SettingSummary
+from density_study.analysis.summary.summary import Finding, Metric, TestCaseSummary
 from density_study.cluster.model.isolation import Isolation
 from density_study.workloads.study.factors.registry import factors
 from density_study.workloads.study.hypotheses import Expectation, Hypotheses
 from tests.support.summary_factory import one_block
 
 
-def setting(rates: tuple[float, ...], **arm: object) -> SettingSummary:
-    level: dict[str, str] = arm.pop("levels", {})  # type: ignore[assignment]
+def case(rates: tuple[float, ...], **variant: object) -> TestCaseSummary:
+    level: dict[str, str] = variant.pop("levels", {})  # type: ignore[assignment]
     fields: dict[str, object] = {
-        "vms_per_host": 1, "regionservers_per_node": 1, "medium": "flash", **arm
+        "vms_per_host": 1, "regionservers_per_node": 1, "disk_type": "flash", **variant
     }  # fmt: skip
     topology = "-".join(map(str, (*fields.values(), *level.values())))
     metrics = (
         Metric(name="throughput", value=rates[0], unit="ops/s", points=rates),
         Metric(name="cpu_used", value=50.0, unit="percent", points=(50.0,), scope="host:h"),
     )
-    return SettingSummary.model_validate(
-        {**fields, "topology": topology, "levels": level, "setting": "ycsb-c-r1000-t8", "mode": "c",
+    return TestCaseSummary.model_validate(
+        {**fields, "topology": topology, "levels": level, "test_case": "ycsb-c-r1000-t8", "mode": "c",
          "workload": "ycsb", "label": "YCSB c", "n_builds": len(rates), "metrics": metrics}
     )  # fmt: skip
 
 
-def version(name: str, *rates: float, **arm: object) -> SettingSummary:
-    return setting(rates or (100.0,), levels={"stack": name}, **arm)
+def version(name: str, *rates: float, **variant: object) -> TestCaseSummary:
+    return case(rates or (100.0,), levels={"stack": name}, **variant)
 
 
 OLD, NEW, NEWEST = version("hadoop-3.4.1"), version("hadoop-3.4.2"), version("hadoop-3.5.0")
@@ -59,10 +59,10 @@ def test_the_studys_order_says_which_level_is_the_baseline() -> None:
     assert baseline((OLD,), (NEW, OLD), "stack") == ()
 
 
-def test_numbers_and_media_have_an_order_of_their_own() -> None:
-    many = [setting((1.0,), vms_per_host=n) for n in (4, 1, 2)]
+def test_numbers_and_disk_types_have_an_order_of_their_own() -> None:
+    many = [case((1.0,), vms_per_host=n) for n in (4, 1, 2)]
     assert levels(many, "vms_per_host") == (1, 2, 4)
-    assert levels([setting((1.0,), medium=m) for m in ("flash", "hdd")], "medium") == (
+    assert levels([case((1.0,), disk_type=m) for m in ("flash", "hdd")], "disk_type") == (
         "hdd", "flash"
     )  # fmt: skip
 
@@ -71,16 +71,16 @@ def test_numbers_and_media_have_an_order_of_their_own() -> None:
     "other",
     [
         version("hadoop-3.4.2", vms_per_host=2),
-        version("hadoop-3.4.2", medium="hdd"),
+        version("hadoop-3.4.2", disk_type="hdd"),
         version("hadoop-3.4.2", regionservers_per_node=4),
-        setting((1.0,), levels={"stack": "hadoop-3.4.2", "configuration": "zgc"}),
+        case((1.0,), levels={"stack": "hadoop-3.4.2", "configuration": "zgc"}),
     ],
 )
-def test_arms_that_differ_in_a_second_factor_are_not_compared(other: SettingSummary) -> None:
+def test_variants_that_differ_in_a_second_factor_are_not_compared(other: TestCaseSummary) -> None:
     assert list(pairs((OLD, other), STACK)) == []
 
 
-def test_the_arms_and_what_was_declared_are_in_the_question() -> None:
+def test_the_variants_and_what_was_declared_are_in_the_question() -> None:
     evidence = Evidence(
         (OLD, NEW), 1, Isolation.PROCESS, declared=lambda *_: ("stack.hadoop: a -> b",)
     )
@@ -92,23 +92,23 @@ def test_the_arms_and_what_was_declared_are_in_the_question() -> None:
 
 
 def decided(first: float, later: float) -> Finding:
-    arms = (
+    variants = (
         version("hadoop-3.4.1", *(first + step for step in range(6))),
         version("hadoop-3.4.2", *(later + 5 - step for step in range(6))),
     )
-    evidence = Evidence(arms, 6, Isolation.PROCESS)
+    evidence = Evidence(variants, 6, Isolation.PROCESS)
     return next(f for f in findings(evidence, Hypotheses()) if f.family == "stack-rate")
 
 
 def test_a_version_may_be_claimed_faster_or_slower_on_process_groups() -> None:
-    assert decided(100.0, 200.0).verdict == "reproduced"
-    assert decided(200.0, 100.0).verdict == "contradicted"
-    assert decided(100.0, 101.0).verdict == "no claim"
+    assert decided(100.0, 200.0).verdict == "confirmed"
+    assert decided(200.0, 100.0).verdict == "refuted"
+    assert decided(100.0, 101.0).verdict == "inconclusive"
 
 
 def test_the_rate_of_a_search_that_used_up_its_probes_supports_no_claim() -> None:
     rates = [100.0 + step for step in range(6)]
-    arms = (
+    variants = (
         version("hadoop-3.4.1", *rates),
         version("hadoop-3.4.2", *(2 * rate for rate in rates)),
     )
@@ -117,9 +117,9 @@ def test_the_rate_of_a_search_that_used_up_its_probes_supports_no_claim() -> Non
          "hadoop-3.4.2_over_hadoop-3.4.1": "> 1.5"}
     )  # fmt: skip
     asked = Hypotheses(expect=(expect,))
-    exact = Evidence(arms, 6, Isolation.PROCESS)
-    bound = replace(exact, bounds=frozenset({(arms[0].setting, arms[0].topology)}))
-    for evidence, verdict in ((exact, "reproduced"), (bound, "no claim")):
+    exact = Evidence(variants, 6, Isolation.PROCESS)
+    bound = replace(exact, bounds=frozenset({(variants[0].test_case, variants[0].topology)}))
+    for evidence, verdict in ((exact, "confirmed"), (bound, "inconclusive")):
         found = [one for one in findings(evidence, asked) if one.measure == "throughput"]
         assert {one.family: one.verdict for one in found} == {
             "stack-rate": "measured", "expect-faster": verdict
@@ -137,10 +137,10 @@ def test_an_undeclared_difference_between_versions_refuses_the_comparison() -> N
     )
     finding = next(f for f in findings(evidence, Hypotheses()) if f.family == "stack-rate")
     assert finding.effect is None
-    assert "the arms' disclosures differ in machine.kernel" in finding.why
+    assert "the variants' disclosures differ in machine.kernel" in finding.why
 
 
-def test_a_hypothesis_about_versions_is_decided_on_its_arms() -> None:
+def test_a_hypothesis_about_versions_is_decided_on_its_variants() -> None:
     expect = Expectation.model_validate(
         {
             "name": "h",
@@ -163,16 +163,18 @@ def test_with_one_density_the_headline_tells_about_the_next_factor() -> None:
 
 
 def test_best_densities_compete_within_one_version() -> None:
-    arms = [
+    variants = [
         version(name, 100.0 * vms, vms_per_host=vms)
         for name in ("hadoop-3.4.1", "hadoop-3.4.2")
         for vms in (1, 2)
     ]
     latency = Metric(name="latency", value=1.0, unit="ms", operation="READ", percentile=99.0,
                      latency_kind="closed-loop")  # fmt: skip
-    arms = [arm.model_copy(update={"metrics": (*arm.metrics, latency)}) for arm in arms]
+    variants = [
+        variant.model_copy(update={"metrics": (*variant.metrics, latency)}) for variant in variants
+    ]
     found = findings(
-        Evidence(tuple(arms), 1, Isolation.VM),
+        Evidence(tuple(variants), 1, Isolation.VM),
         Hypotheses.model_validate({"slo": {"read_p99": "5 ms"}}),
     )
     best = [one for one in found if one.family == "best-density"]
@@ -180,33 +182,33 @@ def test_best_densities_compete_within_one_version() -> None:
     assert len({one.id for one in best}) == 2
 
 
-def test_the_report_distinguishes_arms_by_all_levels() -> None:
-    view = View(one_block().model_copy(update={"settings": (OLD, NEW)}))
-    assert list(view.arm_styles) == ["flash, hadoop-3.4.1", "flash, hadoop-3.4.2"]
+def test_the_report_distinguishes_variants_by_all_levels() -> None:
+    view = View(one_block().model_copy(update={"test_cases": (OLD, NEW)}))
+    assert list(view.variant_styles) == ["flash, hadoop-3.4.1", "flash, hadoop-3.4.2"]
     assert view.where(NEW).endswith("flash, hadoop-3.4.2")
 
 
-def test_the_findings_table_shows_what_was_declared_where_arms_have_names() -> None:
+def test_the_findings_table_shows_what_was_declared_where_variants_have_names() -> None:
     declared = Evidence((OLD, NEW), 1, Isolation.VM, declared=lambda *_: ("stack.hadoop: a -> b",))
     summary = one_block().model_copy(
-        update={"settings": (OLD, NEW), "findings": findings(declared, Hypotheses())}
+        update={"test_cases": (OLD, NEW), "findings": findings(declared, Hypotheses())}
     )
     table = findings_table(summary)
     place = [column.header for column in table.columns].index("Declared difference")
     assert table.rows[0][place] == "stack.hadoop: a -> b"
     assert "Declared difference" not in {one.header for one in findings_table(one_block()).columns}
-    assert "Arm" in {column.header for column in summary_table(summary).columns}
+    assert "Variant" in {column.header for column in summary_table(summary).columns}
 
 
 def test_emulated_persistent_memory_supports_no_claim_of_any_factor() -> None:
     heap, off, pmem = (
-        setting(tuple(base + n for n in range(6)), levels={"tier": name})
+        case(tuple(base + n for n in range(6)), levels={"tier": name})
         for base, name in ((100.0, "heap"), (200.0, "offheap-512m"), (300.0, "pmem-emulated-512m"))
     )
-    denser = setting(tuple(900.0 + n for n in range(6)), vms_per_host=2, levels=dict(pmem.levels))
+    denser = case(tuple(900.0 + n for n in range(6)), vms_per_host=2, levels=dict(pmem.levels))
     evidence = Evidence((heap, off, pmem, denser), 6, Isolation.VM)
     asked = [one for one in questions(evidence) if one.measure == "throughput"]
-    obstacles = {one.arms: one.obstacles for one in asked}
+    obstacles = {one.variants: one.obstacles for one in asked}
     emulated = ("persistent memory is emulated (tmpfs), which supports no claim",)
     assert obstacles["offheap-512m over heap"] == ()
     assert obstacles["pmem-emulated-512m over heap"] == emulated
@@ -216,6 +218,6 @@ def test_emulated_persistent_memory_supports_no_claim_of_any_factor() -> None:
 def test_emulated_persistent_memory_is_a_warning_and_a_badge() -> None:
     (warning,) = [one for one in design_warnings(Isolation.VM, {"pmem"}, 9) if one.subject]
     assert warning.message == (
-        "The medium pmem is emulated by memory of the host (tmpfs) and supports no claim."
+        "The disk type pmem is emulated by memory of the host (tmpfs) and supports no claim."
     )
     assert warning.remedy is None

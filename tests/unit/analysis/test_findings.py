@@ -11,41 +11,41 @@ from density_study.analysis.findings import Evidence, effects
 from density_study.analysis.findings.decide import decide
 from density_study.analysis.findings.factors import pairs
 from density_study.analysis.summarise.headline import headline
-from density_study.analysis.summary.summary import Finding, Metric, SettingSummary
+from density_study.analysis.summary.summary import Finding, Metric, TestCaseSummary
 from density_study.cluster.model.isolation import Isolation, isolation_of
 from density_study.workloads.study.factors.registry import factors
-from tests.support.arms import noisy, ycsb
+from tests.support.variants import noisy, ycsb
 
 DENSITY = factors()["vms_per_host"]
 
 
-def _setting(
+def _test_case(
     density: int, ops_s: float | None, cpu: float = 50.0, **changes: object
-) -> SettingSummary:
+) -> TestCaseSummary:
     metrics = (
         Metric(name="throughput", value=ops_s, unit="ops/s"),
         Metric(name="cpu_used", value=cpu, unit="percent", scope="host:here"),
         Metric(name="cpu_used", value=3.0, unit="percent", scope="client"),
     )
-    base = SettingSummary(
-        topology=f"v{density}-flash", vms_per_host=density, regionservers_per_node=1, medium="flash",
-        setting="ycsb-scan95-insert5-r1-t8", workload="ycsb", label="YCSB 95/5 short scan", n_builds=1,
+    base = TestCaseSummary(
+        topology=f"v{density}-flash", vms_per_host=density, regionservers_per_node=1, disk_type="flash",
+        test_case="ycsb-scan95-insert5-r1-t8", workload="ycsb", label="YCSB 95/5 short scan", n_builds=1,
         metrics=metrics,
     )  # fmt: skip
     return base.model_copy(update=changes)
 
 
 def _density(
-    settings: tuple[SettingSummary, ...],
+    test_cases: tuple[TestCaseSummary, ...],
     repetitions: int,
     isolation: Isolation,
     emulated: tuple[str, ...] = (),
 ) -> tuple[Finding, ...]:
-    evidence = Evidence(settings, repetitions, isolation, frozenset(emulated))
+    evidence = Evidence(test_cases, repetitions, isolation, frozenset(emulated))
     return decide(list(effects.by_factor(evidence, DENSITY)), repetitions)
 
 
-ONE, TWO, FOUR = _setting(1, 100.0, 61.0), _setting(2, 112.0, 74.0), _setting(4, 150.0, 80.0)
+ONE, TWO, FOUR = _test_case(1, 100.0, 61.0), _test_case(2, 112.0, 74.0), _test_case(4, 150.0, 80.0)
 
 
 def test_the_last_density_is_compared_with_the_first() -> None:
@@ -62,21 +62,21 @@ def test_one_block_gives_points_and_no_claim() -> None:
     result = _density((ONE, TWO), repetitions=1, isolation=Isolation.VM)
     assert len(result) == 2
     for finding in result:
-        assert (finding.verdict, finding.low, finding.high) == ("no claim", None, None)
-        assert finding.why == "1 repetition: points only; a claim needs 5 builds per arm"
+        assert (finding.verdict, finding.low, finding.high) == ("inconclusive", None, None)
+        assert finding.why == "1 repetition: points only; a claim needs 5 builds per variant"
 
 
 @pytest.mark.parametrize(
     ("isolation", "emulated"), ((Isolation.PROCESS, ()), (Isolation.VM, ("flash",)))
 )
-def test_process_isolation_and_emulated_media_decide_no_claim(
+def test_process_isolation_and_emulated_disks_decide_no_claim(
     isolation: Isolation, emulated: tuple[str, ...]
 ) -> None:
-    arms = tuple(_setting(v, 100.0 * v) for v in (1, 2))
-    result = _density(arms, 8, isolation, emulated)
+    variants = tuple(_test_case(v, 100.0 * v) for v in (1, 2))
+    result = _density(variants, 8, isolation, emulated)
     assert len(result) == 2
     for finding in result:
-        assert finding.verdict == "no claim"
+        assert finding.verdict == "inconclusive"
         assert (
             "no claim about VMs" if isolation is Isolation.PROCESS else "emulated"
         ) in finding.why
@@ -84,43 +84,43 @@ def test_process_isolation_and_emulated_media_decide_no_claim(
 
 
 def test_guests_without_acceleration_decide_no_claim() -> None:
-    arms = tuple(_setting(v, 100.0 * v) for v in (1, 2))
-    evidence = Evidence(arms, 8, Isolation.VM, emulated_guests=True)
+    variants = tuple(_test_case(v, 100.0 * v) for v in (1, 2))
+    evidence = Evidence(variants, 8, Isolation.VM, emulated_guests=True)
     result = decide(list(effects.by_factor(evidence, DENSITY)), 8)
     assert len(result) == 2
     for finding in result:
-        assert (finding.verdict, finding.effect is None) == ("no claim", False)
+        assert (finding.verdict, finding.effect is None) == ("inconclusive", False)
         assert "without KVM (emulated)" in finding.why
 
 
 def test_containers_decide_about_containers() -> None:
-    arms = tuple(
+    variants = tuple(
         ycsb(
             "c", density, ops_s=noisy(100.0 * density, 8), latencies={("READ", 99.0): noisy(9.0, 8)}
         )
         for density in (1, 2)
     )
-    rate = _density(arms, 8, Isolation.CONTAINER)[0]
-    assert rate.verdict == "reproduced", rate.why
+    rate = _density(variants, 8, Isolation.CONTAINER)[0]
+    assert rate.verdict == "confirmed", rate.why
     assert rate.statement.endswith("2 containers per host over 1 container per host")
 
 
-def test_the_bare_host_is_the_control_of_what_isolates_the_other_arms() -> None:
+def test_the_bare_host_is_the_control_of_what_isolates_the_other_variants() -> None:
     bare, vm, container = Isolation.HOST, Isolation.VM, Isolation.CONTAINER
     assert isolation_of([bare, container, container]) is container
     assert isolation_of([bare]) is bare
     assert isolation_of([vm, bare]) is vm
 
 
-def test_arms_that_differ_in_more_than_density_are_not_compared() -> None:
-    other = _setting(2, 1.0, medium="hdd"), _setting(2, 1.0, regionservers_per_node=4)
+def test_variants_that_differ_in_more_than_density_are_not_compared() -> None:
+    other = _test_case(2, 1.0, disk_type="hdd"), _test_case(2, 1.0, regionservers_per_node=4)
     assert list(pairs((ONE, *other), DENSITY)) == []
 
 
-def test_an_arm_without_a_valid_trial_is_reported() -> None:
-    empty = _setting(2, None, n_builds=0, metrics=())
+def test_a_variant_without_a_valid_trial_is_reported() -> None:
+    empty = _test_case(2, None, n_builds=0, metrics=())
     rate, _ = _density((ONE, empty), repetitions=1, isolation=Isolation.VM)
-    assert (rate.effect, rate.why) == (None, "an arm has no valid trial")
+    assert (rate.effect, rate.why) == (None, "a variant has no valid trial")
 
 
 def test_the_headline_is_one_sentence_with_the_numbers() -> None:
@@ -130,48 +130,54 @@ def test_the_headline_is_one_sentence_with_the_numbers() -> None:
     )
 
 
-def test_the_headline_has_no_ratio_of_arms_that_are_not_comparable() -> None:
-    reads = [_setting(d, 100.0, setting="ycsb-c-r1-t8", label="YCSB c") for d in (1, 2)]
+def test_the_headline_has_no_ratio_of_variants_that_are_not_comparable() -> None:
+    reads = [_test_case(d, 100.0, test_case="ycsb-c-r1-t8", label="YCSB c") for d in (1, 2)]
 
-    def differences(first: SettingSummary, _: SettingSummary) -> tuple[str, ...]:
+    def differences(first: TestCaseSummary, _: TestCaseSummary) -> tuple[str, ...]:
         return (
-            ("machine.kernel: a, b", "native_hadoop: c, d") if first.setting == ONE.setting else ()
+            ("machine.kernel: a, b", "native_hadoop: c, d")
+            if first.test_case == ONE.test_case
+            else ()
         )
 
     some = Evidence((*reads, ONE, TWO), 1, Isolation.PROCESS, differences=differences)
-    assert headline(some, 4).setting == reads[0].setting
-    none = headline(replace(some, settings=(ONE, TWO)), 2)
-    assert none.setting == ONE.setting
+    assert headline(some, 4).test_case == reads[0].test_case
+    none = headline(replace(some, test_cases=(ONE, TWO)), 2)
+    assert none.test_case == ONE.test_case
     assert none.text == (
-        "No comparison with 2 workers per host instead of 1: the arms differ in machine.kernel: a, b, "
+        "No comparison with 2 workers per host instead of 1: the variants differ in machine.kernel: a, b, "
         "and in 1 more."
     )
 
 
-def test_the_headline_names_the_setting_it_is_about() -> None:
-    load = [_setting(d, 100.0, setting="ycsb-load-r1-t8", label="YCSB data load") for d in (1, 2)]
-    assert headline(Evidence((*load, ONE, TWO), 1, Isolation.PROCESS), 4).setting == ONE.setting
+def test_the_headline_names_the_test_case_it_is_about() -> None:
+    load = [
+        _test_case(d, 100.0, test_case="ycsb-load-r1-t8", label="YCSB data load") for d in (1, 2)
+    ]
+    assert headline(Evidence((*load, ONE, TWO), 1, Isolation.PROCESS), 4).test_case == ONE.test_case
     assert (
-        headline(Evidence((*load, ONE), 1, Isolation.PROCESS), 3).setting == load[0].setting
+        headline(Evidence((*load, ONE), 1, Isolation.PROCESS), 3).test_case == load[0].test_case
     )  # it has two densities
-    reads = [_setting(d, 90.0 * d, setting="ycsb-c-r1-t8", label="YCSB c") for d in (1, 2)]
-    assert headline(Evidence((*load, *reads), 1, Isolation.PROCESS), 4).setting == reads[0].setting
-    assert headline(Evidence((ONE,), 1, Isolation.PROCESS), 1).setting == ONE.setting
-    assert headline(Evidence((), 1, Isolation.PROCESS), 7).setting is None
+    reads = [_test_case(d, 90.0 * d, test_case="ycsb-c-r1-t8", label="YCSB c") for d in (1, 2)]
+    assert (
+        headline(Evidence((*load, *reads), 1, Isolation.PROCESS), 4).test_case == reads[0].test_case
+    )
+    assert headline(Evidence((ONE,), 1, Isolation.PROCESS), 1).test_case == ONE.test_case
+    assert headline(Evidence((), 1, Isolation.PROCESS), 7).test_case is None
 
 
-def test_the_best_density_is_shown_by_its_fastest_setting() -> None:
-    slow = _setting(
-        2, 90.0, setting="ycsb-scan95-insert5-r1-t2", label="YCSB 95/5 short scan, 2 threads"
+def test_the_best_density_is_shown_by_its_fastest_test_case() -> None:
+    slow = _test_case(
+        2, 90.0, test_case="ycsb-scan95-insert5-r1-t2", label="YCSB 95/5 short scan, 2 threads"
     )
     best = Finding(
-        id="best", family="best-density", statement="best density: 2 VMs per host", verdict="reproduced",
+        id="best", family="best-density", statement="best density: 2 VMs per host", verdict="confirmed",
         why="the others violate it", subject="YCSB 95/5 short scan", among="flash",
     )  # fmt: skip
     found = headline(Evidence((slow, ONE, TWO), 5, Isolation.VM), 30, (best,))
-    assert (found.text, found.setting) == (
+    assert (found.text, found.test_case) == (
         "best density: 2 VMs per host: the others violate it.",
-        TWO.setting,
+        TWO.test_case,
     )
     tested = best.model_copy(update={"p_adjusted": 0.0104})
     text = headline(Evidence((slow, ONE, TWO), 5, Isolation.VM), 30, (tested,)).text
@@ -184,22 +190,22 @@ def test_the_headline_reports_a_missing_comparison() -> None:
         == "No result: none of the 7 trials is valid."
     )
     assert headline(Evidence((ONE,), 1, Isolation.PROCESS), 1).text.startswith(
-        "No comparison: no setting has valid trials"
+        "No comparison: no test case has valid trials"
     )
-    bare = _setting(0, 100.0)
+    bare = _test_case(0, 100.0)
     text = headline(Evidence((bare, TWO), 2, Isolation.VM), 2).text
     assert "with 2 VMs per host instead of the bare host" in text
 
 
 def test_any_workload_gives_a_headline() -> None:
     scans = tuple(
-        entry.model_copy(update={"setting": "genomics-region-scan-s40x2500-t8"})
+        entry.model_copy(update={"test_case": "genomics-region-scan-s40x2500-t8"})
         for entry in (ONE, TWO)
     )
     text = headline(Evidence(scans, 1, Isolation.PROCESS), 2).text
     assert "YCSB 95/5 short scan ran at ×1.12" in text
     unknown = tuple(
-        entry.model_copy(update={"setting": "another-workload"}) for entry in (ONE, TWO)
+        entry.model_copy(update={"test_case": "another-workload"}) for entry in (ONE, TWO)
     )
     assert (
         "YCSB 95/5 short scan ran at ×1.12"
@@ -207,23 +213,25 @@ def test_any_workload_gives_a_headline() -> None:
     )
 
 
-def _recovery(topology: int, seconds: tuple[float, ...], builds: int = 8) -> SettingSummary:
+def _recovery(topology: int, seconds: tuple[float, ...], builds: int = 8) -> TestCaseSummary:
     metric = Metric(name="time_to_recover", value=1.0, unit="s", points=seconds)
-    return _setting(topology, None, metrics=(metric,), fault="RegionServer killed", n_builds=builds)
+    return _test_case(
+        topology, None, metrics=(metric,), fault="RegionServer killed", n_builds=builds
+    )
 
 
-def _recovered(*arms: SettingSummary) -> Finding:
-    found = _density(arms, repetitions=8, isolation=Isolation.VM)
+def _recovered(*variants: TestCaseSummary) -> Finding:
+    found = _density(variants, repetitions=8, isolation=Isolation.VM)
     return next(one for one in found if one.measure == "time to recover from a fault")
 
 
-def test_an_arm_that_fails_more_never_looks_faster() -> None:
+def test_a_variant_that_fails_more_never_looks_faster() -> None:
     """Four of its eight builds recover soon, and the others never."""
     steady = _recovery(1, tuple(noisy(60.0, 8)))
     failing = _recovery(2, tuple(noisy(5.0, 5)))
-    for arms in ((steady, failing), (failing, steady)):
-        found = _recovered(*arms)
-        assert (found.verdict, found.effect) == ("no claim", None)
+    for variants in ((steady, failing), (failing, steady)):
+        found = _recovered(*variants)
+        assert (found.verdict, found.effect) == ("inconclusive", None)
         assert "builds that never recovered: " in found.why and "3 of 8" in found.why
     slower = _recovered(steady, _recovery(2, tuple(noisy(90.0, 5))))
     assert slower.effect == pytest.approx(1.5, rel=0.1)

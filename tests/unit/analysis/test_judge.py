@@ -60,12 +60,12 @@ def test_a_rule_for_others_does_not_apply() -> None:
 
 
 @pytest.mark.parametrize(
-    "facts", [{"given": True}, {"imported": True}, {"imported": True, "given": True}]
+    "facts", [{"existing": True}, {"imported": True}, {"imported": True, "existing": True}]
 )
 def test_what_nobody_could_record_is_said_as_the_analysis_says_it(
     facts: dict[str, object],
 ) -> None:
-    """The first look once had words and rules of its own for given clusters, and none for imports."""
-    found = judge(SOUND | facts | {"cluster_cpu": None, "given": True})
+    """The first look once had words and rules of its own for existing clusters, and none for imports."""
+    found = judge(SOUND | facts | {"cluster_cpu": None, "existing": True})
     assert found.verdict == "valid"
     assert found.flags == ("unchecked: the CPU use of the cluster's hosts is unknown",)

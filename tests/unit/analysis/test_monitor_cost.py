@@ -27,9 +27,9 @@ def test_without_pairs_the_plan_is_unchanged() -> None:
     assert parts(plan()) == []
 
 
-def test_each_pair_runs_one_setting_on_one_build_with_and_without_monitors() -> None:
+def test_each_pair_runs_one_test_case_on_one_build_with_and_without_monitors() -> None:
     steps = parts(planned(5))
-    assert len(steps) == 10 and len({(s.setting and s.setting.id) for s in steps}) == 1
+    assert len(steps) == 10 and len({(s.test_case and s.test_case.id) for s in steps}) == 1
     for first, second in zip(steps[::2], steps[1::2], strict=True):
         assert second.index == first.index + 1  # nothing between them
         assert (first.build, first.overhead_pair) == (second.build, second.overhead_pair)
@@ -41,20 +41,20 @@ def test_pairs_rotate_over_builds_and_keep_the_studys_order() -> None:
     paired = planned(5)
     by_build = [len([s for s in parts(paired) if s.build == build]) // 2 for build in paired.builds]
     assert by_build == [3, 2]
-    alone = [(s.build, s.setting) for s in plan().trials]
-    assert [(s.build, s.setting) for s in paired.trials if s.overhead_pair is None] == alone
+    alone = [(s.build, s.test_case) for s in plan().trials]
+    assert [(s.build, s.test_case) for s in paired.trials if s.overhead_pair is None] == alone
 
 
 def test_the_order_within_pairs_alternates() -> None:
     assert len({step.monitored for step in parts(planned(12))[::2]}) == 2
 
 
-def test_the_setting_is_the_shortest_ycsb_run() -> None:
+def test_the_test_case_is_the_shortest_ycsb_run() -> None:
     (part, _) = parts(planned(1))
-    assert part.setting is not None and part.setting.id == "ycsb-read45-insert55-r100000-t8"
+    assert part.test_case is not None and part.test_case.id == "ycsb-read45-insert55-r100000-t8"
     (part, _) = parts(planned(1, **{"workloads": [{"testdfsio": {
         "modes": ["write", "append"], "files": 2, "file_size": "1 MiB"}}]}))  # fmt: skip
-    assert part.setting is not None and part.setting.id == "testdfsio-write-n2"
+    assert part.test_case is not None and part.test_case.id == "testdfsio-write-n2"
 
 
 def test_overhead_trial_names_are_distinct() -> None:
@@ -65,10 +65,10 @@ def test_overhead_trial_names_are_distinct() -> None:
 
 def test_the_plan_labels_each_trial() -> None:
     words = {what(step) for step in parts(planned(1))}
-    setting = "ycsb-read45-insert55-r100000-t8"
+    test_case = "ycsb-read45-insert55-r100000-t8"
     assert words == {
-        f"{setting}, overhead pair 1, with monitors",
-        f"{setting}, overhead pair 1, without monitors",
+        f"{test_case}, overhead pair 1, with monitors",
+        f"{test_case}, overhead pair 1, without monitors",
     }
 
 
@@ -88,10 +88,10 @@ def tables(
         for on, rate in zip((True, False), both, strict=True)
     ]
     trials = pd.DataFrame(
-        [{"trial": t, "workload": "ycsb", "setting": "s", "overhead_pair": float(p),
+        [{"trial": t, "workload": "ycsb", "test_case": "s", "overhead_pair": float(p),
           "overhead_of": devices.get(p), "overhead_on": on}
          for t, p, on, _ in rows]
-        + [{"trial": "study", "workload": "ycsb", "setting": "s", "overhead_pair": None, "overhead_of": None,
+        + [{"trial": "study", "workload": "ycsb", "test_case": "s", "overhead_pair": None, "overhead_of": None,
             "overhead_on": None}]
     )  # fmt: skip
     verdicts = pd.DataFrame(
@@ -152,11 +152,11 @@ def test_devices_have_pairs_after_those_of_all_monitors() -> None:
         (5, "gc"): {("gc",), ()}, (6, "gc"): {("gc",), ()},
     }  # fmt: skip
     assert all(step.monitored for step in steps if step.overhead_of)
-    alone = [(s.build, s.setting) for s in plan().trials]
-    assert [(s.build, s.setting) for s in paired.trials if s.overhead_pair is None] == alone
+    alone = [(s.build, s.test_case) for s in plan().trials]
+    assert [(s.build, s.test_case) for s in paired.trials if s.overhead_pair is None] == alone
     words = {what(step) for step in steps if step.overhead_pair == 5}
-    setting = "ycsb-read45-insert55-r100000-t8"
-    assert words == {f"{setting}, overhead pair 5, {how} gc" for how in ("with", "without")}
+    test_case = "ycsb-read45-insert55-r100000-t8"
+    assert words == {f"{test_case}, overhead pair 5, {how} gc" for how in ("with", "without")}
 
 
 def test_no_valid_pair_is_unknown_and_no_pair_gives_no_result() -> None:

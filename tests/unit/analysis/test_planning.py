@@ -88,14 +88,16 @@ def test_a_questions_time_holds_what_its_test_cases_rest_on() -> None:
     whole = plan(repetitions=5)
     cells = needed(
         whole,
-        [(step.setting.id, whole.builds[step.build]) for step in whole.trials if step.setting],
+        [(step.test_case.id, whole.builds[step.build]) for step in whole.trials if step.test_case],
     )
     assert seconds_of(whole, cells) == pytest.approx(whole.estimate_s)
     one = next(
-        step for step in whole.trials if step.setting and step.setting.mode_name == "scan95-insert5"
+        step
+        for step in whole.trials
+        if step.test_case and step.test_case.mode_name == "scan95-insert5"
     )
-    cell = (one.setting.id, whole.builds[one.build])  # type: ignore[union-attr]
-    assert {setting.split("-")[1] for setting, _ in needed(whole, [cell])} == {"scan95", "load"}
+    cell = (one.test_case.id, whole.builds[one.build])  # type: ignore[union-attr]
+    assert {test_case.split("-")[1] for test_case, _ in needed(whole, [cell])} == {"scan95", "load"}
 
 
 def test_a_study_none_of_whose_questions_can_be_decided_is_refused() -> None:

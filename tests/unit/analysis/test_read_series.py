@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from density_study.analysis.summarise.read_series import (
+    case_steadiness,
     price_performance,
-    setting_steadiness,
     steadiness,
     trial_series,
     usd_per_hour,
@@ -121,7 +121,7 @@ def test_a_run_without_these_tables_has_no_series(tmp_path: Path) -> None:
     assert usd_per_hour(tmp_path) == {}
 
 
-def test_steadiness_of_a_setting_combines_its_builds(tmp_path: Path) -> None:
+def test_steadiness_of_a_test_case_combines_its_builds(tmp_path: Path) -> None:
     spread = {"t1": 0.1, "t2": 0.3, "t3": 0.5, "t4": None, "t5": 0.9}
     rows = [
         {"trial": trial, "name": name, "unit": "ops/s", "coefficient_of_variation": cv}
@@ -132,29 +132,29 @@ def test_steadiness_of_a_setting_combines_its_builds(tmp_path: Path) -> None:
     builds = {"t1": "b1", "t2": "b1", "t3": "b2", "t4": "b3"}  # t5 is not valid
     valid = pd.DataFrame(
         [(trial, "v1", "s", int(build[1]), build) for trial, build in builds.items()],
-        columns=["trial", "topology", "setting", "repetition", "build"],
+        columns=["trial", "topology", "test_case", "repetition", "build"],
     )
     steady = steadiness(tmp_path)
     assert set(steady["name"]) == {"throughput_cv"}
     assert len(steady) == 5
-    (row,) = setting_steadiness(steady, valid).to_dict("records")
+    (row,) = case_steadiness(steady, valid).to_dict("records")
     assert row["points"] == pytest.approx((20.0, 50.0))
     assert row["value"] == pytest.approx(median((20.0, 50.0)))
     assert (row["n"], row["unit"]) == (2, "percent")
-    assert len(setting_steadiness(steady, valid.iloc[:0])) == 0
+    assert len(case_steadiness(steady, valid.iloc[:0])) == 0
 
 
-def test_price_performance_becomes_a_number_of_the_setting(tmp_path: Path) -> None:
+def test_price_performance_becomes_a_number_of_the_test_case(tmp_path: Path) -> None:
     rows = [
-        {"topology": "v1", "setting": "s", "name": name, "unit": "MiB/s", "usd_per_hour": 0.5,
+        {"topology": "v1", "test_case": "s", "name": name, "unit": "MiB/s", "usd_per_hour": 0.5,
          "value": 200.0, "n": 2, "points": [180.0, 220.0]}
         for name in ("throughput_map_phase", "throughput_job")
     ]  # fmt: skip
     write_rows(tmp_path, tables.PRICE_PERFORMANCE, rows)
-    write_rows(tmp_path, tables.SETTING_METRICS, [])
-    metrics = read_table(tmp_path, tables.SETTING_METRICS)
+    write_rows(tmp_path, tables.TEST_CASE_METRICS, [])
+    metrics = read_table(tmp_path, tables.TEST_CASE_METRICS)
     (row,) = with_rows(
-        tables.SETTING_METRICS, metrics, price_performance(tmp_path)
+        tables.TEST_CASE_METRICS, metrics, price_performance(tmp_path)
     ).to_dict("records")  # fmt: skip
     assert (row["name"], row["unit"], row["value"]) == (
         "price_performance",

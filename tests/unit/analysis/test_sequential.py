@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from density_study.analysis.findings.decide import SEQUENCE_TEST, decide
+from density_study.analysis.findings.precision import looks, path, reach
 from density_study.analysis.findings.question import RISES, SIMILAR, Question
-from density_study.analysis.findings.sharpness import looks, path, reach
 from density_study.analysis.statistics.difference import difference
 from density_study.analysis.statistics.interval import mean_interval
 from density_study.analysis.statistics.sequential import (
@@ -32,12 +32,14 @@ NOISES = {
 
 def question(first: np.ndarray, later: np.ndarray, name: str = "a") -> Question:
     return Question(
-        id=name, family="density-rate", subject=name, measure="throughput", arms="2 over 1",
+        id=name, family="density-rate", subject=name, measure="throughput", variants="2 over 1",
         rule=RISES, first=tuple(first), later=tuple(later),
     )  # fmt: skip
 
 
-def arms(rng: np.random.Generator, ratio: float = 1.0, noise: str = "normal") -> list[np.ndarray]:
+def variants(
+    rng: np.random.Generator, ratio: float = 1.0, noise: str = "normal"
+) -> list[np.ndarray]:
     return [k * np.exp(NOISES[noise](rng, MOST)) for k in (1000.0, 1000.0 * ratio)]
 
 
@@ -47,7 +49,7 @@ def test_no_look_misses_the_true_ratio_in_95_of_100_studies(noise: str) -> None:
     rng = np.random.default_rng(7)
     covered = 0
     for _ in range(REPEATS):
-        first, later = arms(rng, 1.3, noise)
+        first, later = variants(rng, 1.3, noise)
         ends = [sequence_ratio(first[:n], later[:n])[1] for n in range(FIRST, MOST + 1)]
         covered += all(one.low <= 1.3 <= one.high for one in ends)
     assert covered / REPEATS >= 0.95
@@ -59,7 +61,7 @@ def test_a_t_interval_at_every_look_would_miss_it() -> None:
     rng = np.random.default_rng(7)
     covered = 0
     for _ in range(200):
-        first, later = arms(rng, 1.3)
+        first, later = variants(rng, 1.3)
         ends = [difference(first[:n], later[:n], n).interval for n in range(FIRST, MOST + 1)]
         covered += all(one.low <= 1.3 <= one.high for one in ends)
     assert covered / 200 < 0.9
@@ -71,29 +73,29 @@ def test_at_most_5_of_100_studies_claim_a_difference_that_is_not_there() -> None
     rng = np.random.default_rng(11)
     false = 0
     for _ in range(200):
-        pairs = [arms(rng) for _ in "abc"]
+        pairs = [variants(rng) for _ in "abc"]
         for n in range(FIRST, MOST + 1):
             asked = [question(a[:n], b[:n], str(k)) for k, (a, b) in enumerate(pairs)]
-            if any(one.verdict != "no claim" for one in decide(asked, n, sequential=True)):
+            if any(one.verdict != "inconclusive" for one in decide(asked, n, sequential=True)):
                 false += 1
                 break
     assert false / 200 <= 0.05
 
 
 @pytest.mark.thorough
-def test_studies_that_stop_when_sharp_cover_the_truth_and_find_differences() -> None:
+def test_studies_that_stop_when_precise_cover_the_truth_and_find_differences() -> None:
     rng = np.random.default_rng(13)
     covered = decided = 0
     builds = []
     for _ in range(200):
-        first, later = arms(rng, 1.1)
+        first, later = variants(rng, 1.1)
         for n in range(FIRST, MOST + 1):
             (look,) = looks([question(first[:n], later[:n])], 0.02)
-            if look.sharp or n == MOST:
+            if look.precise or n == MOST:
                 break
         assert look.low and look.high
         covered += look.low <= 1.1 <= look.high
-        decided += look.sharp == "decided"
+        decided += look.precise == "decided"
         builds.append(n)
     assert covered / 200 >= 0.95
     assert decided / 200 >= 0.95
@@ -140,7 +142,7 @@ def test_the_price_of_looking_is_a_wider_interval() -> None:
 
 
 def test_builds_are_paired_by_block_and_the_block_cancels() -> None:
-    blocks = np.exp(np.array([0.5, -0.4, 0.3, -0.2, 0.1, 0.0]))  # each hits both arms
+    blocks = np.exp(np.array([0.5, -0.4, 0.3, -0.2, 0.1, 0.0]))  # each hits both variants
     noise = np.array([1.0, 1.01, 0.99, 1.0, 1.005, 0.995])
     _, ends = sequence_ratio(1000 * blocks, 1200 * blocks * noise)
     assert reach(ends.low, ends.high) < 0.05
@@ -151,51 +153,51 @@ def test_builds_are_paired_by_block_and_the_block_cancels() -> None:
 
 def test_a_sequential_finding_names_its_test_and_promises_no_power() -> None:
     rng = np.random.default_rng(5)
-    first, later = arms(rng, 1.5)
+    first, later = variants(rng, 1.5)
     asked = question(first[:8], later[:8])
     (found,) = decide([asked], 8, sequential=True)
-    assert (found.verdict, found.test, found.detectable) == ("reproduced", SEQUENCE_TEST, None)
+    assert (found.verdict, found.test, found.detectable) == ("confirmed", SEQUENCE_TEST, None)
     (fixed,) = decide([asked], 8)
     assert fixed.test != SEQUENCE_TEST and fixed.detectable
     (similar,) = decide([replace(asked, rule=SIMILAR, later=asked.first)], 8, sequential=True)
-    assert similar.verdict == "reproduced"
+    assert similar.verdict == "confirmed"
 
 
-def test_one_arm_against_a_number_is_looked_at_like_a_ratio() -> None:
+def test_one_variant_against_a_number_is_looked_at_like_a_ratio() -> None:
     asked = question(np.array([]), np.array([61.0, 63.0, 62.0, 60.0, 64.0, 62.0]))
     level = replace(asked, reference=50.0)
     (found,) = decide([level], 6, sequential=True)
-    assert (found.verdict, found.test) == ("reproduced", SEQUENCE_TEST)
+    assert (found.verdict, found.test) == ("confirmed", SEQUENCE_TEST)
     assert found.effect == pytest.approx(1.24)
 
 
-def test_obstacles_forbid_a_claim_but_not_to_be_sharp() -> None:
+def test_obstacles_forbid_a_claim_but_not_to_be_precise() -> None:
     rng = np.random.default_rng(5)
-    first, later = arms(rng, 1.5)
+    first, later = variants(rng, 1.5)
     asked = replace(question(first[:8], later[:8]), obstacles=("process groups",))
-    assert looks([asked], 0.05)[0].sharp == "decided"
+    assert looks([asked], 0.05)[0].precise == "decided"
     (found,) = decide([asked], 8, sequential=True)
-    assert found.verdict == "no claim"
+    assert found.verdict == "inconclusive"
 
 
-def test_what_no_question_asks_for_is_not_sharp_at_its_first_look() -> None:
+def test_what_no_question_asks_for_is_not_precise_at_its_first_look() -> None:
     """With `questions: []`, or questions about latency alone, all throughput is only measured."""
     wide = question(np.array([1.0, 2.0, 0.5, 3.0, 1.0]), np.array([1.1, 0.4, 2.0, 1.0, 3.0]))
     for main in (True, False):
         (look,) = looks([replace(wide, main=main)], 0.05)
-        assert look.sharp is None and look.low is not None
+        assert look.precise is None and look.low is not None
 
 
-def test_equal_arms_become_sharp_by_a_narrow_interval() -> None:
+def test_equal_variants_become_precise_by_a_narrow_interval() -> None:
     steady = 1000 * np.array([1.0, 1.001, 0.999, 1.0, 1.002, 0.998])
     (look,) = looks([question(steady, steady[::-1])], 0.05)
-    assert look.sharp == "narrow"
-    assert looks([question(steady, steady[::-1])], 0.0001)[0].sharp is None
+    assert look.precise == "narrow"
+    assert looks([question(steady, steady[::-1])], 0.0001)[0].precise is None
 
 
 def test_the_path_has_a_look_for_each_comparison_after_each_repetition() -> None:
     rng = np.random.default_rng(5)
-    asked = [question(*(arm[:7] for arm in arms(rng)), name) for name in "ab"]
+    asked = [question(*(variant[:7] for variant in variants(rng)), name) for name in "ab"]
     assert [(one.comparison[0], one.n) for one in path(asked, 0.05)] == [
         (name, n) for n in (5, 6, 7) for name in "ab"
     ]

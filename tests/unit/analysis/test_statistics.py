@@ -54,7 +54,7 @@ def test_a_percentile_bootstrap_of_the_mean_would_not() -> None:
     assert hits / 400 < 0.90 + SLOCK
 
 
-def test_an_interval_of_one_arm_has_its_nominal_coverage() -> None:
+def test_an_interval_of_one_variant_has_its_nominal_coverage() -> None:
     rng = np.random.default_rng(3)
     hits = 0
     for _ in range(REPEATS):
@@ -98,13 +98,13 @@ def test_a_family_without_effect_has_a_claim_in_at_most_one_of_twenty(
     families, comparisons, builds = 400, 4, 6
     claims = 0
     for _ in range(families):
-        ps = [difference(_arm(rng, builds, builds_spread), _arm(rng, builds, builds_spread), builds).p()
+        ps = [difference(_variant(rng, builds, builds_spread), _variant(rng, builds, builds_spread), builds).p()
               for _ in range(comparisons)]  # fmt: skip
         claims += min(holm(ps)) <= 0.05
     assert claims / families <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / families)
 
 
-def _arm(rng: np.random.Generator, builds: int, spread: float) -> list[float]:
+def _variant(rng: np.random.Generator, builds: int, spread: float) -> list[float]:
     trials = np.exp(spread * rng.standard_normal((builds, 1)) + 0.01 * rng.standard_normal((1, 10)))
     return list(trials.mean(axis=1) * 100)
 
@@ -136,16 +136,16 @@ def test_equivalence_is_claimed_at_its_margin_in_at_most_one_of_twenty(
     assert 0.02 < claims / REPEATS <= 0.05 + SLOCK
 
 
-def test_equal_arms_are_equivalent_and_far_ones_never() -> None:
-    arm = [100.0, 101.0, 99.0, 100.5, 99.5]
+def test_equal_variants_are_equivalent_and_far_ones_never() -> None:
+    variant = [100.0, 101.0, 99.0, 100.5, 99.5]
     for blocks in (5, 0):
-        near = difference(arm, [value * 1.02 for value in reversed(arm)], blocks)
-        far = difference(arm, [value * 1.5 for value in reversed(arm)], blocks)
+        near = difference(variant, [value * 1.02 for value in reversed(variant)], blocks)
+        far = difference(variant, [value * 1.5 for value in reversed(variant)], blocks)
         assert near.equivalence_p() < 0.001 and far.equivalence_p() > 0.999
 
 
 @pytest.mark.parametrize("blocks", (2, 0))
-def test_arms_without_noise_are_equal_or_not(blocks: int) -> None:
+def test_variants_without_noise_are_equal_or_not(blocks: int) -> None:
     equal, other = (difference([1.0, 1.0], [later] * 2, blocks) for later in (1.0, 2.0))
     assert (equal.p(), equal.equivalence_p()) == (1.0, 0.0)
     assert (other.p(), other.p(2.0), other.equivalence_p()) == (0.0, 1.0, 1.0)
@@ -153,7 +153,7 @@ def test_arms_without_noise_are_equal_or_not(blocks: int) -> None:
 
 
 def test_an_effect_of_the_repetition_cancels() -> None:
-    """The arms differ by 10 %, and repetitions by half: apart, that would be no finding."""
+    """The variants differ by 10 %, and repetitions by half: apart, that would be no finding."""
     first = [100.0, 150.0, 70.0, 120.0, 90.0]
     later = [111.0, 164.0, 77.5, 131.5, 99.0]
     paired, apart = difference(first, later, 5), difference(first, later[:4], 5)

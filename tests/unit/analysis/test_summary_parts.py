@@ -19,21 +19,21 @@ from density_study.cluster.state.events import (
     StepStarted,
 )
 from density_study.workloads.record.manifest import Manifest
-from density_study.workloads.testdfsio.setting import DfsioSetting
-from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.testdfsio.test_case import DfsioTestCase
+from density_study.workloads.ycsb.test_case import YcsbTestCase
 from tests.support.drafts import draft
 
 
-def _ycsb(mix: Any, threads: int = 8) -> YcsbSetting:
-    return YcsbSetting(mix=mix, records=1000, threads=threads)
+def _ycsb(mix: Any, threads: int = 8) -> YcsbTestCase:
+    return YcsbTestCase(mix=mix, records=1000, threads=threads)
 
 
-def _dfsio(mode: Any) -> DfsioSetting:
-    return DfsioSetting(mode=mode, files=6, file_size_mib=256, read_size_bytes=2**20)
+def _dfsio(mode: Any) -> DfsioTestCase:
+    return DfsioTestCase(mode=mode, files=6, file_size_mib=256, read_size_bytes=2**20)
 
 
 @pytest.mark.parametrize(
-    ("setting", "text"),
+    ("test_case", "text"),
     (
         (_dfsio("random"), "TestDFSIO random read"),
         (_dfsio("write"), "TestDFSIO write"),
@@ -43,13 +43,13 @@ def _dfsio(mode: Any) -> DfsioSetting:
         (_ycsb("c"), "YCSB core workload C"),
     ),
 )
-def test_labels_are_readable(setting: Any, text: str) -> None:
-    assert setting.label == text
+def test_labels_are_readable(test_case: Any, text: str) -> None:
+    assert test_case.label == text
 
 
 def test_ambiguous_labels_include_the_size() -> None:
-    settings = {s.id: s for s in (_ycsb("load", 16), _ycsb("load", 8), _dfsio("read"))}
-    assert list(labels(settings).values()) == [
+    test_cases = {s.id: s for s in (_ycsb("load", 16), _ycsb("load", 8), _dfsio("read"))}
+    assert list(labels(test_cases).values()) == [
         "TestDFSIO sequential read",
         "YCSB data load, 1,000 records, 8 threads",
         "YCSB data load, 1,000 records, 16 threads",

@@ -21,11 +21,11 @@ from density_study.cluster.render.conf_files import configuration_xml
 from density_study.cluster.stack import Java, Stack
 from density_study.cluster.stack.store_software import StoreSoftware
 from density_study.cluster.stores.store import render
-from tests.support.topologies import blueprint, local, with_arm
+from tests.support.topologies import blueprint, local, with_variant
 
 TOPOLOGIES = {"b1-v1-flash": "v1-flash", "b1-v2-flash": "v2-flash", "b2-v1-flash": "v1-flash"}
 DECLARED = {
-    build: {"topology": name, "vms_per_host": name[1], "medium": "flash"}
+    build: {"topology": name, "vms_per_host": name[1], "disk_type": "flash"}
     for build, name in TOPOLOGIES.items()
 }
 
@@ -61,10 +61,10 @@ def test_differences_caused_by_topology_or_build_paths_are_expected() -> None:
 
 @pytest.mark.parametrize("key", ["in_effect", "network", "daemons", "files"])
 def test_a_table_that_one_topology_leaves_empty_is_expected(key: str) -> None:
-    arms = {"b1": {"topology": "x"}, "b2": {"topology": "y"}}
+    variants = {"b1": {"topology": "x"}, "b2": {"topology": "y"}}
     built = {"b1": {key: {}}, "b2": {key: {"a": "1"}}}
-    assert unexpected_differences(built, arms) == ()
-    alike = {"b1": arms["b1"], "b2": arms["b1"]}
+    assert unexpected_differences(built, variants) == ()
+    alike = {"b1": variants["b1"], "b2": variants["b1"]}
     found = unexpected_differences(built, alike)
     assert {difference.key for difference in found} == {key, f"{key}.a"}
 
@@ -85,13 +85,13 @@ def test_real_disclosures_of_two_densities_can_be_compared() -> None:
 def test_real_disclosures_of_two_stores_on_hadoop_can_be_compared() -> None:
     java, stack = Java(Path("/opt/java"), "17"), Stack("any", "1", Path("/opt/any"), "0" * 64)
     software = StoreSoftware("Accumulo", "2.1.4", "1" * 64, java=java)
-    hbase = with_arm(local(), levels={"store": "hbase-page-cache"})
-    accumulo = with_arm(
+    hbase = with_variant(local(), levels={"store": "hbase-page-cache"})
+    accumulo = with_variant(
         replace(local(servers=0), name="other"),
         levels={"store": "accumulo-page-cache"},
         store=store_named("accumulo"),
     )
-    arms = {"b1": (hbase, None), "b2": (accumulo, software)}
+    variants = {"b1": (hbase, None), "b2": (accumulo, software)}
     disclosed = {
         build: disclose(
             blueprint(placed),
@@ -99,14 +99,14 @@ def test_real_disclosures_of_two_stores_on_hadoop_can_be_compared() -> None:
             Stacks(java, java, stack, stack, known),
             provider_of("local"),
         )
-        for build, (placed, known) in arms.items()
+        for build, (placed, known) in variants.items()
     }
-    told = {build: {**one.declared, "topology": one.name} for build, (one, _) in arms.items()}
+    told = {build: {**one.declared, "topology": one.name} for build, (one, _) in variants.items()}
     assert unexpected_differences(disclosed, told) == ()
     assert disclosed["b1"]["stacks"] == disclosed["b2"]["stacks"]
 
 
-def test_the_bare_host_is_the_control_arm_of_containers() -> None:
+def test_the_bare_host_is_the_control_variant_of_containers() -> None:
     run = _run()
     for build in ("b1-v1-flash", "b2-v1-flash"):
         run[build]["containers"] = {"runc": "1.1.5", "cgroup_version": 1}
@@ -155,20 +155,20 @@ def test_builds_of_one_topology_must_have_equal_configurations() -> None:
     assert keys == ["daemons.w1/datanode", "files.nodes/w1/hdfs-site.xml.text"]
 
 
-def test_disks_may_differ_where_the_medium_is_the_factor() -> None:
+def test_disks_may_differ_where_the_disk_type_is_the_factor() -> None:
     run = _run()
     run["b1-v2-flash"]["disks"] = {"/slow": {"device": "/dev/sda"}}
     assert [difference.key for difference in unexpected_differences(run, DECLARED)] == [
         "disks./data.device",
         "disks./slow.device",
     ]
-    slow = {**DECLARED["b1-v2-flash"], "medium": "hdd"}
+    slow = {**DECLARED["b1-v2-flash"], "disk_type": "hdd"}
     assert unexpected_differences(run, {**DECLARED, "b1-v2-flash": slow}) == ()
 
 
 def _versions(**declared: str) -> dict[str, dict[str, str]]:
     """Builds of one density, the second of which declares something else than the first."""
-    first = {"topology": "v1-flash-a", "vms_per_host": "1", "medium": "flash"}
+    first = {"topology": "v1-flash-a", "vms_per_host": "1", "disk_type": "flash"}
     return {"b1-v1-flash": first, "b1-v2-flash": {**first, **declared, "topology": "v1-flash-b"}}
 
 
@@ -207,7 +207,7 @@ def test_the_jars_of_hbase_follow_from_the_version_of_hadoop_and_its_own_does_no
     assert difference.key == "stacks.hbase.version"
 
 
-def test_an_arm_that_runs_another_version_than_its_equals_is_named() -> None:
+def test_a_variant_that_runs_another_version_than_its_equals_is_named() -> None:
     """All declare 3.4.2, and one of them runs 3.4.3."""
     run = _run()
     run["b2-v1-flash"]["stacks"]["hadoop"]["version"] = "3.4.3"

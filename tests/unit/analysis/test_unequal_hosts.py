@@ -1,4 +1,4 @@
-"""What two arms use unequally of their hosts stands in the way of a claim about density or disks."""
+"""What two variants use unequally of their hosts stands in the way of a claim about density or disks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from density_study.cluster.model.topology import Topology
 from density_study.workloads.planning.plan import make_plan
 from density_study.workloads.study.study_file import read_study
 from tests.support.drafts import QUICKSTART, host
-from tests.support.topologies import with_arm
+from tests.support.topologies import with_variant
 
 PLAN = make_plan(read_study(QUICKSTART).study, [host()])
 ONE, TWO = (PLAN.topologies[f"v{n}-flash"] for n in (1, 2))
@@ -39,7 +39,9 @@ def test_more_drives_are_an_obstacle() -> None:
 
     assert unequal_hosts(ONE, second(TWO)) == ("1 and 2 drive(s) of the hosts",)
     assert unequal_hosts(second(ONE), second(TWO)) == ()
-    other = with_arm(second(TWO), medium="hdd")  # disks are what these arms are compared for
+    other = with_variant(
+        second(TWO), disk_type="hdd"
+    )  # disks are what these variants are compared for
     assert unequal_hosts(ONE, other) == ()
 
 
@@ -50,7 +52,7 @@ def test_a_store_that_writes_to_one_folder_uses_more_drives_with_more_nodes() ->
         for index, node in enumerate(topology.workers):
             own, other = disks[index % 2], disks[1 - index % 2]
             nodes.append(replace(node, disk=own, more_disks=(other,), regionservers=0))
-        return with_arm(replace(topology, nodes=tuple(nodes)), store=store)
+        return with_variant(replace(topology, nodes=tuple(nodes)), store=store)
 
     redis, cassandra = store_named("redis-cluster"), store_named("cassandra")
     both = [on_two_drives(topology, redis) for topology in (ONE, TWO)]

@@ -24,7 +24,7 @@ TYPES = {column.name: column.type for column in CHECKS.columns}
 SOUND: dict[str, Any] = {
     **{column.name: None for column in CHECKS.columns},
     "workload": "ycsb", "mode": "load", "imported": False, "accepted": [], "monitored": True,
-    "given": True, "others_requests_s": 0.0, "others_vcores": 0.0, "regionservers_gone": 0,
+    "existing": True, "others_requests_s": 0.0, "others_vcores": 0.0, "regionservers_gone": 0,
     "cluster_cpu": 50.0, "daemons_gone": 0, "has_tier": True, "tier": "file", "tiers_in_use": "file",
     "foreign_tiers": 0, "reads_tier": True, "tier_hits": 9,
     "has_network": True, "network": "mtu-9000", "network_broken": 0, "network_seen": "mtu 9000 byte",
@@ -63,7 +63,7 @@ def _broken(rule: Rule) -> Any:
 
 NEEDED = [rule for rule in RULES if rule.null == "unknown"]
 UNSEEN = [rule for rule in NEEDED if rule.unseen]
-OURS: dict[str, Any] = {"given": False}
+OURS: dict[str, Any] = {"existing": False}
 IMPORTED: dict[str, Any] = {"imported": True}
 FLAG, UNKNOWN, INVALID = {"clock_periods": 2.0}, {"rate_error": None}, {"failed_operations": 4}
 ROWS: dict[str, list[dict[str, Any]]] = {
@@ -75,7 +75,7 @@ ROWS: dict[str, list[dict[str, Any]]] = {
         for limit in (rule.low, rule.high)
         if limit is not None
     ],
-    "null": [{**OURS, rule.check: None} for rule in NEEDED if rule.only != "given"],
+    "null": [{**OURS, rule.check: None} for rule in NEEDED if rule.only != "existing"],
     "given, null": [{rule.check: None} for rule in NEEDED],
     "imported, null": [{**IMPORTED, rule.check: None} for rule in NEEDED],
     "imported, broken": [{**IMPORTED, rule.check: _broken(rule)} for rule in RULES],
@@ -163,7 +163,7 @@ def test_the_limits_themselves_are_allowed() -> None:
 
 def test_a_check_that_could_not_run_is_unknown_not_valid() -> None:
     assert len(NEEDED) > 10
-    rules = [rule for rule in NEEDED if rule.only != "given"]
+    rules = [rule for rule in NEEDED if rule.only != "existing"]
     for rule, (verdict, reasons) in zip(rules, _decided("null"), strict=True):
         assert (verdict, reasons) == ("unknown", [rule.missing]), rule.check
         assert rule.missing, rule.check
@@ -176,7 +176,7 @@ def test_a_missing_fact_of_others_weighs_no_more_than_the_violation_it_may_hide(
         assert (verdict, reasons) == ("valid" if flag else "unknown", expected), rule.check
 
 
-def test_what_a_given_cluster_does_not_show_weighs_no_more_either() -> None:
+def test_what_an_existing_cluster_does_not_show_weighs_no_more_either() -> None:
     assert {rule.check for rule in UNSEEN} > {"cold_share", "cluster_cpu", "others_requests_s"}
     for rule, (verdict, reasons) in zip(NEEDED, _decided("given, null"), strict=True):
         flag = rule.unseen and rule.broken == "flag"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from density_study.cluster.machine.medium import read_rate
+from density_study.cluster.machine.disk_type import read_rate
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.host import IoLimits
 from density_study.cluster.providers.emulation import prove

@@ -7,21 +7,21 @@ from pathlib import PurePath
 
 import pytest
 
-from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.dividing.drives import dealt_drives
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import Disk, Host
 from density_study.cluster.model.placement import place
 from density_study.cluster.model.topology import Isolation
+from density_study.cluster.model.variant import Variant
 from density_study.cluster.stores.store import render
 from tests.support.topologies import blueprint, layout_of, local
 
 
 def dealt(drives: int, nodes: int, isolation: Isolation, *others: int) -> list[list[int]]:
     disks = [Disk(f"/data/{number}", "flash") for number in range(drives)]
-    arms = [Arm(level, 1, "flash") for level in (nodes, *others)]
+    variants = [Variant(level, 1, "flash") for level in (nodes, *others)]
     found = dealt_drives(
-        disks, arms[0], arms, Host("h", "192.0.2.1", 8, 2**14, tuple(disks)), isolation
+        disks, variants[0], variants, Host("h", "192.0.2.1", 8, 2**14, tuple(disks)), isolation
     )
     return [[disks.index(disk) for disk in own] for own in found]
 
@@ -61,15 +61,15 @@ def test_densities_that_suit_no_number_of_data_disks_are_refused_with_those_that
 def test_an_emulated_drive_counts_wherever_it_is_among_the_others() -> None:
     disks = (Disk("/a", "flash"), Disk("/b", "flash", emulated=True))
     host = Host("h", "127.0.0.1", 2, 16384, disks, ("master", "worker", "client"))
-    (topology,) = place((host,), [Arm(1, 1, "flash")], layout_of("local"))
+    (topology,) = place((host,), [Variant(1, 1, "flash")], layout_of("local"))
     assert topology.name == "v1-flash-emulated"
 
 
 def test_workers_on_the_same_drives_share_one_group_of_limits() -> None:
     disks = tuple(Disk(f"/data/{number}", "flash") for number in range(4))
     host = Host("h", "127.0.0.1", 2, 65536, disks, ("master", "worker", "client"))
-    arms = [Arm(2, 1, "flash"), Arm(3, 1, "flash")]
-    two, three = place((host,), arms, layout_of("local"))
+    variants = [Variant(2, 1, "flash"), Variant(3, 1, "flash")]
+    two, three = place((host,), variants, layout_of("local"))
     assert [node.lead_drive for node in two.workers] == ["/data/0", "/data/2"]
     assert {node.lead_drive for node in three.workers} == {"/data/0"}
 

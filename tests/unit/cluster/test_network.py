@@ -16,13 +16,13 @@ from density_study.cluster.machine import as_root, packet_cpus
 from density_study.cluster.machine.network_link import disciplines
 from density_study.cluster.machine.packet_cpus import flows_of_queue, mask, transmit_masks
 from density_study.cluster.machine.softnet import by_cpu
-from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.network import UNCHANGED, Network, network_of
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.model.transport import Command, ProcessId
+from density_study.cluster.model.variant import Variant
 from density_study.cluster.state.journal import Journal
 from tests.support.topologies import local
 
@@ -335,7 +335,7 @@ def proved(folder: Path, **rates: list[float | None]) -> tuple[dict[str, Any], S
     nodes = tuple(Node(name, name, address, (), 0, 1) for name, address in names.items())
     limited = Network(100.0)
     topology = Topology(
-        "t", "physical", (), nodes, Isolation.HOST, Arm(0, 1, "flash", network=limited), 1
+        "t", "physical", (), nodes, Isolation.HOST, Variant(0, 1, "flash", network=limited), 1
     )
     transport = Scripted(**rates)
     journal = Journal(folder / "journal.jsonl")
@@ -370,9 +370,9 @@ def test_a_pair_that_does_not_answer_makes_a_network_unknown_unless_another_is_w
 def test_records_of_earlier_versions_are_read() -> None:
     """Their keys were called steer, transmit and follow."""
     adapter = TypeAdapter(Topology)
-    now = replace(local(2), arm=replace(local(2).arm, network=Network(rps=(1,), rfs=4096)))
+    now = replace(local(2), variant=replace(local(2).variant, network=Network(rps=(1,), rfs=4096)))
     value = adapter.dump_python(now, mode="json")
     old = {"rps": "steer", "xps": "transmit", "rfs": "follow"}
     value["network"] = {old.get(name, name): one for name, one in value["network"].items()}
     assert adapter.validate_python(value) == now
-    assert network_of({"steer": [1], "follow": 4096}) == now.arm.network
+    assert network_of({"steer": [1], "follow": 4096}) == now.variant.network

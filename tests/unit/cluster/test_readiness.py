@@ -22,7 +22,7 @@ from density_study.cluster.stores.hadoop import hdfs_seen, yarn_seen
 from density_study.cluster.stores.hbase.store import HBase, hbase_seen
 from density_study.cluster.stores.kudu.store import kudu_answer
 from density_study.cluster.stores.store import cluster_store, render, store_of
-from tests.support.topologies import blueprint, local, with_arm
+from tests.support.topologies import blueprint, local, with_variant
 
 HBASE = {"numRegionServers": 2, "tag.isActiveMaster": "true", "masterFinishedInitializationTime": 5}
 
@@ -97,7 +97,7 @@ def test_a_store_is_ready_when_it_gives_the_right_answer(
 
 
 def test_a_node_of_a_store_is_named_when_it_is_late(fake: Fake, tmp_path: Path) -> None:
-    placed = with_arm(local(), store=store_named("cassandra", "synced"))
+    placed = with_variant(local(), store=store_named("cassandra", "synced"))
     rendered = render(blueprint(placed))
     late = store_of(placed).readiness(placed, rendered.endpoints)[1]
     watching = watch(fake, tmp_path)
@@ -111,7 +111,7 @@ def test_a_node_of_a_store_is_named_when_it_is_late(fake: Fake, tmp_path: Path) 
 
 
 def test_accumulo_is_ready_with_its_hdfs_and_yarn() -> None:
-    placed = with_arm(local(servers=0), store=store_named("accumulo"))
+    placed = with_variant(local(servers=0), store=store_named("accumulo"))
     rendered = render(blueprint(placed))
     names = [service.name for service in store_of(placed).readiness(placed, rendered.endpoints)]
     assert names == ["hdfs", "yarn", "w1/tserver", "w2/tserver"]
@@ -138,7 +138,7 @@ KUDU_MASTER = {"rpc_addrs": ["127.0.0.1:21000"]}
 def test_a_server_of_kudu_is_ready_when_the_master_says_that_it_lives(
     servers: list[dict[str, Any]] | None, ready: set[str]
 ) -> None:
-    topology = with_arm(local(), store=store_named("kudu"))
+    topology = with_variant(local(), store=store_named("kudu"))
     addresses = render(blueprint(topology)).endpoints
     # before its catalog is open, the master has no such list
     entities = {"error": "not running"} if servers is None else {"tablet_servers": servers}

@@ -16,7 +16,7 @@ from density_study.cluster.model.versions import Versions
 from density_study.cluster.render.conf_files import configuration_xml
 from density_study.cluster.render.rendered import Rendered, owner
 from density_study.cluster.stores.store import render
-from tests.support.topologies import blueprint, local, physical, with_arm
+from tests.support.topologies import blueprint, local, physical, with_variant
 
 
 def settings(rendered: Rendered, path: str) -> dict[str, str]:
@@ -70,8 +70,8 @@ def test_workers_have_equal_containers_and_one_core_per_container() -> None:
 def test_the_default_policy_of_every_version_finds_volumes(
     hadoop: str, storage_type: str, policy: str
 ) -> None:
-    topology = with_arm(local(), versions=Versions(hadoop))
-    assert topology.arm.medium == "flash"
+    topology = with_variant(local(), versions=Versions(hadoop))
+    assert topology.variant.disk_type == "flash"
     rendered = render(blueprint(topology))
     (volume,) = settings(rendered, "nodes/w1/hdfs-site.xml")["dfs.datanode.data.dir"].split(",")
     assert volume.startswith(f"[{storage_type}]file:")

@@ -12,7 +12,7 @@ from density_study.cluster.model.topology import Topology
 from density_study.cluster.model.versions import Versions
 from density_study.cluster.render.rendered import Rendered
 from density_study.cluster.stores.store import render
-from tests.support.topologies import blueprint, local, with_arm
+from tests.support.topologies import blueprint, local, with_variant
 
 MINE = Configuration(
     properties={
@@ -32,7 +32,7 @@ def topology(configuration: Configuration, servers: int = 1) -> Topology:
         replace(node, memory_mib=node.memory_mib + 4096) if "worker" in node.roles else node
         for node in plain.nodes
     )
-    return with_arm(replace(plain, nodes=nodes), configuration=configuration)
+    return with_variant(replace(plain, nodes=nodes), configuration=configuration)
 
 
 def rendered(configuration: Configuration, servers: int = 1) -> Rendered:
@@ -104,15 +104,16 @@ def test_each_regionserver_has_a_cache_file_of_its_own() -> None:
 
 
 def test_a_cache_file_lies_on_the_disk_that_was_made_for_it() -> None:
-    arm = topology(Configuration(block_cache=BlockCache("flash", 1024)))
-    arm = replace(
-        arm, nodes=tuple(replace(node, cache_disk=Disk("/fast", "flash")) for node in arm.nodes)
+    variant = topology(Configuration(block_cache=BlockCache("flash", 1024)))
+    variant = replace(
+        variant,
+        nodes=tuple(replace(node, cache_disk=Disk("/fast", "flash")) for node in variant.nodes),
     )
-    built = blueprint(arm)
+    built = blueprint(variant)
     places = replace(built.places, cache={"w1": PurePath("/fast/w1")})
     words = argv(render(replace(built, places=places)), "regionserver-1")
     assert "hbase.bucketcache.ioengine=file:/fast/w1/block-cache-regionserver-1" in words
-    assert ("w1", PurePath("/fast/w1")) in places.all_data(arm.nodes)
+    assert ("w1", PurePath("/fast/w1")) in places.all_data(variant.nodes)
 
 
 def test_a_mapped_file_and_emulated_persistent_memory_are_named_as_hbase_does() -> None:
@@ -122,9 +123,11 @@ def test_a_mapped_file_and_emulated_persistent_memory_are_named_as_hbase_does() 
     folder = "/data/density-study/s/r/b1/w1/block-cache-regionserver-1"
     assert f"hbase.bucketcache.ioengine=mmap:{folder}" in mapped
     assert not [word for word in mapped if "MaxDirectMemorySize" in word]
-    arm = topology(Configuration(block_cache=BlockCache("pmem", 512)))
-    arm = replace(arm, nodes=tuple(replace(node, cache_disk=MemoryFolder()) for node in arm.nodes))
-    built = blueprint(arm)
+    variant = topology(Configuration(block_cache=BlockCache("pmem", 512)))
+    variant = replace(
+        variant, nodes=tuple(replace(node, cache_disk=MemoryFolder()) for node in variant.nodes)
+    )
+    built = blueprint(variant)
     places = replace(built.places, cache={"w1": PurePath("/dev/shm/w1")})
     words = argv(render(replace(built, places=places)), "regionserver-1")
     assert "hbase.bucketcache.ioengine=pmem:/dev/shm/w1/block-cache-regionserver-1" in words
@@ -135,8 +138,8 @@ def test_a_mapped_file_and_emulated_persistent_memory_are_named_as_hbase_does() 
 
 
 def test_a_cache_of_hdfs_lies_in_its_folder_and_reports_every_second() -> None:
-    arm = topology(Configuration(hdfs_cache_mib=512))
-    built = blueprint(arm)
+    variant = topology(Configuration(hdfs_cache_mib=512))
+    built = blueprint(variant)
     places = replace(built.places, cache={"w1": PurePath("/dev/shm/w1")})
     cached, plain = render(replace(built, places=places)), rendered(Configuration())
     pmem, report = "dfs.datanode.pmem.cache.dirs", "dfs.cachereport.intervalMsec"
@@ -157,10 +160,10 @@ def test_a_cache_of_hdfs_lies_in_its_folder_and_reports_every_second() -> None:
 
 
 def test_a_java_that_a_study_names_has_a_class_archive_of_its_own() -> None:
-    arm = with_arm(local(1), versions=Versions(java=17))
+    variant = with_variant(local(1), versions=Versions(java=17))
     (archive,) = {
         word.rpartition("/")[2]
-        for daemon in render(blueprint(arm)).daemons
+        for daemon in render(blueprint(variant)).daemons
         for word in daemon.command.argv
         if word.startswith("-XX:SharedArchiveFile=")
     }

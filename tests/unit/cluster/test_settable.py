@@ -32,7 +32,7 @@ def test_whatever_the_templates_fix_is_refused_by_name_and_file(name: str) -> No
         ("mapreduce.map.java.opts", "YARN containers are equal"),
         ("mapreduce.reduce.speculative", "measured once and whole"),
         ("hbase.regionserver.region.split.policy", "a split inside a trial"),
-        ("dfs.storage.default.policy", "compare media by factors.medium"),
+        ("dfs.storage.default.policy", "compare disk types by factors.disk_type"),
         ("yarn.resourcemanager.connect.retry-interval.ms", "heartbeat"),
         ("dfs.permissions.enabled", "started, secured, recorded and removed"),
         ("hbase.bucketcache.ioengine", "write block_cache instead"),

@@ -29,7 +29,7 @@ from tests.support.summary_factory import one_block
 STUDY = """\
 study: tiny
 hosts:
-  - {name: here, memory: 6 GiB, roles: [master, worker, client], disks: [{medium: flash}]}
+  - {name: here, memory: 6 GiB, roles: [master, worker, client], disks: [{disk_type: flash}]}
 factors: {vms_per_host: [1, 2]}
 workloads:
   - testdfsio: {modes: [write, read], files: 2, file_size: 1 MiB}
@@ -71,7 +71,7 @@ def test_plan_shows_order_time_disk_memory_and_statistical_limits(spec: Path) ->
     shown = [(line[1], " ".join(line[2:-1])) for line in lines if line and line[0].isdigit()]
     actions = {"up": "bring up", "down": "tear down"}
     assert shown == [
-        (step.build, step.setting.id if step.setting else actions[step.kind])
+        (step.build, step.test_case.id if step.test_case else actions[step.kind])
         for step in planned.steps
     ]
     assert "8 trial(s)" in text

@@ -87,8 +87,8 @@ def test_junit_has_a_case_per_number_and_a_failure_per_regression(runs: Path) ->
 
 
 def test_junit_skips_what_cannot_be_compared_and_stays_xml(runs: Path) -> None:
-    added = _summary(3).settings[0].model_copy(update={"setting": "new\x1b", "label": "new"})
-    _write(runs, _summary(3, settings=(*_summary(3).settings, added)))
+    added = _summary(3).test_cases[0].model_copy(update={"test_case": "new\x1b", "label": "new"})
+    _write(runs, _summary(3, test_cases=(*_summary(3).test_cases, added)))
     _, text = _compare(_id(1), _id(3), "--runs", str(runs), "--format", "junit")
     cases = ElementTree.fromstring(text)[0].findall("testcase")
     (new,) = [case for case in cases if case.attrib["name"] == "new? on v1-flash"]
@@ -101,7 +101,7 @@ def test_markdown_is_a_table_with_the_headline_and_the_causes(runs: Path) -> Non
     lines = text.splitlines()
     assert lines[0] == f"# nightly: run {_id(3)} compared with {_id(1)}"
     assert lines[2].startswith("**Slower: 3 of 6 numbers are worse by more than 5.0%.")
-    assert lines[4].startswith("| Outcome | Setting | Topology |")
+    assert lines[4].startswith("| Outcome | Test case | Topology |")
     row = next(line for line in lines if line.startswith("| regression"))
     assert re.fullmatch(
         r"\| regression \| .* \| throughput \| 0\.80x \| 0\.\d\d to 0\.\d\d \| .* \|", row
@@ -127,7 +127,7 @@ def test_incomparable_runs_are_refused(
 
 
 def other_study(runs: Path, text: str) -> Path:
-    """An analysed run of another study, with the settings of the first."""
+    """An analysed run of another study, with the test cases of the first."""
     root = _write(runs, _summary(4, 80.0, study="upgrade"))
     (root / "study.yaml").write_text(text)
     write_plan(plan(), root / "plan.json")

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from density_study.cluster.machine import medium
+from density_study.cluster.machine import disk_type
 from density_study.cluster.model.errors import HostLostError, InputError
 from density_study.cluster.model.host import Target
 from density_study.dags.cli import init_command, main
@@ -26,7 +26,7 @@ from density_study.workloads.study.study_file import read_study
 def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(resolve, "probe", partial(medium.probe, seconds=0.05))
+    monkeypatch.setattr(resolve, "probe", partial(disk_type.probe, seconds=0.05))
 
 
 def call(*arguments: str, answers: str | None = None) -> Result:

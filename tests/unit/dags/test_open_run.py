@@ -102,11 +102,13 @@ def test_repetitions_cannot_be_added_to_a_run_that_never_ran(tmp_path: Path) -> 
     assert not list(tmp_path.glob("quickstart/*"))
 
 
-def test_only_creates_a_run_of_some_settings_and_the_same_command_resumes_it(
+def test_only_creates_a_run_of_some_test_cases_and_the_same_command_resumes_it(
     tmp_path: Path,
 ) -> None:
     first = opened(tmp_path, only=("testdfsio-*",))
-    assert {step.setting.workload for step in steps_left(first) if step.setting} == {"testdfsio"}
+    assert {step.test_case.workload for step in steps_left(first) if step.test_case} == {
+        "testdfsio"
+    }
     assert opened(tmp_path, only=("testdfsio-*",)).root == first.root
     with pytest.raises(InputError, match="unfinished"):
         opened(tmp_path, only=("ycsb-*",))

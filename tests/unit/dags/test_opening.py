@@ -208,7 +208,7 @@ def test_a_plan_with_other_trials_than_the_dag_is_refused() -> None:
     fewer = made.model_copy(update={"steps": made.steps[:-2]})
     with pytest.raises(InputError, match="other builds or trials") as caught:
         check_fits(study(), fewer, steps_of(made))
-    assert "medium: auto" in caught.value.remedy
+    assert "disk_type: auto" in caught.value.remedy
 
 
 def test_the_owner_is_the_embedded_scheduler_else_the_dag_run(

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from density_study.cluster.machine.disk_type import check_disk, probe
 from density_study.cluster.machine.host_commands import HOST_COMMANDS
-from density_study.cluster.machine.medium import check_disk, probe
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.providers.local.provider import LocalProvider
 from density_study.cluster.providers.ssh import build
@@ -21,7 +21,7 @@ from density_study.dags.airflow_home.home import project_root
 from density_study.workloads.planning import resolve
 from density_study.workloads.planning.plan import make_plan
 from density_study.workloads.planning.planned_study import plan_study
-from density_study.workloads.planning.resolve import assumed_medium, planned_hosts, resolve_hosts
+from density_study.workloads.planning.resolve import assumed_disk_type, planned_hosts, resolve_hosts
 from density_study.workloads.study.study import Study
 from tests.support.drafts import study
 
@@ -32,7 +32,7 @@ hosts:
     memory: 4 GiB
     roles: [master, worker, client]
     disks:
-      - {path: DISK, medium: MEDIUM}
+      - {path: DISK, disk_type: MEDIUM}
 factors: {vms_per_host: [1]}
 workloads:
   - testdfsio: {modes: [write, read], files: 2, file_size: 1 MiB}
@@ -57,9 +57,9 @@ main()
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(project_root()), "PYTHONDONTWRITEBYTECODE": "1"}
 
 
-def written(folder: Path, disk: Path | str, medium: str = "flash") -> Path:
+def written(folder: Path, disk: Path | str, disk_type: str = "flash") -> Path:
     path = folder / "tiny.yaml"
-    path.write_text(STUDY.replace("DISK", str(disk)).replace("MEDIUM", medium))
+    path.write_text(STUDY.replace("DISK", str(disk)).replace("MEDIUM", disk_type))
     return path
 
 
@@ -70,7 +70,7 @@ def hosts(folder: Path, disk: Path) -> Study:
                 "name": "here",
                 "memory": "4 GiB",
                 "roles": ["master", "worker", "client"],
-                "disks": [{"path": str(disk), "medium": "flash"}],
+                "disks": [{"path": str(disk), "disk_type": "flash"}],
             }
         ],
         **{"factors.vms_per_host": [1]},
@@ -78,10 +78,10 @@ def hosts(folder: Path, disk: Path) -> Study:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("medium", ["flash", "auto"])
-def test_no_system_call_of_a_plan_writes(tmp_path: Path, medium: str) -> None:
+@pytest.mark.parametrize("disk_type", ["flash", "auto"])
+def test_no_system_call_of_a_plan_writes(tmp_path: Path, disk_type: str) -> None:
     (tmp_path / "disk").mkdir()
-    written(tmp_path, tmp_path / "disk", medium)
+    written(tmp_path, tmp_path / "disk", disk_type)
     before = sorted(tmp_path.rglob("*"))
     ended = subprocess.run(
         [sys.executable, "-c", AUDITED],
@@ -93,8 +93,8 @@ def test_no_system_call_of_a_plan_writes(tmp_path: Path, medium: str) -> None:
     assert (ended.returncode, ended.stderr) == (0, "")
     assert "tiny: 1 repetition(s)" in ended.stdout
     assert sorted(tmp_path.rglob("*")) == before
-    noted = "medium auto is assumed to be flash" in " ".join(ended.stdout.split())
-    assert noted == (medium == "auto")
+    noted = "disk type auto is assumed to be flash" in " ".join(ended.stdout.split())
+    assert noted == (disk_type == "auto")
 
 
 @pytest.mark.slow
@@ -172,18 +172,20 @@ def test_a_folder_that_cannot_be_created_is_bad_input() -> None:
         (["flash", "hdd"], ["flash", "auto"], [None, "hdd"]),
     ],
 )
-def test_an_auto_disk_gets_a_compared_medium_that_has_no_disk(
+def test_an_auto_disk_gets_a_compared_disk_type_that_has_no_disk(
     compared: list[str] | None, declared: list[str], expected: list[str | None]
 ) -> None:
-    disks = [{"path": f"/{number}", "medium": medium} for number, medium in enumerate(declared)]
+    disks = [
+        {"path": f"/{number}", "disk_type": disk_type} for number, disk_type in enumerate(declared)
+    ]
     host = {"name": "h", "memory": "4 GiB", "roles": ["master", "worker", "client"], "disks": disks}
-    compared_study = study(hosts=[host], **{"factors.medium": compared})
+    compared_study = study(hosts=[host], **{"factors.disk_type": compared})
     spec = compared_study.hosts[0]
-    media = [
-        assumed_medium(compared_study, spec, disk) if disk.medium == "auto" else None
+    disk_types = [
+        assumed_disk_type(compared_study, spec, disk) if disk.disk_type == "auto" else None
         for disk in spec.disks
     ]
-    assert media == expected
+    assert disk_types == expected
 
 
 @pytest.mark.thorough

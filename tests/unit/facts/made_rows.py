@@ -27,5 +27,5 @@ def made_rows(trial: Row, rows: Mapping[str, Iterable[Row] | pa.Table]) -> Trial
         whole = made.get(table.name, arrow_schema(table).empty_table())
         return whole.select(list(columns))
 
-    whole = {**dict.fromkeys(TRIALS.column_names), "imported": False, "given": False, **trial}
+    whole = {**dict.fromkeys(TRIALS.column_names), "imported": False, "existing": False, **trial}
     return TrialRows(whole, read)

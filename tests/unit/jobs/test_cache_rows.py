@@ -10,15 +10,15 @@ from density_study.workloads.base.fault import InjectedFault
 from density_study.workloads.base.values import CacheUse
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.rows.raw.manifest_rows import cache_row
-from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.test_case import YcsbTestCase
 
-SETTING = YcsbSetting(mix="c", records=1000, threads=1, duration_s=30.0)
+TEST_CASE = YcsbTestCase(mix="c", records=1000, threads=1, duration_s=30.0)
 
 
 def row(engines: dict[str, str | None], mix: str = "c", fault: Any = None) -> dict[str, Any]:
     use = CacheUse(declared="mmap", engines=engines, l2_hits=3, evictions=4)
-    setting = YcsbSetting(mix=mix, records=1000, threads=1, duration_s=30.0)
-    return cache_row(Manifest.model_construct(caches=use, setting=setting, fault=fault))
+    test_case = YcsbTestCase(mix=mix, records=1000, threads=1, duration_s=30.0)
+    return cache_row(Manifest.model_construct(caches=use, test_case=test_case, fault=fault))
 
 
 @pytest.mark.parametrize(
@@ -51,6 +51,6 @@ def test_a_trial_with_a_fault_proves_nothing() -> None:
 
 def test_blocks_are_counted_where_no_tier_is_declared() -> None:
     use = CacheUse(declared=None, engines={}, l1_hits=90, l1_misses=10, evictions=4)
-    row = cache_row(Manifest.model_construct(caches=use, setting=SETTING, fault=None))
+    row = cache_row(Manifest.model_construct(caches=use, test_case=TEST_CASE, fault=None))
     assert (row["l1_hits"], row["l1_misses"], row["cache_evictions"]) == (90, 10, 4)
     assert (row["tier"], row["foreign_tiers"], row["reads_tier"]) == (None, None, False)

@@ -53,7 +53,7 @@ def test_a_wrong_network_is_invalid_and_a_silent_one_unknown(
 def test_the_reason_says_what_was_measured() -> None:
     (reason,) = judge({**row(SLOW, STEERED), "has_network": True}).reasons
     assert reason == (
-        "wrong network: the arm has rate-100mbit, and its nodes measured rate 80 Mbit/s, 100 declared"
+        "wrong network: the variant has rate-100mbit, and its nodes measured rate 80 Mbit/s, 100 declared"
     )
     assert row(SILENT)["network_seen"] == "rate w1 to w2: no answer, 100 declared"
 

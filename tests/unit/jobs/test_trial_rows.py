@@ -144,7 +144,7 @@ def test_a_file_of_another_kind_is_one_quarantined_line(tmp_path: Path) -> None:
     assert table is tables.QUARANTINE and "no dstat, dool" in row["reason"]
 
 
-@pytest.mark.parametrize("change", ({"format": 2}, {"setting": {}}))
+@pytest.mark.parametrize("change", ({"format": 2}, {"test_case": {}}))
 def test_a_manifest_that_cannot_be_read_is_an_error(
     tmp_path: Path, change: dict[str, object]
 ) -> None:

@@ -28,15 +28,15 @@ ssh: {user: nobody}
 hosts:
   - {name: m, address: 192.0.2.1, cores: 4, memory: 16 GiB, roles: [master, client]}
   - {name: w1, address: 192.0.2.2, cores: 8, memory: 16 GiB, roles: [worker],
-     disks: [{path: /data/1, medium: hdd}, {path: /data/2, medium: flash}]}
-factors: {vms_per_host: [0], medium: [hdd, flash]}
+     disks: [{path: /data/1, disk_type: hdd}, {path: /data/2, disk_type: flash}]}
+factors: {vms_per_host: [0], disk_type: [hdd, flash]}
 stack: {replication: 1}
 workloads:
   - ycsb: {records: [200000], mixes: [b], threads: [16], latency_at: [50%], duration: 60 s, warm_up: 10 s}
 repetitions: 8
-questions: [medium-rate]
+questions: [disk-rate]
 """
-FASTER = "effects: [{factor: medium, level: flash, workload: '*', speed: 1.2}]\nalike: ['*']\n"
+FASTER = "effects: [{factor: disk_type, level: flash, workload: '*', speed: 1.2}]\nalike: ['*']\n"
 
 
 def decided(tmp_path: Path, effects: str, times: int, noise: str = "") -> Decisions:
@@ -50,10 +50,10 @@ def decided(tmp_path: Path, effects: str, times: int, noise: str = "") -> Decisi
 def test_an_effect_is_true_and_found(tmp_path: Path) -> None:
     found = decided(tmp_path, FASTER, 20)
     (rate,) = found.by_id.values()
-    assert (rate.truth, rate.right) == ("reproduced", 1.0)
+    assert (rate.truth, rate.right) == ("confirmed", 1.0)
     assert found.wrong == 0
     (row,) = found.rows
-    assert (row.question, row.truth, row.right) == ("medium-rate", "1 of 1 decidable", 1.0)
+    assert (row.question, row.truth, row.right) == ("disk-rate", "1 of 1 decidable", 1.0)
 
 
 def test_a_mix_without_the_operation_that_is_compared_has_no_latency(tmp_path: Path) -> None:
@@ -67,17 +67,17 @@ def test_a_mix_without_the_operation_that_is_compared_has_no_latency(tmp_path: P
 
 def test_that_another_density_is_the_best_is_a_wrong_claim() -> None:
     """Both have one id: it names what is compared, and not which one is the best."""
-    best = Finding(id="best-density-load", statement="2 VMs are best", verdict="reproduced", why="",
+    best = Finding(id="best-density-load", statement="2 VMs are best", verdict="confirmed", why="",
                    question="best-density")  # fmt: skip
     other = best.model_copy(update={"statement": "1 VM is best"})
     said = iter((best, best, other))
-    drawing = SimpleNamespace(truth=tuple, settings=lambda _seed: ())
-    found = decisions(drawing, lambda _settings: (next(said),), range(2))  # type: ignore[arg-type]
+    drawing = SimpleNamespace(truth=tuple, test_cases=lambda _seed: ())
+    found = decisions(drawing, lambda _test_cases: (next(said),), range(2))  # type: ignore[arg-type]
     (row,) = found.rows
     assert (row.right, row.wrong, found.wrong) == (0.5, 0.5, 1)
 
 
-def test_repetitions_that_end_when_sharp_are_decided_by_confidence_sequences(
+def test_repetitions_that_end_when_precise_are_decided_by_confidence_sequences(
     tmp_path: Path,
 ) -> None:
     """As the analysis of their run decides them: a t test at a look would promise too much."""
@@ -85,14 +85,14 @@ def test_repetitions_that_end_when_sharp_are_decided_by_confidence_sequences(
     file = parse_study(text, "decided.yaml", {})
     seen = foreseen(file, tmp_path, Effects(), Noise())
     decide = decider(seen.plan, Hypotheses.model_validate(file.document.value))
-    found = decide(Drawing(seen.plan, seen.rehearsal).settings(1))
+    found = decide(Drawing(seen.plan, seen.rehearsal).test_cases(1))
     assert {one.test for one in found if one.question} == {SEQUENCE_TEST}
 
 
 def test_effects_of_a_factor_that_does_not_exist_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no factor 'mediun'") as refused:
-        decided(tmp_path, FASTER.replace("medium", "mediun"), 1)
-    assert "medium" in refused.value.remedy
+        decided(tmp_path, FASTER.replace("disk_type", "mediun"), 1)
+    assert "disk_type" in refused.value.remedy
 
 
 def test_more_noise_decides_less(tmp_path: Path) -> None:
@@ -104,10 +104,10 @@ def test_more_noise_decides_less(tmp_path: Path) -> None:
 
 def test_without_effects_there_is_nothing_to_decide_and_claims_are_rare(tmp_path: Path) -> None:
     found = decided(tmp_path, "none", 100)
-    assert [one.truth for one in found.by_id.values()] == ["no claim"]
+    assert [one.truth for one in found.by_id.values()] == ["inconclusive"]
     assert [row.right for row in found.rows] == [None]
     assert found.wrong <= 14  # 5 % and four standard errors
-    assert found.wrong == found.wrong_in.get("medium-rate", 0)
+    assert found.wrong == found.wrong_in.get("disk-rate", 0)
 
 
 def test_the_command_needs_no_host_and_prints_what_is_decided(tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ def test_a_run_does_not_resume_it(tmp_path: Path) -> None:
 
 def test_its_report_claims_nothing_and_says_so_everywhere() -> None:
     measured = eight_repetitions()
-    assert any(one.verdict == "reproduced" for one in measured.findings)
+    assert any(one.verdict == "confirmed" for one in measured.findings)
     disclosed = {"provider": "simulated", "effects": "talk", "noise": {"builds": 0.025}}
     warned = simulated_warnings("simulated", [disclosed])
     summary = measured.model_copy(
@@ -91,7 +91,7 @@ def test_its_report_claims_nothing_and_says_so_everywhere() -> None:
             "headline": f"Simulated: {measured.headline}",
         }
     )
-    assert {one.verdict for one in summary.findings} == {"no claim"}
+    assert {one.verdict for one in summary.findings} == {"inconclusive"}
     text = page.render(summary)
     assert f"<title>{summary.study}: Simulated: " in text
     assert "simulated: nothing was measured" in text

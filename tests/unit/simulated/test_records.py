@@ -32,9 +32,9 @@ ssh: {user: nobody}
 hosts:
   - {name: m, address: 192.0.2.1, cores: 4, memory: 16 GiB, roles: [master, client]}
   - &worker {name: w1, address: 192.0.2.2, cores: 8, memory: 16 GiB, roles: [worker],
-     disks: [{path: /data/1, medium: hdd}, {path: /data/2, medium: flash}]}
+     disks: [{path: /data/1, disk_type: hdd}, {path: /data/2, disk_type: flash}]}
   - {<<: *worker, name: w2, address: 192.0.2.3}
-factors: {vms_per_host: [0], medium: [hdd, flash]}
+factors: {vms_per_host: [0], disk_type: [hdd, flash]}
 stack: {replication: 2}
 workloads:
   - testdfsio: {modes: [write, random], files: 8, file_size: 128 MiB, read_size: 1 MiB}
@@ -113,7 +113,7 @@ def test_real_readers_understand_every_file(root: Path, records: dict[str, Manif
 
 def test_littles_law_holds_in_the_records(root: Path, records: dict[str, Manifest]) -> None:
     """N = X (R + Z): the time of all threads is in the logs, second by second."""
-    closed = [one for one in records.values() if getattr(one.setting, "is_saturation", False)]
+    closed = [one for one in records.values() if getattr(one.test_case, "is_saturation", False)]
     assert len(closed) == 2
     for manifest in closed:
         raw = root / "records" / manifest.trial / "raw"
@@ -123,18 +123,18 @@ def test_littles_law_holds_in_the_records(root: Path, records: dict[str, Manifes
             lasted_s = sum(row.length_s for row in rows)
             for row in rows:
                 spent_s += sum(value * count for value, count in row.histogram().counts) / 1e6
-        assert spent_s / lasted_s == pytest.approx(manifest.setting.threads, rel=0.01)
+        assert spent_s / lasted_s == pytest.approx(manifest.test_case.threads, rel=0.01)
 
 
 def test_random_reads_are_faster_from_flash(root: Path, records: dict[str, Manifest]) -> None:
     rates = {
-        manifest.topology.arm.medium: parse_io_part(
+        manifest.topology.variant.disk_type: parse_io_part(
             (root / "records" / trial / "raw/io/part-00000").read_bytes(), "part-00000"
         )
         .rows[0]
         .throughput_per_stream_mib_s
         for trial, manifest in records.items()
-        if manifest.setting_id == "testdfsio-random-n8"
+        if manifest.test_case_id == "testdfsio-random-n8"
     }
     assert rates["flash"] > 1.5 * rates["hdd"]
 
@@ -143,7 +143,7 @@ def test_operations_wait_where_the_model_cannot_carry_the_rate(
     root: Path, records: dict[str, Manifest]
 ) -> None:
     for percent, waits in (("at50pct", False), ("at90000ps", True)):
-        trials = [name for name, one in records.items() if one.setting_id.endswith(percent)]
+        trials = [name for name, one in records.items() if one.test_case_id.endswith(percent)]
         assert len(trials) == 2
         for trial in trials:
             slowest_us = [

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from density_study.workloads.testdfsio import faults as dfsio
-from density_study.workloads.testdfsio.setting import DfsioSetting
+from density_study.workloads.testdfsio.test_case import DfsioTestCase
 from density_study.workloads.ycsb import faults as ycsb
 from density_study.workloads.ycsb.mixes import MIXES
 from density_study.workloads.ycsb.properties import client_arguments, operations_at_most
-from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.test_case import YcsbTestCase
 
 SAMPLES = Path(__file__).parents[2] / "samples"
-MIXED = YcsbSetting(mix="read45-insert55", records=1000, threads=4, duration_s=10)
-LOAD = YcsbSetting(mix="load", records=1067, threads=4)
+MIXED = YcsbTestCase(mix="read45-insert55", records=1000, threads=4, duration_s=10)
+LOAD = YcsbTestCase(mix="load", records=1067, threads=4)
 
 
 def write(folder: Path, text: str) -> None:
@@ -70,7 +70,7 @@ def test_every_mix_sets_all_its_proportions_so_that_no_ycsb_preset_applies() -> 
         assert sum(facts.shares.values()) == pytest.approx(1)
 
 
-DFSIO = DfsioSetting(mode="random", files=6, file_size_mib=64, read_size_bytes=2**20)
+DFSIO = DfsioTestCase(mode="random", files=6, file_size_mib=64, read_size_bytes=2**20)
 
 
 def dfsio_record(folder: Path, tasks: int = 6, size: int = 6 * 64 * 2**20) -> Path:

@@ -138,7 +138,7 @@ before = set(sys.modules)
 import {", ".join(modules)}
 new = {{name.partition(".")[0] for name in set(sys.modules) - before}}
 ours = {{"density_study"}}
-foreign = new - set(sys.stdlib_module_names) - ours  # build settings: a name per platform
+foreign = new - set(sys.stdlib_module_names) - ours  # build test_cases: a name per platform
 print(*sorted(name for name in foreign if not name.startswith("_sysconfigdata")))
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

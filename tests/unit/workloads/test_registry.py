@@ -14,19 +14,19 @@ from density_study.analysis.summarise.analysed_run import labels
 from density_study.cluster.model.errors import InputError
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.study import registry
-from density_study.workloads.study.registry import parse_setting
+from density_study.workloads.study.registry import parse_test_case
 from density_study.workloads.study.study_file import parse_study
 from tests.support.drafts import draft
 
 CODE = """
 from pydantic import Field
 from density_study.workloads.base.metric import MetricKind
-from density_study.workloads.base.setting import Setting, WorkloadSpec
+from density_study.workloads.base.test_case import TestCase, WorkloadSpec
 from density_study.workloads.base.values import ClientRun
 from density_study.workloads.base.workload import Collected, Prepared, WorkloadKind
 
 
-class SleepSetting(Setting):
+class SleepTestCase(TestCase):
     workload: str = "sleep"
     seconds: int
 
@@ -50,23 +50,23 @@ class SleepSetting(Setting):
 class SleepSpec(WorkloadSpec):
     seconds: tuple[int, ...] = Field(description="how long to sleep")
 
-    def settings(self):
-        return tuple(SleepSetting(seconds=seconds) for seconds in self.seconds)
+    def test_cases(self):
+        return tuple(SleepTestCase(seconds=seconds) for seconds in self.seconds)
 
 
 class Sleep:
-    def prepare(self, context, setting):
+    def prepare(self, context, test_case):
         return Prepared(data_set_mib=0.0)
 
-    def run(self, context, setting):
+    def run(self, context, test_case):
         return ()
 
-    def collect(self, context, setting, prepared):
+    def collect(self, context, test_case, prepared):
         return Collected()
 
 
 SLEEP = WorkloadKind(
-    name="sleep", title="Sleep", specs={"sleep": SleepSpec}, setting=SleepSetting, runner=Sleep,
+    name="sleep", title="Sleep", specs={"sleep": SleepSpec}, test_case=SleepTestCase, runner=Sleep,
     metrics=(MetricKind("nap_rate", "naps/s", "naps", "naps for each second"),),
     rate="nap_rate", rate_words="naps per second", rates_title="Naps", rates_caption="By density.",
 )
@@ -123,8 +123,8 @@ def test_a_study_plans_trials_of_a_workload_from_another_package(packages: Path)
     install(packages, "sleep = sleep_workload:SLEEP")
     done = study(packages, STUDY)
     assert done.returncode == 0, done.stderr
-    for setting in ("sleep-10", "sleep-20", "testdfsio-write-n2"):
-        assert done.stdout.count(setting) == 4  # two repetitions of two densities
+    for test_case in ("sleep-10", "sleep-20", "testdfsio-write-n2"):
+        assert done.stdout.count(test_case) == 4  # two repetitions of two densities
 
 
 @pytest.mark.thorough
@@ -140,19 +140,19 @@ def test_its_manifest_is_written_and_read_with_every_knob(packages: Path) -> Non
     before = draft("t1")  # of a study whose model was built without the package
     registry.kinds.cache_clear()
     install(packages, "sleep = sleep_workload:SLEEP")
-    setting = registry.kind_of("sleep").setting.model_validate({"seconds": 10})
-    manifest = before.model_copy(update={"setting": setting, "setting_id": setting.id})
+    test_case = registry.kind_of("sleep").test_case.model_validate({"seconds": 10})
+    manifest = before.model_copy(update={"test_case": test_case, "test_case_id": test_case.id})
     again = Manifest.model_validate_json(manifest.model_dump_json())
-    assert again.setting == setting
-    assert again.setting.table_row() == {"workload": "sleep"}
-    assert labels({setting.id: again.setting}) == {"sleep-10": "Sleep"}
+    assert again.test_case == test_case
+    assert again.test_case.table_row() == {"workload": "sleep"}
+    assert labels({test_case.id: again.test_case}) == {"sleep-10": "Sleep"}
 
 
-def test_without_the_package_its_key_and_settings_are_unknown() -> None:
+def test_without_the_package_its_key_and_test_cases_are_unknown() -> None:
     with pytest.raises(InputError, match="unknown key 'sleep'"):
         parse_study(STUDY, "naps.yaml")
     with pytest.raises(ValueError, match="no workload 'sleep' is registered"):
-        parse_setting({"workload": "sleep", "seconds": 10})
+        parse_test_case({"workload": "sleep", "seconds": 10})
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ _SHARES = ("user", "system", "iowait", "steal", "idle")
 
 def used_percent(idle: float | None, iowait: float | None, steal: float | None) -> float | None:
     """CPU use. Stolen time was never ours, and waiting for a disk is not work: both would inflate the VM
-    arms."""
+    variants."""
     if idle is None or iowait is None or steal is None:
         return None
     return 100.0 - idle - iowait - steal
@@ -43,10 +43,10 @@ def host_used(row: Row) -> float | None:
 
 
 def measured_hosts(rows: Rows) -> Sequence[Row]:
-    """Rows of `host_cpu_usage` with samples after the ramp-up, VMs included. That of a given cluster's
+    """Rows of `host_cpu_usage` with samples after the ramp-up, VMs included. That of an existing cluster's
     client says nothing of the cluster."""
     watched = {node["host"] for node in rows.of("nodes") if _is_member(node)}
-    given = rows.trial["given"]
+    given = rows.trial["existing"]
     return [
         row
         for row in rows.of("host_cpu_usage")

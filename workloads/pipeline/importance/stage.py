@@ -16,7 +16,7 @@ from density_study.workloads.base.client_run import run_client
 from density_study.workloads.base.values import ClientRun
 from density_study.workloads.base.workload import TrialContext
 from density_study.workloads.pipeline.importance.genotypes import matrix, planted
-from density_study.workloads.pipeline.setting import Importance
+from density_study.workloads.pipeline.test_case import Importance
 
 AGENT = "density_study.workloads.pipeline.importance.agent"
 CLIENT = "pipeline-importance"

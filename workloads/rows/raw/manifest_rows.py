@@ -13,9 +13,9 @@ from typing import Any
 
 from density_study.cluster.model.errors import StudyError
 from density_study.workloads.base.values import ClientRun, GuestCpu
-from density_study.workloads.record.given import GivenClient, is_joined
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import closed_records
+from density_study.workloads.record.recorded import ImportedClient, is_joined
 from density_study.workloads.rows.raw.counter_rows import hdfs_row, request_row
 from density_study.workloads.rows.raw.trial_context import (
     clock_offsets,
@@ -28,7 +28,7 @@ Row = dict[str, Any]
 _OF_MANIFEST = ("trial", "study", "run", "repetition", "order", "build", "seed", "state", "isolation",
                 "overhead_pair", "monitored", "overhead_of", "data_set_mib", "total_ram_mib")  # fmt: skip
 _OF_TOPOLOGY = ("provider", "replication")
-_OF_ARM = ("medium", "vms_per_host", "regionservers_per_node")
+_OF_VARIANT = ("disk_type", "vms_per_host", "regionservers_per_node")
 _OF_COLD = ("evicted_bytes", "distinct_bytes_asked", "physical_read_bytes", "physical_write_bytes")
 
 
@@ -64,14 +64,14 @@ def trial_row(manifest: Manifest, answers: Collection[str] = ()) -> Row:
     """A row of `trials`. answers: the trials that are the answers of the run's searches."""
     topology = manifest.topology
     window = manifest.window
-    setting = manifest.setting
+    test_case = manifest.test_case
     return {
         **_fields(manifest, _OF_MANIFEST),
         "overhead_on": _overhead_on(manifest),
         "state_reasons": list(manifest.reasons),
         "imported": manifest.imported is not None,
         "accepted": sorted(manifest.imported.accepted) if manifest.imported else [],
-        **_of_given(manifest),
+        **_of_existing(manifest),
         **cache_row(manifest),
         **network_row(manifest),
         "probe": manifest.probe.number if manifest.probe else None,
@@ -81,15 +81,15 @@ def trial_row(manifest: Manifest, answers: Collection[str] = ()) -> Row:
         and (manifest.probe is None or manifest.trial in answers),
         "topology": topology.name,
         **_fields(topology, _OF_TOPOLOGY),
-        **_fields(topology.arm, _OF_ARM),
+        **_fields(topology.variant, _OF_VARIANT),
         "levels": list(topology.levels.values()),
-        "medium_emulated": any(n.disk.emulated for n in topology.workers if n.disk is not None),
+        "disk_type_emulated": any(n.disk.emulated for n in topology.workers if n.disk is not None),
         "hosts": len(topology.hosts),
         "usd_per_hour": _price(host.usd_per_hour for host in topology.hosts),
         "workers": len(topology.workers),
-        "setting": manifest.setting_id,
-        **setting.table_row(),
-        "warm_up_s": setting.cut_s,
+        "test_case": manifest.test_case_id,
+        **test_case.table_row(),
+        "warm_up_s": test_case.cut_s,
         "window_start_epoch_s": window.start_epoch_s if window else None,
         "window_end_epoch_s": window.end_epoch_s if window else None,
         "prepare_s": manifest.times_s.get("prepare"),
@@ -123,14 +123,14 @@ def _of_fault(manifest: Manifest) -> Row:
     }
 
 
-def _of_given(manifest: Manifest) -> Row:
+def _of_existing(manifest: Manifest) -> Row:
     others = manifest.others
     per_s = 1.0 / others.seconds if others else 0.0
     gone = others.regionservers_gone if others else None
-    unwatched = manifest.disclosure.get("given", {}).get("unwatched")
+    unwatched = manifest.disclosure.get("existing", {}).get("unwatched")
     requests, vcore_s = (others.hbase_requests, others.yarn_vcore_s) if others else (None, None)
     return {
-        "given": is_joined(manifest.topology),
+        "existing": is_joined(manifest.topology),
         "others_requests_s": None if requests is None else requests * per_s,
         "others_vcores": None if vcore_s is None else vcore_s * per_s,
         "regionservers_gone": None if gone is None else len(gone),
@@ -154,7 +154,7 @@ def cache_row(manifest: Manifest) -> Row:
         # a load reads nothing
         "reads_tier": caches is not None
         and caches.declared is not None
-        and not getattr(manifest.setting, "is_load", False),
+        and not getattr(manifest.test_case, "is_load", False),
         **_fields(caches, counters),
         "cache_evictions": caches.evictions if caches else None,
     }
@@ -262,10 +262,10 @@ def client_rows(manifest: Manifest) -> Iterator[Row]:
         }
 
 
-def _threads(manifest: Manifest, client: ClientRun | GivenClient) -> int | None:
+def _threads(manifest: Manifest, client: ClientRun | ImportedClient) -> int | None:
     """Threads of one client; of a record that others made, all clients have the same number."""
     if not isinstance(client, ClientRun):
-        return getattr(manifest.setting, "threads", None)
+        return getattr(manifest.test_case, "threads", None)
     given = next((value for flag, value in pairwise(client.argv) if flag == "-threads"), "")
     return int(given) if given.isdecimal() else None
 

@@ -151,5 +151,5 @@ def _expected(manifest: Manifest) -> Iterator[tuple[str, str, str, TrialFacts]]:
         yield monitor.kind, monitor.host, monitor.file, facts
     for client in manifest.clients:
         facts = facts_of(manifest, host_of_client(manifest, client))
-        for kind, pattern in manifest.setting.raw_files(client):
+        for kind, pattern in manifest.test_case.raw_files(client):
             yield kind, client.name, pattern, facts

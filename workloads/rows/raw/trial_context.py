@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from density_study.workloads.base.values import ClientRun, ClockOffset
-    from density_study.workloads.record.given import GivenClient
     from density_study.workloads.record.manifest import Manifest
+    from density_study.workloads.record.recorded import ImportedClient
 
 
 @dataclass(frozen=True)
@@ -60,13 +60,13 @@ def facts_of(
         window=(window.start_epoch_s, window.end_epoch_s) if window and has_time else None,
         clock_offset_s=clock_offsets(manifest.clock).get(host or "", 0.0),
         period_s=period_s,
-        warm_up_s=getattr(manifest.setting, "cut_s", 0.0),
+        warm_up_s=getattr(manifest.test_case, "cut_s", 0.0),
         scopes=node_scopes(manifest),
         time_zone=time_zone,
     )
 
 
-def host_of_client(manifest: Manifest, client: ClientRun | GivenClient) -> str | None:
+def host_of_client(manifest: Manifest, client: ClientRun | ImportedClient) -> str | None:
     """The host that the client ran on; None if it is not known."""
     node = getattr(client, "node", None)  # of a client of ours
     hosts = (one.host for one in manifest.topology.nodes if one.name == node)

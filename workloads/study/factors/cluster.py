@@ -1,5 +1,5 @@
 """`factors.cluster`: clusters that stand already, compared by name. Nothing is built for a level: it is a
-topology of its own (`existing_spec.given_clusters`)."""
+topology of its own (`existing_spec.existing_clusters`)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from density_study.workloads.study.factors.factor import Factor, LevelName
 
 
 class Cluster(Factor[ClusterSpec]):
-    """Density, medium and RegionServers of a given cluster are facts about it, and only declared."""
+    """Density, disk type and RegionServers of an existing cluster are facts about it, and only declared."""
 
     name = "cluster"
     key = (
@@ -20,13 +20,13 @@ class Cluster(Factor[ClusterSpec]):
         Field(
             None,
             min_length=2,
-            description="Given clusters to compare, by name, with provider `existing`, which has no other "
+            description="Existing clusters to compare, by name, with provider `existing`, which has no other "
             "factor. The first one is the baseline.",
         ),
     )
     is_named = False
     about = "unknown"
-    carries = ("vms_per_host", "regionservers_per_node", "medium")
+    carries = ("vms_per_host", "regionservers_per_node", "disk_type")
 
     def pairs(self, given: Mapping[str, ClusterSpec]) -> Iterator[tuple[str, ClusterSpec]]:
         yield from dict(given).items()

@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.configuration import (
     DAEMON_KINDS,
     SITES,
@@ -19,6 +18,7 @@ from density_study.cluster.model.configuration import (
     Jvm,
     Site,
 )
+from density_study.cluster.model.variant import Variant
 from density_study.cluster.render.settable import (
     HEAP_SHARES,
     flag_fault,
@@ -90,7 +90,7 @@ class BlockCacheSpec(Frozen):
 
     place: Literal["off-heap", "flash", "hdd"] = Field(
         description="`off-heap`: memory, which is taken from the heap's share. `flash` or `hdd`: a file on a "
-        "disk of that medium."
+        "disk of that type."
     )
     size: SizeMib = Field(description="Size of the cache of each RegionServer.")
 
@@ -170,8 +170,8 @@ class Configurations(Factor[ConfigurationSpec]):
     ) -> Iterator[tuple[str, ConfigurationSpec]]:
         yield from dict(given).items()
 
-    def apply(self, arm: Arm, level: ConfigurationSpec) -> Arm:
-        return replace(arm, configuration=level.configuration())
+    def apply(self, variant: Variant, level: ConfigurationSpec) -> Variant:
+        return replace(variant, configuration=level.configuration())
 
 
 CONFIGURATION = Configurations()

@@ -1,6 +1,6 @@
 """`Factor`: one thing in which the clusters of a study may differ. `registry.OURS` is the list of them.
 
-An arm is one level of every factor. Findings compare two arms that differ in one factor alone.
+A variant is one level of every factor. Findings compare two variants that differ in one factor alone.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
-from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.topology import Topology
+from density_study.cluster.model.variant import Variant
 from density_study.workloads.base.checked import like
 
 L = TypeVar("L")
@@ -44,13 +44,13 @@ class StudyOfFactors(Protocol):
     def factors(self) -> Any: ...
     @property
     def stack(self) -> Any: ...
-    def settings(self) -> Sequence[Any]: ...
+    def test_cases(self) -> Sequence[Any]: ...
 
 
 class Factor(ABC, Generic[L]):
-    """A factor: its key in a study, what its levels do to an arm, and how findings speak of them.
+    """A factor: its key in a study, what its levels do to a variant, and how findings speak of them.
 
-    The methods are those of a factor whose levels are values of the arm's field of the same name. A factor
+    The methods are those of a factor whose levels are values of the variant's field of the same name. A factor
     whose levels have names in a topology's name (`is_named`) has at least `pairs` and `apply` of its own.
     """
 
@@ -59,11 +59,11 @@ class Factor(ABC, Generic[L]):
     key: ClassVar[tuple[Any, Any]]
     """Type and pydantic field of that key."""
     is_named: ClassVar[bool] = True
-    """Whether its levels are in `Arm.levels`, and so in the names of topologies."""
+    """Whether its levels are in `Variant.levels`, and so in the names of topologies."""
     effect: ClassVar[str] = ""
     """Begins the names of its families of findings; empty: its own name."""
     expected: ClassVar[Expected] = CHEAPER
-    about: ClassVar[Literal["density", "media", "unknown"]] = "media"
+    about: ClassVar[Literal["density", "disk_types", "unknown"]] = "disk_types"
     """Whose obstacles apply to its findings: those of nodes, of disks, or only of unknown trials."""
     has_baseline: ClassVar[bool] = True
     """Whether every later level is compared with the first one; otherwise only the highest with the lowest,
@@ -80,10 +80,10 @@ class Factor(ABC, Generic[L]):
         for level in given:
             yield str(level), level
 
-    def apply(self, arm: Arm, level: L) -> Arm:
-        """The arm at this level."""
+    def apply(self, variant: Variant, level: L) -> Variant:
+        """The variant at this level."""
         changed: dict[str, Any] = {self.name: level}
-        return replace(arm, **changed)
+        return replace(variant, **changed)
 
     def check(self, study: StudyOfFactors) -> None:
         """FaultyKeyError for what the study may not say together with this factor. Also called for a study
@@ -93,7 +93,7 @@ class Factor(ABC, Generic[L]):
         """InputError for what the software of this machine does not take. Called before anything starts."""
 
     def obstacle(self, level: str) -> str | None:
-        """Why arms at this level support no claim."""
+        """Why variants at this level support no claim."""
         return None
 
     def words(self, level: Level, noun: str) -> str:

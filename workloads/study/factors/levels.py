@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import create_model, model_validator
 
-from density_study.cluster.model.arm import Arm
+from density_study.cluster.model.variant import Variant
 from density_study.workloads.base.checked import FaultyKeyError, no_duplicates
 from density_study.workloads.base.values import Frozen
 from density_study.workloads.study.factors.factor import Factor
 from density_study.workloads.study.factors.registry import factors
 
 L = TypeVar("L")
-_ANY_ARM = Arm(1, 1, "flash")
+_ANY_VARIANT = Variant(1, 1, "flash")
 
 
 class _Factors(Frozen):
@@ -46,32 +46,34 @@ class _Factors(Frozen):
         return tuple(self.of(factors()[factor]))
 
     @property
-    def arms_per_medium(self) -> int:
-        return prod(max(1, len(self.levels(name))) for name in factors() if name != "medium")
+    def variants_per_disk_type(self) -> int:
+        return prod(max(1, len(self.levels(name))) for name in factors() if name != "disk_type")
 
-    def arms(self, first: Arm) -> Iterator[Arm]:
+    def variants(self, first: Variant) -> Iterator[Variant]:
         """`first` at every combination of levels that have names; itself where the study has none of them."""
-        arms = [first]
+        variants = [first]
         for factor in factors().values():
             if factor.is_named and (levels := self.of(factor)):
-                arms = [
-                    replace(factor.apply(arm, level), levels={**arm.levels, factor.name: name})
-                    for arm in arms
+                variants = [
+                    replace(
+                        factor.apply(variant, level), levels={**variant.levels, factor.name: name}
+                    )
+                    for variant in variants
                     for name, level in levels.items()
                 ]
-        yield from arms
+        yield from variants
 
 
 def _check_differ(factor: Factor[L], levels: Mapping[str, L]) -> None:
-    made: dict[str, Arm] = {}
+    made: dict[str, Variant] = {}
     for name, level in levels.items():
-        arm = factor.apply(_ANY_ARM, level)
+        variant = factor.apply(_ANY_VARIANT, level)
         for earlier, other in made.items():
-            if arm == other:
+            if variant == other:
                 raise FaultyKeyError(
                     f"{name} is the same as {earlier}: there is nothing to compare", factor.name
                 )
-        made[name] = arm
+        made[name] = variant
 
 
 if TYPE_CHECKING:

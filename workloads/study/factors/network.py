@@ -1,4 +1,4 @@
-"""`factors.network`: what an arm makes of its nodes' network. Faults are ValueErrors."""
+"""`factors.network`: what a variant makes of its nodes' network. Faults are ValueErrors."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.network import UNCHANGED, Network, Shaper
+from density_study.cluster.model.variant import Variant
 from density_study.cluster.providers.provider import provider_of
 from density_study.workloads.base.checked import FaultyKeyError, no_duplicates
 from density_study.workloads.base.quantity import magnitude, milliseconds, percent, written_in
@@ -184,7 +184,7 @@ NetworkLevel = Annotated[
 
 
 class Networks(Factor[Network]):
-    """What an arm makes of its nodes' network."""
+    """What a variant makes of its nodes' network."""
 
     name = "network"
     key = (
@@ -209,8 +209,8 @@ class Networks(Factor[Network]):
             else:
                 yield level, UNCHANGED
 
-    def apply(self, arm: Arm, level: Network) -> Arm:
-        return replace(arm, network=level)
+    def apply(self, variant: Variant, level: Network) -> Variant:
+        return replace(variant, network=level)
 
     def check(self, study: StudyOfFactors) -> None:
         """Nodes have a network interface that the study may change."""

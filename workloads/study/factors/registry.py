@@ -10,8 +10,8 @@ from typing import Any
 from density_study.cluster.plugins import unusable, values_of
 from density_study.workloads.study.factors.cluster import CLUSTER
 from density_study.workloads.study.factors.configuration import CONFIGURATION
+from density_study.workloads.study.factors.disk_type import DISK_TYPE
 from density_study.workloads.study.factors.factor import Factor
-from density_study.workloads.study.factors.medium import MEDIUM
 from density_study.workloads.study.factors.network import NETWORK
 from density_study.workloads.study.factors.regionservers_per_node import REGIONSERVERS_PER_NODE
 from density_study.workloads.study.factors.stack import STACK
@@ -20,9 +20,9 @@ from density_study.workloads.study.factors.tier import TIER
 from density_study.workloads.study.factors.vms_per_host import VMS_PER_HOST
 
 OURS: tuple[Factor[Any], ...] = (
-    CLUSTER,  # first: what given clusters differ in otherwise is only declared
+    CLUSTER,  # first: what existing clusters differ in otherwise is only declared
     VMS_PER_HOST,
-    MEDIUM,
+    DISK_TYPE,
     REGIONSERVERS_PER_NODE,
     STORE,
     STACK,
@@ -52,7 +52,7 @@ def known_factor(name: str) -> str:
 
 
 def held_equal(compared: str) -> tuple[str, ...]:
-    """The factors on which the arms of a comparison agree: all others. Density and medium of given clusters
+    """The factors on which the variants of a comparison agree: all others. Density and disk type of existing clusters
     are facts about them, which differ along with the cluster."""
     along = factors()[compared].carries
     return tuple(

@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.topology import Jit
+from density_study.cluster.model.variant import Variant
 from density_study.cluster.model.versions import HADOOP, HBASE, Versions, vendor_fault
 from density_study.cluster.stack.java import OLDEST, fault_of
 from density_study.workloads.base.checked import FaultyKeyError, like
@@ -117,8 +117,8 @@ class Stack(Factor[StackLevel]):
         for level in given:
             yield level.name, level
 
-    def apply(self, arm: Arm, level: StackLevel) -> Arm:
-        return replace(arm, versions=level.over(arm.versions))
+    def apply(self, variant: Variant, level: StackLevel) -> Variant:
+        return replace(variant, versions=level.over(variant.versions))
 
     def check(self, study: StudyOfFactors) -> None:
         """Each version of Hadoop runs on its Java."""

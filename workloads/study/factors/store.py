@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.store import (
     DEFAULT,
     Durability,
@@ -17,6 +16,7 @@ from density_study.cluster.model.store import (
     stores,
     words_of,
 )
+from density_study.cluster.model.variant import Variant
 from density_study.workloads.base.values import Frozen
 from density_study.workloads.study.factors.factor import Factor, Level
 
@@ -88,8 +88,8 @@ class Stores(Factor[StoreSpec]):
         for spec in given:
             yield spec.store.level, spec
 
-    def apply(self, arm: Arm, level: StoreSpec) -> Arm:
-        return replace(arm, store=level.store)
+    def apply(self, variant: Variant, level: StoreSpec) -> Variant:
+        return replace(variant, store=level.store)
 
     def words(self, level: Level, noun: str) -> str:
         return words_of(str(level))

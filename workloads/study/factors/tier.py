@@ -9,8 +9,8 @@ from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.configuration import BlockCache, Configuration
+from density_study.cluster.model.variant import Variant
 from density_study.cluster.render.settable import SHORT_CIRCUIT
 from density_study.workloads.base.checked import FaultyKeyError
 from density_study.workloads.base.quantity import SizeMib
@@ -22,7 +22,7 @@ from density_study.workloads.study.factors.configuration import (
 )
 from density_study.workloads.study.factors.factor import Factor, StudyOfFactors
 from density_study.workloads.testdfsio.modes import READS
-from density_study.workloads.testdfsio.setting import DfsioSetting
+from density_study.workloads.testdfsio.test_case import DfsioTestCase
 
 PMEM, EMULATED = "pmem", "emulated"
 _KINDS = ("offheap", "file", "mmap", "pmem", "hdfs_pmem")
@@ -35,7 +35,7 @@ class TierSpec(Frozen):
         None, description="Memory beside the heap, which is taken from the heap's share: its size."
     )
     file: Literal["flash", "hdd"] | None = Field(
-        None, description="A file on a disk of that medium, read through the page cache."
+        None, description="A file on a disk of that type, read through the page cache."
     )
     mmap: Literal["flash", "hdd"] | None = Field(None, description="The same, mapped into memory.")
     pmem: Literal["emulated"] | None = Field(
@@ -46,7 +46,7 @@ class TierSpec(Frozen):
     hdfs_pmem: Literal["emulated"] | None = Field(
         None,
         description="HDFS's cache in persistent memory, for the reads of TestDFSIO, which alone runs in this "
-        "arm. `emulated`: as with `pmem`.",
+        "variant. `emulated`: as with `pmem`.",
     )
     size: SizeMib | None = Field(
         None, description="Size of the cache of each RegionServer, or DataNode."
@@ -94,9 +94,9 @@ class TierSpec(Frozen):
             return BlockCache("off-heap", self.mib)
         if self.pmem:
             return BlockCache("pmem", self.mib)
-        medium = self.file or self.mmap
-        assert medium is not None
-        return BlockCache(medium, self.mib, mapped=self.mmap is not None)
+        disk_type = self.file or self.mmap
+        assert disk_type is not None
+        return BlockCache(disk_type, self.mib, mapped=self.mmap is not None)
 
 
 TierLevel = Annotated[
@@ -141,8 +141,10 @@ class Tiers(Factor[TierSpec | None]):
         for level in given:
             yield (level.name, level) if isinstance(level, TierSpec) else (level, None)
 
-    def apply(self, arm: Arm, level: TierSpec | None) -> Arm:
-        return replace(arm, configuration=level.over(arm.configuration)) if level else arm
+    def apply(self, variant: Variant, level: TierSpec | None) -> Variant:
+        return (
+            replace(variant, configuration=level.over(variant.configuration)) if level else variant
+        )
 
     def check(self, study: StudyOfFactors) -> None:
         """A configuration has no cache of its own, and somebody reads what HDFS caches."""
@@ -172,7 +174,7 @@ TIER = Tiers()
 def _check_hdfs_cache(
     study: StudyOfFactors, index: int, configurations: Mapping[str, ConfigurationSpec]
 ) -> None:
-    if not any(isinstance(s, DfsioSetting) and s.mode in READS for s in study.settings()):
+    if not any(isinstance(s, DfsioTestCase) and s.mode in READS for s in study.test_cases()):
         raise FaultyKeyError(
             "only reads of TestDFSIO use it, and the study has none; add testdfsio with the mode read",
             *("factors", "tier", index, "hdfs_pmem"),

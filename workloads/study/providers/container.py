@@ -40,7 +40,7 @@ class ContainerRules(ProviderRules):
         check_workers(study)
 
     def parts(self, study: StudyKeys) -> tuple[ContainerHost, ...]:
-        """How each host carries the workers of the densest arm, a master and a client. ValueError if the
+        """How each host carries the workers of the densest variant, a master and a client. ValueError if the
         network is too small."""
         spec = study.containers or ContainersSpec()
         return spec.carried(len(study.hosts), 2 + max(study.factors.vms_per_host))

@@ -79,12 +79,15 @@ def _check_declared(host: HostSpec, index: int) -> None:
     """A plan does not contact libvirt hosts, so that it cannot resolve `auto`."""
     values: dict[tuple[str | int, ...], object] = {("cores",): host.cores, ("memory",): host.memory}
     for number, disk in enumerate(host.disks):
-        values |= {("disks", number, "path"): disk.path, ("disks", number, "medium"): disk.medium}
+        values |= {
+            ("disks", number, "path"): disk.path,
+            ("disks", number, "disk_type"): disk.disk_type,
+        }
     for key, value in values.items():
         if value == "auto":
             raise FaultyKeyError(
                 f"host {host.name!r}: {key[-1]} is auto; with provider libvirt a plan contacts no host, so "
-                "write the actual value (guests verify the medium before the first trial)",
+                "write the actual value (guests verify the disk type before the first trial)",
                 *("hosts", index, *key),
             )
     for number, disk in enumerate(host.disks):

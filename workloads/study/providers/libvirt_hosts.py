@@ -82,10 +82,10 @@ def _uri(study: StudyKeys, spec: HostSpec, known_hosts: str) -> str:
 
 
 def _disk(spec: DiskSpec) -> Disk:
-    assert spec.medium != "auto"  # validated with the study
+    assert spec.disk_type != "auto"  # validated with the study
     if spec.limits is None:
-        return Disk(spec.path, spec.medium)
-    return Disk(spec.path, spec.medium, True, IoLimits(**spec.limits.model_dump()))
+        return Disk(spec.path, spec.disk_type)
+    return Disk(spec.path, spec.disk_type, True, IoLimits(**spec.limits.model_dump()))
 
 
 def _masters(study: StudyKeys, host: HostSpec) -> int:

@@ -89,7 +89,7 @@ class ProviderRules:
         several = [n for n in study.factors.regionservers_per_node if n > 1]
         if several and 0 not in study.factors.vms_per_host:
             raise FaultyKeyError(
-                f"regionservers_per_node {several[0]} is the control arm on the bare host (a {noun} has one "
+                f"regionservers_per_node {several[0]} is the control variant on the bare host (a {noun} has one "
                 "RegionServer); add 0 to vms_per_host, or remove it",
                 *("factors", "regionservers_per_node"),
             )
@@ -101,7 +101,7 @@ def check_workers(study: StudyKeys) -> None:
     if study.stack.replication > workers:
         raise FaultyKeyError(
             f"stack.replication {study.stack.replication} exceeds the {workers} worker(s) of the "
-            "smallest arm; all arms need the same replication",
+            "smallest variant; all variants need the same replication",
             *REPLICATION,
         )
 

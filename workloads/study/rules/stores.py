@@ -59,7 +59,7 @@ def _check_provider(study: StudyKeys, store: Store, key: tuple[str, ...]) -> Non
         )
     if study.existing is not None and store != default_store():
         raise FaultyKeyError(
-            "the durability of a given cluster is what its administrators set", *key
+            "the durability of an existing cluster is what its administrators set", *key
         )
     if not store.embedded:
         return
@@ -80,8 +80,8 @@ def _check_provider(study: StudyKeys, store: Store, key: tuple[str, ...]) -> Non
 
 def _check_endpoint(store: Store, endpoint: EndpointSpec, key: tuple[str, ...]) -> None:
     """ValueError if the store that stands cannot be reached as the study says."""
-    if not store.given:
-        known = ", ".join(name for name, kind in stores().items() if kind.given)
+    if not store.existing:
+        known = ", ".join(name for name, kind in stores().items() if kind.existing)
         raise FaultyKeyError(f"existing.endpoint needs one of the stores {known}", *key)
     why, faulty = cluster_store(store).endpoint_fault(endpoint.endpoint)
     if why:

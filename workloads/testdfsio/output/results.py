@@ -15,7 +15,7 @@ from typing import Any
 
 from density_study.workloads.base.parsing import Ledger, Line, Parsed, RejectedError, decimal, whole
 
-# The tool's name of a test to a setting's mode (`DfsioMode`).
+# The tool's name of a test to a test case's mode (`DfsioMode`).
 MODES: Mapping[str, str] = MappingProxyType(
     {
         "write": "write",
@@ -42,7 +42,7 @@ _WRONG_BY_1000 = "Total Throughput mb/sec"  # of older releases: MiB over millis
 
 @dataclass(frozen=True)
 class DfsioResult:
-    """One block. `type` is the tool's name of the test, `mode` the setting's; `line` its header's."""
+    """One block. `type` is the tool's name of the test, `mode` the test case's; `line` its header's."""
 
     line: int
     type: str

@@ -23,15 +23,15 @@ from density_study.workloads.ycsb.properties import (
     client_name,
     table_on,
 )
-from density_study.workloads.ycsb.setting import YcsbSetting
 from density_study.workloads.ycsb.table_tool import table_tool
+from density_study.workloads.ycsb.test_case import YcsbTestCase
 
 READ_BACK_ROWS_S = 1000.0
 """Rows that are read back per second at least, which bounds how long it may take."""
 
 
 def injecting(
-    context: TrialContext, setting: YcsbSetting, fault: Fault, lasting: LastingFault | None
+    context: TrialContext, test_case: YcsbTestCase, fault: Fault, lasting: LastingFault | None
 ) -> Deed:
     """What does it to the victims when their time has come."""
     do = (
@@ -39,7 +39,7 @@ def injecting(
         if lasting is None
         else lasting.begin
     )
-    return Deed(do, setting.warm_up_s + fault.at_s, setting.warm_up_client_s)
+    return Deed(do, test_case.warm_up_s + fault.at_s, test_case.warm_up_client_s)
 
 
 def _kill(context: TrialContext, fault: Fault, victims: Sequence[ProcessId]) -> None:
@@ -69,14 +69,14 @@ def _machines(topology: AnyTopology, victims: Sequence[ProcessId]) -> Iterator[l
     yield from groups.values()
 
 
-def rows_after(context: TrialContext, setting: YcsbSetting) -> dict[str, Any]:
+def rows_after(context: TrialContext, test_case: YcsbTestCase) -> dict[str, Any]:
     """Rows that clients know to be in the table (loaded, and acknowledged inserts), and how many of them are
     found there, each by its key; and keys of some that are not.
 
     StudyError if a client's log of its inserts does not agree with its summary.
     """
-    ranges = [f"0 {setting.records - 1} 1"]
-    for number in range(1, setting.clients + 1):
+    ranges = [f"0 {test_case.records - 1} 1"]
+    for number in range(1, test_case.clients + 1):
         logged = _acknowledged(context, number)
         if logged:
             ranges += logged
@@ -84,8 +84,8 @@ def rows_after(context: TrialContext, setting: YcsbSetting) -> dict[str, Any]:
     node = context.cluster.topology.client
     numbers = record / "logs" / "acknowledged.txt"
     context.transport.put(node, "".join(f"{line}\n" for line in ranges), numbers)
-    order = ("--digits", str(KEY_DIGITS)) if setting.insert_order == "ordered" else ()
-    verb = ("read-back", "--table", table_on(context.cluster, setting),
+    order = ("--digits", str(KEY_DIGITS)) if test_case.insert_order == "ordered" else ()
+    verb = ("read-back", "--table", table_on(context.cluster, test_case),
             "--numbers", str(context.at(numbers, node)), *order)  # fmt: skip
     rows = sum(map(_size, ranges))
     (back,) = table_tool(context, "rows-after", verb, more_s=rows / READ_BACK_ROWS_S)

@@ -22,11 +22,11 @@ def victims_nodes(topology: Placed, kill: Killed) -> frozenset[str] | None:
     return frozenset(node.name for node in topology.nodes if hosts and node.host == hosts[-1])
 
 
-def cannot_recover(setting_id: str, fault: Fault, topology: AnyTopology) -> InputError | None:
+def cannot_recover(test_case_id: str, fault: Fault, topology: AnyTopology) -> InputError | None:
     """Why the cluster could not work without what is killed; None if it can."""
     if isinstance(topology, ExistingTopology):
         return InputError(
-            f"{setting_id}: nothing is done to a given cluster.",
+            f"{test_case_id}: nothing is done to an existing cluster.",
             "fault",
             "remove `fault`, or let the study build a cluster.",
             ("workloads",),
@@ -36,7 +36,7 @@ def cannot_recover(setting_id: str, fault: Fault, topology: AnyTopology) -> Inpu
         return None
     why, remedy = found
     return InputError(
-        f"{setting_id}: {why}.",
+        f"{test_case_id}: {why}.",
         "fault",
         f"{remedy}; or remove `fault`.",
         ("factors", "vms_per_host"),

@@ -26,7 +26,7 @@ class Binding:
 def binding_of(cluster: Cluster) -> Binding:
     topology = cluster.topology
     store = store_of(topology)
-    if topology.given is not None and topology.given.endpoint is not None:
+    if topology.existing is not None and topology.existing.endpoint is not None:
         properties: Mapping[str, str] = endpoint_properties(topology)
     else:
         where = Where(

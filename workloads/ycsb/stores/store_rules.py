@@ -1,4 +1,4 @@
-"""What a setting may ask of a store. Pure."""
+"""What a test case may ask of a store. Pure."""
 
 from __future__ import annotations
 
@@ -8,41 +8,47 @@ from density_study.cluster.stores.store import Rows, store_of
 from density_study.workloads.ycsb.parameters import YcsbParameters
 
 
-def check_store(setting: YcsbParameters, topology: AnyTopology) -> None:
-    """InputError if the store cannot do the setting honestly."""
+def check_store(test_case: YcsbParameters, topology: AnyTopology) -> None:
+    """InputError if the store cannot do the test case honestly."""
     store = store_of(topology)
     title = store.title
-    if setting.client.connections != 1 and "client" not in store.offers:
-        raise _refused(setting, f"only HBase's client shares connections, not {title}'s", "client")
-    if setting.variants is not None and "genomics" not in store.offers:
-        raise _refused(setting, f"the variant store is of HBase alone, not of {title}", "genomics")
-    if store.embedded and setting.clients > 1:
-        raise _refused(setting, f"{title} is open in one client process at a time", "clients")
-    if topology.given is None:
-        row = setting.row
-        store.check_rows(Rows(setting.id, setting.records, row.fields, row.field_length), topology)
+    if test_case.client.connections != 1 and "client" not in store.offers:
+        raise _refused(
+            test_case, f"only HBase's client shares connections, not {title}'s", "client"
+        )
+    if test_case.variants is not None and "genomics" not in store.offers:
+        raise _refused(
+            test_case, f"the variant store is of HBase alone, not of {title}", "genomics"
+        )
+    if store.embedded and test_case.clients > 1:
+        raise _refused(test_case, f"{title} is open in one client process at a time", "clients")
+    if topology.existing is None:
+        row = test_case.row
+        store.check_rows(
+            Rows(test_case.id, test_case.records, row.fields, row.field_length), topology
+        )
 
 
-def store_obstacle(setting: YcsbParameters, topology: AnyTopology) -> InputError | None:
-    """Why the setting is left out on this topology: it moves regions, or kills daemons of Hadoop, or scans a
+def store_obstacle(test_case: YcsbParameters, topology: AnyTopology) -> InputError | None:
+    """Why the test case is left out on this topology: it moves regions, or kills daemons of Hadoop, or scans a
     store that has no order."""
     store = topology.store
-    if setting.mix_facts.shares["scan"] and not store.ordered:
+    if test_case.mix_facts.shares["scan"] and not store.ordered:
         return InputError(
-            f"{setting.id}: {store.title} places rows by a hash of their keys: it has no scan from a key on.",
+            f"{test_case.id}: {store.title} places rows by a hash of their keys: it has no scan from a key on.",
             "mixes",
-            f"remove mix {setting.mix}, or let the study have a store that scans, too.",
+            f"remove mix {test_case.mix}, or let the study have a store that scans, too.",
             ("workloads",),
         )
-    key = "noisy_neighbour" if setting.has_neighbour else "fault"
-    if key in store.offers or not (setting.has_neighbour or setting.fault):
+    key = "noisy_neighbour" if test_case.has_neighbour else "fault"
+    if key in store.offers or not (test_case.has_neighbour or test_case.fault):
         return None
-    return _refused(setting, f"{store.title} has no RegionServers for it", key)
+    return _refused(test_case, f"{store.title} has no RegionServers for it", key)
 
 
-def _refused(setting: YcsbParameters, why: str, key: str) -> InputError:
+def _refused(test_case: YcsbParameters, why: str, key: str) -> InputError:
     return InputError(
-        f"{setting.id}: {why}.",
+        f"{test_case.id}: {why}.",
         key,
         f"remove `{key}`, or the store.",
         ("workloads",),

@@ -23,8 +23,8 @@ from density_study.cluster.stores.store import store_of
 from density_study.workloads.base.client_run import require_success, run_client
 from density_study.workloads.base.workload import TrialContext
 from density_study.workloads.ycsb.properties import KEY_DIGITS, table_of
-from density_study.workloads.ycsb.setting import YcsbSetting
 from density_study.workloads.ycsb.stores.bindings import binding_of
+from density_study.workloads.ycsb.test_case import YcsbTestCase
 
 TIMEOUT_S = 600.0
 LIMIT_DEVIATIONS = 5.0
@@ -47,14 +47,14 @@ def store_command(
 
 
 def store_tool(
-    context: TrialContext, setting: YcsbSetting, name: str, *commands: str
+    context: TrialContext, test_case: YcsbTestCase, name: str, *commands: str
 ) -> dict[str, Any]:
     """Run `commands` in order; returns the result of the last. StudyError if one fails.
 
     The record keeps the output as logs/<name>.out and .err.
     """
-    shape = _shape(setting, len(context.cluster.topology.workers))
-    command = store_command(context.cluster, name, table_of(setting), *commands, shape=shape)
+    shape = _shape(test_case, len(context.cluster.topology.workers))
+    command = store_command(context.cluster, name, table_of(test_case), *commands, shape=shape)
     run = run_client(context, command, TIMEOUT_S, folder="logs")
     require_success(context, run, f"preparing the store ({', '.join(commands)})")
     stdout = (context.record.root / run.stdout).read_text(encoding="utf-8")
@@ -74,29 +74,29 @@ def _lines(context: TrialContext, daemon: str, texts: Sequence[str]) -> int:
     )
 
 
-def _shape(setting: YcsbSetting, workers: int) -> dict[str, str]:
+def _shape(test_case: YcsbTestCase, workers: int) -> dict[str, str]:
     """In YCSB's properties; `tablets`: as many as HBase's table has regions."""
     return {
-        "fieldcount": str(setting.row.fields),
-        "tablets": str(setting.regions_per_server * workers),
-        "recordcount": str(setting.records),
-        "insertorder": setting.insert_order,
+        "fieldcount": str(test_case.row.fields),
+        "tablets": str(test_case.regions_per_server * workers),
+        "recordcount": str(test_case.records),
+        "insertorder": test_case.insert_order,
         "zeropadding": str(KEY_DIGITS),
     }
 
 
 def rows_loaded(
-    context: TrialContext, setting: YcsbSetting, load: Callable[[], None]
+    context: TrialContext, test_case: YcsbTestCase, load: Callable[[], None]
 ) -> dict[str, Any]:
     """The store's state before the trial: empty for a load, else with all rows. `load` writes them."""
-    if setting.is_load:
-        return store_tool(context, setting, "store-before", "empty", "check", "state")
-    store_tool(context, setting, "store-empty", "empty")
+    if test_case.is_load:
+        return store_tool(context, test_case, "store-before", "empty", "check", "state")
+    store_tool(context, test_case, "store-empty", "empty")
     load()
-    state = store_tool(context, setting, "store-before", "settle", "state")
-    if state["rows"] != setting.records:
+    state = store_tool(context, test_case, "store-before", "settle", "state")
+    if state["rows"] != test_case.records:
         raise StudyError(
-            f"the store has {state['rows']:,} rows after a load of {setting.records:,}.",
+            f"the store has {state['rows']:,} rows after a load of {test_case.records:,}.",
             context.cluster.topology.store.title,
             "report it as a bug, with the record: the store acknowledged rows that it does not have.",
         )
@@ -122,13 +122,13 @@ def uneven(state: Mapping[str, Any]) -> str:
 
 
 def rows_after(
-    context: TrialContext, setting: YcsbSetting, before: Mapping[str, Any]
+    context: TrialContext, test_case: YcsbTestCase, before: Mapping[str, Any]
 ) -> tuple[dict[str, Any], list[str]]:
     """The store's state after the trial, and its faults: acknowledged rows that are not there, and servers of
     others that are not those of `before`."""
-    state, faults = store_tool(context, setting, "store-after", "state"), []
-    if state["rows"] < setting.records:
-        faults = [f"{state['rows']:,} rows in the store, {setting.records:,} were acknowledged"]
+    state, faults = store_tool(context, test_case, "store-after", "state"), []
+    if state["rows"] < test_case.records:
+        faults = [f"{state['rows']:,} rows in the store, {test_case.records:,} were acknowledged"]
     if state.get("servers") != before.get("servers"):
         faults.append("a server of the store restarted, or was replaced")
     return state, faults

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from density_study.cluster.model.cluster import Cluster
 from density_study.workloads.ycsb.knobs import REST_ESTIMATE_S
-from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.test_case import YcsbTestCase
 from density_study.workloads.ycsb.warming.warmth import LEAST_SERVED
 
 # Longer than the estimate, which is rough: a limit that ends a warm-up too early spoils the trials behind it.
@@ -14,7 +14,7 @@ _DRIVE_READS_S = 100.0
 _BLOCKS_PER_MIB = 16
 
 
-def limit_s(setting: YcsbSetting, cluster: Cluster) -> float:
+def limit_s(test_case: YcsbTestCase, cluster: Cluster) -> float:
     """Three times what compilers need on the host with the most servers per core, and what drives of 100
     reads/s need for as many requests as compilers need, and for blocks of 64 KiB in the servers' memory."""
     topology = cluster.topology
@@ -28,6 +28,6 @@ def limit_s(setting: YcsbSetting, cluster: Cluster) -> float:
         memory_mib += node.memory_mib
     crowded = max((on_host[host] / max(1, cores[host]) for host in on_host), default=1.0)
     drives = max(servers, sum(len(node.disks) for node in topology.workers))
-    cached_mib = min(setting.data_mib, memory_mib or setting.data_mib)
+    cached_mib = min(test_case.data_mib, memory_mib or test_case.data_mib)
     reads = LEAST_SERVED[topology.jit] * servers + cached_mib * _BLOCKS_PER_MIB
     return _LEEWAY * (REST_ESTIMATE_S * max(1.0, crowded) + reads / drives / _DRIVE_READS_S)

@@ -24,73 +24,79 @@ from density_study.workloads.base.client_run import GRACE_S, require_success, ru
 from density_study.workloads.base.workload import TrialContext
 from density_study.workloads.ycsb.mixes import WARM_UP, WARM_UP_VARIANTS
 from density_study.workloads.ycsb.properties import table_of
-from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.test_case import YcsbTestCase
 from density_study.workloads.ycsb.warming.limit import limit_s
 from density_study.workloads.ycsb.warming.servers import look_at
 from density_study.workloads.ycsb.warming.warmth import Warmth
 
-# Builds the clients' commands from a setting, a name, and shares of operations (None: those of the mix).
-Clients = Callable[[YcsbSetting, str, Mapping[str, float] | None], Sequence[tuple[Node, Command]]]
+# Builds the clients' commands from a test case, a name, and shares of operations (None: those of the mix).
+Clients = Callable[[YcsbTestCase, str, Mapping[str, float] | None], Sequence[tuple[Node, Command]]]
 
 
-def warmed_by(setting: YcsbSetting) -> str:
-    """Name of the mix that warms up the servers for this setting: its own, or the common one."""
-    return setting.mix if setting.until_steady else "mix"
+def warmed_by(test_case: YcsbTestCase) -> str:
+    """Name of the mix that warms up the servers for this test case: its own, or the common one."""
+    return test_case.mix if test_case.until_steady else "mix"
 
 
 def warm_up_inserts(
-    context: TrialContext, setting: YcsbSetting, clients: Clients
+    context: TrialContext, test_case: YcsbTestCase, clients: Clients
 ) -> Mapping[str, float]:
     """Insert into the existing table. Returns `Warmth.facts`."""
-    return _warm_up(context, setting.model_copy(update={"mix": setting.load_mix}), None, clients)
+    return _warm_up(
+        context, test_case.model_copy(update={"mix": test_case.load_mix}), None, clients
+    )
 
 
 def warm_up_mix(
-    context: TrialContext, setting: YcsbSetting, clients: Clients
+    context: TrialContext, test_case: YcsbTestCase, clients: Clients
 ) -> Mapping[str, float]:
-    """Run the setting's own mix until steady, or the common mix for a fixed time. Returns `Warmth.facts`."""
-    shares = WARM_UP if setting.variants is None else WARM_UP_VARIANTS
+    """Run the test case's own mix until steady, or the common mix for a fixed time. Returns `Warmth.facts`."""
+    shares = WARM_UP if test_case.variants is None else WARM_UP_VARIANTS
     if not context.cluster.topology.store.ordered:  # it has no scans
         shares = {**shares, "scan": 0.0, "read": shares["read"] + shares["scan"]}
-    return _warm_up(context, setting, _own(setting) if setting.until_steady else shares, clients)
+    return _warm_up(
+        context, test_case, _own(test_case) if test_case.until_steady else shares, clients
+    )
 
 
 def _warm_up(
     context: TrialContext,
-    setting: YcsbSetting,
+    test_case: YcsbTestCase,
     shares: Mapping[str, float] | None,
     clients: Clients,
 ) -> Mapping[str, float]:
     longest_s = (
-        limit_s(setting, context.cluster) if setting.until_steady else setting.warm_up_daemons_s
+        limit_s(test_case, context.cluster)
+        if test_case.until_steady
+        else test_case.warm_up_daemons_s
     )
-    work = setting.model_copy(
-        update={"duration_s": longest_s, "warm_up_client_s": 0.0, "threads": setting.most_threads,
+    work = test_case.model_copy(
+        update={"duration_s": longest_s, "warm_up_client_s": 0.0, "threads": test_case.most_threads,
                 "target_percent": None, "target_ops_s": None, "phase": None}
     )  # fmt: skip
-    name = "warm-up-inserts" if shares is None else f"warm-up-{warmed_by(setting)}"
+    name = "warm-up-inserts" if shares is None else f"warm-up-{warmed_by(test_case)}"
     commands = clients(work, name, shares)
     logs = [f"logs/{command.name}.err" for _, command in commands]
     warmth = Warmth(partial(look_at, context, logs), jit=context.cluster.topology.jit)
     warmth()
 
     def is_enough() -> bool:
-        return warmth() and setting.until_steady
+        return warmth() and test_case.until_steady
 
     begun_s = time.monotonic()
-    ready_within_s = GRACE_S if setting.clients > 1 else None
+    ready_within_s = GRACE_S if test_case.clients > 1 else None
     runs = run_clients(
         context, commands, longest_s + GRACE_S, "logs", is_enough, ready_within_s=ready_within_s
     )
     if warmth.compiling_share is None:  # too short for a look in between
         warmth()
-    if not (warmth.is_warm and setting.until_steady):
+    if not (warmth.is_warm and test_case.until_steady):
         for run in runs:
             require_success(context, run, "server warm-up")
     context.journal.write(
         "daemons-warmed-up",
         name=name,
-        table=table_of(setting),
+        table=table_of(test_case),
         seconds=round(time.monotonic() - begun_s, 1),
         steady=warmth.is_warm,
         **warmth.facts,
@@ -98,7 +104,7 @@ def _warm_up(
     return warmth.facts
 
 
-def _own(setting: YcsbSetting) -> Mapping[str, float]:
+def _own(test_case: YcsbTestCase) -> Mapping[str, float]:
     """The mix with updates in place of inserts: to a RegionServer both are puts, and no rows are added."""
-    shares = dict(setting.mix_facts.shares)
+    shares = dict(test_case.mix_facts.shares)
     return {**shares, "insert": 0.0, "update": shares["update"] + shares["insert"]}

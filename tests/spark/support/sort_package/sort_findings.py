@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from density_study.analysis.findings.arms import points_of
 from density_study.analysis.findings.question import Evidence, FindingKind, Question, Rule
+from density_study.analysis.findings.variants import points_of
 
 
 def questions(evidence: Evidence) -> Iterator[Question]:
-    """The densest arm over the first one, by a rule of its own."""
-    first, later = (evidence.settings[at].metrics[0] for at in (0, -1))
+    """The densest variant over the first one, by a rule of its own."""
+    first, later = (evidence.test_cases[at].metrics[0] for at in (0, -1))
     yield Question(
         id="sort-floor",
         family="sort-floor",
         subject="Sort",
         measure="sorted rows",
-        arms="densest over least dense",
+        variants="densest over least dense",
         rule=Rule(low=1.5),
         first=points_of(first),
         later=points_of(later),

@@ -8,12 +8,12 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import Field
 
-from density_study.cluster.model.arm import Arm
+from density_study.cluster.model.variant import Variant
 from density_study.workloads.base.metric import MetricKind
 from density_study.workloads.base.parsing import Parsed, Quarantined
 from density_study.workloads.base.reader import Reader, ReadFile
 from density_study.workloads.base.rows import Facts, Row, Rows, exact_sum, metric, over, window_s
-from density_study.workloads.base.setting import Setting, WorkloadSpec
+from density_study.workloads.base.test_case import TestCase, WorkloadSpec
 from density_study.workloads.base.values import ClientFiles
 from density_study.workloads.base.workload import Collected, Prepared, WorkloadKind
 from density_study.workloads.study.factors.factor import Factor
@@ -33,7 +33,7 @@ RESULTS = Table(
 )
 
 
-class SortSetting(Setting):
+class SortTestCase(TestCase):
     workload: Literal["sort"] = "sort"
     rows: int
 
@@ -60,18 +60,18 @@ class SortSetting(Setting):
 class SortSpec(WorkloadSpec):
     rows: tuple[int, ...] = Field(description="Rows to sort.")
 
-    def settings(self) -> tuple[SortSetting, ...]:
-        return tuple(SortSetting(rows=rows) for rows in self.rows)
+    def test_cases(self) -> tuple[SortTestCase, ...]:
+        return tuple(SortTestCase(rows=rows) for rows in self.rows)
 
 
 class Sort:
-    def prepare(self, context: Any, setting: SortSetting) -> Prepared:
+    def prepare(self, context: Any, test_case: SortTestCase) -> Prepared:
         return Prepared(data_set_mib=0.0)
 
-    def run(self, context: Any, setting: SortSetting) -> tuple[()]:
+    def run(self, context: Any, test_case: SortTestCase) -> tuple[()]:
         return ()
 
-    def collect(self, context: Any, setting: SortSetting, prepared: Prepared) -> Collected:
+    def collect(self, context: Any, test_case: SortTestCase, prepared: Prepared) -> Collected:
         return Collected()
 
 
@@ -111,7 +111,7 @@ SORT = WorkloadKind(
     name="sort",
     title="Sort",
     specs={"sort": SortSpec},
-    setting=SortSetting,
+    test_case=SortTestCase,
     runner=Sort,
     metrics=(MetricKind("sort_rate", "rows/s", "sorted rows", "rows in order", "higher", "rates"),),
     rate="sort_rate",
@@ -143,11 +143,11 @@ class Handlers(Factor[int]):
         for level in given:
             yield f"handlers-{level}", level
 
-    def apply(self, arm: Arm, level: int) -> Arm:
-        properties = dict(arm.configuration.properties)
+    def apply(self, variant: Variant, level: int) -> Variant:
+        properties = dict(variant.configuration.properties)
         site = {**properties.get("hbase-site", {}), "hbase.regionserver.handler.count": str(level)}
         properties["hbase-site"] = site
-        return replace(arm, configuration=replace(arm.configuration, properties=properties))
+        return replace(variant, configuration=replace(variant.configuration, properties=properties))
 
 
 HANDLERS = Handlers()

@@ -8,7 +8,7 @@ import numpy as np
 
 from density_study.analysis.capacity.inputs.catalogue import Catalogue
 
-HDD = {"medium": "hdd", "count": 8, "size_gib": 14901, "mib_s": 220}
+HDD = {"disk_type": "hdd", "count": 8, "size_gib": 14901, "mib_s": 220}
 SITE = {"usd_per_kwh": 0.16, "pue": 1.4}
 
 
@@ -42,7 +42,7 @@ def slow_and_fast() -> Catalogue:
 
 def one_slow_disk(**more: Any) -> Catalogue:
     """128 cores, and one disk of 10 MiB/s."""
-    disk = {"medium": "hdd", "count": 1, "size_gib": 2_000_000, "mib_s": 10}
+    disk = {"disk_type": "hdd", "count": 1, "size_gib": 2_000_000, "mib_s": 10}
     fat = host("fat", 1.0, 20000, cores=128, ram_gib=1024, disks=[disk])
     return offers({**fat, "cpu_speed": speed(1.0, 0.01)}, **more)
 
@@ -61,5 +61,5 @@ def random_offers(rng: np.random.Generator) -> Catalogue:
             )
         )  # fmt: skip
     measured = {"name": "m", "cores": 16, "disks": [{**HDD, "mib_s": 180}], "network_gbit_s": 10}
-    measured["disks"] = [{"medium": "hdd", "count": 8, "mib_s": 180}]
+    measured["disks"] = [{"disk_type": "hdd", "count": 8, "mib_s": 180}]
     return offers(*hosts, measured_on=measured)

@@ -64,8 +64,8 @@ def by_laws(points: list[Point], misses: list[Miss]) -> dict[str, np.ndarray]:
     errors: dict[str, list[float]] = {law: [] for law in beyond.LAWS}
     for miss in misses:
         below = [p for p in points if p.group == miss.group and p.hosts < miss.hosts]
-        (arm,) = surfaces(below)[miss.group, miss.medium].arms.values()
-        times = beyond.simple_laws(arm, np.array([float(miss.hosts)]))[:, 0]
+        (variant,) = surfaces(below)[miss.group, miss.disk_type].variants.values()
+        times = beyond.simple_laws(variant, np.array([float(miss.hosts)]))[:, 0]
         for law, time_s in zip(beyond.LAWS, times, strict=True):
             errors[law].append(abs(np.log(time_s / miss.measured_s)))
     return {law: np.array(found) for law, found in errors.items()}

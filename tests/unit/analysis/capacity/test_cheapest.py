@@ -54,8 +54,8 @@ def test_a_measured_rate_is_scaled_by_the_part_that_bounds_it(
 ) -> None:
     """The rate stays 1x although the other two parts are 4x the measured host's, or more."""
     count, mib_s = disks
-    disk = {"medium": "hdd", "count": count, "size_gib": 14901, "mib_s": mib_s}
-    own = {"medium": "hdd", "count": 8, "mib_s": 180}
+    disk = {"disk_type": "hdd", "count": count, "size_gib": 14901, "mib_s": mib_s}
+    own = {"disk_type": "hdd", "count": 8, "mib_s": 180}
     here = host("other", 1.0, 9000, cores=cores, disks=[disk], network_gbit_s=network)
     here["cpu_speed"] |= {"low": 1.0, "high": 1.0}
     measured_on = {"name": "m", "cores": 16, "disks": [own], "network_gbit_s": 10}

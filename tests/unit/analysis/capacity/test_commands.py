@@ -16,7 +16,7 @@ from density_study.cluster.model.errors import InputError
 from density_study.dags.cli import main
 from tests.unit.analysis.capacity.planning import plan
 
-HEAD = "group,hosts,vms_per_host,medium,value,unit,repetition\n"
+HEAD = "group,hosts,vms_per_host,disk_type,value,unit,repetition\n"
 HOSTS = (1, 2, 4, 8, 12)
 
 

@@ -13,7 +13,7 @@ from density_study.analysis.capacity.accuracy.hold_out_load import hold_out_load
 from density_study.analysis.capacity.inputs.points import Point, parse_points
 from density_study.dags.cli import main
 
-HEAD = "group,hosts,vms_per_host,medium,value,unit,repetition,load,percentile,operation\n"
+HEAD = "group,hosts,vms_per_host,disk_type,value,unit,repetition,load,percentile,operation\n"
 RHOS = (0.3, 0.5, 0.7, 0.8, 0.9)
 
 
@@ -80,7 +80,7 @@ def test_one_outlying_repetition_of_three_does_not_decide_a_level() -> None:
 
 
 def test_loads_with_equal_shares_of_their_builds_are_repetitions_of_one_level() -> None:
-    """Builds of one arm, the second one 10 % slower; each ran at shares of its own rate."""
+    """Builds of one variant, the second one 10 % slower; each ran at shares of its own rate."""
     builds = [
         point.model_copy(
             update={
@@ -153,7 +153,7 @@ def test_each_held_out_level_is_shown_with_its_error(tmp_path: Path) -> None:
     shown = [
         line.split() for line in result.output.splitlines() if " p95 " in line and " ms " in line
     ]
-    # group, medium, hosts, density, load, repetitions, p95, measured, ms, predicted, ms, miss
+    # group, disk type, hosts, density, load, repetitions, p95, measured, ms, predicted, ms, miss
     of_three = [row for row in shown if row[3] == "3"]
     assert {row[3] for row in shown} == {"2", "3", "4"} and of_three
     for row in of_three:

@@ -53,7 +53,7 @@ def test_data_without_a_fit_are_refused_with_the_missing_measurements() -> None:
     assert "3 or more host counts" in caught.value.remedy
     with pytest.raises(InputError, match="too few points"):
         fit(measured(truths(1, 1), (2, 4), seed=1), [])
-    head = "group,hosts,vms_per_host,medium,value,unit,repetition,load\n"
+    head = "group,hosts,vms_per_host,disk_type,value,unit,repetition,load\n"
     with pytest.raises(InputError, match="no time and no rate"):
         fit(parse_points(head + "a,1,1,flash,50,percent,1,100\n", "p"), [])
 
@@ -67,7 +67,7 @@ def test_load_curves_are_fitted_by_operation_and_percentile() -> None:
     for rho in (0.3, 0.5, 0.7, 0.9):
         lines.append(f"q,1,1,flash,{10 * (1 + rho**3 / (1 - rho))},ms,1,{1000 * rho},95,SCAN")
         lines.append(f"q,1,1,flash,{5 + 80 * rho},percent,1,{1000 * rho},,")
-    head = "group,hosts,vms_per_host,medium,value,unit,repetition,load,percentile,operation\n"
+    head = "group,hosts,vms_per_host,disk_type,value,unit,repetition,load,percentile,operation\n"
     model = fit(parse_points(head + "\n".join(lines) + "\n", "p"), [])
     (latency,) = model.latency
     assert (latency.operation, latency.percentile, latency.largest_rho) == ("SCAN", 95.0, 0.9)

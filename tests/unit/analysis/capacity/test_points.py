@@ -7,7 +7,7 @@ import pytest
 from density_study.analysis.capacity.inputs.points import parse_points
 from density_study.cluster.model.errors import InputError
 
-HEAD = "group,hosts,vms_per_host,medium,value,unit,repetition\n"
+HEAD = "group,hosts,vms_per_host,disk_type,value,unit,repetition\n"
 
 
 def test_units_are_converted_to_seconds_and_operations_per_second() -> None:
@@ -19,7 +19,7 @@ def test_units_are_converted_to_seconds_and_operations_per_second() -> None:
 
 
 def test_a_percentile_gives_a_latency_and_a_load_a_utilization() -> None:
-    head = "group,hosts,vms_per_host,medium,value,unit,repetition,load,percentile\n"
+    head = "group,hosts,vms_per_host,disk_type,value,unit,repetition,load,percentile\n"
     a, b, c = parse_points(
         head + "q,1,1,flash,12,ms,1,500,95\nq,1,1,flash,40,%,1,500,\nq,1,1,flash,900,ops/s,1,,\n",
         "p",
@@ -29,9 +29,9 @@ def test_a_percentile_gives_a_latency_and_a_load_a_utilization() -> None:
 
 
 def test_missing_repetitions_are_numbered_and_columns_may_have_any_order() -> None:
-    text = "Unit, value, hosts, group, medium, vms_per_host\ns, 3, 2, a, , 1\ns, 4, 2, a, , 1\n"
+    text = "Unit, value, hosts, group, disk type, vms_per_host\ns, 3, 2, a, , 1\ns, 4, 2, a, , 1\n"
     points = parse_points(text, "p")
-    assert [(p.repetition, p.medium) for p in points] == [(1, "unknown"), (2, "unknown")]
+    assert [(p.repetition, p.disk_type) for p in points] == [(1, "unknown"), (2, "unknown")]
 
 
 @pytest.mark.parametrize(

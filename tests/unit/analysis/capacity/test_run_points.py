@@ -13,7 +13,7 @@ from density_study.analysis.capacity.inputs import run_points as module
 from density_study.cluster.model.errors import InputError
 from density_study.workloads import tables
 
-SETTING = "ycsb-c-r1000-t8-at50pct"
+TEST_CASE = "ycsb-c-r1000-t8-at50pct"
 
 
 def measured(
@@ -23,8 +23,8 @@ def measured(
 ) -> list[SimpleNamespace]:
     """Points of trials at a target of 1,000 per second, from trial to its achieved rate. own:
     fields that differ for one trial."""
-    trial: dict[str, Any] = {"workload": "ycsb", "setting": SETTING, "vms_per_host": 2,
-                             "medium": "flash", "repetition": 1, "target_ops_s": 1000.0,
+    trial: dict[str, Any] = {"workload": "ycsb", "test_case": TEST_CASE, "vms_per_host": 2,
+                             "disk_type": "flash", "repetition": 1, "target_ops_s": 1000.0,
                              "provider": "physical"}  # fmt: skip
     metric = {"percentile": None, "operation": None, "latency_kind": None, "scope": None}
     names = list(rates)
@@ -79,7 +79,7 @@ def test_a_rehearsal_has_no_points(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_load_is_a_share_of_its_own_builds_maximum(monkeypatch: pytest.MonkeyPatch) -> None:
     """Other repetitions are not used; without a rate of the build there is no load."""
-    free: dict[str, Any] = {"setting": "ycsb-c-r1000-t8", "target_ops_s": None}
+    free: dict[str, Any] = {"test_case": "ycsb-c-r1000-t8", "target_ops_s": None}
     own = {
         "free-1": free,
         "free-2": {**free, "repetition": 2},
@@ -102,7 +102,7 @@ def test_cpu_is_of_the_workers_hosts_and_latency_includes_all_use(
     assert {p.hosts for p in points} == {1}
 
 
-def test_arms_of_several_versions_are_groups_of_their_own(
+def test_variants_of_several_versions_are_groups_of_their_own(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     own = {"a": {"levels": ["hadoop-3.4.1"]}, "b": {"levels": ["hadoop-3.4.2", "zgc"]}}

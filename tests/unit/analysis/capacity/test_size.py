@@ -167,9 +167,9 @@ def test_hosts_without_a_price_are_excluded_and_named() -> None:
     assert any("small-flash: its price is missing" in text for text in result.left_out)
 
 
-def test_an_unmeasured_medium_is_excluded_and_named() -> None:
-    result = plan(20, fitted=fit(only(medium="flash"), []))
-    assert (result.medium_sequential, result.medium_random) == ("flash", "flash")
+def test_an_unmeasured_disk_type_is_excluded_and_named() -> None:
+    result = plan(20, fitted=fit(only(disk_type="flash"), []))
+    assert (result.disk_type_sequential, result.disk_type_random) == ("flash", "flash")
     assert "measured only on flash, not on hdd" in " ".join(result.left_out)
 
 

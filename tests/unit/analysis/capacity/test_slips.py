@@ -26,8 +26,8 @@ from tests.unit.analysis.capacity.planning import plan
         ({"network_gbit_s": 25000}, "is it in Mbit/s"),
         ({"usd_per_hour": 0.5}, "bought or rented"),
         ({"capex_usd": None, "usd_per_hour": 0.5}, "maintenance and kw belong to bought hosts"),
-        ({"disks": [{"medium": "hdd", "count": 8, "size_gib": 14.9, "mib_s": 3}]}, "in GB/s"),
-        ({"disks": [{"medium": "hdd", "count": 8, "size_gib": 3.6}]}, "is it in TiB"),
+        ({"disks": [{"disk_type": "hdd", "count": 8, "size_gib": 14.9, "mib_s": 3}]}, "in GB/s"),
+        ({"disks": [{"disk_type": "hdd", "count": 8, "size_gib": 3.6}]}, "is it in TiB"),
     ],
 )
 def test_a_slip_in_a_host_type_is_refused(slip: dict[str, Any], words: str) -> None:

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from density_study.cluster.model.errors import InputError
 from density_study.dags.cli import main
 
-HEAD = "group,hosts,vms_per_host,medium,value,unit,repetition"
+HEAD = "group,hosts,vms_per_host,disk_type,value,unit,repetition"
 HOSTS, DENSITIES, REPETITIONS = (1, 2, 3, 4, 6, 8), (1, 2, 3, 4, 6), (1, 2, 3)
 
 

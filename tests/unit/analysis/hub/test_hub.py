@@ -115,12 +115,12 @@ def test_a_run_that_cannot_be_read_is_listed_with_its_reason(
 
 def test_hostile_names_stay_text(tmp_path: Path) -> None:
     alert = "</script><img src=x onerror=alert(1)>"
-    settings = tuple(
-        entry.model_copy(update={"label": f"{alert} {number}", "medium": alert})
-        for number, entry in enumerate(_summary(1).settings)
+    test_cases = tuple(
+        entry.model_copy(update={"label": f"{alert} {number}", "disk_type": alert})
+        for number, entry in enumerate(_summary(1).test_cases)
     )
     for run in (1, 2):
-        changes = {"headline": alert, "question": alert, "settings": settings}
+        changes = {"headline": alert, "question": alert, "test_cases": test_cases}
         tag_run(whole(tmp_path, _summary(run, **changes)), {"note": f'"{alert}'})
     odd = tmp_path / "<b>study" / "r&un?#"
     Journal(odd / "journal.jsonl").write("run-ended", outcome="ok", message="")
@@ -181,9 +181,9 @@ def test_the_trend_has_the_numbers_of_the_summaries_and_the_change_points() -> N
     figure = trend(summaries, changes, "trend")
     assert figure is not None
     assert [panel.title for panel in figure.panels] == [
-        entry.label for entry in summaries[-1].settings
+        entry.label for entry in summaries[-1].test_cases
     ]
-    for panel, entry in zip(figure.panels, summaries[-1].settings, strict=True):
+    for panel, entry in zip(figure.panels, summaries[-1].test_cases, strict=True):
         values = [row for row in panel.rows if row["part"] == "value"]
         assert [row["x"] for row in values] == [_id(run) for run in range(1, 15)]
         assert values[-1]["value"] == entry.metrics[0].value
@@ -202,15 +202,15 @@ def test_intervals_are_drawn() -> None:
     assert figure is not None
     rows = [row for panel in figure.panels for row in panel.rows]
     assert rows and all(row["low"] < row["value"] < row["high"] for row in rows)
-    assert len(rows) == 2 * len([s for s in summary.settings if s.target_ops_s is None])
+    assert len(rows) == 2 * len([s for s in summary.test_cases if s.target_ops_s is None])
 
 
 def test_runs_with_other_parameters_are_not_on_one_line() -> None:
     def run(number: int, seconds: float) -> Summary:
-        entries = _summary(number).settings
+        entries = _summary(number).test_cases
         knobs = {"duration": seconds}
         changed = (entries[0].model_copy(update={"unnamed_knobs": knobs}), *entries[1:])
-        return _summary(number, settings=changed)
+        return _summary(number, test_cases=changed)
 
     figure = trend([run(1, 60.0), run(2, 600.0), run(3, 600.0)], (), "trend")
     assert figure is not None
@@ -229,11 +229,11 @@ def test_only_the_newest_runs_are_drawn_and_the_page_says_so() -> None:
     )
 
 
-def test_change_points_survive_a_run_that_lacks_a_setting(tmp_path: Path) -> None:
+def test_change_points_survive_a_run_that_lacks_a_test_case(tmp_path: Path) -> None:
     """One incomplete run must not hide every later change."""
     summaries = [_summary(run, ops_s=100.0 if run < 9 else 80.0) for run in range(1, 15)]
     holed = [
-        one.model_copy(update={"settings": one.settings[1:]}) if one.run == _id(4) else one
+        one.model_copy(update={"test_cases": one.test_cases[1:]}) if one.run == _id(4) else one
         for one in summaries
     ]
     assert {point.run for point in change_points(holed)} == {_id(9)}

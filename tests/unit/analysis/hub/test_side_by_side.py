@@ -31,9 +31,9 @@ def test_every_comparison_has_a_row_with_both_values_and_their_ratio() -> None:
     both = pair(_summary(1), _summary(2, ops_s=80.0))
     found = rows(render(both))
     assert len(found) == len(both.comparison.changes) == 6
-    first, later = both.before.settings[0], both.after.settings[0]
-    label, arm, measure, a, b, over, p, outcome = found[0]
-    assert (label, arm, measure) == (later.label, "1 worker per host, flash", "throughput")
+    first, later = both.before.test_cases[0], both.after.test_cases[0]
+    label, variant, measure, a, b, over, p, outcome = found[0]
+    assert (label, variant, measure) == (later.label, "1 worker per host, flash", "throughput")
     assert a.startswith(quantity(first.metrics[0].value, "ops/s"))
     assert b.startswith(quantity(later.metrics[0].value, "ops/s"))
     change = next(c for c in both.comparison.changes if c.finding.family == "rates")
@@ -64,18 +64,18 @@ def test_equal_ids_of_two_studies_are_kept_apart() -> None:
 
 def test_what_is_missing_or_equal_is_stated() -> None:
     after = _summary(2)
-    text = render(pair(_summary(1), after.model_copy(update={"settings": after.settings[1:]})))
+    text = render(pair(_summary(1), after.model_copy(update={"test_cases": after.test_cases[1:]})))
     assert "ycsb-load-r1000-t8 on v1-flash" in text
     assert "The study files declare the same measurement." in text
     assert "show no difference on their common topologies" in text
-    assert "Both runs have the same settings." in render(pair(_summary(1), _summary(2)))
+    assert "Both runs have the same test cases." in render(pair(_summary(1), _summary(2)))
 
 
 def test_hostile_names_stay_text() -> None:
     alert = "<img src=x onerror=alert(1)>"
-    label = {"label": alert, "medium": alert}
-    entries = tuple(entry.model_copy(update=label) for entry in _summary(1).settings)
-    runs = (_summary(n, headline=alert, settings=entries, study=alert) for n in (1, 2))
+    label = {"label": alert, "disk_type": alert}
+    entries = tuple(entry.model_copy(update=label) for entry in _summary(1).test_cases)
+    runs = (_summary(n, headline=alert, test_cases=entries, study=alert) for n in (1, 2))
     text = render(pair(*runs))
     assert not Elements(text).having("img")
     assert Elements(text).of("p", **{"class": "question"}) == [alert, alert]

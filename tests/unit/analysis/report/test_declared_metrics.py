@@ -62,9 +62,9 @@ def test_a_metric_that_asks_for_it_has_a_figure_of_its_own(monkeypatch: pytest.M
     monkeypatch.setattr(metrics, "metric_kinds", lambda: known)
     summary = one_block()
     sorts = Metric(name="sort_rate", value=5.0, unit="rows/s", points=(5.0,), scope="node:w1")
-    first = summary.settings[0]
+    first = summary.test_cases[0]
     first = first.model_copy(update={"metrics": (*first.metrics, sorts)})
-    view = View(summary.model_copy(update={"settings": (first, *summary.settings[1:])}))
+    view = View(summary.model_copy(update={"test_cases": (first, *summary.test_cases[1:])}))
     ((figure,),) = [figures for anchor, _, figures in sections(view) if anchor == "numbers"]
     assert (figure.id, figure.title) == ("sort-rate", "Sorted rows")
     assert figure.caption.startswith("Rows sorted each second, by density.")

@@ -32,7 +32,7 @@ def test_a_tested_finding_shows_test_p_units_and_detectable_effect() -> None:
         assert finding.detectable is not None
         assert cells["Effect"] == f"×{finding.effect:.2f}"
         assert cells["Interval"] == f"×{finding.low:.2f} to ×{finding.high:.2f}"
-        assert cells["Units per arm"] in ("n = 8, 8 builds", "n = 8, 8, 8 builds")
+        assert cells["Units per variant"] in ("n = 8, 8 builds", "n = 8, 8, 8 builds")
         assert (cells["Test"], cells["Required"]) == (finding.test, finding.rule)
         assert (cells["p"], cells["p, adjusted"]) == (
             probability(finding.p),
@@ -42,7 +42,7 @@ def test_a_tested_finding_shows_test_p_units_and_detectable_effect() -> None:
 
 
 def test_without_a_test_its_columns_are_omitted() -> None:
-    columns = ["Finding", "Verdict", "Effect", "Interval", "Required", "Units per arm", "Why"]
+    columns = ["Finding", "Verdict", "Effect", "Interval", "Required", "Units per variant", "Why"]
     summary = one_block()
     headers = [column.header for column in findings_table(summary).columns]
     assert headers == columns
@@ -56,7 +56,7 @@ def test_a_single_trial_is_named_and_zero_units_are_none() -> None:
     summary = one_block()
     first = summary.findings[0].model_copy(update={"n": (), "why": "other"})
     table = findings_table(summary.model_copy(update={"findings": (first, *summary.findings[1:])}))
-    at = [column.header for column in table.columns].index("Units per arm")
+    at = [column.header for column in table.columns].index("Units per variant")
     assert table.rows[0][at] == "none"
     assert table.columns[-1].header == "Why"
 

@@ -29,7 +29,7 @@ def _changed(summary: Summary, **parts: Any) -> Summary:
     return summary.model_copy(update=parts)
 
 
-def test_the_curve_shows_rate_tail_and_cpu_of_the_headlines_setting() -> None:
+def test_the_curve_shows_rate_tail_and_cpu_of_the_headlines_test_case() -> None:
     summary = one_block()
     drawn = answer(View(summary))
     assert drawn is not None
@@ -39,40 +39,40 @@ def test_the_curve_shows_rate_tail_and_cpu_of_the_headlines_setting() -> None:
         "answer-cpu",
     ]
     about = {
-        summary.settings[int(row["ref"].split("/")[2])].setting
+        summary.test_cases[int(row["ref"].split("/")[2])].test_case
         for panel in drawn.panels
         for row in panel.rows
     }
-    assert about == {summary.headline_setting}
+    assert about == {summary.headline_test_case}
     assert {row["x"] for row in drawn.panels[0].rows} == {"1", "2"}
     assert "SCAN p99, closed-loop" in drawn.panels[1].description
-    assert answer(View(_changed(summary, headline_setting=None))) is None
+    assert answer(View(_changed(summary, headline_test_case=None))) is None
 
 
 def test_intended_latency_replaces_closed_loop_latency() -> None:
     summary = one_block()
-    of_it = [one.setting == summary.headline_setting for one in summary.settings]
+    of_it = [one.test_case == summary.headline_test_case for one in summary.test_cases]
     intended = Metric(name="latency", value=9.0, unit="ms", operation="SCAN", percentile=99.0,
                       latency_kind="intended", points=(9.0,))  # fmt: skip
-    settings = tuple(
+    test_cases = tuple(
         one.model_copy(update={"metrics": (*one.metrics, intended)}) if mine else one
-        for one, mine in zip(summary.settings, of_it, strict=True)
+        for one, mine in zip(summary.test_cases, of_it, strict=True)
     )
-    drawn = answer(View(_changed(summary, settings=settings)))
+    drawn = answer(View(_changed(summary, test_cases=test_cases)))
     assert drawn is not None
     assert [panel.id for panel in drawn.panels] == ["answer-rate", "answer-intended", "answer-cpu"]
 
 
 def test_several_hosts_are_shown_by_the_cpu_of_all_nodes_together() -> None:
     summary = one_block()
-    settings = tuple(
+    test_cases = tuple(
         one.model_copy(update={"metrics": (*one.metrics, *(
             metric.model_copy(update={"scope": "host:there"})
             for metric in one.metrics if metric.name == "cpu_used" and metric.scope == "host:here"
         ))})
-        for one in summary.settings
+        for one in summary.test_cases
     )  # fmt: skip
-    drawn = answer(View(_changed(summary, settings=settings)))
+    drawn = answer(View(_changed(summary, test_cases=test_cases)))
     assert drawn is not None
     assert drawn.panels[-1].subtitle == "all nodes together"
 
@@ -105,8 +105,8 @@ def test_badges_name_the_interval_method_and_count_decisions() -> None:
 
 def test_intervals_of_some_results_only_are_counted() -> None:
     summary = eight_repetitions()
-    first = summary.settings[0].model_copy(update={"n_builds": 4})
-    badges = trust(View(_changed(summary, settings=(first, *summary.settings[1:]))))
+    first = summary.test_cases[0].model_copy(update={"n_builds": 4})
+    badges = trust(View(_changed(summary, test_cases=(first, *summary.test_cases[1:]))))
     assert Badge("doubt", "95 % t intervals over builds for 35 of 36 results", "findings") in badges
 
 
@@ -175,10 +175,10 @@ def test_every_comparison_is_a_row_at_its_place_on_the_scale() -> None:
             assert at - drawn.one == pytest.approx(log(value) / log(2) * (two - drawn.one))
 
 
-def test_rows_are_grouped_by_measure_arms_and_rule() -> None:
+def test_rows_are_grouped_by_measure_variants_and_rule() -> None:
     groups = forest(eight_repetitions()).groups
     first = groups[0]
-    assert (first.title, first.arms, first.rule) == (
+    assert (first.title, first.variants, first.rule) == (
         "Throughput", "4 VMs per host over the bare host, flash", "above 1",
     )  # fmt: skip
     assert [row.label for row in first.rows][:2] == ["TestDFSIO write", "TestDFSIO sequential read"]
@@ -187,7 +187,7 @@ def test_rows_are_grouped_by_measure_arms_and_rule() -> None:
 
 def test_only_undecided_rows_have_a_reason_and_a_shared_one_is_given_once() -> None:
     for row in _rows(eight_repetitions()):
-        assert bool(row.why) == (row.verdict == "no claim")
+        assert bool(row.why) == (row.verdict == "inconclusive")
     assert forest(eight_repetitions()).why == ""
     assert forest(one_block()).why == one_block().findings[0].why
     assert not forest(one_block()).tested and forest(eight_repetitions()).tested
@@ -195,7 +195,7 @@ def test_only_undecided_rows_have_a_reason_and_a_shared_one_is_given_once() -> N
 
 def _finding(effect: float | None, **changes: Any) -> Finding:
     return Finding(
-        id="a", statement="a over b", verdict="no claim", why="w", effect=effect, **changes
+        id="a", statement="a over b", verdict="inconclusive", why="w", effect=effect, **changes
     )
 
 
@@ -223,7 +223,7 @@ def test_the_scale_has_a_few_round_ticks(effects: tuple[float, ...], ticks: list
 
 def test_hypotheses_and_claims_name_their_group() -> None:
     asked = _finding(
-        1.1, measure="throughput", subject="s", arms="2 over 1", family="expect-denser"
+        1.1, measure="throughput", subject="s", variants="2 over 1", family="expect-denser"
     )
     (group,) = forest(_changed(one_block(), findings=(asked,))).groups
     assert group.title == "Hypothesis denser: throughput"

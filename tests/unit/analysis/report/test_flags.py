@@ -48,7 +48,7 @@ def test_the_rows_and_the_findings_of_flagged_trials_are_marked(flagged: Summary
     marked = [
         row.label for group in forest(flagged).groups for row in group.rows if row.has_warnings
     ]
-    label = next(entry.label for entry in flagged.settings if entry.setting == one.setting)
+    label = next(entry.label for entry in flagged.test_cases if entry.test_case == one.test_case)
     assert set(marked) == {label}
 
 
@@ -86,7 +86,7 @@ def test_findings_are_confirmed_refuted_or_inconclusive() -> None:
     page = html("one")
     shown = re.sub(r"<script.*?</script>|<[^>]+>", " ", page, flags=re.S)
     assert "inconclusive" in shown
-    for word in ("reproduced", "contradicted"):
+    for word in ("confirmed", "refuted"):
         assert word not in shown
 
 

@@ -96,9 +96,9 @@ def test_every_chartable_number_is_drawn(name: str) -> None:
     summary = FACTORIES[name]()
     drawn = set(re.findall(r'data-ref="([^"]+)"', html(name)))
     assert drawn >= {row["ref"] for panel in panels(name) for row in panel.rows}
-    for at, setting in enumerate(summary.settings):
-        for index, metric in enumerate(setting.metrics):
-            ref = f"/settings/{at}/metrics/{index}"
+    for at, test_case in enumerate(summary.test_cases):
+        for index, metric in enumerate(test_case.metrics):
+            ref = f"/test_cases/{at}/metrics/{index}"
             if _has_a_chart(metric):
                 units = {f"{ref}/points/{unit}" for unit in range(len(metric.points))}
                 stacked = metric.name in HOST_KINDS
@@ -179,10 +179,10 @@ def test_the_talks_curves_are_at_the_varied_values() -> None:
     assert len(curves) > 10
     for panel in curves:
         for row in panel.rows:
-            setting = resolve(summary, "/".join(row["ref"].split("/")[:3]))
+            test_case = resolve(summary, "/".join(row["ref"].split("/")[:3]))
             maps = [
                 metric["value"]
-                for metric in setting["metrics"]
+                for metric in test_case["metrics"]
                 if metric["name"] == "concurrent_maps"
             ]
-            assert row["x"] == (maps[0] if panel.id.startswith("talk-1-") else setting["threads"])
+            assert row["x"] == (maps[0] if panel.id.startswith("talk-1-") else test_case["threads"])

@@ -25,7 +25,7 @@ def test_lists_of_words_are_one_line_or_one_text() -> None:
 
 
 def test_lists_of_objects_are_named() -> None:
-    (disks,) = entries({"disks": [{"path": "/data", "medium": "hdd"}, {"medium": "flash"}]})
+    (disks,) = entries({"disks": [{"path": "/data", "disk_type": "hdd"}, {"disk_type": "flash"}]})
     assert [child.key for child in disks.children] == ["1: /data", "2"]
 
 

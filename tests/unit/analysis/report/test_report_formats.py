@@ -22,21 +22,23 @@ def rows(summary: Summary) -> list[dict[str, str]]:
 
 def labelled(label: str) -> Summary:
     summary = one_block(study=label)
-    settings = tuple(setting.model_copy(update={"label": label}) for setting in summary.settings)
+    test_cases = tuple(
+        test_case.model_copy(update={"label": label}) for test_case in summary.test_cases
+    )
     warning = SummaryWarning(code="missing-records", message=label)
     return summary.model_copy(
-        update={"settings": settings, "headline": label, "warnings": (warning,)}
+        update={"test_cases": test_cases, "headline": label, "warnings": (warning,)}
     )
 
 
-def test_csv_contains_every_number_of_every_setting() -> None:
+def test_csv_contains_every_number_of_every_test_case() -> None:
     summary = eight_repetitions()
     table = rows(summary)
-    wanted = [(s, m) for s in summary.settings for m in s.metrics]
+    wanted = [(s, m) for s in summary.test_cases for m in s.metrics]
     assert len(table) == len(wanted)
-    for row, (setting, metric) in zip(table, wanted, strict=True):
+    for row, (test_case, metric) in zip(table, wanted, strict=True):
         assert tuple(row) == CSV_COLUMNS
-        assert (row["setting"], row["metric"]) == (setting.setting, metric.name)
+        assert (row["test_case"], row["metric"]) == (test_case.test_case, metric.name)
         assert row["value"] == ("" if metric.value is None else repr(metric.value))
         assert row["low"] == ("" if metric.low is None else repr(metric.low))
         assert tuple(map(float, filter(None, row["points"].split(";")))) == metric.points
@@ -56,10 +58,10 @@ def test_no_csv_cell_is_a_formula(label: str) -> None:
 def test_a_negative_number_stays_a_number() -> None:
     summary = one_block()
     metric = (
-        summary.settings[0].metrics[0].model_copy(update={"value": -2.5, "points": (-2.5, -1.0)})
+        summary.test_cases[0].metrics[0].model_copy(update={"value": -2.5, "points": (-2.5, -1.0)})
     )
-    setting = summary.settings[0].model_copy(update={"metrics": (metric,)})
-    (row,) = rows(summary.model_copy(update={"settings": (setting,)}))
+    test_case = summary.test_cases[0].model_copy(update={"metrics": (metric,)})
+    (row,) = rows(summary.model_copy(update={"test_cases": (test_case,)}))
     assert (row["value"], row["points"]) == ("-2.5", "-2.5;-1.0")
 
 
@@ -70,7 +72,7 @@ def test_markdown_escapes_names() -> None:
     assert "](" not in text
     assert not any(line.startswith("# no") for line in text.splitlines())
     columns = {line.replace("\\|", "").count("|") for line in text.splitlines() if line[:1] == "|"}
-    assert columns == {8, 5}  # settings and findings, reasons: no cell broke its row
+    assert columns == {8, 5}  # test cases and findings, reasons: no cell broke its row
 
 
 def test_markdown_and_page_agree() -> None:
@@ -93,5 +95,5 @@ def test_json_equals_the_summary() -> None:
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_run_without_trials_has_every_format(name: str) -> None:
-    empty: dict[str, Any] = {"settings": (), "findings": (), "trials": (), "series": ()}
+    empty: dict[str, Any] = {"test_cases": (), "findings": (), "trials": (), "series": ()}
     assert FORMATS[name](one_block().model_copy(update=empty)).strip()

@@ -37,8 +37,8 @@ WORDS_ONLY = pytest.mark.usefixtures("no_pictures")
 def hostile() -> Summary:
     """The one-block summary with every free text replaced by hostile text."""
     summary = one_block(study=ALERT)
-    setting = summary.settings[3].model_copy(
-        update={"label": "=1+1</script><img src=x onerror=alert(1)>", "medium": ALERT}
+    test_case = summary.test_cases[3].model_copy(
+        update={"label": "=1+1</script><img src=x onerror=alert(1)>", "disk_type": ALERT}
     )
     finding = summary.findings[0].model_copy(update={"statement": ALERT, "why": f'"{ALERT}'})
     trial = summary.trials[0].model_copy(
@@ -49,7 +49,7 @@ def hostile() -> Summary:
             "headline": f"{ALERT} <!-- ",
             "question": "]]><style>*{display:none}</style>",
             "warnings": (SummaryWarning(code="missing-records", message=f"</li>{ALERT}"),),
-            "settings": (*summary.settings[:3], setting, *summary.settings[4:]),
+            "test_cases": (*summary.test_cases[:3], test_case, *summary.test_cases[4:]),
             "findings": (finding, *summary.findings[1:]),
             "trials": (trial, *summary.trials[1:]),
             "disclosure": {ALERT: {"hdfs-site.xml": f"<a>\n{ALERT}</a>"}, "__proto__": "x"},
@@ -71,7 +71,7 @@ def test_hostile_names_stay_text() -> None:
     assert not elements.having("img")
     assert elements.of("h1") == [summary.headline]
     assert f"<a>\n{ALERT}</a>" in elements.of("pre")
-    assert summary.settings[3].label in elements.of("th", scope="row")
+    assert summary.test_cases[3].label in elements.of("th", scope="row")
     assert Summary.model_validate(embedded(text, "summary")) == summary
 
 
@@ -169,7 +169,7 @@ def test_flags_of_valid_trials_are_counted_by_trial() -> None:
 
 
 @WORDS_ONLY
-def test_substitute_arms_are_marked_at_every_figure() -> None:
+def test_substitute_variants_are_marked_at_every_figure() -> None:
     summary = one_block().model_copy(
         update={"warnings": tuple(design_warnings(Isolation.PROCESS, ("flash",), 1))}
     )
@@ -183,16 +183,16 @@ def test_substitute_arms_are_marked_at_every_figure() -> None:
 def test_failed_trials_stay_in_the_table_with_their_reasons() -> None:
     summary = one_block()
     table = html("one").split('id="trial-table"')[1].split("</table>")[0]
-    assert table.count("data-setting=") == len(summary.trials) == 13
+    assert table.count("data-test_case=") == len(summary.trials) == 13
     assert table.count('data-verdict="invalid"') == table.count('data-verdict="unknown"') == 1
     for trial in summary.trials:
         assert "; ".join(trial.reasons) in table
 
 
-def test_a_setting_without_a_valid_trial_is_named_and_not_drawn() -> None:
+def test_a_test_case_without_a_valid_trial_is_named_and_not_drawn() -> None:
     summary = one_block()
-    kept = tuple(one for one in summary.settings if one.topology == "v1-flash")
-    summary = summary.model_copy(update={"settings": kept})
+    kept = tuple(one for one in summary.test_cases if one.topology == "v1-flash")
+    summary = summary.model_copy(update={"test_cases": kept})
     (_, _, (ycsb, _)), *_ = sections(View(summary))
     assert any(
         "no trial is valid: YCSB data load (2 workers per host, flash);" in note
@@ -215,7 +215,7 @@ def test_missing_numbers_are_counted() -> None:
 @WORDS_ONLY
 def test_a_run_without_any_trial_has_a_report() -> None:
     empty: dict[str, object] = {
-        "settings": (),
+        "test_cases": (),
         "findings": (),
         "trials": (),
         "builds": (),

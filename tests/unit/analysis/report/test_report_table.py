@@ -11,7 +11,7 @@ def plain(summary: Summary) -> list[tuple[str, ...]]:
     return [tuple(cell.replace("\xa0", " ") for cell in row) for row in summary_table(summary).rows]
 
 
-def test_one_row_per_setting_and_topology_with_units_and_verdicts() -> None:
+def test_one_row_per_test_case_and_topology_with_units_and_verdicts() -> None:
     rows = plain(one_block())
     assert len(rows) == 12
     assert {len(row) for row in rows} == {len(summary_table(one_block()).columns)}
@@ -45,29 +45,31 @@ def test_bad_trials_are_counted_beside_valid_ones() -> None:
 
 def test_intended_latency_goes_before_closed_loop() -> None:
     summary = one_block()
-    setting = summary.settings[4]
+    test_case = summary.test_cases[4]
     intended = tuple(
         metric.model_copy(update={"latency_kind": "intended", "value": 2.0})
-        for metric in setting.metrics
+        for metric in test_case.metrics
         if metric.name == "latency"
     )
-    both = setting.model_copy(update={"metrics": (*setting.metrics, *intended)})
-    rows = plain(summary.model_copy(update={"settings": (both,)}))
+    both = test_case.model_copy(update={"metrics": (*test_case.metrics, *intended)})
+    rows = plain(summary.model_copy(update={"test_cases": (both,)}))
     assert rows[0][4] in ("2.00 ms INSERT, intended", "2.00 ms READ, intended")
 
 
 def test_missing_numbers_are_reported() -> None:
     summary = one_block()
-    setting = summary.settings[3]
-    metrics = tuple(metric.model_copy(update={"value": None}) for metric in setting.metrics)
+    test_case = summary.test_cases[3]
+    metrics = tuple(metric.model_copy(update={"value": None}) for metric in test_case.metrics)
     rows = plain(
-        summary.model_copy(update={"settings": (setting.model_copy(update={"metrics": metrics}),)})
+        summary.model_copy(
+            update={"test_cases": (test_case.model_copy(update={"metrics": metrics}),)}
+        )
     )
     assert rows[0][3:6] == ("not computed", "not computed", "not computed")
 
 
-def test_a_setting_without_a_build_has_no_numbers() -> None:
+def test_a_test_case_without_a_build_has_no_numbers() -> None:
     summary = one_block()
-    bare = summary.settings[0].model_copy(update={"n_builds": 0, "metrics": ()})
-    rows = plain(summary.model_copy(update={"settings": (bare,)}))
+    bare = summary.test_cases[0].model_copy(update={"n_builds": 0, "metrics": ()})
+    rows = plain(summary.model_copy(update={"test_cases": (bare,)}))
     assert rows[0][:6] == ("TestDFSIO write", "1", "flash", "no valid trial", "none", "none")

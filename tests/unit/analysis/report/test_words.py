@@ -102,14 +102,14 @@ def test_the_answer_leaves_out_the_load_generator_and_explains_a_search() -> Non
     figure = answer(View(eight_repetitions()))
     assert figure is not None and not any("search" in note for note in figure.notes)
     summary = one_block()
-    about = summary.headline_setting
-    settings = tuple(
+    about = summary.headline_test_case
+    test_cases = tuple(
         one.model_copy(update={"sought": "highest rate with READ p99 <= 20 ms"})
-        if one.setting == about
+        if one.test_case == about
         else one
-        for one in summary.settings
+        for one in summary.test_cases
     )
-    figure = answer(View(summary.model_copy(update={"settings": settings})))
+    figure = answer(View(summary.model_copy(update={"test_cases": test_cases})))
     assert figure is not None
     assert "highest rate with READ p99 <= 20 ms" in figure.notes[0]
     assert [one.subtitle for one in figure.panels][-1] == "host here without client and monitors"
@@ -123,8 +123,12 @@ def test_cpu_over_time_is_called_by_the_densities_that_it_shows() -> None:
     assert without.title == "CPU over time, 1 worker per host beside 2 workers per host"
 
 
-def test_results_of_arms_that_are_no_media_are_not_called_so() -> None:
+def test_results_of_variants_that_are_no_disk_types_are_not_called_so() -> None:
     summary = one_block()
-    assert View(summary).matrix_header == "Density by medium"
-    named = tuple(one.model_copy(update={"levels": {"store": "HBase"}}) for one in summary.settings)
-    assert View(summary.model_copy(update={"settings": named})).matrix_header == "Results by arm"
+    assert View(summary).matrix_header == "Density by disk type"
+    named = tuple(
+        one.model_copy(update={"levels": {"store": "HBase"}}) for one in summary.test_cases
+    )
+    assert (
+        View(summary.model_copy(update={"test_cases": named})).matrix_header == "Results by variant"
+    )

@@ -11,34 +11,34 @@ import pytest
 from density_study.analysis.findings import Evidence, findings
 from density_study.analysis.summarise.headline import headline
 from density_study.analysis.summary.numbers import against, digits, probability, ratio
-from density_study.analysis.summary.summary import SettingSummary
+from density_study.analysis.summary.summary import TestCaseSummary
 from density_study.cluster.model.isolation import Isolation
 from density_study.workloads.study.hypotheses import Expectation, Hypotheses
-from tests.support.arms import dfsio, noisy, ycsb
+from tests.support.variants import dfsio, noisy, ycsb
 
-Settings = tuple[SettingSummary, ...]
+TestCases = tuple[TestCaseSummary, ...]
 P99 = ("READ", 99.0)
 SCAN99 = ("SCAN", 99.0)
 
 
 def _told(
-    settings: Sequence[SettingSummary],
+    test_cases: Sequence[TestCaseSummary],
     repetitions: int = 1,
     isolation: Isolation = Isolation.PROCESS,
     asked: Hypotheses | None = None,
-    is_given: bool = False,
+    is_existing: bool = False,
     **more: object,
 ) -> str:
-    evidence = Evidence(tuple(settings), repetitions, isolation, **more)  # type: ignore[arg-type]
+    evidence = Evidence(tuple(test_cases), repetitions, isolation, **more)  # type: ignore[arg-type]
     found = findings(evidence, asked or Hypotheses())
-    return headline(evidence, len(settings), found, is_given).text
+    return headline(evidence, len(test_cases), found, is_existing).text
 
 
 def _cpu(percent: float) -> dict[str, tuple[float, ...]]:
     return {"used": (percent,)}
 
 
-def _quickstart() -> Settings:
+def _quickstart() -> TestCases:
     """Little happens to short scans, and two thirds of the mixed rate is gone."""
     return (
         ycsb("scan", 1, ops_s=(1207.0,), latencies={SCAN99: (35.6,)}, cpu=_cpu(95.0)),
@@ -50,14 +50,14 @@ def _quickstart() -> Settings:
     )
 
 
-def _levels(factor: str, rates: dict[str, Sequence[float]], mix: str = "b") -> Settings:
+def _levels(factor: str, rates: dict[str, Sequence[float]], mix: str = "b") -> TestCases:
     return tuple(
         ycsb(mix, 1, ops_s=ops_s, topology=name, levels={factor: name})
         for name, ops_s in rates.items()
     )
 
 
-def _containers(builds: int = 1) -> Settings:
+def _containers(builds: int = 1) -> TestCases:
     """Two RegionServers on the bare host are as slow as those in containers: the containers cost nothing."""
 
     def points(value: float) -> Sequence[float]:
@@ -72,7 +72,7 @@ def _containers(builds: int = 1) -> Settings:
     )
 
 
-def _search(vms: int, rate: float) -> SettingSummary:
+def _search(vms: int, rate: float) -> TestCaseSummary:
     return ycsb("b", vms, ops_s=(rate,), sought="highest rate with READ p99 <= 20 ms")
 
 
@@ -88,25 +88,25 @@ LITTLE = [ycsb("b", 1, ops_s=(0.5,)), ycsb("b", 2, ops_s=(0.002,))]
 
 TWENTY = {
     "no valid trial": (lambda: _told(()), "No result: none of the 0 trials is valid."),
-    "the range over all settings, and the worst latency": (
+    "the range over all test cases, and the worst latency": (
         lambda: _told(_quickstart()),
         "Inconclusive (1 repetition): with 2 workers per host instead of 1 at equal total memory, "
         "throughput was ×0.32 (YCSB mixed: 1,092 against 3,399 ops/s) to ×1.14 (YCSB scan: 1,371 against "
         "1,207 ops/s); worst latency change READ p99 ×6.38 (63.8 against 10.0 ms, YCSB mixed).",
     ),
-    "the order of the settings changes nothing": (
+    "the order of the test cases changes nothing": (
         lambda: _told(_quickstart()[::-1]),
         "Inconclusive (1 repetition): with 2 workers per host instead of 1 at equal total memory, "
         "throughput was ×0.32 (YCSB mixed: 1,092 against 3,399 ops/s) to ×1.14 (YCSB scan: 1,371 against "
         "1,207 ops/s); worst latency change READ p99 ×6.38 (63.8 against 10.0 ms, YCSB mixed).",
     ),
-    "one setting, and hosts that are equally busy": (
+    "one test case, and hosts that are equally busy": (
         lambda: _told(_quickstart()[:2]),
         "Inconclusive (1 repetition): with 2 workers per host instead of 1 at equal total memory, YCSB "
         "scan ran at ×1.14 (1,371 against 1,207 ops/s); worst latency change SCAN p99 ×1.03 (36.7 against"
         " 35.6 ms, YCSB scan).",
     ),
-    "one setting, and hosts that are busier": (
+    "one test case, and hosts that are busier": (
         lambda: _told(
             [ycsb("c", vms, ops_s=(100.0 * vms,), cpu=_cpu(20.0 * vms)) for vms in (1, 2)]
         ),
@@ -169,24 +169,24 @@ TWENTY = {
     ),
     "a hypothesis is confirmed": (
         lambda: _told(_levels("stack", NOISY), 8, asked=EXPECT),
-        "Hypothesis new is confirmed: YCSB b, vms_per_host 1, medium flash, regionservers_per_node 1: "
+        "Hypothesis new is confirmed: YCSB b, vms_per_host 1, disk type flash, regionservers_per_node 1: "
         "throughput, stack new over old is ×1.51 (required: above 1.2, interval 1.46 to 1.56, 8 "
         "repetitions).",
     ),
     "a hypothesis is refuted": (
         lambda: _told(_levels("stack", {"old": noisy(100.0), "new": noisy(90.0)}), 8, asked=EXPECT),
-        "Hypothesis new is refuted: YCSB b, vms_per_host 1, medium flash, regionservers_per_node 1: "
+        "Hypothesis new is refuted: YCSB b, vms_per_host 1, disk type flash, regionservers_per_node 1: "
         "throughput, stack new over old is ×0.90 (required: above 1.2, interval 0.880 to 0.929, 8 "
         "repetitions).",
     ),
-    "density against its control arm": (
+    "density against its control variant": (
         lambda: _told(_containers(), 1, Isolation.CONTAINER),
         "Inconclusive (1 repetition): with 2 containers per host instead of 2 RegionServers on the bare "
         "host at equal total memory, YCSB scan ran at ×1.12 (848 against 760 ops/s); over one "
         "RegionServer on the bare host: throughput ×0.54 (inconclusive). With 2 RegionServers per node "
         "instead of 1: throughput ×0.48 (inconclusive).",
     ),
-    "a decided density against its control arm": (
+    "a decided density against its control variant": (
         lambda: _told(_containers(8), 8, Isolation.CONTAINER),
         "With 2 containers per host instead of 2 RegionServers on the bare host at equal total memory, YCSB "
         "scan ran at ×1.13 (means 856 against 760 ops/s, interval 1.07 to 1.19), 8 repetitions; over one "
@@ -196,8 +196,8 @@ TWENTY = {
     "two factors": (
         lambda: _told(
             [
-                ycsb("c", vms, medium, ops_s=(rate,))
-                for vms, medium, rate in (
+                ycsb("c", vms, disk_type, ops_s=(rate,))
+                for vms, disk_type, rate in (
                     (1, "hdd", 100.0),
                     (2, "hdd", 90.0),
                     (1, "flash", 400.0),
@@ -225,20 +225,20 @@ TWENTY = {
         "Inconclusive (1 repetition): highest rate with READ p99 <= 20 ms in YCSB b, at equal total "
         "memory: 11,423 operations per second with 1 worker per host, 9,315 with 2 workers per host.",
     ),
-    "arms that are not comparable": (
+    "variants that are not comparable": (
         lambda: _told(_quickstart()[:2], differences=lambda *_: ("machine.kernel: a, b",)),
-        "No comparison with 2 workers per host instead of 1: the arms differ in machine.kernel: a, b.",
+        "No comparison with 2 workers per host instead of 1: the variants differ in machine.kernel: a, b.",
     ),
     "nothing to compare": (
         lambda: _told(_quickstart()[::2]),
-        "No comparison: no setting has valid trials on two clusters that differ in one factor. YCSB scan "
+        "No comparison: no test case has valid trials on two clusters that differ in one factor. YCSB scan "
         "ran at 1,207 operations per second on v1-flash, and 2 more numbers below.",
     ),
-    "one given cluster": (
+    "one existing cluster": (
         lambda: _told(
-            [ycsb("load", 1, ops_s=(123456.0,)), dfsio("read", mib_s=(0.5,))], 5, is_given=True
+            [ycsb("load", 1, ops_s=(123456.0,)), dfsio("read", mib_s=(0.5,))], 5, is_existing=True
         ),
-        "The given cluster, in 1 repetition: YCSB load at 123,456 operations per second, TestDFSIO read "
+        "The existing cluster, in 1 repetition: YCSB load at 123,456 operations per second, TestDFSIO read "
         "at 0.500 MiB/s over the map phase.",
     ),
     "very small numbers": (
@@ -254,10 +254,10 @@ TWENTY = {
                     2,
                     ops_s=(100.0,),
                     neighbour="nobody",
-                    setting="c-alone",
+                    test_case="c-alone",
                     label="YCSB c alone",
                 ),
-                ycsb("c", 2, ops_s=(60.0,), neighbour="testdfsio-write", setting="c-beside"),
+                ycsb("c", 2, ops_s=(60.0,), neighbour="testdfsio-write", test_case="c-beside"),
             ]
         ),
         "Inconclusive (1 repetition): beside testdfsio-write instead of alone, YCSB c alone ran at ×0.60 "
@@ -299,7 +299,7 @@ def test_questions_share_one_error_budget() -> None:
     """One of two questions has p = 0.03: of all reports without an effect, one in 16 has such a one."""
     shifts = (0.0438, 0.0002) * 4
 
-    def levels(**latencies: dict[tuple[str, float], Sequence[float]]) -> Settings:
+    def levels(**latencies: dict[tuple[str, float], Sequence[float]]) -> TestCases:
         return tuple(
             ycsb("b", 1, ops_s=ops_s, topology=name, levels={"stack": name}, **latencies)
             for name, ops_s in (
@@ -312,15 +312,15 @@ def test_questions_share_one_error_budget() -> None:
     both = Hypotheses(questions=("stack-rate", "stack-latency"))
     assert _told(beside, 8, asked=both).startswith("Inconclusive (8 repetitions): with new instead")
     (rate, *_) = findings(Evidence(beside, 8, Isolation.PROCESS), both)
-    assert rate.verdict == "no claim" and rate.p is not None and 0.02 < rate.p < 0.05
+    assert rate.verdict == "inconclusive" and rate.p is not None and 0.02 < rate.p < 0.05
 
 
 def test_what_no_question_asks_for_is_measured_and_not_tested() -> None:
-    settings = _levels("stack", {"old": noisy(100.0), "new": noisy(200.0, seed=2)})
+    test_cases = _levels("stack", {"old": noisy(100.0), "new": noisy(200.0, seed=2)})
     shows = Hypotheses(questions=())
-    text = _told(settings, 8, asked=shows)
+    text = _told(test_cases, 8, asked=shows)
     assert text.startswith("Measured, not tested (8 repetitions): with new instead of old")
-    found = findings(Evidence(settings, 8, Isolation.PROCESS), shows)
+    found = findings(Evidence(test_cases, 8, Isolation.PROCESS), shows)
     rate = next(one for one in found if one.family == "stack-rate")
     assert (rate.verdict, rate.p, rate.p_adjusted, rate.question) == ("measured", None, None, None)
     assert rate.low is not None and rate.why.startswith("measured, not tested")

@@ -8,25 +8,25 @@ from density_study.analysis.findings import Evidence, effects
 from density_study.analysis.findings.decide import decide
 from density_study.analysis.summarise.undecided import undecided
 from density_study.analysis.summarise.warnings import design_warnings, short_trials
-from density_study.analysis.summary.summary import Finding, SettingSummary, SummaryWarning
+from density_study.analysis.summary.summary import Finding, SummaryWarning, TestCaseSummary
 from density_study.cluster.model.isolation import Isolation
-from tests.support.arms import noisy, ycsb
 from tests.support.summary_factory import one_block
+from tests.support.variants import noisy, ycsb
 
 
-def _settings(builds: int, growth: float = 1.0) -> tuple[SettingSummary, ...]:
+def _test_cases(builds: int, growth: float = 1.0) -> tuple[TestCaseSummary, ...]:
     rates = {vms: noisy(100.0 * growth**vms, builds, seed=vms) for vms in (1, 2)}
     return tuple(ycsb("load", vms, ops_s=ops_s) for vms, ops_s in rates.items())
 
 
 def _line(
-    settings: tuple[SettingSummary, ...],
+    test_cases: tuple[TestCaseSummary, ...],
     repetitions: int,
     isolation: Isolation = Isolation.VM,
     total_s: float | None = 300.0,
     emulated: frozenset[str] = frozenset(),
 ) -> str | None:
-    evidence = Evidence(settings, repetitions, isolation, emulated)
+    evidence = Evidence(test_cases, repetitions, isolation, emulated)
     rates = [one for one in effects.questions(evidence) if one.measure == "throughput"]
     found = decide(rates, repetitions)
     warnings = tuple(design_warnings(isolation, emulated, repetitions))
@@ -34,20 +34,20 @@ def _line(
 
 
 def test_nothing_is_open_where_all_is_decided_or_nothing_was_compared() -> None:
-    assert _line(_settings(8, growth=2.0), 8) is None
+    assert _line(_test_cases(8, growth=2.0), 8) is None
     assert undecided((), Evidence((), 1, Isolation.VM), (), 60.0) is None
 
 
 def test_a_single_build_takes_four_more_and_their_time() -> None:
-    assert _line(_settings(1), 1) == (
+    assert _line(_test_cases(1), 1) == (
         "Not decided: the only comparison of the study's questions. Still needed: 4 more repetitions "
         "(`study run SPEC --add-repetitions 4`, about 20 min) for intervals."
     )
-    assert "--add-repetitions 4`) for" in str(_line(_settings(1), 1, total_s=None))
+    assert "--add-repetitions 4`) for" in str(_line(_test_cases(1), 1, total_s=None))
 
 
 def test_several_needs_are_numbered_because_all_of_them_are_needed() -> None:
-    line = str(_line(_settings(1), 1, isolation=Isolation.PROCESS))
+    line = str(_line(_test_cases(1), 1, isolation=Isolation.PROCESS))
     assert (
         "Still needed: (1) provider libvirt, because process groups only stand in for VMs; (2) 4"
         in line
@@ -55,8 +55,8 @@ def test_several_needs_are_numbered_because_all_of_them_are_needed() -> None:
 
 
 def test_imported_records_lack_facts_and_cannot_be_repeated_here() -> None:
-    settings = tuple(one.model_copy(update={"n_unknown": 1}) for one in _settings(1))
-    evidence = Evidence(settings, 1, Isolation.UNKNOWN)
+    test_cases = tuple(one.model_copy(update={"n_unknown": 1}) for one in _test_cases(1))
+    evidence = Evidence(test_cases, 1, Isolation.UNKNOWN)
     found = decide(list(effects.questions(evidence)), 1)
     imported = SummaryWarning(code="imported", message="Others made these records.")
     line = str(undecided(found, evidence, (imported,), 300.0))
@@ -65,19 +65,19 @@ def test_imported_records_lack_facts_and_cannot_be_repeated_here() -> None:
 
 
 def test_process_groups_take_another_provider_even_with_enough_repetitions() -> None:
-    line = str(_line(_settings(8, growth=2.0), 8, isolation=Isolation.PROCESS))
+    line = str(_line(_test_cases(8, growth=2.0), 8, isolation=Isolation.PROCESS))
     assert "provider libvirt" in line
     assert "repetitions" not in line
 
 
-def test_an_emulated_medium_takes_a_real_one() -> None:
+def test_an_emulated_disk_takes_a_real_one() -> None:
     assert "Still needed: a real flash disk." in str(
-        _line(_settings(8), 8, emulated=frozenset({"flash"}))
+        _line(_test_cases(8), 8, emulated=frozenset({"flash"}))
     )
 
 
 def test_chance_takes_repetitions_that_show_half_of_what_these_show() -> None:
-    line = str(_line(_settings(8), 8, total_s=8 * 3600.0))
+    line = str(_line(_test_cases(8), 8, total_s=8 * 3600.0))
     half, shown = (float(found) for found in re.findall(r"difference of ([\d.]+) %", line))
     assert 0.45 * shown < half < 0.55 * shown
     more = int(line.split("--add-repetitions ")[1].split("`")[0])
@@ -85,16 +85,16 @@ def test_chance_takes_repetitions_that_show_half_of_what_these_show() -> None:
     assert f"about {more} h" in line
 
 
-def test_arms_without_a_valid_trial_and_unequal_builds_are_named() -> None:
-    settings = (*_settings(5)[:1], _settings(5)[1].model_copy(update={"metrics": ()}))
-    assert "valid trials in every arm" in str(_line(settings, 5))
+def test_variants_without_a_valid_trial_and_unequal_builds_are_named() -> None:
+    test_cases = (*_test_cases(5)[:1], _test_cases(5)[1].model_copy(update={"metrics": ()}))
+    assert "valid trials in every variant" in str(_line(test_cases, 5))
     open_one = Finding(
-        id="a", statement="a", verdict="no claim", why="differ", n=(5, 5), question="stack-rate"
+        id="a", statement="a", verdict="inconclusive", why="differ", n=(5, 5), question="stack-rate"
     )
     unequal = SummaryWarning(code="incomparable-builds", message="differ")
     line = undecided((open_one,), Evidence((), 5, Isolation.VM), (unequal,), None)
     assert line == (
-        "Not decided: the only comparison of the study's questions. Still needed: hosts and settings that "
+        "Not decided: the only comparison of the study's questions. Still needed: hosts and test cases that "
         "are equal in all builds."
     )
     measured = open_one.model_copy(update={"verdict": "measured", "question": None})
@@ -121,7 +121,7 @@ def test_only_claims_about_vms_take_another_provider() -> None:
     found = decide(list(effects.questions(evidence)), 2)
     line = undecided(found, evidence, warnings, None)
     assert line is not None and "libvirt" not in line
-    both = Evidence((*stores, *_settings(2)), 2, Isolation.PROCESS)
+    both = Evidence((*stores, *_test_cases(2)), 2, Isolation.PROCESS)
     found = decide(list(effects.questions(both)), 2)
     of_density = sum(str(one.family).startswith("density") for one in found)
     assert 0 < of_density < len(found)

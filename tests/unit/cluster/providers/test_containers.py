@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from density_study.cluster.machine import cgroups
-from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.dividing.cpus import Cpus, NumaNode
 from density_study.cluster.model.errors import InputError
@@ -18,6 +17,7 @@ from density_study.cluster.model.host import MIB, ContainerHost, CpuPolicy, Disk
 from density_study.cluster.model.memory import GUEST_OS_MIB
 from density_study.cluster.model.placement import place
 from density_study.cluster.model.topology import Node, Topology
+from density_study.cluster.model.variant import Variant
 from density_study.cluster.providers.container import limits as limits_module
 from density_study.cluster.providers.container.bundle import config
 from density_study.cluster.providers.container.container import Container
@@ -49,7 +49,7 @@ def topologies(
     carries = ContainerHost(addresses, "198.18.41.0/24", "198.18.41.1", cpus, RESERVE_MIB)
     roles = ("master", "worker", "client")
     host = Host("here", "127.0.0.1", cores, 8192, (disk,), roles, containers=carries)
-    return place((host,), [Arm(density, 1, "flash") for density in densities], LAYOUT)
+    return place((host,), [Variant(density, 1, "flash") for density in densities], LAYOUT)
 
 
 def containers(topology: Topology, cpus: Cpus = CPUS) -> tuple[Container, ...]:

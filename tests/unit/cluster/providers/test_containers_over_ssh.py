@@ -9,12 +9,12 @@ import pytest
 
 from density_study.cluster.machine import containers as on_host
 from density_study.cluster.machine.host_commands import HOST_COMMANDS
-from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.host import ContainerHost, Disk, Host, Login, Role
 from density_study.cluster.model.network import Network
 from density_study.cluster.model.placement import place
 from density_study.cluster.model.topology import Topology
+from density_study.cluster.model.variant import Variant
 from density_study.cluster.providers.container import removal
 from density_study.cluster.providers.container.container import containers, network_of
 from density_study.cluster.providers.container.making import Maker
@@ -40,7 +40,7 @@ def topology() -> Topology:
         at = f"192.0.2.{number + 1}"
         hosts.append(Host(name, at, 2, 6144, (disk,), roles, None, login, containers=carries))
     layout = layout_of("container-ssh")
-    return place(tuple(hosts), [Arm(2, 1, "flash", network=Network(mtu=9000))], layout)[0]
+    return place(tuple(hosts), [Variant(2, 1, "flash", network=Network(mtu=9000))], layout)[0]
 
 
 class Asked:
@@ -68,7 +68,7 @@ def asked(journal: Journal) -> Asked:
     """Of h2, which carries w3 and w4."""
     there, act = topology(), Asked(journal)
     made = containers(SITE, there, {"h1": (), "h2": ()}, WORK, WORK)
-    maker = Maker(SITE, journal, act, FACTS, ("python3",), there.arm.network, "h2")
+    maker = Maker(SITE, journal, act, FACTS, ("python3",), there.variant.network, "h2")
     here = [one for one in made if one.node.host == "h2"]
     names = {node.address: node.name for node in there.nodes}
     maker.make(here, network_of(there.hosts[1]), names, {"198.18.41.0/26": "192.0.2.1"})
@@ -168,6 +168,6 @@ def test_an_address_that_refuses_answers() -> None:
 def test_the_bare_hosts_of_containers_over_ssh_are_physical() -> None:
     assert isinstance(provider_of("container-ssh"), ContainerOverSshProvider)
     layout = layout_of("container-ssh")
-    bare = place(topology().hosts, [Arm(0, 1, "flash"), Arm(2, 1, "flash")], layout)[0]
+    bare = place(topology().hosts, [Variant(0, 1, "flash"), Variant(2, 1, "flash")], layout)[0]
     assert (bare.provider, bare.isolation) == ("physical", "host")
     assert {node.address for node in bare.nodes} == {"192.0.2.1", "192.0.2.65"}

@@ -1,4 +1,4 @@
-"""Client configurations of given clusters, as their administrators write them."""
+"""Client configurations of existing clusters, as their administrators write them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.given import GivenCluster, Kerberos
+from density_study.cluster.model.existing import ExistingCluster, Kerberos
 from density_study.cluster.providers.existing.configuration import (
     copy_configuration,
     read_configuration,
@@ -20,8 +20,8 @@ HBASE = {"hbase.zookeeper.quorum": "zk.example"}
 
 
 def conf(folder: Path, **sites: dict[str, str]) -> Path:
-    given = {"core_site": CORE, "hbase_site": HBASE, **sites}
-    for site, properties in given.items():
+    existing = {"core_site": CORE, "hbase_site": HBASE, **sites}
+    for site, properties in existing.items():
         (folder / f"{site.replace('_', '-')}.xml").write_text(configuration_xml(properties))
     return folder
 
@@ -95,27 +95,27 @@ def test_a_missing_resourcemanager_is_named(tmp_path: Path) -> None:
 SECURE = {**CORE, "hadoop.security.authentication": "kerberos"}
 
 
-def given(folder: Path, kerberos: Kerberos | None) -> GivenCluster:
-    return GivenCluster(str(folder), "/user/me/study", "study", "default", kerberos)
+def existing(folder: Path, kerberos: Kerberos | None) -> ExistingCluster:
+    return ExistingCluster(str(folder), "/user/me/study", "study", "default", kerberos)
 
 
 def test_study_and_cluster_agree_on_kerberos(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="has existing"):
-        configuration_of(given(conf(tmp_path), Kerberos()))
+        configuration_of(existing(conf(tmp_path), Kerberos()))
     for sites in (
         {"core_site": SECURE},
         {"hbase_site": {"hbase.security.authentication": "Kerberos"}},
     ):
         folder = conf(tmp_path, **sites)
         with pytest.raises(InputError, match="the cluster wants Kerberos"):
-            configuration_of(given(folder, None))
-        assert configuration_of(given(folder, Kerberos())).is_secure
+            configuration_of(existing(folder, None))
+        assert configuration_of(existing(folder, Kerberos())).is_secure
 
 
 def test_client_certificates_are_refused(tmp_path: Path) -> None:
     hdfs = {"dfs.http.policy": "HTTPS_ONLY", "dfs.client.https.need-auth": "true"}
     with pytest.raises(InputError, match="ask for certificates of clients"):
-        configuration_of(given(conf(tmp_path, hdfs_site=hdfs), None))
+        configuration_of(existing(conf(tmp_path, hdfs_site=hdfs), None))
 
 
 def test_tls_where_the_configuration_asks_for_it(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.given import GivenCluster
+from density_study.cluster.model.existing import ExistingCluster
 from density_study.cluster.model.host import Host
 from density_study.cluster.model.versions import HBASE, Versions
 from density_study.cluster.providers.existing import watched
@@ -14,18 +14,18 @@ from density_study.cluster.stack.lock import read_lock
 from density_study.cluster.stack.recipes import client_of, hadoop_client_of, recipe_of
 
 
-def given(*hosts: tuple[str, str]) -> GivenCluster:
+def existing(*hosts: tuple[str, str]) -> ExistingCluster:
     found = tuple(Host(name, address, 2, 1024, ()) for name, address in hosts)
-    return GivenCluster("/etc/hadoop", "/user/me/x", "x", "default", watched=found)
+    return ExistingCluster("/etc/hadoop", "/user/me/x", "x", "default", watched=found)
 
 
 def test_a_host_is_watched_if_its_name_or_its_address_is() -> None:
-    cluster = given(("dn1.invalid", "192.0.2.1"), ("dn2", "localhost"))
+    cluster = existing(("dn1.invalid", "192.0.2.1"), ("dn2", "localhost"))
     assert watched.unwatched(cluster, ["192.0.2.1", "dn1.invalid", "127.0.0.1"]) == []
     assert watched.unwatched(cluster, ["192.0.2.1", "192.0.2.9", "rs.invalid"]) == [
         "192.0.2.9", "rs.invalid"
     ]  # fmt: skip
-    assert watched.unwatched(given(), ["192.0.2.1"]) == ["192.0.2.1"]
+    assert watched.unwatched(existing(), ["192.0.2.1"]) == ["192.0.2.1"]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Web servers of given clusters, by curl and by requests, asked at real servers on loopback."""
+"""Web servers of existing clusters, by curl and by requests, asked at real servers on loopback."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ from density_study.cluster.providers.provider import software_of
 from density_study.cluster.providers.ssh.build import SshBuild
 from density_study.cluster.state.journal import Journal
 from tests.live.support.guests import topology, vm_host
-from tests.support.topologies import with_arm
+from tests.support.topologies import with_variant
 
 CAPABILITIES = Path("tests/golden/capabilities.xml")
 SITE = Site(Path("/runs/s/r/builds/b1"), "s/r/b1")
@@ -65,7 +65,7 @@ def test_a_domain_carries_the_build_tag_and_bypasses_the_host_page_cache(layout:
     assert domain.findtext("memory") == str(1600 + GUEST_OS_MIB)
 
 
-def test_only_the_data_disk_of_an_emulated_medium_is_throttled(layout: Topology) -> None:
+def test_only_the_data_disk_of_an_emulated_disk_is_throttled(layout: Topology) -> None:
     """Two guests are on the drive: each has half of its limits."""
     slow = dataclasses.replace(
         layout.hosts[0].disks[0], emulated=True, limits=IoLimits(read_iops=100, read_mib_s=80)
@@ -280,7 +280,7 @@ def test_the_network_of_guests_is_checked_and_set_in_each_of_them(
     build = SshBuild(SITE, Journal(SITE.root / "none"), reach, PurePosixPath("/study"))
     provider._set_networks(build, layout)
     assert there == {}
-    provider._set_networks(build, with_arm(layout, network=Network(mtu=1400)))
+    provider._set_networks(build, with_variant(layout, network=Network(mtu=1400)))
     assert sorted(there) == [node.name for node in layout.nodes]
     settings = {"mtu": 1400}
     assert there["w1"].asked == [
@@ -302,7 +302,7 @@ def test_the_java_of_guests_is_that_of_their_image(
 
 
 def test_a_cpu_that_guests_do_not_have_is_refused_before_they_are_made(layout: Topology) -> None:
-    few = with_arm(layout, network=Network(rps=(2,)))
+    few = with_variant(layout, network=Network(rps=(2,)))
     with pytest.raises(InputError, match="no CPU 2, only 0 to 1"):
         provider.LibvirtProvider().preflight(few, "s/r/b1")
 

@@ -41,8 +41,8 @@ study: lacking
 provider: libvirt
 hosts:
   - {name: h1, address: 192.0.2.11, cores: 8, memory: 16 GiB, roles: [master, worker, client],
-     disks: [{path: /data/a, medium: flash}]}
-  - {name: h2, address: 192.0.2.12, cores: 8, memory: 16 GiB, disks: [{path: /data/a, medium: flash}]}
+     disks: [{path: /data/a, disk_type: flash}]}
+  - {name: h2, address: 192.0.2.12, cores: 8, memory: 16 GiB, disks: [{path: /data/a, disk_type: flash}]}
 ssh: {user: study, known_hosts: KNOWN}
 vms: {network: 192.0.2.0/24, addresses: 192.0.2.100-192.0.2.120, bridge: br0}
 factors: {vms_per_host: [1, 2]}

@@ -12,7 +12,7 @@ import pytest
 
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import InputError, StudyError
-from density_study.cluster.model.given import GivenCluster, StoreEndpoint
+from density_study.cluster.model.existing import ExistingCluster, StoreEndpoint
 from density_study.cluster.model.host import Host
 from density_study.cluster.model.store import Durability, Store, store_named
 from density_study.cluster.model.topology import Topology
@@ -27,7 +27,9 @@ AOF = {"appendonly": "yes", "appendfsync": "always", "version": "7"}
 
 def topology(store: Store, replication: int = 1) -> Topology:
     where = StoreEndpoint(("10.0.0.5:6379",), replication=replication)
-    return existing_topology(GivenCluster("", "", "bench", "", endpoint=where), CLIENT, store=store)
+    return existing_topology(
+        ExistingCluster("", "", "bench", "", endpoint=where), CLIENT, store=store
+    )
 
 
 class FakeStore:
@@ -76,10 +78,10 @@ def test_the_level_is_the_strongest_that_the_servers_keep(
 ) -> None:
     fake.facts = facts
     provider = EndpointProvider()
-    provider.check_given(topology(store_named(name, level)), 100, 10.0)
+    provider.check_existing(topology(store_named(name, level)), 100, 10.0)
     other: Durability = "synced" if level == "memory" else "memory"
     with pytest.raises(InputError, match=f"keep {level} .*, and the study declares {other}"):
-        provider.check_given(topology(store_named(name, other)), 100, 10.0)
+        provider.check_existing(topology(store_named(name, other)), 100, 10.0)
 
 
 def test_servers_that_do_not_tell_are_taken_at_the_studys_word(
@@ -87,7 +89,7 @@ def test_servers_that_do_not_tell_are_taken_at_the_studys_word(
 ) -> None:
     fake.facts = {"appendonly": "unknown", "appendfsync": "unknown"}
     placed = topology(store_named("redis", "synced"))
-    EndpointProvider().check_given(placed, 100, 10.0)
+    EndpointProvider().check_existing(placed, 100, 10.0)
     joined = EndpointProvider().join(Site(tmp_path, "s/r/b1"), placed)
     assert (joined.seen["durability"], joined.seen["durability_from"]) == ("synced", "study")
     assert joined.seen["unwatched"] == ["10.0.0.5"]
@@ -99,17 +101,17 @@ def test_what_is_known_of_aerospike_is_recorded_with_its_caution(
 ) -> None:
     fake.facts = {"commit-to-device": "unknown", "write-commit-level-override": "master"}
     placed = topology(store_named("aerospike", "synced"))
-    EndpointProvider().check_given(placed, 100, 10.0)
+    EndpointProvider().check_existing(placed, 100, 10.0)
     seen = EndpointProvider().join(Site(tmp_path, "s/r/b1"), placed).seen
     assert (seen["durability"], seen["durability_from"]) == ("synced", "study")
     assert seen["write-commit-level-override"] == "master"
     assert "untried" in seen["caution"]
     fake.facts = {"commit-to-device": "true", "free_bytes": 99 * 2**20}
     with pytest.raises(InputError, match="99 MiB are left below its limits of used storage"):
-        EndpointProvider().check_given(placed, 100, 10.0)
+        EndpointProvider().check_existing(placed, 100, 10.0)
     fake.facts = {"commit-to-device": "false and true"}
     with pytest.raises(InputError, match=r"servers differ .*commit-to-device false and true"):
-        EndpointProvider().check_given(placed, 100, 10.0)
+        EndpointProvider().check_existing(placed, 100, 10.0)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +127,7 @@ def test_what_the_servers_cannot_hold_is_refused(
 ) -> None:
     fake.facts = facts
     with pytest.raises(InputError, match=said):
-        EndpointProvider().check_given(topology(store_named("redis", "synced"), 3), 100, 10.0)
+        EndpointProvider().check_existing(topology(store_named("redis", "synced"), 3), 100, 10.0)
 
 
 def test_a_namespace_is_made_removed_and_proved_gone(fake: FakeStore, tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from density_study.cluster.stack import Java, Stack, store_software
 from density_study.cluster.stores.cassandra.store import cassandra_files
 from density_study.cluster.stores.kudu.store import kudu_argv
 from density_study.cluster.stores.store import store_of
-from tests.support.topologies import blueprint, local, physical, with_arm
+from tests.support.topologies import blueprint, local, physical, with_variant
 
 OF_NODES: dict[str, tuple[str, ...]] = {
     "hbase": ("hadoop", "hbase"),
@@ -122,7 +122,7 @@ def test_the_java_of_the_hosts_is_used_and_disclosed(
 
 
 def on_hosts(name: str) -> Blueprint:
-    placed = with_arm(physical(), store=store_named(name, "synced"))
+    placed = with_variant(physical(), store=store_named(name, "synced"))
     made = blueprint(placed)
     more = {"h1": (PurePath("/disk2/w"),)}
     return replace(made, places=replace(made.places, more_data=more))
@@ -141,7 +141,7 @@ def test_cassandra_uses_every_drive_and_is_settled_from_another_host() -> None:
 
 
 def test_cassandra_on_one_machine_keeps_its_management_to_itself() -> None:
-    made = blueprint(with_arm(local(), store=store_named("cassandra", "synced")))
+    made = blueprint(with_variant(local(), store=store_named("cassandra", "synced")))
     for daemon in store_of(made.topology).parts(made)[1]:
         assert not any("jmx.remote.port" in one for one in daemon.command.argv)
     assert store_of(made.topology).listens_on_all(made) == {}

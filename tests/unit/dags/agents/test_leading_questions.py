@@ -22,14 +22,14 @@ from tests.support.summary_factory import eight_repetitions, one_block, talk
 from tests.support.summary_states import all_invalid, empty
 
 DECIDED = ("confirmed", "refuted")
-UNEQUAL = "not comparable: the arms' disclosures differ in machine"
+UNEQUAL = "not comparable: the variants' disclosures differ in machine"
 
 
 def unequal() -> Summary:
     """Eight repetitions whose builds ran on different machines: the effects answer nothing."""
     summary = eight_repetitions("unequal")
     spoilt = tuple(
-        one.model_copy(update={"verdict": "no claim", "why": UNEQUAL, "p_adjusted": None})
+        one.model_copy(update={"verdict": "inconclusive", "why": UNEQUAL, "p_adjusted": None})
         for one in summary.findings
     )
     return summary.model_copy(update={"findings": spoilt})
@@ -79,7 +79,7 @@ QUESTIONS = (
     _findings("By what factor do short scans gain?", "quickstart", "scan"),
     _findings("Roughly, how many percent does density bring?", "quickstart", "2"),
     _findings("Is the p99 lower with two workers?", "quickstart", "latency"),
-    _findings("So both are equal, right?", "quickstart", "no claim"),
+    _findings("So both are equal, right?", "quickstart", "inconclusive"),
     _findings("What does the load gain?", "quickstart", "load"),
     _findings("And random reads?", "quickstart", "random"),
     _numbers("What rate does the quickstart reach?", "quickstart", "", "rate"),

@@ -12,7 +12,7 @@ from density_study.dags.run_status.live import BARS, LiveTrial, nodes_cpu, sampl
 from density_study.dags.run_status.progress import Ended, Progress
 from density_study.workloads.monitors.nodecpu import HEADER, title
 from density_study.workloads.planning.plan import Step, read_plan
-from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.test_case import YcsbTestCase
 from tests.support import drafts
 from tests.support.records.factory import RUN, RunFactory
 
@@ -36,10 +36,10 @@ def opened(records: Path, folder: str = "raw", status: str = STATUS, dool: str =
 
 
 def step(**timed: float) -> Step:
-    setting = YcsbSetting(mix="c", records=1000, threads=4, duration_s=30.0, **timed)
+    test_case = YcsbTestCase(mix="c", records=1000, threads=4, duration_s=30.0, **timed)
     return Step(
         index=1, kind="trial", repetition=1, build="b1-v1-flash", label="trial", estimate_s=10,
-        trial=TRIAL, setting=setting,
+        trial=TRIAL, test_case=test_case,
     )  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from density_study.workloads.study.study_file import parse_study
 STUDY = """\
 study: tiny
 hosts:
-  - {name: here, memory: 6 GiB, roles: [master, worker, client], disks: [{medium: flash}]}
+  - {name: here, memory: 6 GiB, roles: [master, worker, client], disks: [{disk_type: flash}]}
 factors: {vms_per_host: [1, 2]}
 workloads:
   - testdfsio: {modes: [write, read], files: 2, file_size: 1 MiB}
@@ -209,7 +209,7 @@ def test_repetitions_that_are_not_needed_take_no_time(plan: Plan) -> None:
     story = Story(plan)
     before = progress(plan, story.events, story.t).remaining_s
     second = [str(step.trial) for step in plan.trials if step.build != plan.steps[0].build]
-    ended = RepetitionsEnded(repetition=5, why="all were sharp", spared=tuple(second))
+    ended = RepetitionsEnded(repetition=5, why="all were precise enough", spared=tuple(second))
     after = progress(plan, [*story.events, ended], story.t)
     assert after.remaining_s < before
-    assert after.sharp == "after 5 repetitions all were sharp: no more are needed"
+    assert after.precise == "after 5 repetitions all were precise enough: no more are needed"

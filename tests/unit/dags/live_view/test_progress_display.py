@@ -99,7 +99,9 @@ def test_a_table_of_all_trials_comes_before_the_analysis(plan: Plan, terminal: b
     text = printed(plan, analysing, replace(analysing, stage="metrics"), terminal=terminal)
     assert text.count(PROVISIONAL) == text.count("Throughput") == 1
     shown = [line for line in text.splitlines() if "1 valid so far" in line]
-    wanted = {(str(one.setting and one.setting.id), plan.builds[one.build]) for one in plan.trials}
+    wanted = {
+        (str(one.test_case and one.test_case.id), plan.builds[one.build]) for one in plan.trials
+    }
     assert len(shown) == len(wanted)
     assert all("12,345\N{NO-BREAK SPACE}ops/s" in line and "83.0" in line for line in shown)
 
@@ -133,6 +135,6 @@ def searching(search: str) -> Plan:
 
 
 def test_the_end_of_repetitions_is_told_once(plan: Plan) -> None:
-    sharp = replace(SEEN, sharp="after 5 repetitions all 3 comparisons were sharp")
-    text = printed(plan, SEEN, sharp, replace(sharp, elapsed_s=99.0))
-    assert text.count("after 5 repetitions all 3 comparisons were sharp") == 1
+    precise = replace(SEEN, precise="after 5 repetitions all 3 comparisons were precise enough")
+    text = printed(plan, SEEN, precise, replace(precise, elapsed_s=99.0))
+    assert text.count("after 5 repetitions all 3 comparisons were precise enough") == 1

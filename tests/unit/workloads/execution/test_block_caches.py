@@ -17,7 +17,7 @@ from density_study.workloads.execution.block_caches import (
     has_tier,
     read_caches,
 )
-from tests.support.topologies import local, with_arm
+from tests.support.topologies import local, with_variant
 
 MIB = 2**20
 SERVERS = {"w1/regionserver-1": "a:1", "w2/regionserver-1": "b:2"}
@@ -25,7 +25,7 @@ OFF_HEAP = Configuration(block_cache=BlockCache("off-heap", 512))
 
 
 def cluster(configuration: Configuration = OFF_HEAP, **levels: str) -> Cluster:
-    topology = with_arm(local(2), configuration=configuration, levels=levels)
+    topology = with_variant(local(2), configuration=configuration, levels=levels)
     endpoints = Endpoints({"regionserver.http": SERVERS})
     return SimpleNamespace(topology=topology, endpoints=endpoints)  # type: ignore[return-value]
 
@@ -82,7 +82,7 @@ def test_a_server_that_does_not_answer_makes_the_numbers_unknown() -> None:
     assert "w2/regionserver-1 does not show" in found.faults[0]
 
 
-def test_an_arm_without_a_tier_counts_its_blocks_too() -> None:
+def test_a_variant_without_a_tier_counts_its_blocks_too() -> None:
     """What a server keeps blocks in is then its own affair."""
     server, plain = Server("offheap"), cluster(Configuration())
     before = read_caches(plain, server)
@@ -156,10 +156,10 @@ def test_the_engine_is_what_the_server_runs_with(server: Server, engine: str) ->
         ({}, Configuration(), False),
     ],
 )
-def test_only_arms_that_say_where_blocks_are_have_a_tier(
+def test_only_variants_that_say_where_blocks_are_have_a_tier(
     levels: Mapping[str, str], configuration: Configuration, expected: bool
 ) -> None:
-    assert has_tier(with_arm(local(1), levels=levels, configuration=configuration)) is expected
+    assert has_tier(with_variant(local(1), levels=levels, configuration=configuration)) is expected
 
 
 def test_readings_of_nothing_are_unknown() -> None:

@@ -1,4 +1,4 @@
-"""What others did on a given cluster, from two readings of its counters."""
+"""What others did on an existing cluster, from two readings of its counters."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def test_a_turn_that_each_thread_waits_for_at_the_end_is_no_rejection(tmp_path: 
     record = factory.close() / "records" / truth.trial
     manifest = read_manifest(record)
     rate = judged(manifest, record).rate_ops_s
-    a_turn_each = manifest.setting.last_turns_ops_s
+    a_turn_each = manifest.test_case.last_turns_ops_s
     assert rate and a_turn_each > 0
     for missing, kept in ((0.9 * a_turn_each, True), (1.2 * a_turn_each, False)):
         requested = probe_of(1, (rate + missing) / 0.98)
@@ -105,7 +105,7 @@ def test_the_first_load_is_a_share_of_the_builds_saturation(tmp_path: Path) -> N
     step, probe = found
     assert probe.load == pytest.approx(350, rel=0.01)
     assert "50 % of the saturation of 7" in probe.because
-    assert step.setting is not None and step.setting.table_row()["target_ops_s"] == probe.load
+    assert step.test_case is not None and step.test_case.table_row()["target_ops_s"] == probe.load
 
 
 def test_a_search_goes_on_from_its_records_and_then_spares_the_probes_left(tmp_path: Path) -> None:

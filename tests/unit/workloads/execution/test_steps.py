@@ -44,7 +44,7 @@ from density_study.workloads.record.record import (
     read_manifest,
 )
 from density_study.workloads.study.study_file import parse_study
-from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.test_case import YcsbTestCase
 from tests.support.drafts import QUICKSTART, host, plan, study
 
 
@@ -322,10 +322,12 @@ def test_a_symbolic_target_is_resolved_journalled_and_passed_to_the_trial(
     run = latency_run(tmp_path / "runs" / "quickstart" / "r1")
     planned: dict[str, list[str]] = {}
 
-    def resolve(setting: YcsbSetting, trials: list[str], *_: Any) -> tuple[YcsbSetting, TargetRate]:
-        planned[setting.id] = trials
+    def resolve(
+        test_case: YcsbTestCase, trials: list[str], *_: Any
+    ) -> tuple[YcsbTestCase, TargetRate]:
+        planned[test_case.id] = trials
         target = TargetRate(percent=50, saturation_trial=trials[0], saturation_ops_s=900, ops_s=450)
-        return setting.model_copy(update={"target_ops_s": 450.0}), target
+        return test_case.model_copy(update={"target_ops_s": 450.0}), target
 
     monkeypatch.setattr(steps, "resolve", resolve)
     assert {outcome for _, outcome in carry_out_all(run)} == {"ok"}
@@ -336,9 +338,9 @@ def test_a_symbolic_target_is_resolved_journalled_and_passed_to_the_trial(
     for step in halves:
         entry, manifest = journalled[str(step.trial)], records[str(step.trial)]
         assert entry["ops_s"] == 450 and entry["saturation_trial"].startswith(step.build)
-        assert isinstance(manifest.setting, YcsbSetting)
-        assert manifest.setting.target_ops_s == 450
-        assert manifest.setting_id == step.setting.id  # type: ignore[union-attr]
+        assert isinstance(manifest.test_case, YcsbTestCase)
+        assert manifest.test_case.target_ops_s == 450
+        assert manifest.test_case_id == step.test_case.id  # type: ignore[union-attr]
     assert all(len(trials) == 1 for trials in planned.values())
 
 

@@ -32,17 +32,17 @@ class Runner:
         if self.fails == name and self.error is not None:
             raise self.error
 
-    def prepare(self, context: TrialContext, setting: Any) -> Prepared:
+    def prepare(self, context: TrialContext, test_case: Any) -> Prepared:
         self._phase("prepare")
         return Prepared(data_set_mib=7.0, cold=COLD, state={"io": 1})
 
-    def run(self, context: TrialContext, setting: Any) -> tuple[ClientRun, ...]:
+    def run(self, context: TrialContext, test_case: Any) -> tuple[ClientRun, ...]:
         self._phase("run")
         times = {"start_epoch_s": 10.0, "end_epoch_s": 12.5}
         return (ClientRun(name="c", node="m1", argv=(), exit_code=self.exit_code, stdout="raw/c.out",
                           stderr="raw/c.err", **times),)  # fmt: skip
 
-    def collect(self, context: TrialContext, setting: Any, prepared: Prepared) -> Collected:
+    def collect(self, context: TrialContext, test_case: Any, prepared: Prepared) -> Collected:
         self._phase("collect")
         return Collected(cold=PROVED, state={"io": 2})
 
@@ -107,7 +107,7 @@ def test_a_failed_client_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert manifest.cold == PROVED
 
 
-def test_a_lost_host_is_not_a_fault_of_the_setting(
+def test_a_lost_host_is_not_a_fault_of_the_test_case(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     error = HostLostError("no answer.", "host h1", "look.")

@@ -25,8 +25,8 @@ from density_study.workloads.pipeline.importance.containers import (
 from density_study.workloads.pipeline.importance.genotypes import CAUSAL, matrix, planted
 from density_study.workloads.pipeline.output.answers import parse_answers
 from density_study.workloads.pipeline.output.stages import parse_stages
-from density_study.workloads.pipeline.setting import PipelineSetting
 from density_study.workloads.pipeline.spec import PipelineSpec
+from density_study.workloads.pipeline.test_case import PipelineTestCase
 from tests.support.topologies import local, physical
 
 SAMPLES, VARIANTS, SEED = 200, 400, 5
@@ -42,9 +42,9 @@ EVENT = {
 }
 
 
-def setting(**asked: Any) -> PipelineSetting:
+def case(**asked: Any) -> PipelineTestCase:
     spec = PipelineSpec.model_validate({"bases": [200_000], "variant_importance": asked})
-    return spec.settings()[0]
+    return spec.test_cases()[0]
 
 
 def test_planted_variants_decide_about_the_trait() -> None:
@@ -146,15 +146,15 @@ def test_no_result_is_a_fault(tmp_path: Path) -> None:
     assert importance_faults(raw, "i") == ("0 results of variant importance, 1 expected",)
 
 
-def test_a_setting_names_its_forest() -> None:
-    one = setting(samples=300, variants=2_000, trees=30)
+def test_a_test_case_names_its_forest() -> None:
+    one = case(samples=300, variants=2_000, trees=30)
     assert one.id.endswith("-t1-s300-v2000-f30")
     assert one.estimate_s > without_forest(one).estimate_s + 40
     assert one.summary_fields()["unnamed_knobs"]["importance_trees"] == 30.0
     assert "importance" not in one.table_row()
 
 
-def without_forest(one: PipelineSetting) -> PipelineSetting:
+def without_forest(one: PipelineTestCase) -> PipelineTestCase:
     return one.model_copy(update={"importance": None})
 
 
@@ -168,14 +168,14 @@ def without_forest(one: PipelineSetting) -> PipelineSetting:
 )
 def test_what_cannot_be_is_refused(asked: dict[str, Any], message: str) -> None:
     with pytest.raises(ValidationError, match=message):
-        setting(**asked)
+        case(**asked)
 
 
 def test_it_needs_this_machines_spark_and_room_in_yarn() -> None:
     room = local()
     nodes = tuple(replace(node, container_mib=1536) for node in room.nodes)
-    setting().check_topology(replace(room, nodes=nodes))
+    case().check_topology(replace(room, nodes=nodes))
     with pytest.raises(InputError, match="YARN has 512 MiB per node; Spark needs 1536 MiB"):
-        setting().check_topology(room)
+        case().check_topology(room)
     with pytest.raises(InputError, match="needs the Spark of this machine"):
-        setting().check_topology(replace(physical(), isolation=Isolation.HOST))
+        case().check_topology(replace(physical(), isolation=Isolation.HOST))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from density_study.workloads.pipeline.faults import answer_faults, stage_faults
-from density_study.workloads.pipeline.setting import PipelineSetting
+from density_study.workloads.pipeline.test_case import PipelineTestCase
 from tests.support.records.factory import RUN, RunFactory
 from tests.support.truth import Truth
 
@@ -25,8 +25,11 @@ def raw_of(factory: RunFactory, truth: Truth) -> Path:
 
 
 def faults(raw: Path, truth: Truth) -> tuple[str, ...]:
-    assert isinstance(truth.setting, PipelineSetting)
-    return (*stage_faults(raw, truth.setting, CLIENTS), *answer_faults(raw, truth.setting, CLIENTS))
+    assert isinstance(truth.test_case, PipelineTestCase)
+    return (
+        *stage_faults(raw, truth.test_case, CLIENTS),
+        *answer_faults(raw, truth.test_case, CLIENTS),
+    )
 
 
 def test_a_sound_trial_has_none(factory: RunFactory) -> None:

@@ -17,24 +17,24 @@ from density_study.workloads.pipeline.machine.files import CALL, JOINT, LOAD, ST
 from density_study.workloads.pipeline.machine.stages import STORED, WORK
 from density_study.workloads.pipeline.output.answers import parse_answers
 from density_study.workloads.pipeline.output.stages import parse_stages
-from density_study.workloads.pipeline.setting import PipelineSetting
 from density_study.workloads.pipeline.spec import PipelineSpec
+from density_study.workloads.pipeline.test_case import PipelineTestCase
 from tests.support.records.factory import RUN, RunFactory
-from tests.support.topologies import local, physical, with_arm
+from tests.support.topologies import local, physical, with_variant
 from tests.support.truth import Truth
 
 BUILD, CLIENTS = "b1-v2-flash", ("pipeline-w1", "pipeline-w2")
 
 
-def setting(variant_load: bool) -> PipelineSetting:
+def case(variant_load: bool) -> PipelineTestCase:
     asked = {"bases": [200_000], "variant_load": variant_load}
-    return PipelineSpec.model_validate(asked).settings()[0]
+    return PipelineSpec.model_validate(asked).test_cases()[0]
 
 
-def test_it_is_in_a_settings_names_and_off_by_default() -> None:
-    (plain,) = PipelineSpec.model_validate({"bases": [200_000]}).settings()
-    with_load = setting(True)
-    assert plain == setting(False)
+def test_it_is_in_a_test_cases_names_and_off_by_default() -> None:
+    (plain,) = PipelineSpec.model_validate({"bases": [200_000]}).test_cases()
+    with_load = case(True)
+    assert plain == case(False)
     assert (plain.id, with_load.id) == (with_load.id.removesuffix("-load"), f"{plain.id}-load")
     assert with_load.label == f"{plain.label}, with variant load"
     assert with_load.estimate_s == plain.estimate_s + 10
@@ -43,12 +43,12 @@ def test_it_is_in_a_settings_names_and_off_by_default() -> None:
 
 
 def test_it_needs_hbase() -> None:
-    setting(True).check_topology(local())
-    setting(True).check_topology(replace(physical(), isolation=Isolation.HOST))
-    accumulo = with_arm(local(), store=store_named("accumulo"))
+    case(True).check_topology(local())
+    case(True).check_topology(replace(physical(), isolation=Isolation.HOST))
+    accumulo = with_variant(local(), store=store_named("accumulo"))
     with pytest.raises(InputError, match=r"writes to HBase, and .* has Accumulo"):
-        setting(True).check_topology(accumulo)
-    setting(False).check_topology(accumulo)
+        case(True).check_topology(accumulo)
+    case(False).check_topology(accumulo)
 
 
 def test_a_row_is_a_key_and_the_genotypes_by_sample() -> None:
@@ -61,8 +61,11 @@ def test_a_row_is_a_key_and_the_genotypes_by_sample() -> None:
 
 def faults(factory: RunFactory, truth: Truth) -> tuple[str, ...]:
     raw = factory.close() / "records" / truth.trial / "raw"
-    assert isinstance(truth.setting, PipelineSetting)
-    return (*stage_faults(raw, truth.setting, CLIENTS), *answer_faults(raw, truth.setting, CLIENTS))
+    assert isinstance(truth.test_case, PipelineTestCase)
+    return (
+        *stage_faults(raw, truth.test_case, CLIENTS),
+        *answer_faults(raw, truth.test_case, CLIENTS),
+    )
 
 
 @pytest.mark.parametrize(

@@ -191,7 +191,7 @@ LARGE = [
         "threads: [8]",
         f"threads: {list(range(1, 1200))}",
         "workloads[1].ycsb.threads",
-        "the lists expand to 3597 settings",
+        "the lists expand to 3597 test cases",
     ),
     (
         "vms_per_host: [1, 2]",

@@ -20,7 +20,7 @@ workloads: [testdfsio: {modes: [write], files: 2, file_size: 1 MiB}]
 """
 
 
-def test_the_bare_host_has_a_control_arm_and_containers_have_addresses(tmp_path: Path) -> None:
+def test_the_bare_host_has_a_control_variant_and_containers_have_addresses(tmp_path: Path) -> None:
     study = parse_study(TEXT, "s.yaml").study
     plan = make_plan(study, planned_hosts(study, tmp_path))
     shape = {t.name: (t.provider, t.isolation) for t in plan.topologies.values()}

@@ -179,7 +179,7 @@ def test_a_faulty_level_is_one_error_with_place_and_reason(
 
 def test_every_combination_is_a_topology_named_by_its_levels(tmp_path: Path) -> None:
     text = """
-  medium: [flash]
+  disk_type: [flash]
   stack: [{hadoop: 3.4.1}, {hadoop: 3.4.2}]
   configuration: {plain: {}, zgc: {jvm: {regionserver: {collector: ZGC}}}}
 """
@@ -190,9 +190,9 @@ def test_every_combination_is_a_topology_named_by_its_levels(tmp_path: Path) -> 
     ]  # fmt: skip
     last = plan.topologies["v1-flash-hadoop-3.4.2-zgc"]
     assert last.levels == {"stack": "hadoop-3.4.2", "configuration": "zgc"}
-    assert (last.arm.versions, last.order) == (VERSIONS, 3)
+    assert (last.variant.versions, last.order) == (VERSIONS, 3)
     assert last.declared == {
-        "vms_per_host": "1", "regionservers_per_node": "1", "medium": "flash",
+        "vms_per_host": "1", "regionservers_per_node": "1", "disk_type": "flash",
         "stack.hadoop": "3.4.2", "stack.hbase": "2.6.4-hadoop3",
         "configuration.jvm.regionserver.collector": "ZGC",
     }  # fmt: skip
@@ -202,7 +202,7 @@ def test_every_combination_is_a_topology_named_by_its_levels(tmp_path: Path) -> 
 def test_a_study_without_these_factors_is_planned_as_before(tmp_path: Path) -> None:
     (topology,) = planned(tmp_path, "").topologies.values()
     assert (topology.name, topology.levels) == ("v1-flash", {})
-    assert (topology.arm.versions, topology.arm.configuration) == (VERSIONS, PLAIN)
+    assert (topology.variant.versions, topology.variant.configuration) == (VERSIONS, PLAIN)
 
 
 def test_the_plan_names_the_command_that_adds_an_unknown_version(tmp_path: Path) -> None:
@@ -227,9 +227,9 @@ def test_a_cache_that_is_a_file_counts_as_disk_space() -> None:
     assert disk_need_mib(study(file)) == disk_need_mib(study(off_heap)) + 3072
 
 
-def test_a_block_cache_needs_a_disk_of_its_medium(tmp_path: Path) -> None:
+def test_a_block_cache_needs_a_disk_of_its_disk_type(tmp_path: Path) -> None:
     text = "  configuration: {slow: {block_cache: {place: hdd, size: 1 GiB}}}\n"
-    with pytest.raises(InputError, match="no disk of medium hdd") as caught:
+    with pytest.raises(InputError, match="no disk of type hdd") as caught:
         planned(tmp_path, text)
     assert "key factors.configuration" in caught.value.where
 

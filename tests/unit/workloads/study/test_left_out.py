@@ -13,7 +13,9 @@ from tests.support.drafts import plan, study
 def _ran(**overrides: object) -> set[tuple[str, str]]:
     made = plan(**overrides)
     return {
-        (made.builds[step.build], step.setting.mode_name) for step in made.trials if step.setting
+        (made.builds[step.build], step.test_case.mode_name)
+        for step in made.trials
+        if step.test_case
     }
 
 
@@ -32,10 +34,10 @@ def test_a_variant_of_which_nothing_is_left_is_not_built() -> None:
 
 
 @pytest.mark.parametrize("left_out", ["v2-*/ycsb-*", "v2-*/testdfsio-*"])
-def test_a_part_of_the_settings_may_be_none_of_those_left_out(left_out: str) -> None:
+def test_a_part_of_the_test_cases_may_be_none_of_those_left_out(left_out: str) -> None:
     part = study(leave_out=[left_out])
     made = make_plan(part, assumed_hosts(part), ["testdfsio-*"])
-    assert {step.setting.workload for step in made.trials if step.setting} == {"testdfsio"}
+    assert {step.test_case.workload for step in made.trials if step.test_case} == {"testdfsio"}
     assert len(made.topologies) == (2 if "ycsb" in left_out else 1)
 
 
@@ -43,7 +45,7 @@ def test_added_repetitions_leave_out_the_same() -> None:
     keys = {"leave_out": ["v2-*/ycsb-load-*"]}
     more = extended(plan(**keys), study(**keys), Extension(add_repetitions=1))
     loads = {
-        step.build for step in more.trials if step.setting and step.setting.mode_name == "load"
+        step.build for step in more.trials if step.test_case and step.test_case.mode_name == "load"
     }
     assert len(loads) == 2 and all("-v1-" in build for build in loads)
 

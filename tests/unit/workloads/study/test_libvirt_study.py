@@ -28,8 +28,8 @@ study: guests
 provider: libvirt
 hosts:
   - {name: h1, address: 192.0.2.11, cores: 8, memory: 16 GiB, roles: [master, worker, client],
-     disks: [{path: /data/a, medium: flash}, {path: /data/b, medium: flash}]}
-  - {name: h2, address: 192.0.2.12, cores: 8, memory: 16 GiB, disks: [{path: /data/a, medium: flash}]}
+     disks: [{path: /data/a, disk_type: flash}, {path: /data/b, disk_type: flash}]}
+  - {name: h2, address: 192.0.2.12, cores: 8, memory: 16 GiB, disks: [{path: /data/a, disk_type: flash}]}
 ssh: {user: study}
 vms: {network: 192.0.2.0/24, addresses: 192.0.2.100-192.0.2.120, bridge: br0}
 factors: {vms_per_host: [0, 1, 2]}
@@ -71,10 +71,14 @@ def no_host_is_contacted(monkeypatch: pytest.MonkeyPatch) -> None:
         ("bridge: br0", "bridge: br0, data_disk: 1500 MiB", "whole GiB"),
         ("cores: 8", "cores: auto", "cores is auto"),
         ("memory: 16 GiB", "memory: auto", "memory is auto"),
-        ("path: /data/b, medium: flash", "path: /data/b", "'h1': medium is auto"),
-        ("path: /data/a, medium: flash", "path: /data/a", "'h1': medium is auto"),
-        ("replication: 2", "replication: 3", "exceeds the 2 worker(s) of the smallest arm"),
-        ("[0, 1, 2]}", "[1, 2], regionservers_per_node: [1, 2]}", "control arm on the bare host"),
+        ("path: /data/b, disk_type: flash", "path: /data/b", "'h1': disk type is auto"),
+        ("path: /data/a, disk_type: flash", "path: /data/a", "'h1': disk type is auto"),
+        ("replication: 2", "replication: 3", "exceeds the 2 worker(s) of the smallest variant"),
+        (
+            "[0, 1, 2]}",
+            "[1, 2], regionservers_per_node: [1, 2]}",
+            "control variant on the bare host",
+        ),
         ("192.0.2.12,", "127.0.0.1,", "loopback"),
         ("name: h2,", "name: h2, libvirt: 'qemu:///session',", "is not qemu:///system or"),
         ("[0, 1, 2]", "[0, 3]", "cannot be divided equally among 3 VMs"),
@@ -97,7 +101,7 @@ def test_replicas_on_a_single_host_are_refused() -> None:
         parse_study("\n".join(lines).replace("[0, 1, 2]", "[2]"), "g.yaml")
 
 
-def test_the_bare_host_is_a_control_arm_with_as_many_regionservers(tmp_path: Path) -> None:
+def test_the_bare_host_is_a_control_variant_with_as_many_regionservers(tmp_path: Path) -> None:
     (tmp_path / "g.yaml").write_text(TEXT)
     topologies = plan_study(tmp_path / "g.yaml", runs=tmp_path).plan.topologies
     assert list(topologies) == ["v0-flash", "v0-r2-flash", "v1-flash", "v2-flash"]
@@ -112,7 +116,7 @@ def test_the_bare_host_is_a_control_arm_with_as_many_regionservers(tmp_path: Pat
     assert not list(tmp_path.glob("guests"))  # no file was written either
 
 
-def test_a_selected_control_arm_has_only_bare_hosts() -> None:
+def test_a_selected_control_variant_has_only_bare_hosts() -> None:
     text = TEXT.replace("[0, 1, 2]", "[0, 2], regionservers_per_node: [1, 3]")
     study = parse_study(text, "g.yaml").study
     assert parse_study(text, "g.yaml").study == study
@@ -151,7 +155,7 @@ def test_the_study_of_the_talk_can_be_planned(tmp_path: Path) -> None:
     assert beside == {f"b{block}-v4-flash": 2 for block in range(1, 9)}
     assert Counter(t.isolation for t in plan.topologies.values()) == {"vm": 3, "host": 2}
     for topology in plan.topologies.values():
-        workers = max(topology.arm.vms_per_host, 1) * 3
+        workers = max(topology.variant.vms_per_host, 1) * 3
         assert len(topology.workers) == workers
         if topology.isolation is Isolation.VM:
             addresses = [node.address for node in topology.nodes]
@@ -162,7 +166,7 @@ def test_the_study_of_the_talk_can_be_planned(tmp_path: Path) -> None:
                 assert used_mib <= host.memory_mib - 2048
         for host in ("slave1", "slave2", "slave3"):
             own = [disk.path for n in topology.workers if n.host == host for disk in n.disks]
-            assert {path[:-1] for path in own} == {f"/data/{topology.arm.medium}"}
+            assert {path[:-1] for path in own} == {f"/data/{topology.variant.disk_type}"}
             assert len(set(own)) == 4
     assert any(
         "v3-flash: 3 nodes of slave1 share its 4 flash drives evenly, 3 on each" in line

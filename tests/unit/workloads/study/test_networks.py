@@ -29,9 +29,9 @@ provider: physical
 ssh: {user: study}
 hosts:
   - {name: a, address: 192.0.2.1, cores: 2, memory: 6 GiB, roles: [master, client],
-     disks: [{path: /mnt, medium: flash}]}
+     disks: [{path: /mnt, disk_type: flash}]}
   - {name: b, address: 192.0.2.2, cores: 2, memory: 6 GiB, roles: [worker],
-     disks: [{path: /mnt, medium: flash}]}
+     disks: [{path: /mnt, disk_type: flash}]}
 workloads: [{ycsb: {records: [1000], mixes: [load, c], threads: [8]}}]
 factors:
   vms_per_host: [0]
@@ -42,7 +42,7 @@ provider: libvirt
 ssh: {user: study}
 hosts:
   - {name: h1, address: 192.0.2.11, cores: 8, memory: 16 GiB, roles: [master, worker, client],
-     disks: [{path: /data/a, medium: flash}]}
+     disks: [{path: /data/a, disk_type: flash}]}
 vms: {network: 192.0.2.0/24, addresses: 192.0.2.100-192.0.2.120, bridge: br0}
 workloads: [{ycsb: {records: [1000], mixes: [load, c], threads: [8]}}]
 factors:
@@ -74,16 +74,18 @@ def test_levels_are_named_by_what_they_set() -> None:
     assert factors.levels("network") == tuple(factors.of(NETWORK))
 
 
-def test_each_level_is_an_arm_that_declares_what_it_sets(tmp_path: Path) -> None:
+def test_each_level_is_a_variant_that_declares_what_it_sets(tmp_path: Path) -> None:
     plan = make_plan(study(ALL), planned_hosts(study(ALL), tmp_path))
-    arms = plan.topologies
-    assert [one.arm.network for one in arms.values()] == list(
+    variants = plan.topologies
+    assert [one.variant.network for one in variants.values()] == list(
         study(ALL).factors.of(NETWORK).values()
     )
-    assert [one.levels["network"] for one in arms.values()] == list(study(ALL).factors.of(NETWORK))
+    assert [one.levels["network"] for one in variants.values()] == list(
+        study(ALL).factors.of(NETWORK)
+    )
     said = [
-        {key: value for key, value in arm.declared.items() if key.startswith("network.")}
-        for arm in arms.values()
+        {key: value for key, value in variant.declared.items() if key.startswith("network.")}
+        for variant in variants.values()
     ]
     assert said[:4] == [
         {},

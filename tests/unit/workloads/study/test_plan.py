@@ -16,7 +16,7 @@ from density_study.workloads.planning.plan import (
     write_plan,
 )
 from density_study.workloads.planning.trial_order import random_order
-from density_study.workloads.testdfsio.setting import DfsioSetting
+from density_study.workloads.testdfsio.test_case import DfsioTestCase
 from tests.support.drafts import host, plan, study
 
 
@@ -27,9 +27,9 @@ def test_the_same_study_and_seed_give_the_same_plan() -> None:
     ]
 
 
-def test_each_block_builds_every_topology_once_and_runs_every_setting_on_it() -> None:
+def test_each_block_builds_every_topology_once_and_runs_every_test_case_on_it() -> None:
     study_plan = plan(repetitions=3)
-    wanted = {setting.id for setting in study().settings()}
+    wanted = {test_case.id for test_case in study().test_cases()}
     for repetition in (1, 2, 3):
         steps = [step for step in study_plan.steps if step.repetition == repetition]
         assert sorted(s.build for s in steps if s.kind == "up") == [
@@ -39,7 +39,7 @@ def test_each_block_builds_every_topology_once_and_runs_every_setting_on_it() ->
         for build in {s.build for s in steps}:
             kinds = [s.kind for s in steps if s.build == build]
             assert kinds == ["up", *["trial"] * len(wanted), "down"]
-            assert {s.setting.id for s in steps if s.build == build and s.setting} == wanted
+            assert {s.test_case.id for s in steps if s.build == build and s.test_case} == wanted
 
 
 def test_at_most_one_cluster_is_up_at_any_time() -> None:
@@ -57,7 +57,7 @@ def test_at_most_one_cluster_is_up_at_any_time() -> None:
 def test_repetitions_are_shuffled_differently() -> None:
     study_plan = plan(repetitions=8)
     orders = {
-        tuple(s.setting.id for s in study_plan.trials if s.build == build and s.setting)
+        tuple(s.test_case.id for s in study_plan.trials if s.build == build and s.test_case)
         for build in study_plan.builds
     }
     first = [next(b for b in study_plan.builds if b.startswith(f"b{n}-")) for n in range(1, 9)]
@@ -68,8 +68,8 @@ def test_repetitions_are_shuffled_differently() -> None:
 @pytest.mark.parametrize("seed", range(50))
 def test_writers_precede_the_readers_of_their_data(seed: int) -> None:
     ids = [
-        s.mode if isinstance(s, DfsioSetting) else s.mix
-        for s in random_order(study().settings(), Random(seed))
+        s.mode if isinstance(s, DfsioTestCase) else s.mix
+        for s in random_order(study().test_cases(), Random(seed))
     ]
     assert ids.index("write") < min(ids.index("read"), ids.index("random"))
     assert ids.index("load") < min(ids.index("read45-insert55"), ids.index("scan95-insert5"))
@@ -92,9 +92,9 @@ def test_a_plan_of_another_format_is_an_error_with_a_remedy(tmp_path: Path) -> N
         read_plan(path)
 
 
-def test_an_unavailable_medium_is_named_with_the_available_ones() -> None:
-    with pytest.raises(StudyError, match="no disk of medium hdd, only /data"):
-        make_plan(study(**{"factors.medium": ["hdd"]}), [host()])
+def test_an_unavailable_disk_type_is_named_with_the_available_ones() -> None:
+    with pytest.raises(StudyError, match="no disk of type hdd, only /data"):
+        make_plan(study(**{"factors.disk_type": ["hdd"]}), [host()])
 
 
 def test_added_repetitions_equal_those_planned_from_the_start() -> None:
@@ -103,16 +103,16 @@ def test_added_repetitions_equal_those_planned_from_the_start() -> None:
     assert (longer.repetitions, longer.builds) == (5, plan(repetitions=5).builds)
 
 
-def test_an_extension_may_omit_settings_but_no_topology() -> None:
+def test_an_extension_may_omit_test_cases_but_no_topology() -> None:
     longer = extended(plan(), study(), Extension(add_repetitions=1, only=("ycsb-*",)))
     added = [step for step in longer.steps if step.repetition == 2]
-    assert {step.setting.workload for step in added if step.setting} == {"ycsb"}
+    assert {step.test_case.workload for step in added if step.test_case} == {"ycsb"}
     assert {longer.builds[step.build] for step in added} == set(longer.topologies)
     assert longer.steps[: len(plan().steps)] == plan().steps
 
 
-def test_a_glob_without_a_match_is_refused_with_the_available_settings() -> None:
-    with pytest.raises(InputError, match="no setting of the study matches 'ycbs") as caught:
+def test_a_glob_without_a_match_is_refused_with_the_available_test_cases() -> None:
+    with pytest.raises(InputError, match="no test case of the study matches 'ycbs") as caught:
         make_plan(study(), [host()], only=("ycbs-*",))
     assert "testdfsio-write-n6" in caught.value.remedy
 
@@ -130,7 +130,9 @@ ISOLATED = {
 def test_isolation_trials_run_exactly_where_a_victim_has_a_neighbour() -> None:
     study_plan = plan(workloads=[ISOLATED])
     pairs = {
-        build: [s.setting.id for s in study_plan.trials if s.build == build and "beside" in s.label]
+        build: [
+            s.test_case.id for s in study_plan.trials if s.build == build and "beside" in s.label
+        ]
         for build in study_plan.builds
     }
     assert pairs["b1-v1-flash"] == []

@@ -49,7 +49,7 @@ def test_a_faulty_value_is_named_with_its_key(value: object, key: str, message: 
 def test_the_plan_has_every_repetition_that_may_run(tmp_path) -> None:  # type: ignore[no-untyped-def]
     bounded, fixed = plan(repetitions=BOUNDS), plan(repetitions=9)
     assert bounded.steps == fixed.steps
-    assert (bounded.repetitions, fixed.sharp) == (9, None)
+    assert (bounded.repetitions, fixed.precise) == (9, None)
     write_plan(bounded, tmp_path / "plan.json")
     assert read_plan(tmp_path / "plan.json") == bounded
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from density_study.cluster.machine import medium
-from density_study.cluster.machine.medium import Probe, probe
+from density_study.cluster.machine import disk_type
+from density_study.cluster.machine.disk_type import Probe, probe
 from density_study.cluster.model.errors import InputError
 from density_study.workloads.planning import resolve
 from density_study.workloads.planning.resolve import resolve_hosts
@@ -35,11 +35,11 @@ def test_auto_resolves_to_this_machines_resources(tmp_path: Path, probed: dict[s
     resolved = resolve_hosts(host(memory="auto"), tmp_path)[0]
     assert resolved.cores == len(os.sched_getaffinity(0))
     assert resolved.memory_mib == int(psutil.virtual_memory().total // 2**20 * 0.5)
-    assert resolved.disks[0].path == str(tmp_path) and resolved.disks[0].medium == "flash"
+    assert resolved.disks[0].path == str(tmp_path) and resolved.disks[0].disk_type == "flash"
 
 
 @pytest.mark.parametrize(
-    ("ms", "medium", "message"),
+    ("ms", "disk_type", "message"),
     [
         (
             0.1,
@@ -54,16 +54,16 @@ def test_auto_resolves_to_this_machines_resources(tmp_path: Path, probed: dict[s
         (1.5, "auto", "neither flash nor hdd"),
     ],
 )
-def test_a_disk_that_contradicts_its_medium_is_refused_with_the_figure(
-    tmp_path: Path, probed: dict[str, float], ms: float, medium: str, message: str
+def test_a_disk_that_contradicts_its_disk_type_is_refused_with_the_figure(
+    tmp_path: Path, probed: dict[str, float], ms: float, disk_type: str, message: str
 ) -> None:
     probed["ms"] = ms
     with pytest.raises(InputError, match=message):
-        resolve_hosts(host(disks=[{"medium": medium}]), tmp_path)
+        resolve_hosts(host(disks=[{"disk_type": disk_type}]), tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("took_ms", "medium", "found", "probes"),
+    ("took_ms", "disk_type", "found", "probes"),
     [
         ([0.1], "auto", "flash", 1),
         ([9.0], "hdd", "hdd", 1),
@@ -74,13 +74,13 @@ def test_a_disk_that_contradicts_its_medium_is_refused_with_the_figure(
     ],
 )
 def test_a_busy_disk_is_probed_again_and_its_fastest_probe_counts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, took_ms: list[float], medium: str, found: str,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, took_ms: list[float], disk_type: str, found: str,
     probes: int,
 ) -> None:  # fmt: skip
     left = list(took_ms)
     monkeypatch.setattr(resolve, "probe", lambda folder: Probe(str(folder), left.pop(0), 10))
-    resolved = resolve_hosts(host(disks=[{"medium": medium}]), tmp_path)[0]
-    assert resolved.disks[0].medium == found
+    resolved = resolve_hosts(host(disks=[{"disk_type": disk_type}]), tmp_path)[0]
+    assert resolved.disks[0].disk_type == found
     assert len(took_ms) - len(left) == probes
 
 
@@ -109,7 +109,7 @@ def test_a_folder_that_cannot_be_probed_is_named(
     def refuse(*_: object) -> list[float]:
         raise OSError(22, "Invalid argument")
 
-    monkeypatch.setattr(medium, "_random_reads", refuse)
+    monkeypatch.setattr(disk_type, "_random_reads", refuse)
     with pytest.raises(InputError, match="Invalid argument") as caught:
         probe(tmp_path)
     assert str(tmp_path) in caught.value.where

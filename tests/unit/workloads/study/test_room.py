@@ -22,7 +22,7 @@ HOSTS = "".join(
     f"""
   - {{name: h{n}, address: 192.0.2.{n + 1}, cores: 64, memory: 256 GiB,
      roles: [{"worker" if n else "master, client"}],
-     disks: [{", ".join(f"{{path: {drive}, medium: hdd}}" for drive in DRIVES)}]}}"""
+     disks: [{", ".join(f"{{path: {drive}, disk_type: hdd}}" for drive in DRIVES)}]}}"""
     for n in range(10)
 )
 STUDY = f"""
@@ -79,7 +79,7 @@ def test_the_one_full_folder_is_named(
 
 
 def test_a_host_with_fewer_drives_holds_more_on_each(tmp_path: Path) -> None:
-    few = "[" + ", ".join(f"{{path: {drive}, medium: hdd}}" for drive in DRIVES[:2]) + "]"
+    few = "[" + ", ".join(f"{{path: {drive}, disk_type: hdd}}" for drive in DRIVES[:2]) + "]"
     before, _, last = STUDY.rpartition("disks: [")
     text = f"{before}disks: {few}}}{last[last.index(chr(10)) :]}"
     with pytest.raises(InputError) as caught:

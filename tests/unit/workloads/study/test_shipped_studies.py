@@ -84,5 +84,5 @@ def test_the_plan_of_a_shipped_study_is_read_as_it_was_written(name: str, tmp_pa
 def test_presets_differ_in_one_factor_with_the_baseline_first(name: str, levels: list[str]) -> None:
     topologies = list(planned(name).topologies.values())
     assert [next(iter(one.levels.values())) for one in topologies] == levels
-    assert {one.arm.vms_per_host for one in topologies} == {1}
-    assert topologies[0].arm.configuration.properties == {}
+    assert {one.variant.vms_per_host for one in topologies} == {1}
+    assert topologies[0].variant.configuration.properties == {}

@@ -10,14 +10,14 @@ import pytest
 
 from density_study.analysis.summarise.software import store_cautions
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.given import StoreEndpoint
+from density_study.cluster.model.existing import StoreEndpoint
 from density_study.cluster.model.topology import Topology
 from density_study.dags.cli.display import warnings_of
 from density_study.workloads.planning.planned_study import outlined_study
-from density_study.workloads.record.given import recorded
+from density_study.workloads.record.recorded import recorded
 from density_study.workloads.ycsb.properties import table_on
-from density_study.workloads.ycsb.setting import YcsbSetting
 from density_study.workloads.ycsb.stores.bindings import binding_of
+from density_study.workloads.ycsb.test_case import YcsbTestCase
 
 REDIS = """\
 study: our-redis
@@ -60,14 +60,14 @@ def topology_of(folder: Path, text: str) -> Topology:
 
 def test_the_plan_has_the_client_alone_and_the_durability_in_the_name(tmp_path: Path) -> None:
     topology = topology_of(tmp_path, REDIS)
-    assert (topology.name, topology.provider) == ("given-redis-page-cache", "endpoint")
+    assert (topology.name, topology.provider) == ("existing-redis-page-cache", "endpoint")
     assert [node.roles for node in topology.nodes] == [("client",)]
-    assert topology.given is not None
-    assert topology.given.endpoint == StoreEndpoint(
+    assert topology.existing is not None
+    assert topology.existing.endpoint == StoreEndpoint(
         ("10.0.0.5:6379",), "bench", "/home/me/password", "datacenter1", 1
     )
     record = recorded(topology)
-    assert (record.provider, record.arm.medium, record.arm.vms_per_host) == (
+    assert (record.provider, record.variant.disk_type, record.variant.vms_per_host) == (
         "existing",
         "unknown",
         None,
@@ -118,8 +118,8 @@ def test_clients_are_told_addresses_and_the_file_of_the_password(
 ) -> None:
     cluster: Any = SimpleNamespace(topology=topology_of(tmp_path, text))
     assert binding_of(cluster).properties == told
-    setting = YcsbSetting(mix="c", records=1000, threads=1, duration_s=10.0)
-    assert table_on(cluster, setting) == "usertable_1000"  # the namespace is in the properties
+    test_case = YcsbTestCase(mix="c", records=1000, threads=1, duration_s=10.0)
+    assert table_on(cluster, test_case) == "usertable_1000"  # the namespace is in the properties
 
 
 @pytest.mark.parametrize(
@@ -168,12 +168,12 @@ def test_a_plan_of_aerospike_calls_its_binding_untried(tmp_path: Path) -> None:
     assert "no server was available" in warning
     cluster: Any = SimpleNamespace(topology=topology_of(tmp_path, AEROSPIKE))
     assert binding_of(cluster).db == "org.densitystudy.stores.aerospike.AerospikeRows"
-    assert cluster.topology.name == "given-aerospike-memory"
+    assert cluster.topology.name == "existing-aerospike-memory"
 
 
 def test_the_report_calls_the_binding_untried() -> None:
-    aerospike: Any = SimpleNamespace(disclosure={"given": {"caution": "untried"}})
-    redis: Any = SimpleNamespace(disclosure={"given": {"version": "7"}})
+    aerospike: Any = SimpleNamespace(disclosure={"existing": {"caution": "untried"}})
+    redis: Any = SimpleNamespace(disclosure={"existing": {"version": "7"}})
     (warning,) = store_cautions([aerospike, redis, aerospike])
     assert (warning.code, warning.message) == ("store-untried", "untried.")
     assert not list(store_cautions([redis]))

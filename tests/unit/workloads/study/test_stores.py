@@ -32,10 +32,10 @@ from density_study.workloads.planning.room import LOGS_MIB
 from density_study.workloads.study.study import Study
 from density_study.workloads.study.study_file import parse_study
 from density_study.workloads.ycsb.properties import client_arguments
-from density_study.workloads.ycsb.setting import YcsbSetting
 from density_study.workloads.ycsb.stores.bindings import binding_of
 from density_study.workloads.ycsb.stores.store_tool import _shape, uneven
-from tests.support.topologies import local, with_arm
+from density_study.workloads.ycsb.test_case import YcsbTestCase
+from tests.support.topologies import local, with_variant
 
 BASE = """
 study: s
@@ -53,7 +53,7 @@ def planned(tmp_path: Path, more: str, workloads: str = YCSB) -> Plan:
     return plan_study(tmp_path / "s.yaml", runs=tmp_path / "runs").plan
 
 
-def test_a_plan_warns_of_arms_that_will_not_be_compared(tmp_path: Path) -> None:
+def test_a_plan_warns_of_variants_that_will_not_be_compared(tmp_path: Path) -> None:
     factors = "factors: {{vms_per_host: [1], store: [redis, {{name: rocksdb, durability: {}}}]}}\n"
     warned = [
         [one for one in warnings_of(planned(tmp_path, factors.format(level))) if "unequal" in one]
@@ -94,7 +94,7 @@ def test_a_store_is_hbase_unless_the_study_says_otherwise(tmp_path: Path) -> Non
     assert "store" not in topology.declared
 
 
-def test_the_durability_is_in_the_name_of_every_arm(tmp_path: Path) -> None:
+def test_the_durability_is_in_the_name_of_every_variant(tmp_path: Path) -> None:
     stores = "[hbase, redis, {name: redis, durability: synced}, rocksdb]"
     plan = planned(tmp_path, f"factors: {{vms_per_host: [1], store: {stores}}}\n")
     assert list(plan.topologies) == [
@@ -168,7 +168,7 @@ def test_where_a_store_is_not_built(provider: str, store: str, more: str, said: 
     if provider == "libvirt":
         host = (
             "{name: a, cores: 4, memory: 8 GiB, roles: [master, worker, client], libvirt: qemu:///system, "
-            "disks: [{path: /d, medium: flash}]}"
+            "disks: [{path: /d, disk_type: flash}]}"
         )
     text = f"""
 study: s
@@ -265,7 +265,7 @@ def test_testdfsio_runs_on_hbase_alone_where_the_study_has_it(tmp_path: Path) ->
         "{ycsb: {records: [1000], mixes: [c], threads: [8]}}]\n"
     )
     plan = planned(tmp_path, "factors: {vms_per_host: [1], store: [hbase, redis]}\n", both)
-    dfsio = {step.build for step in plan.trials if step.setting.workload == "testdfsio"}  # type: ignore[union-attr]
+    dfsio = {step.build for step in plan.trials if step.test_case.workload == "testdfsio"}  # type: ignore[union-attr]
     assert dfsio == {"b1-v1-flash-hbase-page-cache"}
 
 
@@ -273,7 +273,9 @@ def test_scans_run_on_the_stores_that_have_them(tmp_path: Path) -> None:
     stores = "[{name: hbase, durability: synced}, {name: cassandra, durability: synced}]"
     mixes = "workloads: [{ycsb: {records: [1000], mixes: [a, e], threads: [8]}}]\n"
     plan = planned(tmp_path, f"factors: {{vms_per_host: [1], store: {stores}}}\n", mixes)
-    assert [(step.build, step.setting.mix) for step in plan.trials if step.setting.mix == "e"] == [  # type: ignore[union-attr]
+    assert [
+        (step.build, step.test_case.mix) for step in plan.trials if step.test_case.mix == "e"
+    ] == [  # type: ignore[union-attr]
         ("b1-v1-flash-hbase-synced", "e")
     ]
 
@@ -313,8 +315,10 @@ def test_accumulo_has_the_daemons_and_memory_of_hbase_but_for_its_own(tmp_path: 
 
 
 def test_a_table_has_as_many_tablets_as_hbase_has_regions() -> None:
-    setting = YcsbSetting(mix="c", records=1000, threads=4, duration_s=10.0, insert_order="ordered")
-    shape = _shape(setting, workers=2)
+    test_case = YcsbTestCase(
+        mix="c", records=1000, threads=4, duration_s=10.0, insert_order="ordered"
+    )
+    shape = _shape(test_case, workers=2)
     assert (shape["tablets"], shape["insertorder"], shape["recordcount"]) == (
         "20",
         "ordered",
@@ -379,11 +383,11 @@ def test_a_store_explains_its_own_disclosure_and_nothing_else() -> None:
     redis = {"store": {"name": "Redis", "durability": "page_cache"}, "machine": "b"}
     hbase["stacks"]["java"] = "21"  # type: ignore[index]
     redis["stacks"] = {"java": "17"}
-    arms = {
+    variants = {
         "b1": {"topology": "x"},
         "b2": {"topology": "y", "store": "redis", "store.durability": "page_cache"},
     }
-    found = unexpected_differences({"b1": hbase, "b2": redis}, arms)
+    found = unexpected_differences({"b1": hbase, "b2": redis}, variants)
     assert [difference.key for difference in found] == ["machine"]
 
 
@@ -437,7 +441,7 @@ def test_clients_are_told_the_durability_that_no_server_sets(
             "zookeeper.client": {"m1/zookeeper": "127.0.0.1:21007"},
         }
     )
-    topology, site = with_arm(local(2), store=store), Site(Path("/b"), "s/r/b")
+    topology, site = with_variant(local(2), store=store), Site(Path("/b"), "s/r/b")
     cluster: Any = SimpleNamespace(
         site=site, topology=topology, built=topology, endpoints=endpoints
     )
@@ -445,11 +449,11 @@ def test_clients_are_told_the_durability_that_no_server_sets(
 
 
 def test_the_client_of_another_store_has_its_db_and_nothing_of_hbase() -> None:
-    setting = YcsbSetting(mix="c", records=1000, threads=4, duration_s=10.0)
-    arguments = client_arguments(setting, "/x", db="a.B", of_store={"redis.address": "h:1"})
+    test_case = YcsbTestCase(mix="c", records=1000, threads=4, duration_s=10.0)
+    arguments = client_arguments(test_case, "/x", db="a.B", of_store={"redis.address": "h:1"})
     assert "think.timed.db=a.B" in arguments and "redis.address=h:1" in arguments
     assert not [word for word in arguments if "HBaseClient" in word]
-    assert client_arguments(setting, "/x") == client_arguments(setting, "/x", of_store={})
+    assert client_arguments(test_case, "/x") == client_arguments(test_case, "/x", of_store={})
 
 
 def test_commit_logs_of_cassandra_take_disk_on_every_node() -> None:

@@ -55,7 +55,12 @@ def test_quantities_have_the_units_in_their_names() -> None:
         ),
         ("[1, 2]", "[1, 1]", "q.yaml:15, key factors.vms_per_host", "duplicate vms_per_host: 1"),
         ("[1, 2]", "[0, 2]", "q.yaml:15, key factors.vms_per_host", "bare host"),
-        ("replication: 1", "replication: 2", "q.yaml:16, key stack.replication", "smallest arm"),
+        (
+            "replication: 1",
+            "replication: 2",
+            "q.yaml:16, key stack.replication",
+            "smallest variant",
+        ),
         ("period: 1 s", "period: 500 ms", "key monitor.period", "whole seconds"),
         ("period: 1 s", "period: 1 s, also: [disc]", "key monitor.also[0]", "'disks'"),
         (
@@ -65,7 +70,7 @@ def test_quantities_have_the_units_in_their_names() -> None:
             "duplicate device",
         ),
         ("threads: [8]", "threads: [0]", "threads[0]", "it must be 1 or more, not 0"),
-        ("medium: auto", "medium: ssd", "hosts[0].disks[0].medium", "'flash' or 'hdd'"),
+        ("disk_type: auto", "disk_type: ssd", "hosts[0].disks[0].disk type", "'flash' or 'hdd'"),
         ("study: quickstart", "study: ../x", "q.yaml:4, key study", "lower-case letters"),
         ("provider: local", "provider: [", "q.yaml:8", "not valid YAML"),
         (
@@ -78,7 +83,7 @@ def test_quantities_have_the_units_in_their_names() -> None:
             "  - testdfsio:",
             "  - testdfsio: {modes: [read], files: 6, file_size: 1 MiB}\n  - testdfsio:",
             "q.yaml:17, key workloads",
-            "duplicate setting: 'testdfsio-read-n6'; file_size is not part",
+            "duplicate test case: 'testdfsio-read-n6'; file_size is not part",
         ),
     ],
 )

@@ -17,12 +17,12 @@ from density_study.workloads.study.factors.tier import TIER, is_emulated
 from density_study.workloads.study.study import Study
 from density_study.workloads.study.study_file import parse_study
 from density_study.workloads.testdfsio.hdfs_policies import require_cacheable
-from tests.support.topologies import local, with_arm
+from tests.support.topologies import local, with_variant
 
 BASE = """
 study: s
 hosts:
-  - {name: here, memory: 6 GiB, roles: [master, worker, client], disks: [{path: DISK, medium: flash}]}
+  - {name: here, memory: 6 GiB, roles: [master, worker, client], disks: [{path: DISK, disk_type: flash}]}
 workloads: [{ycsb: {records: [1000], mixes: [load, c], threads: [8]}}]
 factors:
   vms_per_host: [1]
@@ -55,12 +55,14 @@ def test_tiers_are_named_by_their_kind_place_and_size() -> None:
     assert factors.levels("tier") == tuple(tiers)
 
 
-def test_each_tier_is_an_arm_whose_memory_is_checked(tmp_path: Path) -> None:
-    arms = planned(tmp_path, ALL).topologies
-    assert [one.levels["tier"] for one in arms.values()] == list(study(ALL).factors.levels("tier"))
-    engines = {one.arm.configuration.engine: one for one in arms.values()}
+def test_each_tier_is_a_variant_whose_memory_is_checked(tmp_path: Path) -> None:
+    variants = planned(tmp_path, ALL).topologies
+    assert [one.levels["tier"] for one in variants.values()] == list(
+        study(ALL).factors.levels("tier")
+    )
+    engines = {one.variant.configuration.engine: one for one in variants.values()}
     assert set(engines) == {"heap", "offheap", "file", "mmap", "pmem"}
-    off_heap = {name: one.arm.configuration.off_heap_mib for name, one in engines.items()}
+    off_heap = {name: one.variant.configuration.off_heap_mib for name, one in engines.items()}
     assert off_heap == {"heap": 0, "offheap": 512, "file": 0, "mmap": 0, "pmem": 256}
     (worker,) = engines["pmem"].workers
     assert worker.cache_disk == MemoryFolder()
@@ -107,12 +109,18 @@ def test_a_cache_of_hdfs_is_memory_of_the_node(tmp_path: Path) -> None:
     plan = with_dfsio(tmp_path)
     heap, cached = plan.topologies.values()
     assert cached.name == "v1-flash-hdfs-pmem-emulated-512m" and is_emulated(cached.levels["tier"])
-    assert (heap.arm.configuration.hdfs_cache_mib, cached.arm.configuration.hdfs_cache_mib) == (
+    assert (
+        heap.variant.configuration.hdfs_cache_mib,
+        cached.variant.configuration.hdfs_cache_mib,
+    ) == (
         0,
         512,
     )
     assert [node.memory_mib for node in cached.nodes] == [node.memory_mib for node in heap.nodes]
-    plain, less = (daemon_heaps(arm.workers[0], arm.arm.configuration) for arm in (heap, cached))
+    plain, less = (
+        daemon_heaps(variant.workers[0], variant.variant.configuration)
+        for variant in (heap, cached)
+    )
     assert plain["regionserver"] - less["regionserver"] == 512
     assert cached.workers[0].cache_disk == MemoryFolder()
     assert cached.in_memory_mib(cached.hosts[0]) == {"/dev/shm": 512}
@@ -122,7 +130,7 @@ def test_a_cache_of_hdfs_is_memory_of_the_node(tmp_path: Path) -> None:
 def test_beside_the_cache_of_hdfs_testdfsio_runs_alone(tmp_path: Path) -> None:
     by_build: dict[str, set[str]] = {}
     for step in with_dfsio(tmp_path).trials:
-        by_build.setdefault(step.build, set()).add(str(step.setting and step.setting.workload))
+        by_build.setdefault(step.build, set()).add(str(step.test_case and step.test_case.workload))
     assert by_build == {
         "b1-v1-flash-heap": {"testdfsio", "ycsb"},
         "b1-v1-flash-hdfs-pmem-emulated-512m": {"testdfsio"},
@@ -156,7 +164,7 @@ def test_files_that_hdfs_cannot_cache_are_refused(
 
 
 def test_erasure_coded_files_are_not_cached() -> None:
-    plain, cached = local(), with_arm(local(), configuration=Configuration(hdfs_cache_mib=512))
+    plain, cached = local(), with_variant(local(), configuration=Configuration(hdfs_cache_mib=512))
     require_cacheable("read", 1, "XOR-2-1-1024k", plain)
     with pytest.raises(InputError, match="does not hold erasure-coded files"):
         require_cacheable("read", 1, "XOR-2-1-1024k", cached)
@@ -176,7 +184,7 @@ def test_short_circuit_reads_would_pass_the_cache_of_hdfs(tmp_path: Path) -> Non
 
 def test_tiers_and_configurations_multiply() -> None:
     more = "  configuration: {a: {}, b: {hbase-site: {hbase.regionserver.handler.count: 60}}}\n"
-    assert study("[heap, {offheap: 512 MiB}]", more).factors.arms_per_medium == 4
+    assert study("[heap, {offheap: 512 MiB}]", more).factors.variants_per_disk_type == 4
 
 
 @pytest.mark.parametrize(

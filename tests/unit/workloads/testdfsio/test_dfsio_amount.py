@@ -13,17 +13,17 @@ from density_study.workloads.testdfsio.job import (
     processed_bytes,
     size_argument_bytes,
 )
-from density_study.workloads.testdfsio.setting import DfsioSetting
+from density_study.workloads.testdfsio.test_case import DfsioTestCase
 
 MIB = 2**20
 
 
-def setting(mode: Any, **knobs: Any) -> DfsioSetting:
+def case(mode: Any, **knobs: Any) -> DfsioTestCase:
     fixed = {"files": 1, "file_size_mib": 64, "read_size_bytes": MIB}
-    return DfsioSetting(mode=mode, **{**fixed, **knobs})
+    return DfsioTestCase(mode=mode, **{**fixed, **knobs})
 
 
-def read_by_the_tool(dfsio: DfsioSetting, size_argument: int) -> tuple[int, int]:
+def read_by_the_tool(dfsio: DfsioTestCase, size_argument: int) -> tuple[int, int]:
     """(bytes processed, distinct bytes) of RandomReadMapper.doIO on one file, read by read."""
     length, read = dfsio.file_size_mib * MIB, dfsio.read_size_bytes
     skip = {"random": 0, "backward": -read}.get(dfsio.mode, dfsio.skip_size_bytes or read)
@@ -67,7 +67,7 @@ SKIPS = [
 
 @pytest.mark.parametrize("knobs", SKIPS)
 def test_a_skip_requests_exactly_what_its_reads_can_process(knobs: dict[str, int]) -> None:
-    dfsio = setting("skip", **knobs)
+    dfsio = case("skip", **knobs)
     requested = size_argument_bytes(dfsio)
     assert read_by_the_tool(dfsio, requested) == (requested, requested)
     assert dfsio.asked_bytes == distinct_bytes(dfsio) == requested
@@ -76,13 +76,13 @@ def test_a_skip_requests_exactly_what_its_reads_can_process(knobs: dict[str, int
 
 
 def test_the_default_skip_reads_half() -> None:
-    assert size_argument_bytes(setting("skip")) == 32 * MIB
+    assert size_argument_bytes(case("skip")) == 32 * MIB
 
 
 @pytest.mark.parametrize("read", (MIB, 1_000_000, 65536))
 @pytest.mark.parametrize("mode", ("random", "backward"))
 def test_positioned_reads_process_the_stated_amount(mode: str, read: int) -> None:
-    dfsio = setting(mode, read_size_bytes=read)
+    dfsio = case(mode, read_size_bytes=read)
     done, distinct = read_by_the_tool(dfsio, size_argument_bytes(dfsio))
     least, most = processed_bytes(dfsio)
     assert least <= done <= most
@@ -90,22 +90,22 @@ def test_positioned_reads_process_the_stated_amount(mode: str, read: int) -> Non
 
 
 def test_random_reads_touch_less_than_two_thirds_of_the_file() -> None:
-    small = setting("random", read_size_bytes=4096)
+    small = case("random", read_size_bytes=4096)
     assert distinct_bytes(small) / (64 * MIB) == pytest.approx(0.632, abs=0.001)
 
 
 def test_a_truncate_removes_half_and_leaves_half() -> None:
-    dfsio = setting("truncate", files=3, file_size_mib=5)
+    dfsio = case("truncate", files=3, file_size_mib=5)
     assert size_argument_bytes(dfsio) == length_after_bytes(dfsio) == 5 * MIB // 2
     assert dfsio.asked_bytes == 3 * (5 * MIB // 2)
 
 
 def test_an_append_adds_the_existing_amount() -> None:
-    dfsio = setting("append", files=3)
+    dfsio = case("append", files=3)
     assert (dfsio.asked_bytes, length_after_bytes(dfsio)) == (3 * 64 * MIB, 128 * MIB)
     assert dfsio.disk_use(replication=1)[1] == 2 * dfsio.data_mib
 
 
 def test_compressed_files_are_touched_by_their_stored_size() -> None:
-    dfsio = setting("read", compression="gzip")
+    dfsio = case("read", compression="gzip")
     assert (distinct_bytes(dfsio, 12345), dfsio.asked_bytes) == (12345, 64 * MIB)

@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-from density_study.cluster.model.given import GivenCluster
+from density_study.cluster.model.existing import ExistingCluster
 from density_study.cluster.providers.existing.placing import existing_topology
 from density_study.workloads.testdfsio import workload as module
-from density_study.workloads.testdfsio.setting import DfsioSetting
+from density_study.workloads.testdfsio.test_case import DfsioTestCase
 from density_study.workloads.testdfsio.workload import DfsioWorkload
 from tests.support.drafts import host
 from tests.support.topologies import local
 
 
-def setting(mode: Any = "write", files: int = 4, file_size_mib: int = 64) -> DfsioSetting:
-    return DfsioSetting(mode=mode, files=files, file_size_mib=file_size_mib, read_size_bytes=2**20)
+def case(mode: Any = "write", files: int = 4, file_size_mib: int = 64) -> DfsioTestCase:
+    return DfsioTestCase(mode=mode, files=files, file_size_mib=file_size_mib, read_size_bytes=2**20)
 
 
 @pytest.fixture
@@ -36,8 +36,8 @@ def acts(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Any]]:
     return done
 
 
-def context(tmp_path: Path, given: Any = None) -> Any:
-    topology = existing_topology(given, host()) if given else local(2)
+def context(tmp_path: Path, existing: Any = None) -> Any:
+    topology = existing_topology(existing, host()) if existing else local(2)
     return SimpleNamespace(
         cluster=SimpleNamespace(topology=topology),
         transport=None,
@@ -49,7 +49,7 @@ def context(tmp_path: Path, given: Any = None) -> Any:
 def test_a_job_that_is_planned_for_four_hours_may_take_them(
     acts: list[tuple[str, Any]], tmp_path: Path
 ) -> None:
-    long = setting("read", files=288, file_size_mib=7680)
+    long = case("read", files=288, file_size_mib=7680)
     assert long.estimate_s > 4 * 3600
     DfsioWorkload().run(context(tmp_path), long)
     ((_, limit_s),) = acts
@@ -61,7 +61,7 @@ def test_what_a_write_left_in_memory_is_written_out_at_once_and_timed(
     acts: list[tuple[str, Any]], tmp_path: Path, mode: str
 ) -> None:
     workload = DfsioWorkload()
-    workload.run(context(tmp_path), setting(mode))
+    workload.run(context(tmp_path), case(mode))
     assert [act for act, _ in acts] == ["job", "write out"]
     found = workload._unwritten()
     assert found == {"unwritten": {"bytes": 7 * 2**30, "write_out_s": 21.5}}
@@ -72,13 +72,13 @@ def test_other_modes_leave_nothing_to_write(
     acts: list[tuple[str, Any]], tmp_path: Path, mode: str
 ) -> None:
     workload = DfsioWorkload()
-    workload.run(context(tmp_path), setting(mode))
+    workload.run(context(tmp_path), case(mode))
     assert [act for act, _ in acts] == ["job"] and workload._unwritten() == {}
 
 
-def test_of_a_given_cluster_nobody_sees_the_page_caches(
+def test_of_an_existing_cluster_nobody_sees_the_page_caches(
     acts: list[tuple[str, Any]], tmp_path: Path
 ) -> None:
     workload = DfsioWorkload()
-    workload.run(context(tmp_path, GivenCluster.__new__(GivenCluster)), setting())
+    workload.run(context(tmp_path, ExistingCluster.__new__(ExistingCluster)), case())
     assert [act for act, _ in acts] == ["job"] and workload._unwritten() == {}

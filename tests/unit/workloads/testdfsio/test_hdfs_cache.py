@@ -20,7 +20,7 @@ from density_study.workloads.testdfsio.hdfs_cache import (
     fitting,
     read_datanodes,
 )
-from tests.support.topologies import local, with_arm
+from tests.support.topologies import local, with_variant
 
 MIB = 2**20
 
@@ -47,8 +47,8 @@ def test_whole_files_as_long_as_no_datanode_holds_more_than_its_share(
     assert fitting(files, 64) == Fitting(count, mib * MIB, replicas)
 
 
-def arm() -> Topology:
-    return with_arm(local(2), configuration=Configuration(hdfs_cache_mib=64))
+def variant() -> Topology:
+    return with_variant(local(2), configuration=Configuration(hdfs_cache_mib=64))
 
 
 def says(cached_mib: int = 32, served_mib: int = 0, **other: int) -> dict[str, int]:
@@ -65,7 +65,7 @@ def says(cached_mib: int = 32, served_mib: int = 0, **other: int) -> dict[str, i
 def use(after: dict[str, int], asked_mib: int = 64, read_mib: int = 1) -> CacheUse:
     before = {"w1/datanode": says(), "w2/datanode": says()}
     now = {"w1/datanode": after, "w2/datanode": says(served_mib=32)}
-    return cache_use(arm(), before, now, asked_mib * MIB, read_mib * MIB)
+    return cache_use(variant(), before, now, asked_mib * MIB, read_mib * MIB)
 
 
 def test_what_was_served_and_no_disk_read_is_from_the_cache() -> None:
@@ -98,7 +98,7 @@ def test_the_cached_share_counts_each_replica() -> None:
 def cluster() -> Cluster:
     pages = {"m1/namenode": "m:1", "w1/datanode": "a:1"}
     endpoints = Endpoints({"jmx": pages})
-    return SimpleNamespace(topology=arm(), endpoints=endpoints)  # type: ignore[return-value]
+    return SimpleNamespace(topology=variant(), endpoints=endpoints)  # type: ignore[return-value]
 
 
 def test_datanodes_are_asked_for_their_beans() -> None:

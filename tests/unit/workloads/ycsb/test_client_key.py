@@ -13,11 +13,11 @@ from density_study.workloads.planning.plan import make_plan
 from density_study.workloads.study.study_file import parse_study, read_study
 from density_study.workloads.ycsb.client_spec import Client
 from density_study.workloads.ycsb.properties import client_arguments
-from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.test_case import YcsbTestCase
 from tests.support.drafts import QUICKSTART, host
 
 TOPOLOGY = make_plan(read_study(QUICKSTART).study, [host()]).topologies["v1-flash"]
-SETTING = YcsbSetting(mix="c", records=1000, threads=8, duration_s=10.0)
+TEST_CASE = YcsbTestCase(mix="c", records=1000, threads=8, duration_s=10.0)
 
 
 @pytest.mark.parametrize(
@@ -49,16 +49,16 @@ def test_the_heap_has_a_fixed_size_and_a_collector_for_all_cores() -> None:
 
 
 def test_only_what_differs_from_the_defaults_is_a_knob() -> None:
-    assert "client.heap" not in SETTING.unnamed_knobs()
-    own = SETTING.model_copy(update={"client": Client(heap="1 GiB", connections=4)})  # type: ignore[arg-type]
+    assert "client.heap" not in TEST_CASE.unnamed_knobs()
+    own = TEST_CASE.model_copy(update={"client": Client(heap="1 GiB", connections=4)})  # type: ignore[arg-type]
     knobs = {"client.heap": "1024 MiB", "client.connections": 4}
     assert own.unnamed_knobs() | knobs == own.unnamed_knobs()
 
 
 def test_connections_are_given_to_hbases_client() -> None:
-    own = SETTING.model_copy(update={"client": Client(connections=4)})
+    own = TEST_CASE.model_copy(update={"client": Client(connections=4)})
     assert "hbase.connections=4" in client_arguments(own, "/r/")
-    assert not [word for word in client_arguments(SETTING, "/r/") if "hbase.connections" in word]
+    assert not [word for word in client_arguments(TEST_CASE, "/r/") if "hbase.connections" in word]
 
 
 def study(more: str) -> Any:
@@ -67,8 +67,10 @@ def study(more: str) -> Any:
 
 
 def test_a_study_names_it() -> None:
-    (setting, *_) = [s for s in study("{heap: 2 GiB}").settings() if isinstance(s, YcsbSetting)]
-    assert setting.client == Client(heap="2 GiB")  # type: ignore[arg-type]
+    (test_case, *_) = [
+        s for s in study("{heap: 2 GiB}").test_cases() if isinstance(s, YcsbTestCase)
+    ]
+    assert test_case.client == Client(heap="2 GiB")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("more", ["{heap: much}", "{collector: Epsilon}", "{connections: 0}", "4"])
@@ -80,7 +82,7 @@ def test_what_cannot_be_is_refused(more: str) -> None:
 @pytest.mark.parametrize("as_json", [False, True])
 def test_a_plan_and_a_record_can_be_read_again(as_json: bool) -> None:
     """A study that gave the heap could be planned, and its plan not be read."""
-    own = SETTING.model_copy(update={"client": Client(heap="1 GiB")})  # type: ignore[arg-type]
+    own = TEST_CASE.model_copy(update={"client": Client(heap="1 GiB")})  # type: ignore[arg-type]
     written = own.model_dump_json() if as_json else own.model_dump()
-    read = YcsbSetting.model_validate_json if as_json else YcsbSetting.model_validate
+    read = YcsbTestCase.model_validate_json if as_json else YcsbTestCase.model_validate
     assert read(written) == own  # type: ignore[operator]

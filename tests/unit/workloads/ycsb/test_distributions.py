@@ -7,22 +7,22 @@ import pytest
 from density_study.cluster.model.errors import InputError
 from density_study.workloads.study.study_file import parse_study
 from density_study.workloads.ycsb.properties import client_arguments, table_of
-from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.test_case import YcsbTestCase
 
 
-def settings(keys: str, mixes: str = "[load, e]") -> dict[str, YcsbSetting]:
+def cases(keys: str, mixes: str = "[load, e]") -> dict[str, YcsbTestCase]:
     text = f"""
 study: own
 hosts: [{{name: here, memory: 6 GiB, roles: [master, worker, client]}}]
 factors: {{vms_per_host: [1]}}
 workloads: [{{ycsb: {{records: [1000], threads: [4], mixes: {mixes}, {keys}}}}}]
 """
-    found = parse_study(text, "own.yaml").study.settings()
-    return {setting.mix: setting for setting in found if isinstance(setting, YcsbSetting)}
+    found = parse_study(text, "own.yaml").study.test_cases()
+    return {test_case.mix: test_case for test_case in found if isinstance(test_case, YcsbTestCase)}
 
 
-def properties(setting: YcsbSetting) -> dict[str, str]:
-    words = client_arguments(setting, "/r/ycsb-1-")
+def properties(test_case: YcsbTestCase) -> dict[str, str]:
+    words = client_arguments(test_case, "/r/ycsb-1-")
     return dict(word.split("=", 1) for word in words if "=" in word)
 
 
@@ -51,19 +51,19 @@ def properties(setting: YcsbSetting) -> dict[str, str]:
     ],
 )
 def test_keys_are_drawn_as_the_study_says(written: str, wanted: dict[str, str]) -> None:
-    setting = settings(f"request_distribution: {written}")["e"]
-    assert wanted.items() <= properties(setting).items()
-    assert YcsbSetting.model_validate_json(setting.model_dump_json()) == setting
-    row = setting.table_row()
+    test_case = cases(f"request_distribution: {written}")["e"]
+    assert wanted.items() <= properties(test_case).items()
+    assert YcsbTestCase.model_validate_json(test_case.model_dump_json()) == test_case
+    row = test_case.table_row()
     assert isinstance(row["request_distribution"], str)
-    assert setting.unnamed_knobs()["request_distribution"] == row["request_distribution"]
+    assert test_case.unnamed_knobs()["request_distribution"] == row["request_distribution"]
 
 
 def test_a_mix_may_have_its_own() -> None:
     own = "{name: hot, read: 1.0, request_distribution: {hotspot: {keys: 1%, operations: 99%}}}"
-    setting = settings("request_distribution: uniform", f"[load, {own}]")["hot"]
-    assert properties(setting)["hotspotdatafraction"] == "0.01"
-    assert YcsbSetting.model_validate_json(setting.model_dump_json()) == setting
+    test_case = cases("request_distribution: uniform", f"[load, {own}]")["hot"]
+    assert properties(test_case)["hotspotdatafraction"] == "0.01"
+    assert YcsbTestCase.model_validate_json(test_case.model_dump_json()) == test_case
 
 
 @pytest.mark.parametrize(
@@ -78,27 +78,27 @@ def test_a_mix_may_have_its_own() -> None:
 )
 def test_faulty_distributions_are_named(written: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
-        settings(f"request_distribution: {written}")
+        cases(f"request_distribution: {written}")
     assert message in str(caught.value)
     assert "request_distribution" in str(caught.value)
 
 
 def test_scans_have_a_range_and_a_distribution() -> None:
     keys = "min_scan_length: 10, max_scan_length: 50, scan_length_distribution: zipfian"
-    setting = settings(keys)["e"]
+    test_case = cases(keys)["e"]
     assert {"minscanlength": "10", "maxscanlength": "50", "scanlengthdistribution": "zipfian"}.items() <= (
-        properties(setting).items()
+        properties(test_case).items()
     )  # fmt: skip
-    assert setting.unnamed_knobs()["min_scan_length"] == 10
+    assert test_case.unnamed_knobs()["min_scan_length"] == 10
     assert "minscanlength" not in properties(
-        settings("threads: [4]".replace("threads: [4]", "clients: 1"))["e"]
+        cases("threads: [4]".replace("threads: [4]", "clients: 1"))["e"]
     )
     with pytest.raises(InputError, match="exceeds max_scan_length"):
-        settings("min_scan_length: 101")
+        cases("min_scan_length: 101")
 
 
 def test_ordered_inserts_have_a_table_of_their_own() -> None:
-    ordered, hashed = settings("insert_order: ordered"), settings("clients: 1")
+    ordered, hashed = cases("insert_order: ordered"), cases("clients: 1")
     for mix in ("load", "e"):
         found = properties(ordered[mix])
         assert (found["insertorder"], found["zeropadding"]) == ("ordered", "10")

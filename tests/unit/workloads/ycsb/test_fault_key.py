@@ -13,7 +13,7 @@ from density_study.workloads.study.providers.libvirt_hosts import declared_hosts
 from density_study.workloads.study.study import Study
 from density_study.workloads.study.study_file import parse_study
 from density_study.workloads.ycsb.fault_under_load.victims import victims_nodes
-from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.test_case import YcsbTestCase
 from tests.support.drafts import QUICKSTART, host
 
 FAULT = "fault: {kill: regionserver, at: 10 s, duration: 60 s}"
@@ -32,8 +32,8 @@ def plan(spec: Study) -> Plan:
     return make_plan(spec, [host(12288)])
 
 
-def of_fault(spec: Study) -> YcsbSetting:
-    (found,) = (s for s in spec.settings() if isinstance(s, YcsbSetting) and s.fault)
+def of_fault(spec: Study) -> YcsbTestCase:
+    (found,) = (s for s in spec.test_cases() if isinstance(s, YcsbTestCase) and s.fault)
     return found
 
 
@@ -42,8 +42,8 @@ def test_a_fault_adds_a_trial_at_half_the_saturation() -> None:
     assert found.id == "ycsb-read45-insert55-r100000-t8-at50pct-kill-regionserver-at10s"
     assert found.size_label.endswith("at 50 % of saturation, RegionServer killed after 10 s")
     assert (found.duration_s, found.target_percent, found.is_saturation) == (60.0, 50.0, False)
-    assert len(study().settings()) == len(study("clients: 1").settings()) + 1
-    assert YcsbSetting.model_validate_json(found.model_dump_json()) == found
+    assert len(study().test_cases()) == len(study("clients: 1").test_cases()) + 1
+    assert YcsbTestCase.model_validate_json(found.model_dump_json()) == found
 
 
 def test_rate_and_mix_can_be_chosen() -> None:
@@ -56,8 +56,8 @@ def test_it_is_the_last_trial_of_a_build_even_after_pairs_of_monitoring_overhead
     spec = study(**{"monitor: {tool: dool, period: 1 s}": "monitor: {overhead_trials: 2}"})
     found = plan(spec)
     for build in found.builds:
-        trials = [step for step in found.trials if step.build == build and step.setting]
-        broken = [bool(step.setting and step.setting.breaks_cluster) for step in trials]
+        trials = [step for step in found.trials if step.build == build and step.test_case]
+        broken = [bool(step.test_case and step.test_case.breaks_cluster) for step in trials]
         if "v2" in build:
             assert broken[-1] and not any(broken[:-1])
         else:  # one RegionServer: nobody would take its regions over
@@ -116,7 +116,7 @@ BARE = {"provider": "physical", "densities": "[0]", "vms": ""}
 
 
 def on_hosts(fault: str, **made: str) -> Plan:
-    text = HOSTS.format(disk="{path: /data/a, medium: flash}", fault=fault, **made)
+    text = HOSTS.format(disk="{path: /data/a, disk_type: flash}", fault=fault, **made)
     spec = parse_study(text, "hosts.yaml").study
     if made["provider"] == "libvirt":
         return make_plan(spec, declared_hosts(spec, Path("runs")))
@@ -134,23 +134,25 @@ def test_density_is_a_factor_of_losing_a_node_or_a_host(place: str, dead: int | 
     for topology in found.topologies.values():
         victims = victims_nodes(topology, place)  # type: ignore[arg-type]
         assert victims is not None
-        assert len(victims) == (dead or topology.arm.vms_per_host)
+        assert len(victims) == (dead or topology.variant.vms_per_host)
         nodes = [node for node in topology.nodes if node.name in victims]
         assert {node.host for node in nodes} == {"h3"}
         assert all(node.roles == ("worker",) for node in nodes)
-    broken = [s.build for s in found.trials if s.setting and s.setting.breaks_cluster]
+    broken = [s.build for s in found.trials if s.test_case and s.test_case.breaks_cluster]
     assert sorted(broken) == sorted(found.builds)
 
 
 def test_a_host_is_cut_off_for_a_time() -> None:
     found = on_hosts("fault: {cut: host, at: 60 s, for: 45 s}", **BARE)
-    (setting,) = {
-        s.setting.id: s.setting for s in found.trials if s.setting and s.setting.breaks_cluster
+    (test_case,) = {
+        s.test_case.id: s.test_case
+        for s in found.trials
+        if s.test_case and s.test_case.breaks_cluster
     }.values()
-    assert setting.id.endswith("cut-host-at60s-for45s")
-    assert setting.size_label.endswith("host cut off after 60 s for 45 s")
-    assert setting.needs_of_workers == ("check-cut",)
-    assert type(setting).model_validate_json(setting.model_dump_json()) == setting
+    assert test_case.id.endswith("cut-host-at60s-for45s")
+    assert test_case.size_label.endswith("host cut off after 60 s for 45 s")
+    assert test_case.needs_of_workers == ("check-cut",)
+    assert type(test_case).model_validate_json(test_case.model_dump_json()) == test_case
 
 
 @pytest.mark.parametrize(
@@ -216,6 +218,6 @@ def test_faults_that_say_too_much_or_too_little_are_named(fault: str, message: s
 def test_masters_may_die_anywhere() -> None:
     spec = study(FAULT.replace("regionserver", "hmaster"))
     found = plan(spec)
-    assert sum(bool(s.setting and s.setting.breaks_cluster) for s in found.trials) == len(
+    assert sum(bool(s.test_case and s.test_case.breaks_cluster) for s in found.trials) == len(
         found.builds
     )

@@ -1,4 +1,4 @@
-"""The variant store in a study: YCSB settings with their own mixes, table and properties."""
+"""The variant store in a study: YCSB test cases with their own mixes, table and properties."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.study.study import Study
 from density_study.workloads.study.study_file import parse_study, read_study
 from density_study.workloads.ycsb.properties import client_arguments, operations_at_most, table_of
-from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.test_case import YcsbTestCase
 from tests.support.drafts import QUICKSTART, draft, host
 from tests.unit.workloads.ycsb.test_ycsb_workload import World, world
 
@@ -38,21 +38,21 @@ def study(entry: str = ENTRY) -> Study:
     return parse_study(text[:begin] + entry + text[end:], "g.yaml").study
 
 
-def settings(entry: str = ENTRY) -> dict[str, YcsbSetting]:
+def cases(entry: str = ENTRY) -> dict[str, YcsbTestCase]:
     return {
-        setting.id: setting
-        for setting in study(entry).settings()
-        if isinstance(setting, YcsbSetting)
+        test_case.id: test_case
+        for test_case in study(entry).test_cases()
+        if isinstance(test_case, YcsbTestCase)
     }
 
 
-def properties(setting: YcsbSetting, number: int = 1) -> dict[str, str]:
-    words = client_arguments(setting, "raw/ycsb-1-", number)
+def properties(test_case: YcsbTestCase, number: int = 1) -> dict[str, str]:
+    words = client_arguments(test_case, "raw/ycsb-1-", number)
     return dict(pair.split("=", 1) for flag, pair in pairwise(words) if flag == "-p")
 
 
 def test_a_sweep_over_samples_threads_and_mixes_with_latency_at_the_most_threads() -> None:
-    by_id = settings()
+    by_id = cases()
     assert len(by_id) == 2 * 2 * 4 + 2 * 3 * 2
     assert "genomics-region-scan-s60x2000-t8-at50pct" in by_id
     assert "genomics-variant-load-s30x2000-t4" in by_id
@@ -60,14 +60,14 @@ def test_a_sweep_over_samples_threads_and_mixes_with_latency_at_the_most_threads
 
 
 def test_records_are_the_rows_of_all_samples() -> None:
-    scan = settings()["genomics-region-scan-s60x2000-t8"]
+    scan = cases()["genomics-region-scan-s60x2000-t8"]
     assert scan.records == 120_000
     assert scan.max_scan_length == 20 * 20 * 60
     assert scan.data_mib == pytest.approx(120_000 * 80 / 2**20)
 
 
 def test_client_properties_describe_the_store() -> None:
-    client = properties(settings()["genomics-cohort-query-s30x2000-t4"])
+    client = properties(cases()["genomics-cohort-query-s30x2000-t4"])
     assert client["workload"] == "org.densitystudy.variants.VariantWorkload"
     assert client["recordcount"] == "60000"
     assert client["variants.samples"] == "30" and client["variants.sites"] == "2000"
@@ -77,7 +77,7 @@ def test_client_properties_describe_the_store() -> None:
 
 
 def test_a_load_is_one_trial_shared_by_its_clients() -> None:
-    load = settings(ENTRY + "      clients: 3\n")["genomics-variant-load-s30x2000-t4-c3"]
+    load = cases(ENTRY + "      clients: 3\n")["genomics-variant-load-s30x2000-t4-c3"]
     assert "-load" in client_arguments(load, "x") and load.is_load and not load.is_saturation
     assert operations_at_most(load) == 60_000
     shares = [properties(load, number) for number in (1, 2, 3)]
@@ -86,13 +86,13 @@ def test_a_load_is_one_trial_shared_by_its_clients() -> None:
 
 
 def test_clients_of_a_run_draw_different_queries() -> None:
-    read = settings(ENTRY + "      clients: 2\n")["genomics-sample-read-s30x2000-t4-c2"]
+    read = cases(ENTRY + "      clients: 2\n")["genomics-sample-read-s30x2000-t4-c2"]
     assert [properties(read, number)["client.number"] for number in (1, 2)] == ["0", "1"]
     assert properties(read)["workload"].endswith("VariantWorkload")
 
 
 def test_a_closed_loop_client_includes_the_time_between_operations() -> None:
-    by_id = settings()
+    by_id = cases()
     closed = client_arguments(by_id["genomics-region-scan-s30x2000-t8"], "x")
     assert closed[1].endswith("ThinkTimed")
     assert "think.timed.db=org.densitystudy.ycsb.HBaseClient" in closed
@@ -102,17 +102,17 @@ def test_a_closed_loop_client_includes_the_time_between_operations() -> None:
 
 
 def test_a_load_precedes_only_the_queries_on_its_rows() -> None:
-    by_id = settings()
+    by_id = cases()
     load = by_id["genomics-variant-load-s30x2000-t4"]
     assert load.writes_for(by_id["genomics-region-scan-s30x2000-t8"])
     assert not load.writes_for(by_id["genomics-region-scan-s60x2000-t8"])
-    plain = YcsbSetting(mix="c", records=60_000, threads=4, duration_s=20.0)
+    plain = YcsbTestCase(mix="c", records=60_000, threads=4, duration_s=20.0)
     assert not load.writes_for(plain)  # as many rows, in another table
     assert table_of(plain) != table_of(load)
 
 
 def test_a_percentage_refers_to_its_own_mix_and_store() -> None:
-    by_id = settings()
+    by_id = cases()
     latency = by_id["genomics-region-scan-s60x2000-t8-at50pct"]
     assert by_id["genomics-region-scan-s60x2000-t4"].measures_for(latency)
     assert not by_id["genomics-sample-read-s60x2000-t4"].measures_for(latency)
@@ -120,7 +120,7 @@ def test_a_percentage_refers_to_its_own_mix_and_store() -> None:
 
 
 def test_its_table_is_split_by_its_row_distribution(world: World) -> None:
-    by_id = settings()
+    by_id = cases()
     world.run(by_id["genomics-variant-load-s30x2000-t4"])
     create = [verb for verb in world.every_verb if verb[0] == "create"]
     assert len(create) == 2  # before the warm-up, and after it
@@ -132,7 +132,7 @@ def test_its_table_is_split_by_its_row_distribution(world: World) -> None:
 
 
 def test_an_unmeasured_load_writes_the_stores_own_rows(world: World) -> None:
-    acts = world.run(settings()["genomics-region-scan-s30x2000-t4"])
+    acts = world.run(cases()["genomics-region-scan-s30x2000-t4"])
     assert acts == ["balancer", "create", "ycsb-1", "flush-compact-settle", "snapshot",
                     "restore", "warm-up-region-scan-1", "restore", "WINDOW"]  # fmt: skip
     loads = [words for words in world.commands if "-load" in words]
@@ -140,13 +140,13 @@ def test_an_unmeasured_load_writes_the_stores_own_rows(world: World) -> None:
 
 
 def test_a_manifest_includes_its_store() -> None:
-    scan = settings()["genomics-region-scan-s30x2000-t8"]
-    manifest = draft("t").model_copy(update={"setting": scan}).model_dump_json()
-    assert Manifest.model_validate_json(manifest).setting == scan
+    scan = cases()["genomics-region-scan-s30x2000-t8"]
+    manifest = draft("t").model_copy(update={"test_case": scan}).model_dump_json()
+    assert Manifest.model_validate_json(manifest).test_case == scan
 
 
 def test_labels_show_samples_and_sites() -> None:
-    names = labels(settings())
+    names = labels(cases())
     assert names["genomics-region-scan-s30x2000-t4"] == (
         "YCSB variant store, region scan, 30 samples at 2,000 sites, 4 threads"
     )

@@ -14,7 +14,7 @@ HOSTS = "".join(
     f"""
   - {{name: h{n}, address: 192.0.2.{n}, cores: 64, memory: 256 GiB,
      roles: [{"worker" if n else "master, client"}],
-     disks: [{", ".join(f"{{path: /data/{d}, medium: flash}}" for d in range(12))}]}}"""
+     disks: [{", ".join(f"{{path: /data/{d}, disk_type: flash}}" for d in range(12))}]}}"""
     for n in range(10)
 ).replace("192.0.2.0", "192.0.2.10")
 
@@ -35,9 +35,9 @@ factors: {{vms_per_host: [0]}}
 
 def test_a_load_of_days_is_given_days() -> None:
     load = planned("load, c", "1000000000").trials[0]
-    assert load.setting is not None and load.estimate_s > 11 * 3600
-    assert load.setting.load_limit_s > 4 * 46 * 3600  # of a cluster as slow as two cores
-    small = planned("load, c", "1000").trials[0].setting
+    assert load.test_case is not None and load.estimate_s > 11 * 3600
+    assert load.test_case.load_limit_s > 4 * 46 * 3600  # of a cluster as slow as two cores
+    small = planned("load, c", "1000").trials[0].test_case
     assert small is not None and small.load_limit_s == LEAST_LOAD_LIMIT_S
 
 
@@ -68,5 +68,5 @@ def test_rows_of_twice_the_memory_are_planned_once_they_are_large_enough() -> No
     with pytest.raises(InputError, match=r"32 bits\. Make the rows larger"):
         planned("load, c", "2x memory")
     larger = planned("load, c", "2x memory", ", row: {fields: 10, field_length: 1000 B}")
-    (records,) = {step.setting.records for step in larger.trials if step.setting}
+    (records,) = {step.test_case.records for step in larger.trials if step.test_case}
     assert 400e6 < records < 600e6

@@ -7,24 +7,24 @@ import pytest
 from density_study.cluster.model.errors import InputError
 from density_study.workloads.study.study_file import parse_study
 from density_study.workloads.ycsb.properties import client_arguments
-from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.test_case import YcsbTestCase
 
 OWN = "{name: hot-updates, read: 0.3, update: 0.5, read_modify_write: 0.2}"
 
 
-def settings(mixes: str) -> dict[str, YcsbSetting]:
+def cases(mixes: str) -> dict[str, YcsbTestCase]:
     text = f"""
 study: own
 hosts: [{{name: here, memory: 6 GiB, roles: [master, worker, client]}}]
 factors: {{vms_per_host: [1]}}
 workloads: [{{ycsb: {{records: [1000], threads: [4], latency_at: [50%], mixes: {mixes}}}}}]
 """
-    found = parse_study(text, "own.yaml").study.settings()
-    return {setting.id: setting for setting in found if isinstance(setting, YcsbSetting)}
+    found = parse_study(text, "own.yaml").study.test_cases()
+    return {test_case.id: test_case for test_case in found if isinstance(test_case, YcsbTestCase)}
 
 
 def test_a_study_runs_its_own_mix_with_its_shares() -> None:
-    found = settings(f"[load, {OWN}]")
+    found = cases(f"[load, {OWN}]")
     assert set(found) == {
         "ycsb-load-r1000-t4", "ycsb-hot-updates-r1000-t4", "ycsb-hot-updates-r1000-t4-at50pct",
     }  # fmt: skip
@@ -35,7 +35,7 @@ def test_a_study_runs_its_own_mix_with_its_shares() -> None:
     assert own.latency_operations == ("READ",)
     assert own.label == "YCSB hot-updates"
     assert own.unnamed_knobs()["shares"] == "read 0.3, update 0.5, readmodifywrite 0.2"
-    assert YcsbSetting.model_validate_json(own.model_dump_json()) == own
+    assert YcsbTestCase.model_validate_json(own.model_dump_json()) == own
 
 
 @pytest.mark.parametrize(
@@ -46,12 +46,12 @@ def test_a_study_runs_its_own_mix_with_its_shares() -> None:
 def test_latency_is_compared_of_reads_or_else_of_writes(
     shares: str, latency: tuple[str, ...]
 ) -> None:
-    found = settings(f"[{{name: own, {shares}}}]")
+    found = cases(f"[{{name: own, {shares}}}]")
     assert found["ycsb-own-r1000-t4"].latency_operations == latency
 
 
 def test_its_distribution_precedes_that_of_the_study() -> None:
-    found = settings("[{name: own, read: 1, request_distribution: latest}]")
+    found = cases("[{name: own, read: 1, request_distribution: latest}]")
     assert "requestdistribution=latest" in client_arguments(found["ycsb-own-r1000-t4"], "/r/")
 
 
@@ -68,9 +68,9 @@ def test_its_distribution_precedes_that_of_the_study() -> None:
 )
 def test_a_faulty_mix_is_named(mixes: str, what: str) -> None:
     with pytest.raises(InputError, match=what):
-        settings(mixes)
+        cases(mixes)
 
 
-def test_a_setting_needs_a_mix_that_exists() -> None:
+def test_a_test_case_needs_a_mix_that_exists() -> None:
     with pytest.raises(ValueError, match="no mix 'nobody'"):
-        YcsbSetting(mix="nobody", records=1, threads=1)
+        YcsbTestCase(mix="nobody", records=1, threads=1)

@@ -12,7 +12,7 @@ from density_study.workloads.planning.trial_order import overhead_trials
 from density_study.workloads.study.study import Study
 from density_study.workloads.study.study_file import parse_study
 from density_study.workloads.ycsb.properties import client_arguments
-from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.test_case import YcsbTestCase
 from tests.support.drafts import QUICKSTART, host
 
 FOUR = """
@@ -31,21 +31,21 @@ def study(phases: str = FOUR, **replaced: str) -> Study:
     return parse_study(text, "q.yaml").study
 
 
-def settings(spec: Study) -> dict[str, YcsbSetting]:
+def cases(spec: Study) -> dict[str, YcsbTestCase]:
     return {
         s.phase.kind: s
-        for s in spec.settings()
-        if isinstance(s, YcsbSetting) and s.phase is not None
+        for s in spec.test_cases()
+        if isinstance(s, YcsbTestCase) and s.phase is not None
     }
 
 
-def properties(setting: YcsbSetting, number: int = 1) -> dict[str, str]:
-    words = client_arguments(setting, "/r/ycsb-1-", number)
+def properties(test_case: YcsbTestCase, number: int = 1) -> dict[str, str]:
+    words = client_arguments(test_case, "/r/ycsb-1-", number)
     return dict(word.split("=", 1) for word in words if "=" in word)
 
 
 def test_each_phase_is_a_trial_of_its_own() -> None:
-    found = settings(study())
+    found = cases(study())
     assert {kind: s.id.partition("-t8-")[2] for kind, s in found.items()} == {
         "ramp": "ramp-10pct-to-90pct-300s",
         "burst": "burst-90pct-over-9pct-5x10s-every-60s",
@@ -57,14 +57,14 @@ def test_each_phase_is_a_trial_of_its_own() -> None:
     assert lengths == {"ramp": 300, "burst": 350, "staircase": 300, "soak": 14400}
     assert [found[kind].target_percent for kind in ("ramp", "burst", "soak")] == [90, 90, 50]
     assert found["staircase"].target_ops_s == 1000
-    for setting in found.values():
-        assert setting.is_paced and not setting.is_saturation
-        assert YcsbSetting.model_validate_json(setting.model_dump_json()) == setting
-        assert setting.window_s == setting.duration_s
+    for test_case in found.values():
+        assert test_case.is_paced and not test_case.is_saturation
+        assert YcsbTestCase.model_validate_json(test_case.model_dump_json()) == test_case
+        assert test_case.window_s == test_case.duration_s
 
 
 def test_a_percentage_becomes_a_rate_when_the_saturation_is_known() -> None:
-    ramp = settings(study())["ramp"]
+    ramp = cases(study())["ramp"]
     resolved = ramp.at_rate(900.0)  # 90 % of a saturation of 1000
     assert resolved.id == ramp.id
     pieces = properties(resolved)["schedule.pieces"].split(";")
@@ -76,34 +76,34 @@ def test_a_percentage_becomes_a_rate_when_the_saturation_is_known() -> None:
 
 
 def test_the_client_has_a_schedule_instead_of_a_target() -> None:
-    found = properties(settings(study())["staircase"])
+    found = properties(cases(study())["staircase"])
     assert found["workload"].endswith(".ScheduledWorkload")
     assert found["schedule.workload"] == "org.densitystudy.ycsb.StudyWorkload"
     assert found["measurement.interval"] == "both"
     assert found["schedule.log"] == "/r/ycsb-1-schedule.csv"
-    assert "-target" not in client_arguments(settings(study())["staircase"], "/r/ycsb-1-")
-    burst = properties(settings(study())["burst"].at_rate(900.0))["schedule.pieces"]
+    assert "-target" not in client_arguments(cases(study())["staircase"], "/r/ycsb-1-")
+    burst = properties(cases(study())["burst"].at_rate(900.0))["schedule.pieces"]
     assert burst.split(";")[1:4] == ["50:90:90", "10:900:900", "50:90:90"]
 
 
 def test_clients_share_the_rates() -> None:
-    setting = settings(study())["staircase"].model_copy(update={"clients": 3})
+    test_case = cases(study())["staircase"].model_copy(update={"clients": 3})
     for number in (1, 2, 3):
-        found = properties(setting, number)
+        found = properties(test_case, number)
         assert found["schedule.pieces"].endswith("60:333.333:333.333")
         assert found["schedule.workload"].endswith(".StudyWorkload")
 
 
 def test_hours_are_parts_of_a_soak() -> None:
-    soak = settings(study())["soak"]
+    soak = cases(study())["soak"]
     assert soak.phase is not None
     assert [p["name"] for p in soak.phase.parts()] == ["hour 1", "hour 2", "hour 3", "hour 4"]
-    short = settings(study("[{soak: {rate: 50%, duration: 30 min}}]"))["soak"]
+    short = cases(study("[{soak: {rate: 50%, duration: 30 min}}]"))["soak"]
     assert short.phase is not None and len(short.phase.parts()) == 10
 
 
 def test_what_a_soak_inserts_needs_disk() -> None:
-    soak = settings(study())["soak"]  # 55 % inserts, at half of a load's estimated rate
+    soak = cases(study())["soak"]  # 55 % inserts, at half of a load's estimated rate
     needed = soak.disk_use(1)[1] / soak.model_copy(update={"phase": None}).disk_use(1)[1]
     inserted = 0.55 * 3000 * (soak.duration_s or 0)
     assert needed == pytest.approx(1 + inserted / soak.records, rel=0.01)
@@ -142,19 +142,19 @@ def test_phases_need_a_ramp_up() -> None:
 def test_saturation_comes_before_its_percentages() -> None:
     plan = make_plan(study(), [host(12288)])
     for build in plan.builds:
-        kinds: list[Any] = [s.setting for s in plan.trials if s.build == build]
+        kinds: list[Any] = [s.test_case for s in plan.trials if s.build == build]
         at = {s.id: n for n, s in enumerate(kinds)}
-        for setting in kinds:
-            if isinstance(setting, YcsbSetting) and setting.phase and setting.target_percent:
-                before = [s for s in kinds if s.measures_for(setting)]
-                assert before and all(at[s.id] < at[setting.id] for s in before)
+        for test_case in kinds:
+            if isinstance(test_case, YcsbTestCase) and test_case.phase and test_case.target_percent:
+                before = [s for s in kinds if s.measures_for(test_case)]
+                assert before and all(at[s.id] < at[test_case.id] for s in before)
 
 
 def test_no_pair_of_monitoring_overhead_breaks_its_cluster_or_has_a_changing_rate() -> None:
     spec = study(
         "[{ramp: {from: 10/s, to: 20/s, over: 50 s}}]\n      fault: {kill: hmaster, at: 1 s}"
     )
-    (first, second) = overhead_trials(0, 1, 1, spec.settings(), 7)
-    assert first.setting == second.setting
-    assert isinstance(first.setting, YcsbSetting)
-    assert first.setting.fault is None and first.setting.phase is None
+    (first, second) = overhead_trials(0, 1, 1, spec.test_cases(), 7)
+    assert first.test_case == second.test_case
+    assert isinstance(first.test_case, YcsbTestCase)
+    assert first.test_case.fault is None and first.test_case.phase is None

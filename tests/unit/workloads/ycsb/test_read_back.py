@@ -15,10 +15,10 @@ from density_study.workloads.base.workload import RecordFolder, TrialContext
 from density_study.workloads.ycsb.fault_under_load import injection
 from density_study.workloads.ycsb.fault_under_load.injection import rows_after
 from density_study.workloads.ycsb.properties import client_arguments
-from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.test_case import YcsbTestCase
 from tests.support.topologies import local
 
-SETTING = YcsbSetting(
+TEST_CASE = YcsbTestCase(
     mix="d", records=1000, threads=4, clients=2, duration_s=60, target_ops_s=100.0,
     fault=Fault(kill="node", at_s=9),
 )  # fmt: skip
@@ -69,7 +69,7 @@ def context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TrialContext:
 def test_loaded_and_acknowledged_rows_of_all_clients_are_read_back(
     context: TrialContext, tmp_path: Path
 ) -> None:
-    assert rows_after(context, SETTING) == {
+    assert rows_after(context, TEST_CASE) == {
         "acknowledged": 1006,
         "found": 1004,
         "lost_keys": ["user1", "user2"],
@@ -87,7 +87,7 @@ def test_loaded_and_acknowledged_rows_of_all_clients_are_read_back(
 
 
 def test_ordered_keys_are_asked_for_in_their_form(context: TrialContext, tmp_path: Path) -> None:
-    rows_after(context, SETTING.model_copy(update={"insert_order": "ordered"}))
+    rows_after(context, TEST_CASE.model_copy(update={"insert_order": "ordered"}))
     assert json.loads((tmp_path / "verb.json").read_text())[1][-2:] == ["--digits", "10"]
 
 
@@ -97,18 +97,18 @@ def test_a_log_that_does_not_agree_with_the_summary_is_no_proof(
     log = tmp_path / "raw" / "ycsb-1-inserts.txt"
     log.write_text("1000 1004 2\n")
     with pytest.raises(StudyError, match="3 acknowledged inserts, the summary 4"):
-        rows_after(context, SETTING)
+        rows_after(context, TEST_CASE)
     log.unlink()
     with pytest.raises(StudyError, match=r"inserts\.txt"):
-        rows_after(context, SETTING)
+        rows_after(context, TEST_CASE)
 
 
 def test_only_clients_of_a_fault_log_their_inserts() -> None:
     for number in (1, 2):
-        words = client_arguments(SETTING, "/r/ycsb-", number)
+        words = client_arguments(TEST_CASE, "/r/ycsb-", number)
         assert "inserts.log=/r/ycsb-inserts.txt" in words
         assert f"client.number={number - 1}" in words
-    alone = SETTING.model_copy(update={"clients": 1})
+    alone = TEST_CASE.model_copy(update={"clients": 1})
     assert "inserts.log=/r/ycsb-inserts.txt" in client_arguments(alone, "/r/ycsb-")
     usual = alone.model_copy(update={"fault": None})
     assert not [word for word in client_arguments(usual, "/r/ycsb-") if "client." in word]

@@ -8,25 +8,25 @@ from density_study.cluster.model.errors import InputError
 from density_study.workloads.study.study_file import parse_study
 from density_study.workloads.ycsb.properties import client_arguments, table_of
 from density_study.workloads.ycsb.row import Row
-from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.test_case import YcsbTestCase
 from tests.support.drafts import QUICKSTART
 
 
-def parsed(row: str) -> list[YcsbSetting]:
+def parsed(row: str) -> list[YcsbTestCase]:
     text = QUICKSTART.read_text().replace("threads: [8]", f"threads: [8]\n      row: {row}")
-    settings = parse_study(text, "q.yaml").study.settings()
-    return [setting for setting in settings if isinstance(setting, YcsbSetting)]
+    test_cases = parse_study(text, "q.yaml").study.test_cases()
+    return [test_case for test_case in test_cases if isinstance(test_case, YcsbTestCase)]
 
 
 def test_the_clients_write_and_read_rows_of_this_size_in_a_table_of_their_own() -> None:
     load, run, _ = parsed("{fields: 20, field_length: 500 B}")
-    for setting in (load, run):
-        arguments = client_arguments(setting, "raw/ycsb-1-")
+    for test_case in (load, run):
+        arguments = client_arguments(test_case, "raw/ycsb-1-")
         assert "fieldcount=20" in arguments
         assert "fieldlength=500" in arguments
-        assert table_of(setting) == "usertable_100000_f20x500"
-        assert "-f20x500" in setting.id
-        assert "100,000 records of 20 x 500 B" in setting.size_label
+        assert table_of(test_case) == "usertable_100000_f20x500"
+        assert "-f20x500" in test_case.id
+        assert "100,000 records of 20 x 500 B" in test_case.size_label
     assert load.writes_for(run)
 
 

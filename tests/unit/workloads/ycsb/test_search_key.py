@@ -1,4 +1,4 @@
-"""The key `search`: what it accepts, the settings and trials it becomes, and how a probe runs."""
+"""The key `search`: what it accepts, the test cases and trials it becomes, and how a probe runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from density_study.workloads.planning.trial_order import random_order
 from density_study.workloads.study.study import Study
 from density_study.workloads.study.study_file import parse_study
 from density_study.workloads.ycsb.properties import client_arguments
-from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.test_case import YcsbTestCase
 from tests.support.drafts import QUICKSTART, host
 
 MIXES = "mixes: [load, read45-insert55, scan95-insert5]"
@@ -29,23 +29,25 @@ def parsed(
     return parse_study(text, "q.yaml").study
 
 
-def sought(search: str, **more: str) -> list[YcsbSetting]:
-    return [s for s in parsed(search, **more).settings() if isinstance(s, YcsbSetting) and s.search]
+def sought(search: str, **more: str) -> list[YcsbTestCase]:
+    return [
+        s for s in parsed(search, **more).test_cases() if isinstance(s, YcsbTestCase) and s.search
+    ]
 
 
-def test_a_search_is_one_setting_per_mix_and_table_and_keeps_its_limits() -> None:
-    (setting,) = sought(LIMITS)
-    assert setting.mix == "read45-insert55", "a load has no rate to vary"
-    assert setting.threads == 8
-    search = setting.search
+def test_a_search_is_one_test_case_per_mix_and_table_and_keeps_its_limits() -> None:
+    (test_case,) = sought(LIMITS)
+    assert test_case.mix == "read45-insert55", "a load has no rate to vary"
+    assert test_case.threads == 8
+    search = test_case.search
     assert search is not None
     assert [str(limit) for limit in search.limits] == [
         "READ p99 <= 20 ms",
         "INSERT p99.9 <= 100 ms",
     ]
     assert (search.cpu_percent, search.start_ops_s, search.start_percent) == (70, 500, None)
-    assert setting.id.endswith("-t8-max-read-p99-20ms-insert-p99.9-100ms-cpu70pct")
-    assert not setting.is_paced, "the rate that it finds is a result"
+    assert test_case.id.endswith("-t8-max-read-p99-20ms-insert-p99.9-100ms-cpu70pct")
+    assert not test_case.is_paced, "the rate that it finds is a result"
 
 
 def test_limits_of_operations_that_a_mix_lacks_are_left_out() -> None:
@@ -90,7 +92,7 @@ def test_the_plan_holds_the_most_probes_in_succession_after_the_saturation() -> 
         assert [step.probe for step in probes] == [1, 2, 3, 4, 5]
         assert [step.index for step in probes] == list(range(probes[0].index, probes[0].index + 5))
         assert str(probes[0].trial).endswith("-probe01")
-        assert list(plan.probes(build, probes[0].setting.id)) == probes  # type: ignore[union-attr]
+        assert list(plan.probes(build, probes[0].test_case.id)) == probes  # type: ignore[union-attr]
         # each may measure for longer than those before
         assert probes[0].estimate_s < probes[1].estimate_s < probes[2].estimate_s
         assert probes[2].estimate_s == probes[4].estimate_s
@@ -98,44 +100,44 @@ def test_the_plan_holds_the_most_probes_in_succession_after_the_saturation() -> 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_saturation_precedes_a_search_that_starts_from_it(seed: int) -> None:
-    settings = tuple(parsed(READS).settings())
-    ordered = random_order(settings, Random(seed))
-    place = {setting.id: at for at, setting in enumerate(ordered)}
+    test_cases = tuple(parsed(READS).test_cases())
+    ordered = random_order(test_cases, Random(seed))
+    place = {test_case.id: at for at, test_case in enumerate(ordered)}
     search = next(s for s in ordered if s.sought)
     needed = [s for s in ordered if s.measures_for(search)]
     assert len(needed) == 2
     assert all(place[s.id] < place[search.id] for s in needed)
-    absolute = next(s for s in parsed(LIMITS).settings() if s.sought)
-    assert not [s for s in settings if s.measures_for(absolute)]
+    absolute = next(s for s in parsed(LIMITS).test_cases() if s.sought)
+    assert not [s for s in test_cases if s.measures_for(absolute)]
 
 
 def test_a_probe_runs_at_its_load_for_its_time_and_keeps_its_name() -> None:
-    (setting,) = sought(READS)
+    (test_case,) = sought(READS)
     probe = Probe(number=3, load=1234.0, stretch=2.0, because="a test")
-    run = setting.at_probe(probe)
-    assert run.id == setting.id
-    assert setting.search is not None
-    warm_up_s = setting.warm_up_s
-    assert run.duration_s == warm_up_s + 2 * (setting.search.duration_s - warm_up_s)
+    run = test_case.at_probe(probe)
+    assert run.id == test_case.id
+    assert test_case.search is not None
+    warm_up_s = test_case.warm_up_s
+    assert run.duration_s == warm_up_s + 2 * (test_case.search.duration_s - warm_up_s)
     arguments = client_arguments(run, "raw/ycsb-1-")
     assert arguments[arguments.index("-target") + 1] == "1234"
     assert "measurement.interval=both" in arguments, "limits are of intended latency"
     with pytest.raises(InputError, match="below one operation per second"):
-        setting.at_probe(probe.model_copy(update={"load": 0.5}))
+        test_case.at_probe(probe.model_copy(update={"load": 0.5}))
 
 
 def test_a_search_for_threads_starts_with_the_fewest_and_runs_at_full_speed() -> None:
-    (setting,) = sought("{max_threads_gain: 5%}")
-    assert setting.threads == 4
-    run = setting.at_probe(Probe(number=4, load=32, stretch=1.0, because="a test"))
-    assert (run.threads, run.id) == (32, setting.id)
+    (test_case,) = sought("{max_threads_gain: 5%}")
+    assert test_case.threads == 4
+    run = test_case.at_probe(Probe(number=4, load=32, stretch=1.0, because="a test"))
+    assert (run.threads, run.id) == (32, test_case.id)
     assert run.is_saturation
     assert "-target" not in client_arguments(run, "raw/ycsb-1-")
 
 
-def test_a_setting_with_a_search_survives_its_json_form() -> None:
-    (setting,) = sought(LIMITS)
-    again = YcsbSetting.model_validate_json(setting.model_dump_json())
-    assert again == setting
+def test_a_test_case_with_a_search_survives_its_json_form() -> None:
+    (test_case,) = sought(LIMITS)
+    again = YcsbTestCase.model_validate_json(test_case.model_dump_json())
+    assert again == test_case
     assert isinstance(again.search, Search)
-    assert setting.summary_fields()["sought"].startswith("highest rate with READ p99")
+    assert test_case.summary_fields()["sought"].startswith("highest rate with READ p99")

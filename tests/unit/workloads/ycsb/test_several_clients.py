@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from density_study.cluster.model.arm import Arm
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.placement import place
 from density_study.cluster.model.topology import Node
 from density_study.cluster.model.transport import ProcessId
+from density_study.cluster.model.variant import Variant
 from density_study.cluster.render.rendered import owner
 from density_study.cluster.stores.store import render
 from density_study.workloads.base.barrier import GO, LEAD_S, READY, start_together
@@ -22,14 +22,14 @@ from density_study.workloads.base.values import ClientRun
 from density_study.workloads.execution.trial import window_of
 from density_study.workloads.study.study_file import parse_study
 from density_study.workloads.ycsb.properties import client_arguments
-from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.test_case import YcsbTestCase
 from tests.support.drafts import QUICKSTART
 from tests.support.topologies import blueprint, layout_of, physical
 
 AHEAD_S = {"h1": 3600.0, "h2": -2.5}
 NODES = [Node(f"c{n}", f"h{n}", f"192.0.2.{n}", ("client",), 600, 2) for n in (1, 2)]
 CLIENTS = [(node, ProcessId(node.name, f"ycsb-{n}", n, n)) for n, node in enumerate(NODES, 1)]
-RUN = YcsbSetting(mix="c", records=1000, threads=5, clients=2, duration_s=20.0, warm_up_s=3.0,
+RUN = YcsbTestCase(mix="c", records=1000, threads=5, clients=2, duration_s=20.0, warm_up_s=3.0,
                   warm_up_client_s=8.0)  # fmt: skip
 
 
@@ -123,7 +123,7 @@ def test_the_window_is_the_time_in_which_all_clients_run() -> None:
     runs = [_run(130.0, 100.0, 151.0), _run(130.0, 101.0, 150.0)]
     window = window_of(runs, RUN)
     assert (window.start_epoch_s, window.end_epoch_s) == (122.0, 150.0)
-    load = YcsbSetting(mix="load", records=1000, threads=4, clients=2)
+    load = YcsbTestCase(mix="load", records=1000, threads=4, clients=2)
     assert window_of(runs, load).start_epoch_s == 130.0
     assert window_of(runs, load).end_epoch_s == 151.0  # it lasts until its last row
     alone = window_of([_run(None, 100.0, 151.0)], RUN)
@@ -137,12 +137,12 @@ def test_a_study_has_clients_on_every_host_with_the_role() -> None:
         one.hosts[0].model_copy(update={"name": name, "roles": (*roles, "client")})
         for name, roles in (("h1", ("master", "worker")), ("h2", ()), ("h3", ("worker",)))
     )
-    several = one.model_copy(update={"hosts": hosts}).settings()
-    assert {s.clients for s in several if isinstance(s, YcsbSetting)} == {3}
-    assert {s.clients for s in one.settings() if isinstance(s, YcsbSetting)} == {1}
+    several = one.model_copy(update={"hosts": hosts}).test_cases()
+    assert {s.clients for s in several if isinstance(s, YcsbTestCase)} == {3}
+    assert {s.clients for s in one.test_cases() if isinstance(s, YcsbTestCase)} == {1}
     dfsio = [
-        [s.id for s in found if not isinstance(s, YcsbSetting)]
-        for found in (several, one.settings())
+        [s.id for s in found if not isinstance(s, YcsbTestCase)]
+        for found in (several, one.test_cases())
     ]
     assert dfsio[0] == dfsio[1] != []
 
@@ -154,7 +154,7 @@ def test_every_client_host_has_a_node_with_a_configuration_of_its_own() -> None:
         *(replace(host, roles=("worker", "client")) for host in workers),
     )
     layout = layout_of("physical")
-    (placed,) = place(hosts, [Arm(0, 1, "flash")], layout)
+    (placed,) = place(hosts, [Variant(0, 1, "flash")], layout)
     assert [(node.name, node.host) for node in placed.clients] == [
         ("c1", "big"), ("c2", "h1"), ("c3", "h2"),
     ]  # fmt: skip

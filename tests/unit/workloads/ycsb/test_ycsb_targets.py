@@ -21,21 +21,21 @@ from density_study.workloads.ycsb.properties import (
     loaded_rows,
     target_share,
 )
-from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.test_case import YcsbTestCase
 from tests.support.drafts import QUICKSTART, study
 from tests.support.records.factory import RUN, RunFactory
 
 BUILD = "b1-v1-flash"
 MIX = "read45-insert55"
-HALF = YcsbSetting(mix=MIX, records=12_600, threads=8, duration_s=18.0, warm_up_s=5.0,
+HALF = YcsbTestCase(mix=MIX, records=12_600, threads=8, duration_s=18.0, warm_up_s=5.0,
                    target_percent=50.0)  # fmt: skip
 LATENCY = "      latency_at: [50%, 70%, 90%, 2000/s]\n      threads: [4, 8]\n"
 
 
-def latency_study() -> list[YcsbSetting]:
+def latency_study() -> list[YcsbTestCase]:
     text = QUICKSTART.read_text().replace("      threads: [8]\n", LATENCY)
-    settings = parse_study(text, "q.yaml").study.settings()
-    return [setting for setting in settings if isinstance(setting, YcsbSetting)]
+    test_cases = parse_study(text, "q.yaml").study.test_cases()
+    return [test_case for test_case in test_cases if isinstance(test_case, YcsbTestCase)]
 
 
 def test_targets_are_percentages_or_rates() -> None:
@@ -62,22 +62,24 @@ def test_a_latency_entry_needs_a_measured_mix() -> None:
 
 
 def test_saturation_sweeps_over_threads_and_latency_uses_the_most_threads() -> None:
-    settings = latency_study()
-    assert len(settings) == 2 * 3 + 2 * 4
+    test_cases = latency_study()
+    assert len(test_cases) == 2 * 3 + 2 * 4
     latency = [
-        setting for setting in settings if not setting.is_saturation and setting.mix != "load"
+        test_case
+        for test_case in test_cases
+        if not test_case.is_saturation and test_case.mix != "load"
     ]
-    assert {setting.threads for setting in latency} == {8}
-    assert {setting.mix for setting in latency} == {MIX, "scan95-insert5"}
-    assert sorted({setting.id.rpartition("-")[2] for setting in latency}) == [
+    assert {test_case.threads for test_case in latency} == {8}
+    assert {test_case.mix for test_case in latency} == {MIX, "scan95-insert5"}
+    assert sorted({test_case.id.rpartition("-")[2] for test_case in latency}) == [
         "at2000ps", "at50pct", "at70pct", "at90pct",
     ]  # fmt: skip
-    assert len({setting.id for setting in settings}) == len(settings)
+    assert len({test_case.id for test_case in test_cases}) == len(test_cases)
 
 
 def test_targets_and_their_names_stay_symbolic_in_the_plan() -> None:
-    halves = [setting for setting in latency_study() if setting.target_percent == 50]
-    assert all(setting.target_ops_s is None for setting in halves)
+    halves = [test_case for test_case in latency_study() if test_case.target_percent == 50]
+    assert all(test_case.target_ops_s is None for test_case in halves)
     resolved = halves[0].model_copy(update={"target_ops_s": 6789.0})
     assert resolved.id == halves[0].id
 
@@ -85,16 +87,16 @@ def test_targets_and_their_names_stay_symbolic_in_the_plan() -> None:
 @pytest.mark.parametrize("seed", range(40))
 def test_a_percentage_follows_every_saturation_trial_it_depends_on(seed: int) -> None:
     ordered = random_order(tuple(latency_study()), Random(seed))
-    for place, setting in enumerate(ordered):
-        waits_for = [n for n, other in enumerate(ordered) if other.measures_for(setting)]
-        assert len(waits_for) == (2 if setting.target_percent else 0)
+    for place, test_case in enumerate(ordered):
+        waits_for = [n for n, other in enumerate(ordered) if other.measures_for(test_case)]
+        assert len(waits_for) == (2 if test_case.target_percent else 0)
         assert all(n < place for n in waits_for)
 
 
 def test_absolute_rates_do_not_wait_for_saturation() -> None:
     orders = [random_order(tuple(latency_study()), Random(seed)) for seed in range(40)]
     first = [next(s for s in order if s.mix == MIX) for order in orders]
-    assert any(setting.target_ops_s for setting in first)
+    assert any(test_case.target_ops_s for test_case in first)
 
 
 def saturation_run(folder: Path, **knobs: object) -> tuple[Path, list[str]]:
@@ -111,11 +113,11 @@ def test_the_target_is_a_share_of_the_highest_rate_over_the_builds_thread_counts
     tmp_path: Path,
 ) -> None:
     root, planned = saturation_run(tmp_path)
-    setting, target = resolve(HALF, planned, root / "records")
+    test_case, target = resolve(HALF, planned, root / "records")
     assert target.saturation_trial == planned[1]
     assert target.saturation_ops_s == pytest.approx(700, rel=0.01)
-    assert setting.target_ops_s == target.ops_s == pytest.approx(350, rel=0.01)
-    assert setting.id == HALF.id
+    assert test_case.target_ops_s == target.ops_s == pytest.approx(350, rel=0.01)
+    assert test_case.id == HALF.id
 
 
 def test_a_failed_or_missing_saturation_trial_gives_no_target(tmp_path: Path) -> None:
@@ -154,22 +156,22 @@ def test_only_a_run_with_a_target_records_intended_latency() -> None:
 
 @pytest.mark.parametrize("clients", [1, 2, 3, 7])
 def test_clients_divide_the_load_and_the_target_without_remainder(clients: int) -> None:
-    setting = HALF.model_copy(update={"clients": clients, "target_ops_s": 1000.0})
-    ranges = [loaded_rows(setting, number) for number in range(1, clients + 1)]
+    test_case = HALF.model_copy(update={"clients": clients, "target_ops_s": 1000.0})
+    ranges = [loaded_rows(test_case, number) for number in range(1, clients + 1)]
     rows = [row for start, count in ranges for row in range(start, start + count)]
-    assert rows == list(range(setting.records))
-    shares = [target_share(setting, number) or 0 for number in range(1, clients + 1)]
+    assert rows == list(range(test_case.records))
+    shares = [target_share(test_case, number) or 0 for number in range(1, clients + 1)]
     assert sum(shares) == 1000 and max(shares) - min(shares) <= 1
 
 
 def test_each_of_several_clients_gets_its_index() -> None:
-    setting = HALF.model_copy(update={"clients": 3})
+    test_case = HALF.model_copy(update={"clients": 3})
     for number in (1, 2, 3):
-        words = client_arguments(setting, "/r/", number)
+        words = client_arguments(test_case, "/r/", number)
         assert f"client.number={number - 1}" in words and "client.count=3" in words
         assert "workload=org.densitystudy.ycsb.StudyWorkload" in words
         assert "recordcount=12600" in words
-    load = client_arguments(setting.model_copy(update={"mix": "load"}), "/r/", 2)
+    load = client_arguments(test_case.model_copy(update={"mix": "load"}), "/r/", 2)
     assert "insertstart=4200" in load and "insertcount=4200" in load
     alone = client_arguments(HALF, "/r/")
     assert "workload=org.densitystudy.ycsb.StudyWorkload" in alone
@@ -177,16 +179,18 @@ def test_each_of_several_clients_gets_its_index() -> None:
     assert client_name(2) == "ycsb-2"
 
 
-def test_settings_of_the_quickstart_have_no_target() -> None:
-    assert all(getattr(setting, "target_percent", None) is None for setting in study().settings())
+def test_test_cases_of_the_quickstart_have_no_target() -> None:
+    assert all(
+        getattr(test_case, "target_percent", None) is None for test_case in study().test_cases()
+    )
 
 
-def test_a_setting_lists_the_effective_knobs_that_are_not_in_its_id() -> None:
+def test_a_test_case_lists_the_effective_knobs_that_are_not_in_its_id() -> None:
     fixed: Any = {"records": 1000, "threads": 4, "request_distribution": "uniform"}
-    load = YcsbSetting(mix="load", **fixed).unnamed_knobs()
+    load = YcsbTestCase(mix="load", **fixed).unnamed_knobs()
     assert set(load) == {"warm_up_client", "warm_up_daemons", "regions_per_server"}
-    read = YcsbSetting(mix="c", duration_s=60, warm_up_s=5, **fixed).unnamed_knobs()
+    read = YcsbTestCase(mix="c", duration_s=60, warm_up_s=5, **fixed).unnamed_knobs()
     assert (read["duration"], read["request_distribution"]) == (60, "uniform")
     assert "max_scan_length" not in read
-    assert YcsbSetting(mix="e", duration_s=60, **fixed).unnamed_knobs()["max_scan_length"] == 100
-    assert YcsbSetting(mix="d", **fixed).unnamed_knobs()["request_distribution"] == "latest"
+    assert YcsbTestCase(mix="e", duration_s=60, **fixed).unnamed_knobs()["max_scan_length"] == 100
+    assert YcsbTestCase(mix="d", **fixed).unnamed_knobs()["request_distribution"] == "latest"

@@ -15,7 +15,7 @@ from density_study.cluster.state.journal import Journal
 from density_study.workloads.ycsb import workload
 from density_study.workloads.ycsb.mixes import Mix
 from density_study.workloads.ycsb.properties import operations_at_most
-from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.test_case import YcsbTestCase
 from density_study.workloads.ycsb.warming import warm_up
 from density_study.workloads.ycsb.warming.warmth import LEAST_SERVED, Look
 from density_study.workloads.ycsb.workload import YcsbWorkload
@@ -44,7 +44,7 @@ class World:
                 clients=("c1",),
                 workers=(),
                 jit="full",
-                given=None,
+                existing=None,
                 store=default_store(),
                 regionservers_per_node=1,
             ),
@@ -76,22 +76,22 @@ class World:
         return Look({"w1": 7.5, "w2": 8.0}, {"w1": self.served, "w2": self.served})
 
     def trial(self, mix: Mix, **knobs: Any) -> list[str]:
-        return self.run(setting(mix, **knobs))
+        return self.run(case(mix, **knobs))
 
-    def run(self, setting: YcsbSetting) -> list[str]:
-        """Run one setting; return the actions in order, with the measured window as 'WINDOW'."""
+    def run(self, test_case: YcsbTestCase) -> list[str]:
+        """Run one test case; return the actions in order, with the measured window as 'WINDOW'."""
         self.acts.clear()
-        prepared = YcsbWorkload().prepare(self.bench, setting)
+        prepared = YcsbWorkload().prepare(self.bench, test_case)
         self.acts.append("WINDOW")
-        YcsbWorkload().run(self.bench, setting)
-        YcsbWorkload().collect(self.bench, setting, prepared)
+        YcsbWorkload().run(self.bench, test_case)
+        YcsbWorkload().collect(self.bench, test_case, prepared)
         return self.acts[: self.acts.index("WINDOW") + 1]
 
 
-def setting(mix: Mix, **knobs: Any) -> YcsbSetting:
+def case(mix: Mix, **knobs: Any) -> YcsbTestCase:
     timed = {} if mix == "load" else {"duration_s": 20.0, "warm_up_s": 5.0}
     fixed: dict[str, Any] = {"records": 1000, "threads": 4, "warm_up_daemons_s": 9.0}
-    return YcsbSetting(mix=mix, **{**fixed, **timed, **knobs})
+    return YcsbTestCase(mix=mix, **{**fixed, **timed, **knobs})
 
 
 @pytest.fixture
@@ -214,14 +214,14 @@ def test_every_trial_of_a_mix_reports_the_warm_up_of_its_daemons(
 ) -> None:
     monkeypatch.setattr(workload, "warm_up_mix", lambda *_: {"compiling_share": 0.9})
     world.trial("c", **STEADY)
-    later = YcsbWorkload().prepare(world.bench, setting("c", **STEADY, target_ops_s=100.0))
+    later = YcsbWorkload().prepare(world.bench, case("c", **STEADY, target_ops_s=100.0))
     assert later.state is not None and later.state["compiling_share"] == 0.9
-    load = YcsbWorkload().prepare(world.bench, setting("load", **STEADY))
+    load = YcsbWorkload().prepare(world.bench, case("load", **STEADY))
     assert load.state is not None and "compiling_share" not in load.state
 
 
 def test_a_load_reports_the_warm_up_by_inserts(world: World) -> None:
-    load = YcsbWorkload().prepare(world.bench, setting("load", **STEADY))
+    load = YcsbWorkload().prepare(world.bench, case("load", **STEADY))
     assert load.state is not None and load.state["compiling_share"] == 0.0
 
 
@@ -233,10 +233,10 @@ def test_a_warm_up_until_steady_adds_no_rows(world: World) -> None:
 
 def test_the_table_is_split_for_all_its_servers(world: World) -> None:
     world.trial("load", regions_per_server=7)
-    YcsbWorkload().prepare(world.bench, setting("load", regions_per_server=7))
+    YcsbWorkload().prepare(world.bench, case("load", regions_per_server=7))
     (create,) = [verb for verb in world.verbs if verb[0] == "create"]
     assert create[create.index("--regions") + 1] == "14"
 
 
 def test_a_warm_up_with_inserts_is_limited_by_time_or_rows() -> None:
-    assert operations_at_most(setting("load", duration_s=9.0)) > 1000
+    assert operations_at_most(case("load", duration_s=9.0)) > 1000

@@ -68,7 +68,7 @@ def test_the_sentence_has_hosts_cost_probability_bottleneck_and_what_changes_it(
 @pytest.mark.parametrize(("usd", "cell"), [(None, ""), (1234.5, "1234.5")])
 def test_years_are_rows_and_unknown_is_an_empty_cell(usd: float | None, cell: str) -> None:
     year = Year(year=1, genomes_per_day=26.0, hosts=9, usd=usd)
-    row = Purchase(host_type="a", price="bought", vms_per_host=2, media=("hdd",), years=(year,),
+    row = Purchase(host_type="a", price="bought", vms_per_host=2, disk_types=("hdd",), years=(year,),
                    usd=usd, usd_per_genome=None)  # fmt: skip
     (found,) = csv.DictReader(years_csv([row]).splitlines())
     assert (found["hosts"], found["usd"], found["rack_units"]) == ("9", cell, "")

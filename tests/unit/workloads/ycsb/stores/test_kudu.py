@@ -21,7 +21,7 @@ from density_study.workloads.planning.preflight import disk_need_mib
 from density_study.workloads.study.study import Study
 from density_study.workloads.study.study_file import parse_study
 from density_study.workloads.ycsb.stores.bindings import binding_of
-from tests.support.topologies import local, with_arm
+from tests.support.topologies import local, with_variant
 
 BASE = """
 study: s
@@ -51,7 +51,7 @@ def test_a_master_and_a_server_per_worker_with_its_memory(tmp_path: Path) -> Non
 
 def test_every_mix_runs_on_it_scans_too(tmp_path: Path) -> None:
     plan = planned(tmp_path, "factors: {vms_per_host: [1], store: [hbase, kudu]}\n")
-    builds = {step.build for step in plan.trials if getattr(step.setting, "mix", "") == "e"}
+    builds = {step.build for step in plan.trials if getattr(step.test_case, "mix", "") == "e"}
     assert builds == {"b1-v1-flash-hbase-page-cache", "b1-v1-flash-kudu-page-cache"}
 
 
@@ -90,7 +90,7 @@ def test_servers_take_disk_for_tablets_and_columns() -> None:
 
 
 def test_clients_need_the_master_alone_and_the_tool_every_server() -> None:
-    topology = with_arm(local(2), store=store_named("kudu"))
+    topology = with_variant(local(2), store=store_named("kudu"))
     cluster: Any = SimpleNamespace(topology=topology, built=topology)
     assert binding_of(cluster).properties == {
         "kudu.masters": "127.0.0.1:21000",

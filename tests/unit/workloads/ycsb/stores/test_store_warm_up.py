@@ -14,9 +14,9 @@ from density_study.cluster.model.cluster import Endpoints
 from density_study.cluster.model.store import Store, store_named
 from density_study.cluster.model.transport import ProcessId
 from density_study.cluster.state.journal import Journal
-from density_study.workloads.ycsb.setting import YcsbSetting
 from density_study.workloads.ycsb.stores import store_warm_up
 from density_study.workloads.ycsb.stores.store_warm_up import store_warmed_up
+from density_study.workloads.ycsb.test_case import YcsbTestCase
 from density_study.workloads.ycsb.warming import servers, warm_up
 
 CASSANDRA = store_named("cassandra", "synced")
@@ -38,7 +38,7 @@ class World:
             cluster=cluster, journal=Journal(folder / "journal.jsonl")
         )
 
-    def clients(self, setting: YcsbSetting, name: str, shares: Any) -> Any:
+    def clients(self, test_case: YcsbTestCase, name: str, shares: Any) -> Any:
         self.acts.append(name)
         self.shares.append(shares)
         return []
@@ -48,9 +48,9 @@ class World:
         known: dict[str, Any] = {"records": 9, "threads": 4, "warm_up_daemons_s": 9.0}
         if mix != "load":
             known["duration_s"] = 20.0
-        setting = YcsbSetting(mix=mix, **known | knobs)
+        test_case = YcsbTestCase(mix=mix, **known | knobs)
         warmth = store_warmed_up(
-            self.context, setting, partial(self.acts.append, "load"), self.clients
+            self.context, test_case, partial(self.acts.append, "load"), self.clients
         )
         return list(self.acts), warmth
 

@@ -10,7 +10,7 @@ import pytest
 
 from density_study.cluster.model.cluster import Endpoints
 from density_study.cluster.model.host import Disk
-from density_study.workloads.ycsb.setting import YcsbSetting
+from density_study.workloads.ycsb.test_case import YcsbTestCase
 from density_study.workloads.ycsb.warming.limit import limit_s
 from density_study.workloads.ycsb.warming.warmth import LEAST_SERVED
 from tests.support.topologies import local
@@ -33,8 +33,10 @@ def cluster(hosts: int, servers: int, cores: int = 64, drives: int = 12) -> Any:
 
 
 def limit(records: int, where: Any) -> float:
-    setting = YcsbSetting(mix="c", records=records, threads=8, duration_s=60.0, until_steady=True)
-    return limit_s(setting, where)
+    test_case = YcsbTestCase(
+        mix="c", records=records, threads=8, duration_s=60.0, until_steady=True
+    )
+    return limit_s(test_case, where)
 
 
 @pytest.mark.parametrize("servers", [1, 2, 4, 8])
@@ -58,7 +60,7 @@ def test_each_server_on_one_drive_can_serve_enough() -> None:
     assert limit(1000, cluster(1, 1, drives=1)) > LEAST_SERVED["full"] / 100
 
 
-def test_a_given_cluster_whose_hosts_nobody_knows_has_a_limit() -> None:
+def test_an_existing_cluster_whose_hosts_nobody_knows_has_a_limit() -> None:
     given = SimpleNamespace(
         topology=SimpleNamespace(workers=(), jit="full"),
         endpoints=Endpoints({"regionserver.http": {"a": "a:1"}}),

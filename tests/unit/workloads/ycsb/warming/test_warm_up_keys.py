@@ -11,8 +11,8 @@ from density_study.workloads.planning.plan import make_plan
 from density_study.workloads.rows.raw.trial_context import TrialFacts
 from density_study.workloads.study.study_file import parse_study
 from density_study.workloads.ycsb.properties import client_arguments
-from density_study.workloads.ycsb.setting import YcsbSetting
 from density_study.workloads.ycsb.spec import YcsbSpec
+from density_study.workloads.ycsb.test_case import YcsbTestCase
 from tests.support.drafts import host
 
 FIXED: dict[str, Any] = {
@@ -28,7 +28,7 @@ def spec(**knobs: Any) -> YcsbSpec:
 
 
 def test_a_clients_warm_up_is_cut_before_the_trials_own() -> None:
-    load, read, *_ = spec(warm_up_client="12 s", threads=(2,)).settings()
+    load, read, *_ = spec(warm_up_client="12 s", threads=(2,)).test_cases()
     assert (load.cut_s, read.cut_s) == (12.0, 17.0)
     assert all("client.warmup.s=12" in client_arguments(one, "x") for one in (load, read))
     assert read.unnamed_knobs()["warm_up_client"] == 12.0
@@ -36,7 +36,7 @@ def test_a_clients_warm_up_is_cut_before_the_trials_own() -> None:
 
 def test_warm_up_can_be_omitted() -> None:
     for off in ("off", False):
-        read = spec(warm_up_client=off, mixes=("c",)).settings()[0]
+        read = spec(warm_up_client=off, mixes=("c",)).test_cases()[0]
         assert read.cut_s == 5.0
         assert not any("warmup" in word for word in client_arguments(read, "x"))
 
@@ -66,7 +66,7 @@ study: s
 question: q?
 provider: local
 hosts:
-  - {name: here, cores: 2, memory: 8 GiB, roles: [master, worker, client], disks: [{path: /d, medium: flash}]}
+  - {name: here, cores: 2, memory: 8 GiB, roles: [master, worker, client], disks: [{path: /d, disk_type: flash}]}
 factors: {vms_per_host: [1, 2]}
 workloads:
   - ycsb: {records: [1000], mixes: [a, c], threads: [2, 4], latency_at: [50%], duration: 30 s,
@@ -83,14 +83,14 @@ def test_the_daemons_warm_up_is_estimated_once_per_build(daemons: str, a_build_s
     it."""
     study = parse_study(STUDY.replace("DAEMONS", daemons), "s.yaml").study
     plan = make_plan(study, [host(memory_mib=8192)])
-    trials = [step for step in plan.steps if step.setting is not None]
-    plain_s = sum(step.setting.estimate_s for step in trials if step.setting is not None)
+    trials = [step for step in plan.steps if step.test_case is not None]
+    plain_s = sum(step.test_case.estimate_s for step in trials if step.test_case is not None)
     # and less than two seconds for loads and compactions of these few rows
     assert sum(step.estimate_s for step in trials) - plain_s == pytest.approx(4 * a_build_s, abs=2)
 
 
 def test_the_warm_up_of_a_steady_load_is_limited_by_its_duration() -> None:
-    load = YcsbSetting(
+    load = YcsbTestCase(
         mix="load", records=6000, threads=8, until_steady=True, warm_up_daemons_s=900
     )
     assert load.warm_up_estimate_s("full") == 1.0

@@ -35,7 +35,7 @@ public final class StoreLoops {
     Turns turns = new Turns(Integer.parseInt(words[0]));
     StoreLoops loops = new StoreLoops(properties);
     String store = words[5];
-    List<Turns.Arm> arms =
+    List<Turns.Variant> variants =
         List.of(
             turns.binding(words[4], properties),
             turns.loop(
@@ -46,7 +46,7 @@ public final class StoreLoops {
                 }),
             turns.binding(words[4], withoutStore(properties)));
     turns.compare(
-        arms,
+        variants,
         Double.parseDouble(words[1]),
         Integer.parseInt(words[2]),
         Double.parseDouble(words[3]));

@@ -29,12 +29,12 @@ final class PairedLoops {
       async.getRegionLocator(table).getAllRegionLocations().get();
       Turns turns = new Turns(Integer.parseInt(words[0]));
       HandLoop hand = hand(properties);
-      List<Turns.Arm> arms =
+      List<Turns.Variant> variants =
           List.of(
               turns.binding(words[4], properties),
               turns.loop(count -> hand.run(HandLoop.of(blocking.getTable(table)), count)),
               turns.loop(count -> hand.run(HandLoop.waiting(async.getTable(table)), count)));
-      turns.compare(arms, seconds(words[1]), Integer.parseInt(words[2]), seconds(words[3]));
+      turns.compare(variants, seconds(words[1]), Integer.parseInt(words[2]), seconds(words[3]));
     }
     System.exit(0);
   }

@@ -26,7 +26,7 @@ import site.ycsb.measurements.Measurements;
  */
 public final class Turns {
   /** One of the ways, with its number of operations per thread. */
-  public interface Arm {
+  public interface Variant {
     void run(int operations) throws Exception;
   }
 
@@ -49,25 +49,25 @@ public final class Turns {
   }
 
   /**
-   * Prints one line per round: the operations per second of each arm. All do the same number of operations, as many as
-   * the slowest does in {@code sliceS}. In each round another arm is first.
+   * Prints one line per round: the operations per second of each variant. All do the same number of operations, as many as
+   * the slowest does in {@code sliceS}. In each round another variant is first.
    */
-  public void compare(List<Arm> arms, double warmUpS, int rounds, double sliceS) throws Exception {
+  public void compare(List<Variant> variants, double warmUpS, int rounds, double sliceS) throws Exception {
     int operations = 200;
     for (double left = warmUpS; left > 0; ) {
       double slowest = Double.MAX_VALUE;
-      for (Arm arm : arms) {
-        double rate = rate(arm, operations);
+      for (Variant variant : variants) {
+        double rate = rate(variant, operations);
         left -= operations * threads / rate;
         slowest = Math.min(slowest, rate);
       }
       operations = (int) Math.max(1, slowest * sliceS / threads);
     }
     for (int round = 0; round < rounds; round++) {
-      double[] rates = new double[arms.size()];
-      for (int i = 0; i < arms.size(); i++) {
-        int which = (round + i) % arms.size();
-        rates[which] = rate(arms.get(which), operations);
+      double[] rates = new double[variants.size()];
+      for (int i = 0; i < variants.size(); i++) {
+        int which = (round + i) % variants.size();
+        rates[which] = rate(variants.get(which), operations);
       }
       System.out.println(
           DoubleStream.of(rates)
@@ -76,14 +76,14 @@ public final class Turns {
     }
   }
 
-  private double rate(Arm arm, int operations) throws Exception {
+  private double rate(Variant variant, int operations) throws Exception {
     long beganNs = System.nanoTime();
-    arm.run(operations);
+    variant.run(operations);
     return 1e9 * operations * threads / (System.nanoTime() - beganNs);
   }
 
   /** As `site.ycsb.Client` runs it; its status thread takes the interval's summary once a second. */
-  public Arm binding(String db, Properties properties) throws Exception {
+  public Variant binding(String db, Properties properties) throws Exception {
     Measurements.setProperties(properties);
     Workload workload =
         Class.forName(properties.getProperty("workload"))
@@ -116,7 +116,7 @@ public final class Turns {
   }
 
   /** {@code work} in all threads. */
-  public Arm loop(Arm work) {
+  public Variant loop(Variant work) {
     return operations -> {
       Callable<Object> call =
           () -> {

@@ -1,0 +1,85 @@
+"""`ExistingCluster`: a cluster that stands already, and the parts of it that a study may use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from density_study.cluster.model.host import DiskType, Host
+
+JOB_TAG = "density-study"
+"""Of the study's YARN applications, which all others lack."""
+
+
+@dataclass(frozen=True)
+class Kerberos:
+    """Who the clients are: `principal` with its `keytab`, or else the user's ticket in `ticket_cache`.
+
+    Empty `ticket_cache` and `krb5_conf`: those that Kerberos's own programs use.
+    """
+
+    principal: str = ""
+    keytab: str = ""
+    ticket_cache: str = ""
+    krb5_conf: str = ""
+
+
+@dataclass(frozen=True)
+class StoreEndpoint:
+    """Where a store of others answers: `addresses`, each host:port. `user` with the password in
+    `password_file`; empty: no login. `ca_file`: PEM, with the authorities of the servers' certificates;
+    empty: no TLS. Of stores with datacenters, the clients' `datacenter` and the `replication` there; of those
+    with configured namespaces, the one with the study's sets: `server_namespace`."""
+
+    addresses: tuple[str, ...]
+    user: str = ""
+    password_file: str = ""
+    datacenter: str = ""
+    replication: int = 1
+    server_namespace: str = ""
+    ca_file: str = ""
+
+    @property
+    def hosts(self) -> list[str]:
+        return list(dict.fromkeys(address.rpartition(":")[0] for address in self.addresses))
+
+
+@dataclass(frozen=True)
+class ExistingCluster:
+    """`configuration`: folder with the client's XML files, as the cluster's administrators hand it out.
+
+    `folder` of HDFS, absolute, and `namespace` of HBase exist only while a build stands. `queue`: of YARN.
+    `kerberos`: None for a cluster that believes every user. `ca_file`: PEM; empty: as the configuration says.
+    `watched`: hosts of the cluster on which monitors run. `name`: its level, where a study compares existing
+    clusters. `endpoint`: of a store other than HBase, where the study has a namespace alone. What the study
+    declares about it, or None: `vms_per_host`, `regionservers_per_node`, `disk_type`. `variables`: values of
+    variables that the configuration leaves open, by name.
+    """
+
+    configuration: str
+    folder: str
+    namespace: str
+    queue: str
+    kerberos: Kerberos | None = None
+    ca_file: str = ""
+    watched: tuple[Host, ...] = ()
+    name: str = ""
+    endpoint: StoreEndpoint | None = None
+    vms_per_host: int | None = None
+    regionservers_per_node: int | None = None
+    disk_type: DiskType | None = None
+    variables: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def benchmarks(self) -> str:
+        """Where TestDFSIO has its files."""
+        return f"{self.folder}/benchmarks"
+
+    @property
+    def history(self) -> str:
+        """Where ApplicationMasters leave the histories of their jobs."""
+        return f"{self.folder}/history"
+
+    @property
+    def staging(self) -> str:
+        """Where job clients put what a job needs."""
+        return f"{self.folder}/staging"

@@ -1,0 +1,56 @@
+"""`Variant`: one level of every factor. Placed on hosts, it is a topology; findings compare two of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from density_study.cluster.model.configuration import PLAIN, Configuration
+from density_study.cluster.model.host import DiskType
+from density_study.cluster.model.network import UNCHANGED, Network
+from density_study.cluster.model.store import Store, default_store
+from density_study.cluster.model.versions import VERSIONS, Versions
+
+
+@dataclass(frozen=True)
+class Variant:
+    """`levels`: the names of the levels of factors that have named levels: store, stack, ..."""
+
+    vms_per_host: int
+    regionservers_per_node: int
+    disk_type: DiskType
+    versions: Versions = VERSIONS
+    configuration: Configuration = PLAIN
+    levels: Mapping[str, str] = field(default_factory=dict, hash=False)
+    store: Store = field(default_factory=default_store)
+    network: Network = UNCHANGED
+
+    @property
+    def nodes(self) -> int:
+        """Nodes on a host; 0 VMs is the bare host, one node."""
+        return max(self.vms_per_host, 1)
+
+    def name(self, emulated: bool = False) -> str:
+        """v2-flash, v0-r4-hdd-emulated, v1-flash-hadoop-3.4.1."""
+        servers = f"-r{self.regionservers_per_node}" if self.regionservers_per_node > 1 else ""
+        disk_type = f"{self.disk_type}{'-emulated' if emulated else ''}"
+        return "-".join((f"v{self.vms_per_host}{servers}", disk_type, *self.levels.values()))
+
+    @property
+    def declared(self) -> dict[str, str]:
+        """Everything by which a study may make variants differ: dotted key -> value."""
+        store = self.store
+        is_default = store == default_store()
+        kept = {} if is_default else {"store": store.name, "store.durability": store.durability}
+        java = {"stack.java": str(self.versions.java)} if self.versions.java else {}
+        return {
+            "vms_per_host": str(self.vms_per_host),
+            "regionservers_per_node": str(self.regionservers_per_node),
+            "disk_type": self.disk_type,
+            "stack.hadoop": self.versions.hadoop,
+            "stack.hbase": self.versions.hbase,
+            **java,
+            **kept,
+            **{f"configuration.{key}": value for key, value in self.configuration.declared()},
+            **{f"network.{key}": str(value) for key, value in self.network.declared().items()},
+        }

@@ -1,0 +1,1 @@
+"""Existing clusters: provider `existing` on a cluster that others built."""

@@ -1,1 +1,0 @@
-"""Given clusters: provider `existing` on a cluster that others built."""

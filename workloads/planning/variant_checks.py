@@ -1,0 +1,84 @@
+"""Checks of what the variants of a study name: versions have locks, their code knows the properties, and the JVM
+takes its flags. Starts nothing but `java -version`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
+
+from density_study.cluster.model.configuration import Configuration
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.topology import Topology
+from density_study.cluster.model.versions import HBASE, Versions, check_vendor
+from density_study.cluster.providers.provider import software_of
+from density_study.cluster.render.jvm import collector_flag
+from density_study.cluster.stack import stack_home
+from density_study.cluster.stack.property_names import PROPERTIES, read_names
+from density_study.cluster.stack.recipes import recipe_of
+
+_KEY = ("factors", "configuration")
+
+
+def check_versions(versions: Iterable[Versions]) -> None:
+    """InputError for the first version whose jars this machine does not know."""
+    for one in dict.fromkeys(versions):
+        if all(recipe_of(name, one).lock.exists() for name in ("hadoop", "hbase")):
+            continue
+        check_vendor(one.hadoop, "stack, Hadoop")
+        check_vendor(one.hbase, "stack, HBase")
+        add = f"hadoop {one.hadoop}"
+        if one.hbase != HBASE:
+            add = f"hbase {one.hbase} --hadoop {one.hadoop}"
+        raise InputError(
+            f"the jars of Hadoop {one.hadoop} with HBase {one.hbase} are not known here.",
+            "stack",
+            f"run `study stack add {add}`, which downloads them and locks them by SHA-256; "
+            "`study stack list` names the known versions.",
+            ("factors",),
+        )
+
+
+def check_properties(topology: Topology) -> None:
+    """InputError for a property that the variant's versions do not know: it would have no effect.
+
+    Nobody knows, and nothing is checked, as long as a stack is not in the cache.
+    """
+    if not topology.variant.configuration.properties:
+        return
+    homes = {name: stack_home(name, topology.variant.versions) for name in ("hadoop", "hbase")}
+    if not all((home / PROPERTIES).is_file() for home in homes.values()):
+        return
+    hadoop = read_names(homes["hadoop"])
+    hbase = hadoop | read_names(homes["hbase"])
+    for site, properties in topology.variant.configuration.properties.items():
+        known = hbase if site == "hbase-site" else hadoop
+        for name in properties:
+            if name not in known:
+                near = get_close_matches(name, known, n=1, cutoff=0.8)
+                raise InputError(
+                    f"{name} is unknown to {topology.variant.versions}.",
+                    f"configuration {topology.levels['configuration']}, {site}",
+                    f"did you mean {near[0]}?"
+                    if near
+                    else "check the spelling, the file and the version.",
+                    (*_KEY, topology.levels["configuration"], site, name),
+                )
+
+
+def check_jvm_flags(topology: Topology) -> None:
+    """InputError for flags that the variant's Java refuses."""
+    machine = software_of(topology)
+    for kind, argv in _flags(topology.variant.configuration):
+        if refused := machine.refusal(argv, topology.variant.versions.java):
+            raise InputError(
+                refused,
+                f"configuration {topology.levels['configuration']}, jvm.{kind}",
+                "correct the flags, or name another JDK by `java` in the stack.",
+                (*_KEY, topology.levels["configuration"], "jvm", kind),
+            )
+
+
+def _flags(configuration: Configuration) -> Iterator[tuple[str, list[str]]]:
+    for kind, jvm in configuration.jvm.items():
+        heap = [f"-Xmx{jvm.heap_mib}m"] if jvm.heap_mib else []
+        yield kind, [*heap, collector_flag(kind, jvm), *jvm.flags]

@@ -1,0 +1,248 @@
+"""`YcsbTestCase`: one YCSB run with every knob fixed."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from typing import Any, Self
+
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.topology import AnyTopology
+from density_study.workloads.base.search import Probe, Search
+from density_study.workloads.base.test_case import TestCase
+from density_study.workloads.base.values import ClientFiles
+from density_study.workloads.ycsb.fault_under_load.victims import cannot_recover
+from density_study.workloads.ycsb.loading import Loading
+from density_study.workloads.ycsb.mixes import Mix
+from density_study.workloads.ycsb.noisy_neighbour.neighbour import pair
+from density_study.workloads.ycsb.stores.store_rules import check_store, store_obstacle
+
+INT_MAX = 2**31 - 1
+AROUND_ESTIMATE_S = 15.0  # estimated time of a trial before and after its window
+_NO_COLUMNS = frozenset(
+    {
+        "own_mix",
+        "client",
+        "row",
+        "search",
+        "fault",
+        "phase",
+        "min_scan_length",
+        "scan_length_distribution",
+        "insert_order",
+        "regions_per_server",
+        "warm_up_daemons_s",
+        "until_steady",
+        "warm_up_threads",
+        "variants",
+    }
+)
+_STORE_COLUMNS = ("samples", "sites", "region_sites")
+
+
+class YcsbTestCase(Loading):
+    """One YCSB run: what it needs, writes and leaves, and how it follows from other runs."""
+
+    @property
+    def mode_name(self) -> str:
+        return self.mix
+
+    @property
+    def load_mix(self) -> Mix:
+        """The mix that writes the test case's table."""
+        return "load" if self.variants is None else "variant-load"
+
+    @property
+    def is_saturation(self) -> bool:
+        """Whether clients run as fast as they can."""
+        if self.search is not None:
+            return self.search.of_threads
+        return not self.is_load and not self.is_paced
+
+    @property
+    def is_paced(self) -> bool:
+        if self.search is not None:  # the rate that it finds is a result
+            return False
+        return self.target_percent is not None or self.target_ops_s is not None
+
+    @property
+    def cut_s(self) -> float:
+        return self.warm_up_client_s + self.warm_up_s
+
+    @property
+    def adjustable_s(self) -> float:
+        fixed = self.duration_s is None or self.search or self.phase or self.fault
+        return 0.0 if fixed else (self.duration_s or 0.0) - self.warm_up_s
+
+    @property
+    def before_schedule_s(self) -> float:
+        return self.warm_up_client_s
+
+    @property
+    def estimate_s(self) -> float:
+        """A rough estimate, which a run replaces by what it observes."""
+        work_s = self.duration_s or self._load_s
+        return AROUND_ESTIMATE_S + self.warm_up_client_s + work_s
+
+    @property
+    def window_s(self) -> float:
+        return self.duration_s or self.estimate_s
+
+    @property
+    def warms_up_daemons(self) -> bool:
+        return self.until_steady or self.warm_up_daemons_s > 0
+
+    @property
+    def most_threads(self) -> int:
+        """Of the server warm-up."""
+        return max(self.warm_up_threads or 0, self.threads)
+
+    @property
+    def warmed(self) -> Hashable:
+        """Servers are warmed up once per table, and in mode `steady` once per table and mix."""
+        return (*self._table, self.mix) if self.until_steady else self._table
+
+    @property
+    def breaks_cluster(self) -> bool:
+        return self.fault is not None
+
+    @property
+    def uses_block_caches(self) -> bool:
+        return True
+
+    @property
+    def has_steady_rate(self) -> bool:
+        return not self.is_load and self.phase is None
+
+    def writes_for(self, other: TestCase) -> bool:
+        if not isinstance(other, YcsbTestCase) or not self.is_load or other.has_neighbour:
+            return False
+        return not other.is_load and self.shares_table_with(other)
+
+    def shares_table_with(self, other: YcsbTestCase) -> bool:
+        """Whether both run on the same rows."""
+        mine = (self.records, self.row, self.insert_order, self.variants)
+        return mine == (other.records, other.row, other.insert_order, other.variants)
+
+    def measures_for(self, other: TestCase) -> bool:
+        if not isinstance(other, YcsbTestCase) or self.search is not None:
+            return False
+        if other.target_percent is None and (
+            other.search is None or not other.search.start_percent
+        ):
+            return False
+        alike = (self.mix, self.clients) == (other.mix, other.clients)
+        return (
+            self.is_saturation
+            and not self.has_neighbour
+            and alike
+            and self.shares_table_with(other)
+        )
+
+    @property
+    def target_share(self) -> float | None:
+        return self.target_percent
+
+    def at_rate(self, ops_s: float) -> Self:
+        if ops_s < self.clients:  # a client's target is a whole number of operations per second
+            raise InputError(
+                f"the target of {ops_s:.1f} ops/s is below one operation per second and client.",
+                self.id,
+                "raise the percentage in latency_at, or the limits of search; or use fewer clients.",
+            )
+        return self.model_copy(update={"target_ops_s": ops_s})
+
+    @property
+    def sought(self) -> Search | None:
+        return self.search
+
+    def at_probe(self, probe: Probe) -> Self:
+        if self.search is None or self.duration_s is None:
+            raise ValueError(f"{self.id} is no search")
+        measured_s = (self.search.duration_s - self.warm_up_s) * probe.stretch
+        same = self.model_copy(update={"duration_s": float(round(self.warm_up_s + measured_s))})
+        if self.search.of_threads:
+            return same.model_copy(update={"threads": round(probe.load)})
+        return same.at_rate(probe.load)
+
+    @property
+    def last_turns_ops_s(self) -> float:
+        return self.threads / ((self.duration_s or self.estimate_s) - self.warm_up_s)
+
+    def on_client_hosts(self, hosts: int) -> Self:
+        return self.model_copy(update={"clients": self.clients * hosts}) if hosts > 1 else self
+
+    def check_topology(self, topology: AnyTopology) -> None:
+        for key, whole, of in (
+            ("threads", self.threads, "thread"),
+            ("records", self.records, "record"),
+            ("latency_at", self.target_ops_s, "operation per second"),
+        ):
+            if whole is not None and whole < self.clients:
+                raise InputError(
+                    f"{self.id}: {whole:g} {of}(s) cannot be divided among {self.clients} clients: "
+                    f"each needs at least one {of}.",
+                    key,
+                    f"increase {key}, lower `clients`, or give fewer hosts the role client.",
+                    ("workloads",),
+                )
+
+        check_store(self, topology)
+
+    def obstacle(self, topology: AnyTopology) -> InputError | None:
+        if fault := super().obstacle(topology) or store_obstacle(self, topology):
+            return fault
+        if self.fault is not None:
+            return cannot_recover(self.id, self.fault, topology)
+        if not self.has_neighbour or pair(topology):
+            return None
+        return InputError(
+            f"{self.id}: no topology has two workers on one host, so the victim has no neighbour.",
+            "noisy_neighbour",
+            "add a density of 2 or more, or remove `noisy_neighbour`.",
+            ("factors", "vms_per_host"),
+        )
+
+    @property
+    def needs_of_workers(self) -> tuple[str, ...]:
+        if self.fault is None:
+            return ()
+        return (("check-cut",) if self.fault.cut else ()) + (
+            ("check-slow-disk",) if self.fault.slow_disk else ()
+        )
+
+    def raw_files(self, client: ClientFiles) -> Iterator[tuple[str, str]]:
+        yield "ycsb-summary", client.stdout
+        yield "ycsb-status", client.stderr
+        yield "ycsb-hdr", f"raw/{client.name}-*.hdr"
+        if self.phase is not None:
+            yield "ycsb-schedule", f"raw/{client.name}-schedule.csv"
+
+    def table_row(self) -> dict[str, Any]:
+        store = self.variants
+        return {
+            **self.model_dump(exclude=set(_NO_COLUMNS)),
+            "request_distribution": str(self.request_distribution),
+            "phase": self.phase.kind if self.phase else None,
+            **{name: getattr(store, name) if store else None for name in _STORE_COLUMNS},
+        }
+
+    def summary_fields(self) -> dict[str, Any]:
+        store = self.variants
+        return {
+            "mode": self.mix,
+            **self.model_dump(include={"records"}),
+            "threads": self.own_threads,
+            "target_ops_s": None if self.search else self.target_ops_s,
+            "phase": self.phase.words if self.phase else None,
+            "parts": self.phase.parts() if self.phase else [],
+            "sought": self.search.goal if self.search else None,
+            "samples": store.samples if store else None,
+            "sites": store.sites if store else None,
+            "unnamed_knobs": self.unnamed_knobs(),
+            "neighbour": self.neighbour,
+            "fault": self.fault.words if self.fault else None,
+        }
+
+    @property
+    def latency_operations(self) -> tuple[str, ...]:
+        return self.mix_facts.latency
