@@ -14,12 +14,15 @@ import numpy as np
 from density_study.analysis.findings.variants import rate_points
 from density_study.analysis.summary.summary import FORMAT, Summary, TestCaseSummary
 from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.model.old_names import present
 from density_study.cluster.providers.simulated import SIMULATED, refused
 from density_study.cluster.state.journal import run_folders
 from density_study.cluster.state.plain_file import read_plain
 
 SUMMARY = "report/summary.json"
 MOST_BYTES = 2**28
+OLD_NAMES = 3
+"""A summary of this format has the same content under old names."""
 
 
 def read_summary(root: Path) -> Summary:
@@ -36,8 +39,8 @@ def read_summary_file(path: Path, run: str = "RUN") -> Summary:
     remedy = f"analyse the records with this version: study report {run}"
     try:
         value = json.loads(read_plain(path, MOST_BYTES))
-        if value.get("format") == FORMAT:
-            return Summary.model_validate(value)
+        if value.get("format") in (FORMAT, OLD_NAMES):
+            return Summary.model_validate({**present(value), "format": FORMAT})
     except FileNotFoundError as error:
         raise InputError(
             "the run has no summary: it was not analysed.", str(path), remedy

@@ -1,7 +1,8 @@
 """The questions of the claims C1 to C9, one function each.
 
-C1 to C4 and C8 are about disks, on the least dense variant of each disk type. C5 to C7 are about VMs, on short
-scans, and C9 about a noisy neighbour on the most VMs; process groups and emulation support none of them.
+C1 to C4 and C8 are about disks, on the least dense variant of each disk type. C5 to C7 are about VMs, on
+short scans, and C9 about a noisy neighbour on the most VMs; process groups and emulation support none of
+them.
 
 The `expected` ratios, for which plans compute their power, are what the captions of the talk suggest.
 """

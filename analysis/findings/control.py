@@ -1,7 +1,7 @@
 """Density against its control variant: as many RegionServers on the nodes of the lowest density.
 
-Handlers, compaction throughput, regions and the write-ahead log are per RegionServer, of which a denser variant
-has more on each host. Only the control variant tells what the nodes did from what those did.
+Handlers, compaction throughput, regions and the write-ahead log are per RegionServer, of which a denser
+variant has more on each host. Only the control variant tells what the nodes did from what those did.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def more_servers(first: TestCaseSummary, later: TestCaseSummary) -> tuple[str, .
 
 
 def control_of(evidence: Evidence, pair: Pair) -> TestCaseSummary | None:
-    """The test case of the pair's first variant with as many RegionServers per host as its later variant has; None
-    without such a variant, or if the first itself has as many."""
+    """The test case of the pair's first variant with as many RegionServers per host as its later variant has;
+    None without such a variant, or if the first itself has as many."""
     first, later = pair
     equal = tuple(name for name in held_equal(DENSITY) if name != SERVERS)
     servers = later.vms_per_host * later.regionservers_per_node // max(1, first.vms_per_host)

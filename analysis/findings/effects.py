@@ -1,5 +1,5 @@
-"""The standard comparisons of every study (one family per factor, density over its control variant, and the noisy
-neighbour), and the study's own hypotheses (`expect:`).
+"""The standard comparisons of every study (one family per factor, density over its control variant, and the
+noisy neighbour), and the study's own hypotheses (`expect:`).
 
 Each standard comparison is a family with one comparison per test case. Rules, fixed before any data: more
 VMs per host, flash, and more RegionServers per node raise throughput and used CPU; the first two also lower
@@ -153,8 +153,8 @@ def of_pair(
 
 
 def never_recovered(first: TestCaseSummary, later: TestCaseSummary) -> tuple[str, ...]:
-    """Why the times of those builds that recovered are no comparison of the variants: the variant in which more
-    builds never did looks faster by them. Empty if it looks slower nevertheless, which the missing times
+    """Why the times of those builds that recovered are no comparison of the variants: the variant in which
+    more builds never did looks faster by them. Empty if it looks slower nevertheless, which the missing times
     would only strengthen."""
     variants = [(recovery_points(variant), variant.n_builds) for variant in (first, later)]
     missing = [builds - len(points) for points, builds in variants]
@@ -194,8 +194,8 @@ def _measured(
 
 
 def _among(evidence: Evidence, variant: TestCaseSummary, equal: Sequence[str]) -> str | None:
-    """What both variants have in common: the disk type, and each factor in `equal` of which the run has several
-    levels."""
+    """What both variants have in common: the disk type, and each factor in `equal` of which the run has
+    several levels."""
     shared = [
         factor.words(variant.level(factor.name), evidence.noun)
         for factor in factors().values()

@@ -1,6 +1,7 @@
 """Comparisons by one factor, the same for every factor (`workloads.study.factors`).
 
-A variant is one level of every factor. Two variants are compared by one factor only if they agree in all others.
+A variant is one level of every factor. Two variants are compared by one factor only if they agree in all
+others.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Whether a study's comparisons are precise enough: what decides if it adds another repetition (method 2).
 
-The comparisons are those of throughput: of every factor, and of the study's own hypotheses. One is precise enough
-if it is decided, or if its interval reaches no further from the ratio than the study says. The intervals are
-those of a confidence sequence, so that looking after every repetition makes none of them wrong more often.
+The comparisons are those of throughput: of every factor, and of the study's own hypotheses. One is precise
+enough if it is decided, or if its interval reaches no further from the ratio than the study says. The
+intervals are those of a confidence sequence, so that looking after every repetition makes none of them wrong
+more often.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ RATE = "throughput"
 
 
 def compared(evidence: Evidence, hypotheses: Hypotheses) -> tuple[Question, ...]:
-    """The comparisons that are to become precise enough: of throughput, and if the study has questions, theirs."""
+    """The comparisons that are to become precise enough: of throughput, and if the study has questions,
+    theirs."""
     every = [
         one
         for one in asked(evidence, hypotheses).every

@@ -41,7 +41,8 @@ class Asked:
 
 
 def asked(evidence: Evidence, hypotheses: Hypotheses) -> Asked:
-    """Test cases of unknown density or disk type are compared only where a study compares clusters by name."""
+    """Test cases of unknown density or disk type are compared only where a study compares clusters by
+    name."""
     compared = replace(evidence, test_cases=comparable(evidence.test_cases))
     standard = (*effects.questions(compared), *effects.expected(compared, hypotheses.expect))
     known = replace(evidence, test_cases=placed(evidence.test_cases))
@@ -59,8 +60,9 @@ def names(
     asked: Iterable[Question], declared: Sequence[str] | None, more: Sequence[str] = ()
 ) -> tuple[str, ...]:
     """The names of the study's questions. Where it declares none: its hypotheses, or the throughput of the
-    variants that it names; the best density if it has an SLO; and the talk's claims of which it has all variants.
-    If there are none of these: the throughput of its other factors. more: kinds without a comparison yet."""
+    variants that it names; the best density if it has an SLO; and the talk's claims of which it has all
+    variants. If there are none of these: the throughput of its other factors. more: kinds without a
+    comparison yet."""
     if declared is not None:
         return tuple(declared)
     kinds: dict[str, list[Question]] = {kind: [] for kind in more}

@@ -81,10 +81,10 @@ class Evidence:
     hardware virtualization. `sequential`: the repetitions ended when the answer was precise enough.
 
     differences: how two variants' disclosures differ beyond what the study declares (method 23).
-    declared: how they differ by what it declares. confounds: in what versions the existing clusters of two variants
-    differ, which is no difference of density or disk type. bounds: test case and topology of each search that
-    ended before its answer and a rejected load were one step apart. without_read_ahead: topologies whose
-    DataNodes do not read ahead from HDDs.
+    declared: how they differ by what it declares. confounds: in what versions the existing clusters of two
+    variants differ, which is no difference of density or disk type. bounds: test case and topology of each
+    search that ended before its answer and a rejected load were one step apart. without_read_ahead:
+    topologies whose DataNodes do not read ahead from HDDs.
     """
 
     test_cases: tuple[TestCaseSummary, ...]
@@ -139,7 +139,8 @@ class Evidence:
         return ()
 
     def about_searches(self, *variants: TestCaseSummary) -> tuple[str, ...]:
-        """Why the rates of these variants support no claim: the ratio of a lower bound is none of the answers."""
+        """Why the rates of these variants support no claim: the ratio of a lower bound is none of the
+        answers."""
         if any((variant.test_case, variant.topology) in self.bounds for variant in variants):
             return ("a search used up its probes, so that its answer is a lower bound",)
         return ()

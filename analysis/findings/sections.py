@@ -64,8 +64,8 @@ def least_dense(
 
 
 def plain(evidence: Evidence, mode: str) -> tuple[TestCaseSummary, ...]:
-    """Test cases of a mode without noisy neighbour, control variant, later version or configuration, target rate or
-    other storage options."""
+    """Test cases of a mode without noisy neighbour, control variant, later version or configuration, target
+    rate or other storage options."""
     usual = (
         entry
         for entry in evidence.test_cases
@@ -105,7 +105,8 @@ def readers(entry: TestCaseSummary) -> float:
 
 
 def by_threads(entries: Sequence[TestCaseSummary]) -> tuple[Pair, ...]:
-    """The test cases with the fewest and the most threads at the largest data set; empty if they are equal."""
+    """The test cases with the fewest and the most threads at the largest data set; empty if they are
+    equal."""
     sized = [entry for entry in entries if entry.threads]
     largest = max((entry.records or 0 for entry in sized), default=0)
     ordered = [entry for entry in sized if entry.records == largest]

@@ -32,7 +32,8 @@ def ratio(first: Points, later: Points) -> float | None:
 
 
 def placed(test_cases: Sequence[TestCaseSummary]) -> tuple[TestCaseSummary, ...]:
-    """Test cases whose density and disk type are known. Records that others made have them only from the map."""
+    """Test cases whose density and disk type are known. Records that others made have them only from the
+    map."""
     return tuple(
         entry
         for entry in test_cases

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from density_study.analysis.comparison.history import MOST_BYTES, read_summary
 from density_study.analysis.hub.files import REPORT
 from density_study.analysis.summary.summary import Summary
 from density_study.cluster.model.errors import StudyError
+from density_study.cluster.model.old_names import present
 from density_study.cluster.state.plain_file import read_plain
 from density_study.workloads.execution.run_facts import RunFacts, facts_of_runs
 
@@ -86,7 +88,9 @@ def _run(facts: RunFacts) -> HubRun:
 def _compared(folder: Path) -> str:
     path = folder / COMPARISON
     try:
-        return RunComparison.model_validate_json(read_plain(path, MOST_BYTES)).headline
+        return RunComparison.model_validate(
+            present(json.loads(read_plain(path, MOST_BYTES)))
+        ).headline
     except FileNotFoundError:
         return ""
     except (OSError, ValueError, RecursionError):

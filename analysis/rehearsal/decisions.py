@@ -12,10 +12,10 @@ from density_study.analysis.findings import Evidence, findings
 from density_study.analysis.findings.claims import is_whole
 from density_study.analysis.rehearsal.drawn import Drawing
 from density_study.analysis.summary.summary import (
-    VERDICT_WORDS,
     Finding,
     FindingVerdict,
     TestCaseSummary,
+    verdict_words,
 )
 from density_study.cluster.model.isolation import isolation_of
 from density_study.workloads.planning.plan import Plan
@@ -89,7 +89,7 @@ class Decisions:
         wrong = self.wrong_in.get(question, 0) / self.times
         truth = f"{len(known)} of {len(among)} decidable"
         if claims:
-            truth = VERDICT_WORDS[claims[0].truth] if known else "not decidable"
+            truth = verdict_words(claims[0].truth) if known else "not decidable"
         return Row(words, truth, mean(known) if known else None, wrong)
 
     @property

@@ -13,7 +13,7 @@ from density_study.analysis.findings.claims import is_whole
 from density_study.analysis.report.charts.findings_table import probability, shared_why
 from density_study.analysis.report.charts.palette import VERDICT, Style
 from density_study.analysis.report.charts.quantity import interval, ratio
-from density_study.analysis.summary.summary import VERDICT_WORDS, Finding, Summary
+from density_study.analysis.summary.summary import Finding, Summary, verdict_words
 
 MAX_TICKS = 7
 COARSE = (0.25, 0.4, 0.5, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0)
@@ -124,7 +124,7 @@ def _row(at: int, finding: Finding, scale: _Scale, has_warnings: bool) -> Row:
         ref=f"/findings/{at}",
         label=finding.subject if finding.subject and finding.measure else finding.statement,
         verdict=finding.verdict,
-        words=VERDICT_WORDS[finding.verdict],
+        words=verdict_words(finding.verdict),
         has_warnings=has_warnings,
         style=VERDICT[finding.verdict],
         why=finding.why if finding.verdict == "inconclusive" else "",
@@ -137,7 +137,8 @@ def _row(at: int, finding: Finding, scale: _Scale, has_warnings: bool) -> Row:
 
 
 def _has_warnings(finding: Finding, warned: Collection[tuple[str, str]]) -> bool:
-    """Whether a trial of one of its variants is flagged: its id ends with test case, first and later topology."""
+    """Whether a trial of one of its variants is flagged: its id ends with test case, first and later
+    topology."""
     return any(
         f"-{test_case}-{topology}-" in finding.id
         or (f"-{test_case}-" in finding.id and finding.id.endswith(f"-{topology}"))

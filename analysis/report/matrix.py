@@ -38,8 +38,8 @@ class Cell:
 
 @dataclass(frozen=True)
 class Matrix:
-    """A row per test case (id, label) and density, a column per variant (disk type, name). cells: by test case, density
-    and variant; a variant that did not run has none."""
+    """A row per test case (id, label) and density, a column per variant (disk type, name). cells: by test
+    case, density and variant; a variant that did not run has none."""
 
     test_cases: tuple[tuple[str, str], ...]
     densities: tuple[int, ...]

@@ -43,10 +43,10 @@ from density_study.analysis.report.html import inline_script, policy, static, te
 from density_study.analysis.report.matrix import matrix
 from density_study.analysis.report.trust import trust
 from density_study.analysis.summary.summary import (
-    VERDICT_WORDS,
     Summary,
     TestCaseSummary,
     TrialSummary,
+    verdict_words,
 )
 from density_study.cluster.state import atomic
 
@@ -139,7 +139,7 @@ def _choices(view: View) -> dict[str, list[tuple[str, str]]]:
             (one, view.disk_type(one)) for one in sorted({one.disk_type for one in entries})
         ],
         "verdicts": [(f"verdict:{one}", one) for one in trials.VERDICTS if one in verdicts],
-        "claims": [(f"claim:{one}", VERDICT_WORDS[one]) for one in VERDICT if one in claims],
+        "claims": [(f"claim:{one}", verdict_words(one)) for one in VERDICT if one in claims],
     }
 
 

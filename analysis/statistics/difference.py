@@ -1,8 +1,9 @@
 """The difference of two variants on logarithms: its interval, its tests and what it can detect.
 
 A repetition builds every topology once, so it is a block. Where both variants have every repetition, the
-logarithms of their ratios, one per repetition, are one sample: what a repetition does to both variants cancels.
-Where a variant lost a build, nobody knows which builds belong together, and the variants are two samples.
+logarithms of their ratios, one per repetition, are one sample: what a repetition does to both variants
+cancels. Where a variant lost a build, nobody knows which builds belong together, and the variants are two
+samples.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ _ROUNDING = 1e-12  # a smaller standard error, or difference, is one of floating
 
 @dataclass(frozen=True)
 class Difference:
-    """Of the means of two variants' logarithms, later minus first. error: its standard error; freedom: that of
-    Student's t."""
+    """Of the means of two variants' logarithms, later minus first. error: its standard error; freedom: that
+    of Student's t."""
 
     middle: float
     error: float
@@ -55,8 +56,8 @@ class Difference:
 
 
 def difference(first: Sequence[float], later: Sequence[float], blocks: int) -> Difference:
-    """Of two variants with one value per build, of `blocks` repetitions. At least 2 builds per variant; ValueError
-    unless all are positive."""
+    """Of two variants with one value per build, of `blocks` repetitions. At least 2 builds per variant;
+    ValueError unless all are positive."""
     a, b = logs(first), logs(later)
     if len(a) == len(b) == blocks:
         shifts = b - a  # Student's paired t (Biometrika 6, 1908)

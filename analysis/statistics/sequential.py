@@ -1,7 +1,8 @@
 """Intervals and tests that stay valid however often a study looks at its data before it stops.
 
-A study that adds repetitions until its answer is precise enough looks after each of them. With a t interval each look
-is another chance to be wrong; a confidence sequence covers the true mean at all looks together with 95 %.
+A study that adds repetitions until its answer is precise enough looks after each of them. With a t interval
+each look is another chance to be wrong; a confidence sequence covers the true mean at all looks together with
+95 %.
 """
 
 from __future__ import annotations

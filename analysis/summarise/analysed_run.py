@@ -132,8 +132,8 @@ class AnalysedRun:
         return (*unequal, *map(str, different))
 
     def confounds(self, first: TestCaseSummary, later: TestCaseSummary) -> tuple[str, ...]:
-        """In what two variants differ that is neither density nor disk_type: versions of existing clusters, and what
-        `unequal_hosts` finds."""
+        """In what two variants differ that is neither density nor disk_type: versions of existing clusters,
+        and what `unequal_hosts` finds."""
         of = {m.topology.name: m.disclosure.get("existing", {}) for m in self.manifests}
         a, b = of[first.topology], of[later.topology]
         versions = tuple(

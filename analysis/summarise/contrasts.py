@@ -1,4 +1,5 @@
-"""`Contrast`: two variants and all that was measured on both, test case by test case, as the headline tells it."""
+"""`Contrast`: two variants and all that was measured on both, test case by test case, as the headline tells
+it."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ _UNITS = {MEASURES["cpu"]: "%", MEASURES["recovery"]: "s"}
 
 @dataclass(frozen=True)
 class Measured:
-    """One measure of one test case. `finding`: how it was decided; None if it was not, in the whole report."""
+    """One measure of one test case. `finding`: how it was decided; None if it was not, in the whole
+    report."""
 
     question: Question
     test_case: TestCaseSummary
@@ -77,8 +79,8 @@ class Measured:
 
 @dataclass(frozen=True)
 class Contrast:
-    """`later` and `first` name the variants. `control`: the same density against the variant that has its number of
-    RegionServers without its nodes."""
+    """`later` and `first` name the variants. `control`: the same density against the variant that has its
+    number of RegionServers without its nodes."""
 
     factor: str
     later: str

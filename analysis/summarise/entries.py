@@ -49,8 +49,8 @@ def trial_summaries(run: AnalysedRun) -> tuple[TrialSummary, ...]:
 
 
 def case_summaries(run: AnalysedRun, sequential: bool = False) -> tuple[TestCaseSummary, ...]:
-    """Every test case on every topology where it ran, including those without a valid trial. `sequential`: the
-    number of repetitions depended on the data."""
+    """Every test case on every topology where it ran, including those without a valid trial. `sequential`:
+    the number of repetitions depended on the data."""
     interval = sequence_mean if sequential else mean_interval
     is_counted = run.trials["trial"].map(run.verdicts["counted"])
     counted = run.trials[is_counted & run.trials["studied"]]

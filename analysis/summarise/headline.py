@@ -1,8 +1,9 @@
 """The headline: the run's main result in words, computed from its numbers.
 
-A decided finding comes first. Without one, the range of the ratios over all test cases and the worst change of
-latency are told: no list says which test case matters more than others. Density is told against the control
-variant, where there is one: without it, the cost of more RegionServers would count as that of the nodes.
+A decided finding comes first. Without one, the range of the ratios over all test cases and the worst change
+of latency are told: no list says which test case matters more than others. Density is told against the
+control variant, where there is one: without it, the cost of more RegionServers would count as that of the
+nodes.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 from density_study.analysis.findings import Evidence, rate
 from density_study.analysis.findings.best_density import held_equal
@@ -20,7 +22,12 @@ from density_study.analysis.findings.question import EXPECTED
 from density_study.analysis.summarise.contrasts import Contrast, Measured, contrasts
 from density_study.analysis.summary.numbers import digits, probability
 from density_study.analysis.summary.numbers import ratio as times
-from density_study.analysis.summary.summary import VERDICT_WORDS, Finding, TestCaseSummary
+from density_study.analysis.summary.summary import (
+    Finding,
+    FindingVerdict,
+    TestCaseSummary,
+    verdict_words,
+)
 from density_study.workloads.study.factors.registry import factors
 from density_study.workloads.study.registry import kind_of
 
@@ -50,7 +57,7 @@ def headline(
         open_word = f"{'Inconclusive' if asked else 'Measured, not tested'} ({_repeated(evidence)})"
         return _compared(evidence, known, _repeated(evidence), open_word)
     if claim := next((f for f in findings if is_whole(f) and f.is_decided), None):
-        word = VERDICT_WORDS[claim.verdict].capitalize()
+        word = verdict_words(claim.verdict).capitalize()
         return Headline(f"{word}: {claim.statement.rstrip('.')}.", _any(evidence))
     for one in told:
         for measured in one.measured:
@@ -101,11 +108,15 @@ def _hypotheses(evidence: Evidence, findings: Sequence[Finding]) -> Headline | N
         ends = f", interval {digits(first.low)} to {digits(first.high)}"
     effect = "" if first.effect is None else f" is {times(first.effect)}"
     text = (
-        f"Hypothesis {name} is {VERDICT_WORDS[first.verdict]}: {first.statement}{effect} "
+        f"Hypothesis {name} is {verdict_words(first.verdict)}: {first.statement}{effect} "
         f"(required: {first.rule}{ends}, {_repeated(evidence)})"
     )
-    counted = Counter(VERDICT_WORDS[one.verdict] for one in asked if one is not first)
-    rest = ", ".join(f"{counted[word]} {word}" for word in VERDICT_WORDS.values() if counted[word])
+    counted = Counter(verdict_words(one.verdict) for one in asked if one is not first)
+    rest = ", ".join(
+        f"{counted[word]} {word}"
+        for word in map(verdict_words, get_args(FindingVerdict))
+        if counted[word]
+    )
     of = next((one.test_case for one in evidence.test_cases if one.label == first.subject), None)
     return Headline(f"{text}.{f' Other comparisons of hypotheses: {rest}.' if rest else ''}", of)
 
@@ -290,8 +301,9 @@ def _uncompared(evidence: Evidence, trials: int, is_existing: bool) -> Headline:
 
 
 def _measured(evidence: Evidence, alone: Sequence[TestCaseSummary]) -> str:
-    """'The existing cluster, in 5 repetitions: YCSB data load at 5,000 ops/s, TestDFSIO write at 200 MiB/s.' The
-    fastest test case of each label in the study's order, at most MAX_RATES, and how many were left out."""
+    """'The existing cluster, in 5 repetitions: YCSB data load at 5,000 ops/s, TestDFSIO write at 200 MiB/s.'
+    The fastest test case of each label in the study's order, at most MAX_RATES, and how many were left
+    out."""
     best: dict[str, TestCaseSummary] = {}
     for entry in alone:
         words = entry.label.partition(",")[0]

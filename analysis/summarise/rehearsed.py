@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from density_study.analysis.summary.summary import VERDICT_WORDS, Finding, SummaryWarning
+from density_study.analysis.summary.summary import Finding, SummaryWarning, verdict_words
 from density_study.cluster.providers.simulated import SIMULATED
 
 
@@ -15,7 +15,7 @@ def withheld(found: Sequence[Finding]) -> tuple[Finding, ...]:
 
 
 def _withheld(one: Finding) -> Finding:
-    would = VERDICT_WORDS[one.verdict]
+    would = verdict_words(one.verdict)
     why = f"{SIMULATED}: a run with these numbers would be {would}, {one.why}"
     return one.model_copy(update={"verdict": "inconclusive", "why": why})
 

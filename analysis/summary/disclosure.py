@@ -118,8 +118,8 @@ def unexpected_differences(
 
 
 def unequal_durability(first: Mapping[str, str], later: Mapping[str, str]) -> tuple[str, ...]:
-    """Why two variants are not compared, by what is declared of each: their stores acknowledge writes at unequal
-    levels. Empty where the levels are equal."""
+    """Why two variants are not compared, by what is declared of each: their stores acknowledge writes at
+    unequal levels. Empty where the levels are equal."""
     usual = default_store().durability
     levels = [variant.get(DURABILITY, usual) for variant in (first, later)]
     return () if levels[0] == levels[1] else (f"{DURABILITY}: {levels[0]} and {levels[1]}",)

@@ -20,8 +20,8 @@ def ratio(value: float) -> str:
 
 
 def against(first: float, later: float, effect: float) -> str | None:
-    """'1,092 against 3,399': both variants, with as many digits as their ratio needs to read like `effect`. None
-    if it never does: the effect is not the ratio of these numbers."""
+    """'1,092 against 3,399': both variants, with as many digits as their ratio needs to read like `effect`.
+    None if it never does: the effect is not the ratio of these numbers."""
     for significant in range(3, 8):
         shown = [digits(value, significant) for value in (later, first)]
         a, b = (float(text.replace(",", "")) for text in shown)

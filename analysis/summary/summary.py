@@ -24,16 +24,16 @@ from density_study.workloads.base.values import Frozen
 from density_study.workloads.study.factors.factor import Level
 from density_study.workloads.study.metrics import known_metric, metric_kinds
 
-FORMAT: Literal[3] = 3
+FORMAT: Literal[4] = 4
 VerdictName = Literal["valid", "invalid", "unknown"]
 FindingVerdict = Literal["confirmed", "refuted", "inconclusive", "measured"]
-VERDICT_WORDS: dict[FindingVerdict, str] = {
-    "confirmed": "confirmed",
-    "refuted": "refuted",
-    "inconclusive": "inconclusive",
-    "measured": "measured, not tested",
-}
-"""What people read of a verdict: a rule that nobody stated before cannot be confirmed."""
+
+
+def verdict_words(verdict: FindingVerdict) -> str:
+    """What people read of a verdict: a rule that nobody stated before cannot be confirmed."""
+    return "measured, not tested" if verdict == "measured" else verdict
+
+
 MetricName = Annotated[str, AfterValidator(known_metric)]
 """Of any metric that a workload or another package declares: `workloads.study.metrics`."""
 UNKNOWN_DISK_TYPE = "unknown"
@@ -162,7 +162,7 @@ class TestCaseSummary(Frozen):
     disk_type: str
     levels: dict[str, str] = Field(
         default_factory=dict,
-        description="the variant's levels of the factors store, stack, configuration, tier, network and cluster",
+        description="its levels of the factors store, stack, configuration, tier, network and cluster",
     )
     test_case: str
     workload: str
@@ -201,7 +201,7 @@ class TestCaseSummary(Frozen):
     target_ops_s: float | None = Field(None, description="YCSB: target rate; null: unthrottled")
     unnamed_knobs: dict[str, str | float] = Field(
         default_factory=dict,
-        description="settings that the id omits, by their key in a study; times in s",
+        description="knobs that the id omits, by their key in a study; times in s",
     )
     usd_per_hour: float | None = Field(None, description="price of the topology's hosts")
     phase: str | None = Field(
@@ -258,7 +258,7 @@ class Finding(Frozen):
     p: float | None = Field(None, description="of the test, unadjusted")
     p_adjusted: float | None = Field(
         None,
-        description="adjusted by Holm over all questions of the report; null where the variants cannot support "
+        description="adjusted by Holm over all questions of the report; null where variants cannot support "
         "a claim, or no question asks",
     )
     detectable: float | None = Field(
@@ -386,7 +386,7 @@ class Precision(Frozen):
 
 
 class Summary(Frozen):
-    format: Literal[3] = FORMAT
+    format: Literal[4] = FORMAT
     study: str
     run: str
     question: str | None

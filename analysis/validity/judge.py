@@ -6,8 +6,8 @@ Invalid outranks unknown, and unknown outranks valid.
 In a record of this program, a missing fact means that something broke. In a record that others made, nobody
 may have recorded the fact. There it weighs no more than the violation that it could hide: it is a flag where
 a violation is a flag, and otherwise the verdict is unknown. Such a trial is counted (its numbers are shown)
-but supports no claim, unless the map accepts the check as unknown. The same holds for what an existing cluster
-(provider `existing`) does not show.
+but supports no claim, unless the map accepts the check as unknown. The same holds for what an existing
+cluster (provider `existing`) does not show.
 """
 
 from __future__ import annotations

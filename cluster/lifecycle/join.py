@@ -1,4 +1,5 @@
-"""Joining an existing cluster: in place of bring-up, the study's folder and namespace on a cluster of others."""
+"""Joining an existing cluster: in place of bring-up, the study's folder and namespace on a cluster of
+others."""
 
 from __future__ import annotations
 

@@ -36,8 +36,8 @@ Reading = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Proof:
-    """One setting that the variant declares for its network (None: it declares nothing), and its measured value.
-    `holds` is None if it could not be measured; `why` is the reason."""
+    """One setting that the variant declares for its network (None: it declares nothing), and its measured
+    value. `holds` is None if it could not be measured; `why` is the reason."""
 
     what: str
     declared: float | None

@@ -1,8 +1,8 @@
 """The disk type of a disk and its speed, both measured by random reads that bypass the page cache (O_DIRECT).
 
 Virtual disks often report `rotational 1` on flash, so the kernel's flag is ignored. A rotating disk needs a
-seek and half a rotation per random read, 4 ms or more; flash needs less than 1 ms. In between, the disk type is
-undecided. Standard library only: runs on hosts and guests too.
+seek and half a rotation per random read, 4 ms or more; flash needs less than 1 ms. In between, the disk type
+is undecided. Standard library only: runs on hosts and guests too.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from pydantic import TypeAdapter
 
 from density_study.cluster.model.access import OPEN, Access
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.old_names import present
 from density_study.cluster.model.topology import AnyTopology, Topology
 from density_study.cluster.model.transport import ProcessId
 from density_study.cluster.model.versions import VERSIONS, Versions
@@ -110,9 +111,9 @@ def cluster_json(cluster: Cluster) -> str:
 def read_cluster(build: Path) -> Cluster:
     """The cluster saved in the folder of a build. OSError or ValueError if there is none. InputError if an
     earlier version saved it: its endpoints have other names, and none would be found."""
-    content = (build / CLUSTER).read_bytes()
-    cluster = _ADAPTER.validate_json(content)
-    if "services" not in json.loads(content)["endpoints"]:
+    value = present(json.loads((build / CLUSTER).read_bytes()))
+    cluster = _ADAPTER.validate_json(json.dumps(value))
+    if "services" not in value["endpoints"]:
         raise InputError(
             "another version of the program built this cluster.",
             str(build / CLUSTER),

@@ -35,8 +35,8 @@ class Jvm:
 class BlockCache:
     """Each RegionServer's cache of data blocks: in memory beyond its heap, or a file on a disk type.
 
-    `pmem`: a file in memory of the host, which stands in for persistent memory. `mapped`: a file on a disk type
-    that is mapped into memory.
+    `pmem`: a file in memory of the host, which stands in for persistent memory. `mapped`: a file on a disk
+    type that is mapped into memory.
     """
 
     place: CachePlace

@@ -1,4 +1,5 @@
-"""`Network`: what a variant makes of its nodes' network interfaces. Standard library only: it runs on hosts."""
+"""`Network`: what a variant makes of its nodes' network interfaces. Standard library only: it runs on
+hosts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""`Topology` and `Node`: the placed nodes of one variant. `ExistingTopology`: the client of a cluster of others.
+"""`Topology` and `Node`: the placed nodes of one variant. `ExistingTopology`: the client of a cluster of
+others.
 
 Frozen values without side effects.
 """
@@ -62,7 +63,8 @@ class Node:
 
 
 class Flat:
-    """Base of a dataclass with a field `variant`, a dataclass whose fields stand beside the others in JSON."""
+    """Base of a dataclass with a field `variant`, a dataclass whose fields stand beside the others in
+    JSON."""
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
@@ -73,8 +75,8 @@ class Flat:
             if not isinstance(value, Mapping) or "variant" in value:
                 return value
             rest = {name: value[name] for name in value.keys() - of_variant}
-            if rest.get("given", 1) is None:  # of plans that knew one kind of topology
-                del rest["given"]
+            if rest.get("existing", 1) is None:  # of plans that knew one kind of topology
+                del rest["existing"]
             variant = {name: value[name] for name in of_variant & value.keys()}
             if isinstance(variant.get("network"), Mapping):
                 variant["network"] = present_names(variant["network"])
@@ -101,7 +103,7 @@ class Existing:
         names = {field.name for field in fields(cls)}  # type: ignore[arg-type]
 
         def known(value: Any) -> Any:
-            if not isinstance(value, Mapping) or not value.get("given"):
+            if not isinstance(value, Mapping) or not value.get("existing"):
                 return value
             return {name: value[name] for name in names & value.keys()}
 

@@ -15,8 +15,8 @@ from density_study.cluster.render.names import check_address, check_name, check_
 class InstallDirs:
     """Where Java and the two stacks are on every node. Class paths list every jar, in fixed order.
 
-    `client_java` is that of HBase's clients, which is the same in all variants. `store`: the server program of
-    another store, or else the jars of its servers.
+    `client_java` is that of HBase's clients, which is the same in all variants. `store`: the server program
+    of another store, or else the jars of its servers.
     """
 
     java: PurePath

@@ -98,8 +98,8 @@ def _for_java(text: str) -> str:
 
 
 def existing_client_files(homes: InstallDirs, conf: PurePath, origin: PurePath) -> dict[str, str]:
-    """What a client of an existing cluster has in its folder beside the cluster's own XML files. `origin`: the
-    folder that these are from; clients read there what holds passwords, like ssl-client.xml."""
+    """What a client of an existing cluster has in its folder beside the cluster's own XML files. `origin`:
+    the folder that these are from; clients read there what holds passwords, like ssl-client.xml."""
     log4j = {"log4j.properties": _text("log4j-client.properties", {})}
     return log4j | _classpath_files(homes, conf, origin)
 

@@ -54,12 +54,13 @@ def collector_flag(kind: str, jvm: Jvm) -> str:
 
 
 def g1_flags(host_mib: int, heap_mib: int, collector: str, own: Sequence[str]) -> tuple[str, ...]:
-    """Regions of one size in all variants: by default it follows the heap, and so the density. HBase allocates
-    its memstores in chunks of 2 MiB; in regions of up to 4 MiB each chunk takes whole regions of its own,
-    twice its size.
+    """Regions of one size in all variants: by default it follows the heap, and so the density. HBase
+    allocates its memstores in chunks of 2 MiB; in regions of up to 4 MiB each chunk takes whole regions of
+    its own, twice its size.
 
     On a host with much memory the heap also has its full size from the start, so that no trial pays for its
-    growth. `host_mib` is that of the host, which all variants divide; `own` are the study's flags, which count.
+    growth. `host_mib` is that of the host, which all variants divide; `own` are the study's flags, which
+    count.
     """
     if collector != "-XX:+UseG1GC":
         return ()

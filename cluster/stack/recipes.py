@@ -67,8 +67,8 @@ def _netty(hadoop: Recipe) -> str:
 
 
 def _ycsb(versions: Versions) -> Recipe:
-    """HBase's client has one version, whatever the servers have: only they differ between two variants. An existing
-    cluster is measured by a client of its own version, where that is locked."""
+    """HBase's client has one version, whatever the servers have: only they differ between two variants. An
+    existing cluster is measured by a client of its own version, where that is locked."""
     directory = _HERE.parents[1] / "workloads" / "ycsb" / "java"
     tests = _TESTS / "java"
     plain = Recipe("ycsb", "0.17.0", directory, built="density-ycsb-hbase-0.17.0.jar", tests=tests)

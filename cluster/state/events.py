@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from density_study.cluster.model.host import Target
+from density_study.cluster.model.old_names import KEYS
 from density_study.cluster.state.owner import Owner
 
 Accel = Literal["kvm", "tcg"]
@@ -38,7 +39,8 @@ def event_of(line: Mapping[str, Any]) -> Event:
     name = line.get("event") if isinstance(line, Mapping) else None
     if not isinstance(name, str):
         raise ValueError("it does not name its event")
-    return _CLASSES.get(name, Event).model_validate(line)
+    present = {KEYS.get(key, key): value for key, value in line.items()}
+    return _CLASSES.get(name, Event).model_validate(present)
 
 
 class Intent(Event, event="intent"):
@@ -155,8 +157,8 @@ class SearchEnded(Event, event="search-ended"):
 
 
 class RepetitionsEnded(Event, event="repetitions-ended"):
-    """After this repetition the comparisons were precise enough. `spared`: the trials of those that are not needed;
-    they leave no record."""
+    """After this repetition the comparisons were precise enough. `spared`: the trials of those that are not
+    needed; they leave no record."""
 
     repetition: int
     why: str

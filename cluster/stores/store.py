@@ -28,7 +28,7 @@ NOTHING: Part = ({}, ())
 
 @dataclass(frozen=True)
 class Rows:
-    """What a setting loads: rows of so many fields, each of `field_length` bytes."""
+    """What a test case loads: rows of so many fields, each of `field_length` bytes."""
 
     id: str
     records: int
@@ -109,7 +109,7 @@ class ClusterStore(Store):
         return {}
 
     def client_properties(self, where: Where) -> Mapping[str, str]:
-        """YCSB's properties beside those of the setting."""
+        """YCSB's properties beside those of the test case."""
         return {}
 
     def logs_background_work(self, state: Mapping[str, Any]) -> tuple[str, Sequence[str]] | None:

@@ -63,8 +63,8 @@ def _repetitions(plan: Plan) -> str:
 
 
 def _about(plan: Plan, analysis_s: float) -> str:
-    """A search ends when it has its answer, and repetitions may end when comparisons are precise enough: what is
-    planned is the most that they may take."""
+    """A search ends when it has its answer, and repetitions may end when comparisons are precise enough: what
+    is planned is the most that they may take."""
     bounded = plan.precise or any(step.probe for step in plan.trials)
     most = "at most about" if bounded else "about"
     return f"{most} {clock(plan.estimate_s + analysis_s)}"
@@ -104,8 +104,8 @@ def _shared_drives(plan: Plan) -> Iterator[str]:
                 each = sum(next(iter(drives)) in node.disks for node in nodes)
                 yield (
                     f"{topology.name}: {len(nodes)} nodes of {host} share its {len(drives)} "
-                    f"{topology.variant.disk_type} drives evenly, {each} on each; with a density that divides the "
-                    "drives, each node would have its own"
+                    f"{topology.variant.disk_type} drives evenly, {each} on each; with a density that "
+                    "divides the drives, each node would have its own"
                 )
                 break
 

@@ -5,6 +5,7 @@ Does not import Airflow.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from density_study.analysis.comparison.acknowledged import read_acknowledged
 from density_study.analysis.comparison.compare import Change, RunComparison, compare
 from density_study.analysis.comparison.history import SUMMARY, earlier, read_summary
 from density_study.cluster.model.errors import StudyError
+from density_study.cluster.model.old_names import present
 from density_study.cluster.state.events import Notified, RunEnded
 from density_study.cluster.state.journal import events_among, run_folders
 from density_study.dags.notify.message import Message, number_of, report_of
@@ -111,7 +113,10 @@ def _since(run: Run, told: Path, event: Notified) -> list[Change]:
     now = compare(summaries, read_summary(run.root), run.study.compare.tolerance, history)
     try:
         text = (told / "report" / COMPARISON).read_text("utf-8")
-        slower = {one.finding.id for one in RunComparison.model_validate_json(text).regressions}
+        slower = {
+            one.finding.id
+            for one in RunComparison.model_validate(present(json.loads(text))).regressions
+        }
     except (OSError, ValueError):
         slower = set()
     return [change for change in now.changes if not slower or change.finding.id in slower]

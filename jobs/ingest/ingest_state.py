@@ -23,7 +23,7 @@ from density_study.workloads.tables.store import table_path
 
 FORMAT = 1
 # Increase this when a reader returns other rows for the same bytes; all tables are then rebuilt.
-READERS_VERSION = 5
+READERS_VERSION = 6
 
 
 def digest(files: Iterable[RawFile]) -> str:

@@ -1,5 +1,5 @@
-"""Metrics of each test case on each topology, over its counted trials: the valid ones, and of imported records
-also those that are unknown only because nobody recorded a fact.
+"""Metrics of each test case on each topology, over its counted trials: the valid ones, and of imported
+records also those that are unknown only because nobody recorded a fact.
 
 The unit of evidence is the build (method 1): repeated trials of a test case on one build are one point, their
 mean.

@@ -127,7 +127,8 @@ def _trial(run: Run, number: int, clients: int, target_ops_s: float | None = Non
     updates = {"clients": clients, "target_ops_s": target_ops_s}
     test_case = planned.test_case.model_copy(update=updates)
     step = Step(index=1000 + number, kind="trial", repetition=1, build=planned.build, label="bench",
-                trial=f"bench-{number}", order=1000 + number, test_case=test_case, estimate_s=1.0)  # fmt: skip
+                trial=f"bench-{number}", order=1000 + number, test_case=test_case,
+                estimate_s=1.0)  # fmt: skip
     cluster = read_cluster(run.site(planned.build).root)
     transport = provider_of("physical").transport(cluster.site, run.journal)
     manifest = run_trial(run, step, cluster, transport)

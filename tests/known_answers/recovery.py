@@ -43,7 +43,7 @@ def failing(studies: int = 300) -> list[Answer]:
         shown += "builds that never recovered" in found.why
     return [
         Answer(
-            f"{studied} studies in which some builds of one variant never recover, the others soon: looks faster",
+            f"{studied} studies, some builds of one variant never recover, the others soon: looks faster",
             "0", str(faster), faster == 0,
         ),
         Answer("the finding says how many never recovered", "all", str(shown), shown == studied),

@@ -1,4 +1,5 @@
-"""Existing clusters, analysed: their CPU is that of the watched hosts, and never that of the client's host."""
+"""Existing clusters, analysed: their CPU is that of the watched hosts, and never that of the client's
+host."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Synthetic `Summary` values of realistic size and shape, for the tests and the README's picture.
 
 `one_block()`: the quickstart's result: 2 densities x 6 test cases, 1 repetition, processes for VMs.
-`eight_repetitions()`: 3 densities x 2 disk types x 6 test cases, 8 repetitions, VMs, intervals, decided findings.
-`talk()`: the data of all six charts of the talk: readers, threads and sizes varied; 5 repetitions.
+`eight_repetitions()`: 3 densities x 2 disk types x 6 test cases, 8 repetitions, VMs, intervals, decided
+findings. `talk()`: the data of all six charts of the talk: readers, threads and sizes varied; 5 repetitions.
 Each is made once per process: summaries are immutable, and tests change copies.
 `python -m tests.support.summary_factory one|eight|talk` prints one as summary.json.
 """
@@ -75,7 +75,8 @@ def one_block(study: str = "quickstart") -> Summary:
 
 @cache
 def eight_repetitions(study: str = "density-flash-hdd", repetitions: int = 8) -> Summary:
-    """3 densities x 2 disk types x 8 repetitions on VMs: intervals everywhere, 296 trials, 37 per repetition."""
+    """3 densities x 2 disk types x 8 repetitions on VMs: intervals everywhere, 296 trials, 37 per
+    repetition."""
     disk_types = ("flash", "hdd")
     variants = tuple(
         Variant(density, disk_type, Isolation.VM)

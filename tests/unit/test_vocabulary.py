@@ -18,9 +18,7 @@ ROOMS = ("cluster", "workloads", "analysis", "jobs", "dags")
 _COUNTED = (
     r"(?:operations?|rows?|samples?|requests?|genomes?|units?|builds?|trials?|maps?|bytes|[MG]iB)"
 )
-_EACH = (
-    r"(?:second|minute|hour|day|week|arm|unit|host|node|trial|map|task|file|stream|build|genome)"
-)
+_EACH = r"(?:second|minute|hour|day|week|variant|unit|host|node|trial|map|task|file|stream|build|genome)"
 PREFERRED = {
     r"SLAs?": "SLO",
     r"(?:add[-_]blocks|blocks=\d+|blocks: \d+)": "repetition",
@@ -30,7 +28,7 @@ PREFERRED = {
     r"asked": "requested, given",
     r"comes? to(?= be\b| an end| its end| nothing)": "is, ends",
     rf"{_COUNTED} an? {_EACH}": "per",
-    r"(?:an arm|a unit)(?= or more\b| of evidence)": "per arm, per unit",
+    r"(?:a variant|a unit)(?= or more\b| of evidence)": "per variant, per unit",
     r"(?:go|goes|going|gone|went) on with": "resume, continue",
     r"(?:hold|held|holds) against": "compare with",
     r"sign(?:ed|s)? on(?: to)?": "log in",
@@ -39,8 +37,20 @@ PREFERRED = {
     r"cost pairs?": "overhead pair",
 }
 """Outdated term, as a pattern for whole words -> the preferred term (docs/glossary.md)."""
+RENAMED = {
+    r"[Aa]rms?": "variant",
+    r"[Mm]edium(?! of)": "disk type",
+    r"given clusters?": "existing cluster",
+    r"(?:reproduced|contradicted)": "confirmed, refuted",
+}
+"""The same, of words that pages of their time keep (CONTRIBUTING.md)."""
+OF_THEIR_TIME = re.compile(r"docs/(?:decisions|proof|known-answers)")
 OLD = {re.compile(rf"\b(?:{old})\b"): new for old, new in PREFERRED.items()}
-DEFINES_THEM = {"docs/glossary.md": ("SLA",)}
+OLD_TOO = {**OLD, **{re.compile(rf"\b(?:{old})\b"): new for old, new in RENAMED.items()}}
+DEFINES_THEM = {
+    "docs/glossary.md": ("SLA",),
+    "CONTRIBUTING.md": ("arm", "arms", "medium", "given cluster", "reproduced", "contradicted"),
+}
 """Pages that must use an outdated term, to state that we do not use it."""
 ERRORS = re.compile(r"\w*(?:Error|Fault)")
 
@@ -96,7 +106,7 @@ def faults(name: str, text: str) -> list[str]:
     allowed = DEFINES_THEM.get(name, ())
     return [
         f"{match[0]!r}: write {new}"
-        for pattern, new in OLD.items()
+        for pattern, new in (OLD if OF_THEIR_TIME.match(name) else OLD_TOO).items()
         for match in pattern.finditer(text)
         if match[0] not in allowed
     ]
@@ -115,7 +125,15 @@ def test_every_kind_of_text_is_checked() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ("the run is told", "2 builds an arm", "an SLA", "--add-blocks 2", "it goes on with it")
+    "text",
+    (
+        "the run is told",
+        "2 builds a variant",
+        "the second arm",
+        "an SLA",
+        "--add-blocks 2",
+        "it goes on with it",
+    ),
 )
 def test_outdated_terms_are_detected(text: str) -> None:
     assert faults("a page", text)

@@ -105,7 +105,8 @@ class ColdProof(Frozen):
 
 
 class OthersLoad(Frozen):
-    """What others did on an existing cluster around a trial, by the cluster's counters. None: it did not tell.
+    """What others did on an existing cluster around a trial, by the cluster's counters. None: it did not
+    tell.
 
     seconds: between the two readings, a few more than the window. regionservers_gone: those that stopped or
     restarted. faults: why something is not known.

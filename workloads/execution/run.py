@@ -101,8 +101,8 @@ def load_run(root: Path) -> Run:
 
 
 def spared_trials(journal: Journal) -> frozenset[str]:
-    """Trials that a run did not need: probes of searches, and repetitions after its answer was precise enough. They
-    do not run, and leave no record."""
+    """Trials that a run did not need: probes of searches, and repetitions after its answer was precise
+    enough. They do not run, and leave no record."""
     searches = (ended.spared for ended in journal.events(SearchEnded))
     repetitions = (ended.spared for ended in journal.events(RepetitionsEnded))
     return frozenset(chain.from_iterable((*searches, *repetitions)))

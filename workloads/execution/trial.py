@@ -52,8 +52,8 @@ class _Progress:
     state: str = "complete"
 
     def end_by(self, error: StudyError | OSError) -> None:
-        """Neither a lost host nor a file that cannot be written here is a fault of the test case: the trial is
-        repeated when the run resumes."""
+        """Neither a lost host nor a file that cannot be written here is a fault of the test case: the trial
+        is repeated when the run resumes."""
         fault = file_fault(error) if isinstance(error, OSError) else None
         self.faults.append(str(fault or error))
         self.state = "incomplete" if fault or isinstance(error, HostLostError) else "failed"
@@ -102,8 +102,8 @@ def run_trial(
 ) -> Manifest:
     """Run the trial of `step` on `cluster`; returns the manifest of its closed record.
 
-    target: the resolved rate of its test case, if the plan has a relative target. probe: the probe of a search
-    that the trial is.
+    target: the resolved rate of its test case, if the plan has a relative target. probe: the probe of a
+    search that the trial is.
     """
     draft = _with_cluster(draft_manifest(run, step), cluster)
     draft = draft.model_copy(update={"target": target, "probe": probe})

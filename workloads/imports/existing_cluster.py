@@ -42,7 +42,8 @@ def host_of(knowledge: Knowledge, one: Chosen) -> str:
 
 
 def topology(map_: ImportMap, variant_name: str | None, seen: Sequence[str]) -> RecordedTopology:
-    """seen: hosts with a monitor's file in a trial of the variant; they count where the map names no hosts."""
+    """seen: hosts with a monitor's file in a trial of the variant; they count where the map names no
+    hosts."""
     variant = map_.variants[variant_name] if variant_name is not None else VariantEntry()
     hosts = tuple(
         RecordedHost(entry.name, entry.cores, entry.memory, entry.usd_per_hour, entry.roles)

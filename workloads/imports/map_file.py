@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,9 +14,12 @@ from density_study.cluster.model.errors import InputError
 from density_study.workloads.base.yaml_faults import fault_of, place_of
 from density_study.workloads.base.yaml_text import Document, parse_yaml, read_text
 from density_study.workloads.imports.map_model import ImportMap
+from density_study.workloads.study.renamed_keys import OF_MAPS, rename_keys
 from density_study.workloads.study.schema import schema_of
 
 REFERENCE = "docs/reference/import-map.md"
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,8 @@ def read_map(path: Path, checks: Collection[str]) -> MapFile:
         raise InputError(
             "the file is not a mapping of keys.", str(path), "start it with `study: <name>`."
         )
+    for warning in rename_keys(document.value, document, OF_MAPS):
+        _log.warning("%s", warning)
     try:
         file = MapFile(ImportMap.model_validate(document.value), text, document)
     except ValidationError as error:

@@ -239,7 +239,7 @@ class ImportMap(Frozen):
         levels = [
             (a.disk_type, a.vms_per_host, a.regionservers_per_node) for a in self.variants.values()
         ]
-        why = ": variants differ in disk type, vms_per_host or regionservers_per_node; else import two studies"
+        why = ": variants differ in disk_type, vms_per_host or regionservers_per_node; else import two"
         no_duplicates("variant", levels, "variants", why=why)
         for place, trial in enumerate(self.trials):
             if self.variants and trial.variant not in self.variants:

@@ -14,6 +14,7 @@ from pydantic import Field, model_validator
 
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.host import Host
+from density_study.cluster.model.old_names import present
 from density_study.cluster.model.placement import Layout, place
 from density_study.cluster.model.store import default_store
 from density_study.cluster.model.topology import AnyTopology, Topology
@@ -346,7 +347,7 @@ def read_plan(path: Path) -> Plan:
         value = json.loads(read_plain(path, MAX_PLAN_BYTES))
         found = value.get("format") if isinstance(value, dict) else None
         if found == FORMAT:
-            return Plan.model_validate(value)
+            return Plan.model_validate(present(value))
     except (ValueError, RecursionError) as error:
         raise StudyError(
             f"this is not a plan: {' '.join(str(error).split())[:200]}.",

@@ -57,7 +57,8 @@ class _Machine:
 
 
 def resolve_hosts(study: Study, runs: Path) -> tuple[Host, ...]:
-    """Hosts with cores, memory and verified disk types. InputError if a disk's disk type differs from the study's.
+    """Hosts with cores, memory and verified disk types. InputError if a disk's disk type differs from the
+    study's.
 
     Remote hosts are examined over SSH, and probe their own disks. Hosts of provider libvirt are taken as
     declared: they are not contacted before something is built on them.
@@ -114,8 +115,8 @@ def assumed_hosts(study: Study) -> tuple[Host, ...]:
 
 
 def assumed_disk_type(study: Study, host: HostSpec, disk: DiskSpec) -> DiskType:
-    """The disk type that a plan assumes for an `auto` disk: in turn, each compared disk type that no disk of the
-    host declares; flash if the study compares none."""
+    """The disk type that a plan assumes for an `auto` disk: in turn, each compared disk type that no disk of
+    the host declares; flash if the study compares none."""
     compared: tuple[DiskType, ...] = study.factors.disk_type or ("flash",)
     declared = {each.disk_type for each in host.disks}
     missing = [disk_type for disk_type in compared if disk_type not in declared] or compared
@@ -325,8 +326,8 @@ def _disk(
 
 
 def _fastest_probe(spec: DiskSpec, folder: Path, probe: Callable[[Path], Probe]) -> Probe:
-    """One probe if it shows flash or the declared disk type, else the fastest of several: other work on a disk
-    makes its reads slower, and never faster."""
+    """One probe if it shows flash or the declared disk type, else the fastest of several: other work on a
+    disk makes its reads slower, and never faster."""
     measured = probe(folder)
     for _ in range(PROBES - 1):
         if measured.disk_type in ("flash", spec.disk_type):

@@ -92,7 +92,8 @@ def _predecessors(test_cases: tuple[TestCase, ...]) -> tuple[frozenset[int], ...
 
 
 def _cheapest(test_cases: Sequence[TestCase]) -> TestCase:
-    """The shortest test case with a steady rate; the shortest of all if none has one. Never one that breaks its
+    """The shortest test case with a steady rate; the shortest of all if none has one. Never one that breaks
+    its
     cluster: the second trial of the pair would have another."""
     whole = [test_case for test_case in test_cases if not test_case.breaks_cluster]
     able = [test_case for test_case in whole if test_case.sought is None] or whole or test_cases

@@ -1,5 +1,5 @@
-"""Checks of what the variants of a study name: versions have locks, their code knows the properties, and the JVM
-takes its flags. Starts nothing but `java -version`."""
+"""Checks of what the variants of a study name: versions have locks, their code knows the properties, and the
+JVM takes its flags. Starts nothing but `java -version`."""
 
 from __future__ import annotations
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from density_study.cluster.model.errors import StudyError
+from density_study.cluster.model.old_names import present
 from density_study.cluster.state.atomic import sync_folder, write_text
 from density_study.workloads.base.workload import RecordFolder
 from density_study.workloads.record.manifest import FORMAT, Manifest
@@ -88,7 +89,7 @@ def read_manifest(record: Path) -> Manifest:
             str(path),
             "analyse this run with the version of the program that wrote it.",
         )
-    manifest = Manifest.model_validate(value)
+    manifest = Manifest.model_validate(present(value))
     for what, name in _names(manifest):
         if not _NAME.fullmatch(name):
             raise StudyError(
@@ -170,7 +171,7 @@ def _rename(root: Path) -> Path:
 
 def _draft(root: Path) -> Manifest | None:
     path = root / OPENING
-    return Manifest.model_validate_json(path.read_text()) if path.exists() else None
+    return Manifest.model_validate(present(json.loads(path.read_text()))) if path.exists() else None
 
 
 def _sha256(file: Path) -> str:

@@ -47,7 +47,8 @@ class RecordedNode:
 
 @dataclass(frozen=True)
 class RecordedVariant:
-    """What is known of how its hosts are divided. The attributes are those of `cluster.model.variant.Variant`."""
+    """What is known of how its hosts are divided. The attributes are those of
+    `cluster.model.variant.Variant`."""
 
     disk_type: DiskType | Literal["unknown"] = UNKNOWN
     vms_per_host: int | None = None
@@ -85,7 +86,8 @@ class RecordedTopology(Flat):
 
     @property
     def declared(self) -> dict[str, str]:
-        """What a study that compares existing clusters says of this one: by the keys of `Topology.declared`."""
+        """What a study that compares existing clusters says of this one: by the keys of
+        `Topology.declared`."""
         if "cluster" not in self.levels:
             return {}
         facts = {name: getattr(self.variant, name) for name in _DENSITY}

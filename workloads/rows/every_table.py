@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from density_study.workloads.tables import TABLES, Table
 
-# The registry is imported where a workload of another package is asked for: it loads the models of test cases,
-# which Spark's executors do not need for our own.
+# The registry is imported where a workload of another package is asked for: it loads the models of test
+# cases, which Spark's executors do not need for our own.
 
 
 def tables_of_workloads() -> tuple[Table, ...]:

@@ -26,6 +26,7 @@ from density_study.workloads.base.quantity import magnitude, written_in
 from density_study.workloads.base.values import Frozen
 from density_study.workloads.base.yaml_text import read_yaml
 from density_study.workloads.study.factors.registry import factors, known_factor
+from density_study.workloads.study.renamed_keys import rename_study
 
 OPERATIONS = ("read", "insert", "scan", "update", "read-modify-write")
 PERCENTILES = ("50", "90", "95", "99", "99.9")
@@ -170,9 +171,11 @@ def read_hypotheses(path: Path) -> Hypotheses:
     """Hypotheses of the study stored with a run; empty if there is no study file. StudyError if invalid."""
     if not path.exists():
         return Hypotheses()
-    value = read_yaml(path).value
+    document = read_yaml(path)
+    value = document.value if isinstance(document.value, dict) else {}
+    rename_study(value, document)
     try:
-        return Hypotheses.model_validate(value if isinstance(value, dict) else {})
+        return Hypotheses.model_validate(value)
     except ValidationError as error:
         raise StudyError(
             f"question, slo, expect or questions is not valid: {error.errors()[0]['msg']}.",

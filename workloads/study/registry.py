@@ -57,7 +57,7 @@ def parse_test_case(value: Any) -> Any:
         kind = kind_of(str(value.get("workload")))
     except InputError as error:
         raise ValueError(str(error)) from error
-    if value.get("given") and kind.imported is not None:
+    if value.get("imported") and kind.imported is not None:
         return kind.imported.model_validate(value)
     return kind.test_case.model_validate(value)
 

@@ -1,5 +1,5 @@
-"""Keys of a study that have another name now. The old one is read for one more release, with a warning that
-names the new one."""
+"""Keys and words of a study, and of other files that users write, that have another name now. The old one is
+read for one more release, with a warning that names the new one."""
 
 from __future__ import annotations
 
@@ -16,23 +16,54 @@ from density_study.workloads.base.yaml_text import Document
 EVERY = "*"
 _OF_LEVELS = re.compile(rf"(?<![a-z])(?:{'|'.join(OLD_NAMES)})(?=-[0-9])")
 """Levels of a network are named after its keys, and hypotheses name levels."""
-RENAMED: Mapping[tuple[str, ...], Mapping[str, str]] = {
+_DISK_TYPE = {"medium": "disk_type"}
+Renamed = Mapping[tuple[str, ...], Mapping[str, str]]
+"""Where (`EVERY`: each entry of a list or a mapping), and there: old name -> new name."""
+RENAMED: Renamed = {
+    ("hosts", EVERY, "disks", EVERY): _DISK_TYPE,
+    ("factors",): _DISK_TYPE,
     ("factors", "network", EVERY): OLD_NAMES,
+    ("factors", "cluster", EVERY): _DISK_TYPE,
     ("workloads", EVERY, "ycsb"): {"isolation": "noisy_neighbour"},
 }
-"""Where (`EVERY`: each entry of a list or a mapping), and there: old name -> new name."""
+OF_MAPS: Renamed = {
+    (): {"arms": "variants"},
+    ("variants", EVERY): _DISK_TYPE,
+    ("trials", EVERY): {"arm": "variant"},
+}
+OF_CATALOGUES: Renamed = {
+    ("hosts", EVERY, "disks", EVERY): _DISK_TYPE,
+    ("measured_on", "disks", EVERY): _DISK_TYPE,
+    ("storage", "kept", EVERY): {"medium": "access"},
+}
 
 
-def rename_keys(study: dict[str, Any], document: Document) -> tuple[str, ...]:
-    """Give old keys of a study, as read from YAML, their new names in place. Returns a warning for each.
+def rename_keys(
+    value: dict[str, Any], document: Document, renamed: Renamed = RENAMED
+) -> tuple[str, ...]:
+    """Give old keys of a file, as read from YAML, their new names in place. Returns a warning for each.
     InputError where the new key stands beside the old one."""
-    warnings = [
+    return tuple(
         _renamed(block, where, old, new, document)
-        for path, names in RENAMED.items()
-        for where, block in _blocks(study, path)
+        for path, names in renamed.items()
+        for where, block in _blocks(value, path)
         for old, new in names.items()
         if old in block
-    ]
+    )
+
+
+def rename_study(study: dict[str, Any], document: Document) -> tuple[str, ...]:
+    """The same of a study, with what its hypotheses and questions call factors and levels."""
+    warnings = list(rename_keys(study, document))
+    for where, block in _blocks(study, ("expect", EVERY)):
+        if block.get("compare") == "medium":
+            block["compare"] = "disk_type"
+            warnings.append(_word(document, (*where, "compare"), "medium", "disk_type"))
+    questions: Any = study.get("questions")
+    for at, name in enumerate(questions if isinstance(questions, list) else ()):
+        if str(name).startswith("medium-"):
+            questions[at] = f"disk-{name.removeprefix('medium-')}"
+            warnings.append(_word(document, ("questions", at), name, questions[at]))
     for where, block in _blocks(study, ("expect", EVERY)):
         for key in [key for key in block if block.get("compare") == "network"]:
             present = _OF_LEVELS.sub(lambda found: OLD_NAMES[found[0]], str(key))
@@ -49,9 +80,12 @@ def _renamed(
         raise InputError(
             f"{old} is the old name of {new}, which is given too.", place, f"remove {old}."
         )
-    value = block.pop(old)
-    block[new] = value
+    block[new] = block.pop(old)
     return f"{place}: {old} is the old name of {new}; write {dotted((*where, new))}"
+
+
+def _word(document: Document, where: tuple[str | int, ...], old: str, new: str) -> str:
+    return f"{place_of(document, where)}: {old} is the old name of {new}; write {new}"
 
 
 def _blocks(

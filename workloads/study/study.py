@@ -89,7 +89,7 @@ class Study(StudyKeys):
                 f"the workloads expand to {len(test_cases)} test cases; the maximum is {MAX_TEST_CASES}",
                 "workloads",
             )
-        no_duplicates("test_case", [s.id for s in test_cases], "workloads", why=_NOT_IN_IDS)
+        no_duplicates("test case", [s.id for s in test_cases], "workloads", why=_NOT_IN_IDS)
         for test_case in test_cases:
             if self.monitor.period > test_case.window_s:
                 raise FaultyKeyError(

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from density_study.cluster.model.errors import FaultsError, InputError, StudyError
 from density_study.workloads.base.yaml_faults import fault_of, place_of
 from density_study.workloads.base.yaml_text import Document, parse_yaml, read_text
-from density_study.workloads.study.renamed_keys import rename_keys
+from density_study.workloads.study.renamed_keys import rename_study
 from density_study.workloads.study.study import Study
 
 REFERENCE = "docs/reference/study-file.md"
@@ -70,7 +70,7 @@ def parse_study(text: str, name: str, overrides: Mapping[str, object] | None = N
     for key, override in (overrides or {}).items():
         _override(value, key, override, name)
     overridden = tuple(overrides or ())
-    warnings = rename_keys(value, document)
+    warnings = rename_study(value, document)
     try:
         study = Study.model_validate(value)
     except ValidationError as error:

@@ -13,6 +13,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from density_study.cluster.model.errors import StudyError
+from density_study.cluster.model.old_names import present
 from density_study.workloads.tables import Table
 from density_study.workloads.tables.arrow import arrow_schema
 from density_study.workloads.tables.storage import arrow_source, remove
@@ -70,7 +71,20 @@ def read_table(run_root: Path, table: Table) -> pd.DataFrame:
 def read_arrow(run_root: Path, table: Table) -> pa.Table:
     """The same as an Arrow table."""
     require(run_root, table)
-    rows = dataset(run_root, table).to_table()
+    schema = arrow_schema(table)
+    location, filesystem = arrow_source(table_path(run_root, table))
+    names = ds.dataset(location, format="parquet", filesystem=filesystem).schema.names
+    # columns of an earlier version have old names; those that it lacked are null
+    columns = {
+        new: ds.field(old) for old, new in zip(names, present(dict.fromkeys(names)), strict=True)
+    }
+    if set(columns) == set(names):
+        rows = dataset(run_root, table).to_table()
+    else:
+        rows = ds.dataset(location, format="parquet", filesystem=filesystem).to_table(columns)
+        rows = pa.concat_tables([schema.empty_table(), rows], promote_options="default").select(
+            schema.names
+        )
     return rows.sort_by([(name, "ascending") for name in table.key])
 
 

@@ -1,5 +1,5 @@
-"""`DataSet`: a test case's files on HDFS. Each data set has its own folder, so that no mode reads what another
-mode left behind."""
+"""`DataSet`: a test case's files on HDFS. Each data set has its own folder, so that no mode reads what
+another mode left behind."""
 
 from __future__ import annotations
 

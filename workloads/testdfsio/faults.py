@@ -1,4 +1,5 @@
-"""Faults of a TestDFSIO job that exited with 0: where its output differs from what the test case requested."""
+"""Faults of a TestDFSIO job that exited with 0: where its output differs from what the test case
+requested."""
 
 from __future__ import annotations
 

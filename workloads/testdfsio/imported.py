@@ -77,7 +77,7 @@ class ImportedDfsio(TestCase):
         yield from output_files(client)
 
     def table_row(self) -> dict[str, Any]:
-        columns = self.model_dump(exclude={"given", "is_request"})
+        columns = self.model_dump(exclude={"imported", "is_request"})
         return {**columns, "asked_bytes": self.asked_bytes}
 
     def summary_fields(self) -> dict[str, Any]:

@@ -96,7 +96,7 @@ class ImportedYcsb(TestCase):
         yield "ycsb-hdr", f"raw/{client.name}-*.hdr"
 
     def table_row(self) -> dict[str, Any]:
-        return self.model_dump(exclude={"given", "operations"})
+        return self.model_dump(exclude={"imported", "operations"})
 
     def summary_fields(self) -> dict[str, Any]:
         knobs: dict[str, float] = {"warm_up": self.warm_up_s}

@@ -45,7 +45,7 @@ class YcsbParameters(TestCase):
     )
     until_steady: bool = Field(
         False,
-        description="instead of a time: server warm-up runs the test case's own mix until compilers idle, the "
+        description="instead of a time: server warm-up runs its own mix until compilers idle, the "
         "block caches' hit ratio stands still, and every server has served enough",
     )
     warm_up_threads: int | None = Field(

@@ -136,7 +136,8 @@ def _create(context: TrialContext, test_case: YcsbTestCase) -> list[dict[str, An
         regions,
         *keys,
     )
-    # An existing cluster's switches are not ours: its tables may be moved, and `state` shows where regions are.
+    # An existing cluster's switches are not ours: its tables may be moved, and `state` shows where regions
+    # are.
     acts: list[tuple[str, ...]] = [] if context.cluster.topology.existing else [("balancer", "off")]
     if known is not None:
         acts.append(("drop", *_table(context, test_case)))

@@ -15,6 +15,7 @@ from pydantic import Field, ValidationError
 from density_study.analysis.capacity.curves.under_load import LatencyCurve, UtilizationLaw
 from density_study.analysis.capacity.inputs.points import Point
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.old_names import present
 from density_study.cluster.state.atomic import write_text
 from density_study.workloads.base.values import Frozen
 
@@ -136,7 +137,7 @@ def read_model(path: Path) -> Model:
             "fit it again with this version: study capacity fit.",
         )
     try:
-        return Model.model_validate(value)
+        return Model.model_validate(present(value))
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])

@@ -1,8 +1,8 @@
 """`Surface`: work time of one group on one disk type, over hosts and VMs per host together.
 
 Every density is a variant with its own curve over hosts. A density between measured ones comes from the
-density law fitted across the variants at each host count. A variant with fewer than three host counts uses the
-shape of the variant with the most, at its own level, assuming that hosts and density do not interact.
+density law fitted across the variants at each host count. A variant with fewer than three host counts uses
+the shape of the variant with the most, at its own level, assuming that hosts and density do not interact.
 """
 
 from __future__ import annotations

@@ -24,6 +24,8 @@ from density_study.workloads.base.values import Frozen
 
 COLUMNS = ("group", "hosts", "vms_per_host", "disk_type", "value", "unit", "repetition")
 NEEDED = COLUMNS[:-1]
+_OLD_COLUMN = re.compile(r"\A(?:sep=.\s+)?.*\bmedium\b", re.IGNORECASE)
+"""In the header of earlier versions."""
 MOST = 10_000  # maximum of hosts, and of VMs per host; more is a typing error
 NUMBER = re.compile(
     r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(nan|inf(inity)?)", re.I | re.ASCII
@@ -92,6 +94,7 @@ def read_points(path: Path) -> tuple[Point, ...]:
 def parse_points(text: str, where: str) -> tuple[Point, ...]:
     """As `read_points`, from text. `where` names it in errors."""
     seen: dict[tuple[object, ...], int] = defaultdict(int)
+    text = _OLD_COLUMN.sub(lambda head: head[0][: -len("medium")] + "disk_type", text)
     rows = list(csv_rows(text, where, NEEDED))
     if delimiter_of(text, NEEDED) != ",":
         _check_points_are_decimal(rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import Literal, Self
 
@@ -14,6 +15,9 @@ from density_study.analysis.capacity.plan.plan import Quantiles
 from density_study.cluster.model.errors import InputError
 from density_study.workloads.base.checked import dotted, location_of, sentence
 from density_study.workloads.base.yaml_text import read_yaml
+from density_study.workloads.study.renamed_keys import OF_CATALOGUES, rename_keys
+
+_log = logging.getLogger(__name__)
 
 Tag = Literal["measured", "published", "calculated", "catalogue", "assumed"]
 QUANTILES = (0.05, 0.5, 0.95)  # a range is the middle 90 % of what is possible
@@ -30,6 +34,9 @@ class FiniteModel(BaseModel):
     def read(cls, path: Path) -> Self:
         """InputError, with line and key, if the file cannot be read or does not fit the model."""
         document = read_yaml(path)
+        if isinstance(document.value, dict):
+            for warning in rename_keys(document.value, document, OF_CATALOGUES):
+                _log.warning("%s", warning)
         try:
             return cls.model_validate(document.value)
         except ValidationError as error:

@@ -29,8 +29,8 @@ CLUSTER_CPU = ("host-less-client:", *ALL_CPU)  # without the client, if it was m
 
 
 def run_points(run_root: Path) -> tuple[Point, ...]:
-    """InputError if the run has no valid trial of known density and disk type, or is a rehearsal; StudyError if
-    it was not analysed."""
+    """InputError if the run has no valid trial of known density and disk type, or is a rehearsal; StudyError
+    if it was not analysed."""
     trials = read_table(run_root, tables.TRIALS).set_index("trial")
     if (trials["provider"] == SIMULATED).any():
         raise refused(str(run_root))
@@ -119,7 +119,8 @@ def _of_trial(
 
 
 def _group(row: pd.Series) -> str:
-    """The test case without its target, and what else distinguishes the variant beside density and disk type."""
+    """The test case without its target, and what else distinguishes the variant beside density and disk
+    type."""
     return " ".join((TARGET.sub("", str(row["test_case"])), *map(str, row.get("levels", ()))))
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter
 
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.old_names import present
 from density_study.workloads.base.values import Frozen
 
 FORMAT: Literal[2] = 2
@@ -141,8 +143,8 @@ def plan_beside(run_root: Path) -> Plan | Excuse | None:
     if not path.exists():
         return None
     try:
-        return _ADAPTER.validate_json(path.read_bytes())
-    except (OSError, ValidationError) as error:
+        return _ADAPTER.validate_python(present(json.loads(path.read_bytes())))
+    except (OSError, ValueError) as error:
         raise InputError(
             "not a plan file, or an unsupported version.",
             str(path),
@@ -160,12 +162,12 @@ def plan_sentence(plan: Plan) -> str:
     vms = f"{plan.vms_per_host} VM{'s' if plan.vms_per_host > 1 else ''}"
     if plan.vms_per_host == 0:
         vms = "the bare host"
-    disk_types = plan.disk_type_sequential
+    kinds = plan.disk_type_sequential
     if plan.disk_type_random != plan.disk_type_sequential:
-        disk_types = f"files on {plan.disk_type_sequential}, HBase on {plan.disk_type_random}"
+        kinds = f"files on {plan.disk_type_sequential}, HBase on {plan.disk_type_random}"
     label = "EXAMPLE, made-up figures: " if plan.example else ""
     return (
-        f"{label}{plan.hosts} hosts of type {plan.host_type}, {vms} each, {disk_types}: {plan.genomes_per_day:g} "
+        f"{label}{plan.hosts} hosts of type {plan.host_type}, {vms} each, {kinds}: {plan.genomes_per_day:g} "
         f"genomes/day at {plan.usd_per_genome_as_bought:.2f} USD per genome, with a probability of "
         f"{plan.survival.all_slos:.0%} that all SLOs are met with one host failed. {plan.bottleneck} is the "
         f"bottleneck. What changes it most: {plan.sensitivity[0]}."

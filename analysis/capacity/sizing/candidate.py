@@ -94,8 +94,8 @@ class Candidate:
 
     @cached_property
     def stored_gib(self) -> dict[str, Floats]:
-        """Disk type to GiB to store (draws,). Scratch space lies with the files, for as long as a genome stays:
-        as simulated, or at least its critical path."""
+        """Disk type to GiB to store (draws,). Scratch space lies with the files, for as long as a genome
+        stays: as simulated, or at least its critical path."""
         demand = self.demand
         files, rows = demand.kept_gib("sequential"), demand.kept_gib("random")
         if demand.profile.stages:

@@ -1,5 +1,5 @@
-"""The first chart: the test case that the headline is about, by density, or where there is one, by variant. Rate,
-p99 latency and used CPU."""
+"""The first chart: the test case that the headline is about, by density, or where there is one, by variant.
+Rate, p99 latency and used CPU."""
 
 from __future__ import annotations
 

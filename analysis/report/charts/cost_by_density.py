@@ -18,7 +18,8 @@ LINES = 8  # maximum number of lines; the cheapest host types
 
 
 def chart(rows: Sequence[WhatIf]) -> dict[str, Any]:
-    """The cost-density curve as a Vega-Lite spec: a line per host type and disk types, with a band q05 to q95."""
+    """The cost-density curve as a Vega-Lite spec: a line per host type and disk types, with a band q05 to
+    q95."""
     drawn = [
         {
             "series": f"{row.host_type}, {row.disk_types}",

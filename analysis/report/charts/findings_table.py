@@ -8,7 +8,7 @@ from density_study.analysis.findings.claims import can_judge, is_whole
 from density_study.analysis.report.charts.figure import Column, DataTable
 from density_study.analysis.report.charts.quantity import ratio
 from density_study.analysis.summary import numbers
-from density_study.analysis.summary.summary import VERDICT_WORDS, Finding, Summary
+from density_study.analysis.summary.summary import Finding, Summary, verdict_words
 
 NONE = "none"
 # Columns that are empty until a variant has five units; they are omitted until then.
@@ -48,7 +48,7 @@ def claims_table(summary: Summary) -> DataTable:
     wholes = [one for one in summary.findings if is_whole(one) and can_judge(one)]
     return DataTable(
         (Column("Claim"), Column("Verdict"), Column("Why")),
-        tuple((one.statement, VERDICT_WORDS[one.verdict], one.why) for one in wholes),
+        tuple((one.statement, verdict_words(one.verdict), one.why) for one in wholes),
         claims=tuple(one.verdict for one in wholes),
     )
 
@@ -69,7 +69,7 @@ def probability(p: float | None) -> str:
 
 _CELLS: dict[Column, Callable[[Finding], str]] = {
     Column("Finding"): lambda one: one.statement,
-    Column("Verdict"): lambda one: VERDICT_WORDS[one.verdict],
+    Column("Verdict"): lambda one: verdict_words(one.verdict),
     Column("Effect", numeric=True): lambda one: ratio(one.effect),
     Column("Interval", numeric=True): _interval,
     Column("Required"): lambda one: one.rule or NONE,

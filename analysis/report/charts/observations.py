@@ -156,8 +156,8 @@ class View:
         return f"{disk_type} (emulated)" if disk_type in self.emulated else disk_type
 
     def variant(self, test_case: TestCaseSummary) -> str:
-        """What colour and shape encode: all but the density. The disk type, RegionServers per node if they vary,
-        and the levels of factors that have names."""
+        """What colour and shape encode: all but the density. The disk type, RegionServers per node if they
+        vary, and the levels of factors that have names."""
         disk_type, servers = self.disk_type(test_case.disk_type), test_case.regionservers_per_node
         disk_type = "unknown disk type" if disk_type == UNKNOWN_DISK_TYPE else disk_type
         many = f"{servers} RegionServer{'s' if servers > 1 else ''} per node"

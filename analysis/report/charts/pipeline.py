@@ -35,7 +35,8 @@ def _stages(view: View) -> Figure | None:
         view,
         **titled("pipeline-stages"),
         panel=lambda o: (
-            f"stages-{o.test_case.test_case}-{view.variant(o.test_case)}", o.test_case.label, view.variant(o.test_case)
+            f"stages-{o.test_case.test_case}-{view.variant(o.test_case)}",
+            o.test_case.label, view.variant(o.test_case)
         ),
         series=lambda o: _stage(o.metric),
         tip=lambda o: f"{_stage(o.metric)}, {view.where(o.test_case)}",

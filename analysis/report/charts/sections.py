@@ -146,7 +146,8 @@ def _used_cpu(view: View) -> Figure | None:
         view,
         **titled("cpu-used"),
         panel=lambda o: (
-            f"used-{o.test_case.test_case}-{view.variant(o.test_case)}", o.test_case.label, view.variant(o.test_case)
+            f"used-{o.test_case.test_case}-{view.variant(o.test_case)}",
+            o.test_case.label, view.variant(o.test_case)
         ),
         series=lambda o: where(_scope(o.metric)),
         tip=lambda o: f"{where(o.metric.scope)}, {_density(view, o)}",

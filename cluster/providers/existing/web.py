@@ -1,4 +1,5 @@
-"""Web servers of an existing cluster, asked as its configuration wants it: by TLS, by Kerberos, or plainly."""
+"""Web servers of an existing cluster, asked as its configuration wants it: by TLS, by Kerberos, or
+plainly."""
 
 from __future__ import annotations
 

@@ -130,10 +130,14 @@ def _is_service(value: Any) -> bool:
 
 
 def _effect(entry: Any, where: str) -> Effect:
-    remedy = "write {factor: disk_type, level: hdd, workload: random, speed: 0.5}, or per_level: true for level."
+    remedy = (
+        "write {factor: disk_type, level: hdd, workload: random, speed: 0.5}, or per_level: true "
+        "for level."
+    )
     if not isinstance(entry, Mapping) or not set(entry) <= _KEYS:
         raise InputError(f"its keys are not among {', '.join(sorted(_KEYS))}.", where, remedy)
     speed, factor = entry.get("speed"), entry.get("factor")
+    factor = "disk_type" if factor == "medium" else factor  # its name in earlier versions
     if isinstance(speed, bool) or not isinstance(speed, int | float) or not 0.001 <= speed <= 1000:
         raise InputError("`speed` is no number from 0.001 to 1000.", where, remedy)
     # an alias makes a list of any size from few bytes

@@ -37,7 +37,8 @@ def plan_page(plan: Plan) -> Iterator[RenderableType]:
         for stage in plan.stages
     ))  # fmt: skip
     yield from lines("what would change the plan", plan.sensitivity)
-    yield titled("next cheapest", ("host type", "VMs/host", "disk types", "hosts", "USD/genome", "bottleneck"), (
+    yield titled("next cheapest", ("host type", "VMs/host", "disk types", "hosts", "USD/genome",
+                                   "bottleneck"), (
         (one.host_type, str(one.vms_per_host), " + ".join(dict.fromkeys(one.disk_types)), str(one.hosts),
          f"{one.usd_per_genome:.2f}", one.bottleneck)
         for one in plan.alternatives

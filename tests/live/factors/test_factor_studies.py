@@ -1,4 +1,5 @@
-"""Studies of two versions and of two configurations: killed in the second variant, reaped, resumed, reported."""
+"""Studies of two versions and of two configurations: killed in the second variant, reaped, resumed,
+reported."""
 
 from __future__ import annotations
 

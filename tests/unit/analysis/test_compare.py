@@ -372,7 +372,7 @@ def test_a_run_without_numbers_of_this_version_is_refused_with_a_remedy(tmp_path
     assert "study report" in caught.value.remedy
     root = _write(tmp_path, _summary(1))
     path = root / "report" / "summary.json"
-    path.write_text(path.read_text().replace('"format":3', '"format":1'))
+    path.write_text(path.read_text().replace('"format":4', '"format":1'))
     with pytest.raises(InputError, match="has format 1"):
         read_summary(root)
     assert newest(root.parent, 5) == ()

@@ -1,4 +1,5 @@
-"""Existing clusters as variants: compared by name, and by density or disk type only where the study declares them."""
+"""Existing clusters as variants: compared by name, and by density or disk type only where the study declares
+them."""
 
 from __future__ import annotations
 

@@ -91,8 +91,8 @@ def tables(
         [{"trial": t, "workload": "ycsb", "test_case": "s", "overhead_pair": float(p),
           "overhead_of": devices.get(p), "overhead_on": on}
          for t, p, on, _ in rows]
-        + [{"trial": "study", "workload": "ycsb", "test_case": "s", "overhead_pair": None, "overhead_of": None,
-            "overhead_on": None}]
+        + [{"trial": "study", "workload": "ycsb", "test_case": "s", "overhead_pair": None,
+            "overhead_of": None, "overhead_on": None}]
     )  # fmt: skip
     verdicts = pd.DataFrame(
         {"verdict": {t: "invalid" if rate is None else "valid" for t, _, _, rate in rows}}

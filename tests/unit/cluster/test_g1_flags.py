@@ -1,4 +1,5 @@
-"""G1 works alike in all variants of a study: its regions follow the host, not the heap, which density divides."""
+"""G1 works alike in all variants of a study: its regions follow the host, not the heap, which density
+divides."""
 
 from __future__ import annotations
 

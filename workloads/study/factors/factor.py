@@ -50,8 +50,9 @@ class StudyOfFactors(Protocol):
 class Factor(ABC, Generic[L]):
     """A factor: its key in a study, what its levels do to a variant, and how findings speak of them.
 
-    The methods are those of a factor whose levels are values of the variant's field of the same name. A factor
-    whose levels have names in a topology's name (`is_named`) has at least `pairs` and `apply` of its own.
+    The methods are those of a factor whose levels are values of the variant's field of the same name. A
+    factor whose levels have names in a topology's name (`is_named`) has at least `pairs` and `apply` of its
+    own.
     """
 
     name: ClassVar[str]

@@ -52,8 +52,8 @@ def known_factor(name: str) -> str:
 
 
 def held_equal(compared: str) -> tuple[str, ...]:
-    """The factors on which the variants of a comparison agree: all others. Density and disk type of existing clusters
-    are facts about them, which differ along with the cluster."""
+    """The factors on which the variants of a comparison agree: all others. Density and disk type of existing
+    clusters are facts about them, which differ along with the cluster."""
     along = factors()[compared].carries
     return tuple(
         factor.name

@@ -41,8 +41,8 @@ def check_provider(study: StudyKeys) -> None:
 def densities(study: StudyKeys) -> tuple[tuple[int, int], ...]:
     """(VMs per host, RegionServers per node) of every combination of these factors that is built.
 
-    A VM or container has one RegionServer. Only the bare host may have more: as control variant, it has as many
-    RegionServers as there would be VMs (default: as many as the densest variant has VMs).
+    A VM or container has one RegionServer. Only the bare host may have more: as control variant, it has as
+    many RegionServers as there would be VMs (default: as many as the densest variant has VMs).
     """
     vms, servers = study.factors.vms_per_host, study.factors.regionservers_per_node
     if not nodes_of(study).bare:

@@ -89,8 +89,8 @@ class ProviderRules:
         several = [n for n in study.factors.regionservers_per_node if n > 1]
         if several and 0 not in study.factors.vms_per_host:
             raise FaultyKeyError(
-                f"regionservers_per_node {several[0]} is the control variant on the bare host (a {noun} has one "
-                "RegionServer); add 0 to vms_per_host, or remove it",
+                f"regionservers_per_node {several[0]} is the control variant on the bare host (a {noun} "
+                "has one RegionServer); add 0 to vms_per_host, or remove it",
                 *("factors", "regionservers_per_node"),
             )
 

@@ -30,12 +30,12 @@ def check_store(test_case: YcsbParameters, topology: AnyTopology) -> None:
 
 
 def store_obstacle(test_case: YcsbParameters, topology: AnyTopology) -> InputError | None:
-    """Why the test case is left out on this topology: it moves regions, or kills daemons of Hadoop, or scans a
-    store that has no order."""
+    """Why the test case is left out on this topology: it moves regions, or kills daemons of Hadoop, or scans
+    a store that has no order."""
     store = topology.store
     if test_case.mix_facts.shares["scan"] and not store.ordered:
         return InputError(
-            f"{test_case.id}: {store.title} places rows by a hash of their keys: it has no scan from a key on.",
+            f"{test_case.id}: {store.title} places rows by a hash of keys: it has no scan from a key on.",
             "mixes",
             f"remove mix {test_case.mix}, or let the study have a store that scans, too.",
             ("workloads",),

@@ -50,7 +50,8 @@ def warm_up_inserts(
 def warm_up_mix(
     context: TrialContext, test_case: YcsbTestCase, clients: Clients
 ) -> Mapping[str, float]:
-    """Run the test case's own mix until steady, or the common mix for a fixed time. Returns `Warmth.facts`."""
+    """Run the test case's own mix until steady, or the common mix for a fixed time. Returns
+    `Warmth.facts`."""
     shares = WARM_UP if test_case.variants is None else WARM_UP_VARIANTS
     if not context.cluster.topology.store.ordered:  # it has no scans
         shares = {**shares, "scan": 0.0, "read": shares["read"] + shares["scan"]}

@@ -29,7 +29,7 @@ def test_a_percentile_gives_a_latency_and_a_load_a_utilization() -> None:
 
 
 def test_missing_repetitions_are_numbered_and_columns_may_have_any_order() -> None:
-    text = "Unit, value, hosts, group, disk type, vms_per_host\ns, 3, 2, a, , 1\ns, 4, 2, a, , 1\n"
+    text = "Unit, value, hosts, group, disk_type, vms_per_host\ns, 3, 2, a, , 1\ns, 4, 2, a, , 1\n"
     points = parse_points(text, "p")
     assert [(p.repetition, p.disk_type) for p in points] == [(1, "unknown"), (2, "unknown")]
 

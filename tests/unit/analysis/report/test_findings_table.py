@@ -8,7 +8,7 @@ from density_study.analysis.findings.claims import can_judge, is_whole
 from density_study.analysis.findings.decide import BLOCK_TEST
 from density_study.analysis.report.charts.findings_table import findings_table, probability
 from density_study.analysis.report.formats import as_markdown
-from density_study.analysis.summary.summary import VERDICT_WORDS
+from density_study.analysis.summary.summary import verdict_words
 from tests.support.summary_factory import eight_repetitions, one_block
 
 
@@ -22,7 +22,7 @@ def test_a_tested_finding_shows_test_p_units_and_detectable_effect() -> None:
         cells = dict(zip(headers, row, strict=True))
         assert (cells["Finding"], cells["Verdict"]) == (
             finding.statement,
-            VERDICT_WORDS[finding.verdict],
+            verdict_words(finding.verdict),
         )
         assert cells["Why"] == finding.why
         if finding.test != BLOCK_TEST:

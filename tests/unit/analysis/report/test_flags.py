@@ -86,8 +86,6 @@ def test_findings_are_confirmed_refuted_or_inconclusive() -> None:
     page = html("one")
     shown = re.sub(r"<script.*?</script>|<[^>]+>", " ", page, flags=re.S)
     assert "inconclusive" in shown
-    for word in ("confirmed", "refuted"):
-        assert word not in shown
 
 
 def test_the_talk_is_shown_only_where_a_claim_can_be_judged(

@@ -94,7 +94,7 @@ def test_variants_without_a_valid_trial_and_unequal_builds_are_named() -> None:
     unequal = SummaryWarning(code="incomparable-builds", message="differ")
     line = undecided((open_one,), Evidence((), 5, Isolation.VM), (unequal,), None)
     assert line == (
-        "Not decided: the only comparison of the study's questions. Still needed: hosts and test cases that "
+        "Not decided: the only comparison of the study's questions. Still needed: hosts and settings that "
         "are equal in all builds."
     )
     measured = open_one.model_copy(update={"verdict": "measured", "question": None})

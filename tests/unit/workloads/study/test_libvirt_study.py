@@ -71,8 +71,8 @@ def no_host_is_contacted(monkeypatch: pytest.MonkeyPatch) -> None:
         ("bridge: br0", "bridge: br0, data_disk: 1500 MiB", "whole GiB"),
         ("cores: 8", "cores: auto", "cores is auto"),
         ("memory: 16 GiB", "memory: auto", "memory is auto"),
-        ("path: /data/b, disk_type: flash", "path: /data/b", "'h1': disk type is auto"),
-        ("path: /data/a, disk_type: flash", "path: /data/a", "'h1': disk type is auto"),
+        ("path: /data/b, disk_type: flash", "path: /data/b", "'h1': disk_type is auto"),
+        ("path: /data/a, disk_type: flash", "path: /data/a", "'h1': disk_type is auto"),
         ("replication: 2", "replication: 3", "exceeds the 2 worker(s) of the smallest variant"),
         (
             "[0, 1, 2]}",

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from density_study.analysis.capacity.inputs import catalogue
 from density_study.cluster.model.errors import InputError
 from density_study.workloads.execution.examination import examine
+from density_study.workloads.imports.map_file import read_map
 from density_study.workloads.planning.planned_study import plan_study
 from density_study.workloads.study.study_file import parse_study
 
@@ -92,3 +94,54 @@ def test_hypotheses_name_levels_by_their_present_names() -> None:
     )
     assert old.study == new.study
     assert any("write expect[0].rps-1_over_default" in one for one in old.warnings)
+
+
+MEDIUM = """study: s
+provider: local
+hosts:
+  - {name: here, memory: 6 GiB, roles: [master, worker, client], disks: [{path: auto, medium: hdd}]}
+workloads: [{ycsb: {records: [1000], mixes: [load, c], threads: [8]}}]
+factors: {vms_per_host: [1], medium: [hdd, flash]}
+expect: [{name: disks, workload: c, compare: medium, flash_over_hdd: "> 1.5"}]
+questions: [medium-rate, disks]
+"""
+
+
+def test_the_medium_of_earlier_versions_is_the_disk_type() -> None:
+    old = parse_study(MEDIUM, "s.yaml")
+    new = parse_study(MEDIUM.replace("medium-", "disk-").replace("medium", "disk_type"), "s.yaml")
+    assert (old.study, new.warnings) == (new.study, ())
+    assert old.warnings == (
+        "s.yaml:4, key hosts[0].disks[0].medium: medium is the old name of disk_type; write "
+        "hosts[0].disks[0].disk_type",
+        "s.yaml:6, key factors.medium: medium is the old name of disk_type; write factors.disk_type",
+        "s.yaml:7, key expect[0].compare: medium is the old name of disk_type; write disk_type",
+        "s.yaml:8, key questions[0]: medium-rate is the old name of disk-rate; write disk-rate",
+    )
+
+
+MAP = """study: s
+arms: {a: {medium: hdd, vms_per_host: 0}}
+trials: [{arm: a, ycsb: {mix: a}, files: [x.out]}]
+"""
+
+
+def test_a_map_with_old_keys_is_read_with_a_warning(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "map.yaml"
+    path.write_text(MAP)
+    found = read_map(path, ()).map
+    assert found.variants["a"].disk_type == "hdd" and found.trials[0].variant == "a"
+    assert [line.partition(": ")[2] for line in caplog.messages] == [
+        "arms is the old name of variants; write variants",
+        "medium is the old name of disk_type; write variants.a.disk_type",
+        "arm is the old name of variant; write trials[0].variant",
+    ]
+
+
+def test_a_catalogue_with_old_keys_is_read(tmp_path: Path) -> None:
+    shipped = Path(catalogue.__file__).parent / "examples" / "catalog.yaml"
+    path = tmp_path / "catalog.yaml"
+    path.write_text(shipped.read_text().replace("disk_type:", "medium:"))
+    assert catalogue.read_catalogue(path).hosts == catalogue.read_catalogue(shipped).hosts

@@ -136,7 +136,7 @@ def test_clients_are_told_addresses_and_the_file_of_the_password(
         (REDIS + "factors: {store: [redis]}\n", "takes no factors but cluster"),
         (CASSANDRA.replace("synced", "page_cache"), "no durability page_cache"),
         (CASSANDRA.replace("[load, a]", "[e]"), "no scan from a key on"),
-        (AEROSPIKE.replace("[load, a]", "[e]"), "Aerospike places rows by a hash of their keys"),
+        (AEROSPIKE.replace("[load, a]", "[e]"), "Aerospike places rows by a hash of keys"),
         (AEROSPIKE.replace("memory", "page_cache"), "no durability page_cache: without commit-to-device"),
         (AEROSPIKE.replace(", server_namespace: test", ""), "store aerospike needs server_namespace"),
         (AEROSPIKE.replace("test}", "test, ca_file: /ca.pem}"), "Aerospike has no TLS"),

@@ -70,7 +70,7 @@ def test_quantities_have_the_units_in_their_names() -> None:
             "duplicate device",
         ),
         ("threads: [8]", "threads: [0]", "threads[0]", "it must be 1 or more, not 0"),
-        ("disk_type: auto", "disk_type: ssd", "hosts[0].disks[0].disk type", "'flash' or 'hdd'"),
+        ("disk_type: auto", "disk_type: ssd", "hosts[0].disks[0].disk_type", "'flash' or 'hdd'"),
         ("study: quickstart", "study: ../x", "q.yaml:4, key study", "lower-case letters"),
         ("provider: local", "provider: [", "q.yaml:8", "not valid YAML"),
         (

@@ -66,7 +66,8 @@ study: s
 question: q?
 provider: local
 hosts:
-  - {name: here, cores: 2, memory: 8 GiB, roles: [master, worker, client], disks: [{path: /d, disk_type: flash}]}
+  - {name: here, cores: 2, memory: 8 GiB, roles: [master, worker, client],
+     disks: [{path: /d, disk_type: flash}]}
 factors: {vms_per_host: [1, 2]}
 workloads:
   - ycsb: {records: [1000], mixes: [a, c], threads: [2, 4], latency_at: [50%], duration: 30 s,

@@ -79,7 +79,7 @@ class VariantRowsTest {
     }
   }
 
-  /** The constants of setting.py: VALUE_BYTES, STORED_BYTES. */
+  /** The constants of variant_store.py: VALUE_BYTES, STORED_BYTES. */
   @Test
   void sizesMatchTheStudysEstimates() {
     long values = 0;

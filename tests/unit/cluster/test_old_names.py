@@ -1,0 +1,102 @@
+"""What earlier versions recorded is read under today's names. The samples are of a run of 2026-11-26, cut."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from density_study.analysis.comparison.history import read_summary_file
+from density_study.cluster.model.old_names import KEYS, present
+from density_study.cluster.state.events import SearchEnded, event_of
+from density_study.workloads import tables
+from density_study.workloads.planning.plan import read_plan
+from density_study.workloads.record.record import read_manifest
+from density_study.workloads.study.registry import parse_test_case
+from density_study.workloads.tables.arrow import arrow_schema
+from density_study.workloads.tables.store import read_arrow, table_path
+from density_study.workloads.testdfsio.imported import ImportedDfsio
+
+OLD = Path(__file__).parents[2] / "samples" / "old-names"
+TODAY = {new: old for old, new in KEYS.items()}
+
+
+def test_a_plan_is_read() -> None:
+    plan = read_plan(OLD / "plan.json")
+    assert [step.test_case.id for step in plan.trials if step.test_case][:2] == [
+        "testdfsio-write-n3",
+        "testdfsio-append-n3",
+    ]
+    (host,) = plan.topologies["v2-flash"].hosts
+    assert [disk.disk_type for disk in host.disks] == ["flash"]
+
+
+def test_a_record_is_read() -> None:
+    manifest = read_manifest(OLD)
+    assert (manifest.test_case_id, manifest.topology.variant.disk_type) == (
+        "testdfsio-write-n3",
+        "flash",
+    )
+
+
+def test_a_summary_is_read() -> None:
+    summary = read_summary_file(OLD / "summary.json")
+    assert {entry.disk_type for entry in summary.test_cases} == {"flash"}
+    assert {one.verdict for one in summary.findings} == {"inconclusive"}
+    assert summary.warnings[-1].code == "emulated-disk"
+    assert set(summary.variants["v2-flash"]) >= {"disk_type", "vms_per_host"}
+
+
+def test_a_line_of_a_journal_is_read() -> None:
+    old: dict[str, Any] = {
+        "event": "search-ended",
+        "build": "b1",
+        "setting": "ycsb-a",
+        "answer": None,
+    }
+    event = event_of({**old, "probes": 3, "spared": [], "why": "w"})
+    assert isinstance(event, SearchEnded) and event.test_case == "ycsb-a"
+
+
+def test_a_table_is_read(tmp_path: Path) -> None:
+    schema = arrow_schema(tables.TRIALS)
+    names = [{"existing": "given"}.get(name, TODAY.get(name, name)) for name in schema.names]
+    assert {"setting", "medium", "given"} < set(names)
+    values = {"trial": ["t"], "setting": ["s"], "medium": ["hdd"], "given": [True]}
+    old = pa.schema([field.with_name(name) for field, name in zip(schema, names, strict=True)])
+    path = table_path(tmp_path, tables.TRIALS)
+    path.mkdir(parents=True)
+    row = {name: values.get(name, [None]) for name in names}
+    pq.write_table(pa.table(row, old), path / "part.parquet")
+    found = read_arrow(tmp_path, tables.TRIALS)
+    assert found.schema.names == schema.names
+    ((row_today),) = found.select(["test_case", "disk_type", "existing"]).to_pylist()
+    assert row_today == {"test_case": "s", "disk_type": "hdd", "existing": True}
+
+
+@pytest.mark.parametrize(
+    ("old", "today"),
+    (
+        ({"given": {"unwatched": []}}, {"existing": {"unwatched": []}}),
+        ({"files": 7, "given": {"x": 1}, "unknown": {}}, {"files": 7, "given": {"x": 1}, "unknown": {}}),
+        ([{"verdict": "no claim", "why": "no claim"}], [{"verdict": "inconclusive", "why": "no claim"}]),
+        ({"samples": 2, "variants": 60}, {"samples": 2, "variants": 60}),
+    ),
+)  # fmt: skip
+def test_a_word_is_changed_where_it_has_that_meaning(old: Any, today: Any) -> None:
+    assert present(old) == today == present(today)
+
+
+def test_a_test_case_of_others_is_read() -> None:
+    old = {"workload": "testdfsio", "given": True, "mode": "read", "files": 2}
+    assert isinstance(parse_test_case(present(old)), ImportedDfsio)
+
+
+def test_present_names_stay_as_they_are() -> None:
+    summary = read_summary_file(OLD / "summary.json")
+    value = json.loads(summary.model_dump_json())
+    assert present(value) == value
