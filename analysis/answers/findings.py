@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pydantic import Field
 
 from density_study.analysis.findings.decide import MEASURED
-from density_study.analysis.summary.summary import VERDICT_WORDS, Finding
+from density_study.analysis.summary.summary import Finding, verdict_words
 from density_study.workloads.base.values import Frozen
 
 
@@ -53,7 +53,7 @@ def _answer(finding: Finding) -> Answer:
         between=finding.variants,
         among=finding.among,
         question=finding.question,
-        verdict=VERDICT_WORDS[finding.verdict],
+        verdict=verdict_words(finding.verdict),
         why=finding.why,
         ratio=finding.effect if finding.is_decided and whole else None,
         low=finding.low if comparable and whole else None,

@@ -1,4 +1,4 @@
-"""The disk type of a disk and its speed, both measured by random reads that bypass the page cache (O_DIRECT).
+"""The type of a disk and its speed, both measured by random reads that bypass the page cache (O_DIRECT).
 
 Virtual disks often report `rotational 1` on flash, so the kernel's flag is ignored. A rotating disk needs a
 seek and half a rotation per random read, 4 ms or more; flash needs less than 1 ms. In between, the disk type

@@ -46,7 +46,7 @@ class IoLimits:
 
 @dataclass(frozen=True)
 class Disk:
-    """A directory on a disk, and the disk's disk type, which a probe confirms.
+    """A directory on a disk, and the disk's type, which a probe confirms.
 
     `limits` emulate another disk type; the disk is then labelled `emulated` wherever it appears.
     """

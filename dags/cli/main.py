@@ -159,7 +159,7 @@ def plan(
 ) -> None:
     """Show the steps of a study, how long they take, and which questions the results can decide.
 
-    Starts nothing, and writes nothing but --output. The disk type of a disk is assumed; `study run` probes
+    Starts nothing, and writes nothing but --output. The type of a disk is assumed; `study run` probes
     it.
 
     With --budget, chooses the questions, test cases, windows and repetitions with the most power in that

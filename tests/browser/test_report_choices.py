@@ -26,7 +26,7 @@ def test_filters_work_by_keyboard_on_tables_and_charts(
     page: Page, complaints: list[str], reports: dict[str, Path]
 ) -> None:
     open_report(page, reports["eight"])
-    choose(page, "filter-disk type", "hdd")
+    choose(page, "filter-disk_type", "hdd")
     filtered(page, 1)
     choose(page, "filter-density", "4 VMs")
     filtered(page, 2)
@@ -52,7 +52,7 @@ def test_filters_by_test_case_and_by_a_findings_verdict(
     page: Page, reports: dict[str, Path]
 ) -> None:
     open_report(page, reports["eight"])
-    choose(page, "filter-test case", "YCSB data")
+    choose(page, "filter-test_case", "YCSB data")
     filtered(page, 1)
     assert {of[0] for of in page.evaluate(OF)} == {"ycsb-load-r100000-t8"}
     assert set(page.evaluate(f"{SHOWN}.map(r => r.dataset.test_case)")) == {"ycsb-load-r100000-t8"}

@@ -57,7 +57,7 @@ class _Machine:
 
 
 def resolve_hosts(study: Study, runs: Path) -> tuple[Host, ...]:
-    """Hosts with cores, memory and verified disk types. InputError if a disk's disk type differs from the
+    """Hosts with cores, memory and verified disk types. InputError if a disk's type differs from the
     study's.
 
     Remote hosts are examined over SSH, and probe their own disks. Hosts of provider libvirt are taken as
@@ -339,7 +339,7 @@ def _fastest_probe(spec: DiskSpec, folder: Path, probe: Callable[[Path], Probe])
 def _verified_disk_type(
     spec: DiskSpec, measured: Probe, where: str, key: tuple[str | int, ...]
 ) -> DiskType:
-    """The disk's disk type, if it behaves as declared. InputError with the measurement otherwise."""
+    """The disk's type, if it behaves as declared. InputError with the measurement otherwise."""
     took = f"a random 4 KiB read took {measured.random_4k_read_ms:.2f} ms"
     if spec.disk_type in ("auto", measured.disk_type) and measured.disk_type is not None:
         return measured.disk_type

@@ -238,7 +238,7 @@ class ClusterSpec(Frozen):
         None, description="RegionServers on each of its nodes. Default: unknown."
     )
     disk_type: Literal["flash", "hdd"] | None = Field(
-        None, description="Disk type of its disks. Default: unknown, and no claim about disk types."
+        None, description="Type of its disks. Default: unknown, and no claim about disk types."
     )
 
 

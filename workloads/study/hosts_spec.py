@@ -59,7 +59,7 @@ class DiskSpec(Frozen):
         "mount point. `auto` is the disk of the runs folder; on other hosts, the disk of `/var/tmp`.",
     )
     disk_type: Literal["auto", "flash", "hdd"] = Field(
-        "auto", description="Disk type of the disk. With `auto`, `study run` probes the disk."
+        "auto", description="Type of the disk. With `auto`, `study run` probes the disk."
     )
     limits: LimitsSpec | None = Field(
         None,

@@ -12,7 +12,7 @@ from density_study.workloads.study.factors.factor import FASTER, Factor, Level
 
 
 class DiskTypes(Factor[DiskType]):
-    """The disk type of the disks that the variant's workers use."""
+    """The type of the disks that the variant's workers use."""
 
     name = "disk_type"
     effect = "disk"
