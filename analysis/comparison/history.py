@@ -14,7 +14,7 @@ import numpy as np
 from density_study.analysis.findings.variants import rate_points
 from density_study.analysis.summary.summary import FORMAT, Summary, TestCaseSummary
 from density_study.cluster.model.errors import InputError, StudyError
-from density_study.cluster.model.old_names import present
+from density_study.cluster.old_names import present
 from density_study.cluster.providers.simulated import SIMULATED, refused
 from density_study.cluster.state.journal import run_folders
 from density_study.cluster.state.plain_file import read_plain

@@ -16,7 +16,7 @@ from density_study.analysis.comparison.history import MOST_BYTES, read_summary
 from density_study.analysis.hub.files import REPORT
 from density_study.analysis.summary.summary import Summary
 from density_study.cluster.model.errors import StudyError
-from density_study.cluster.model.old_names import present
+from density_study.cluster.old_names import present
 from density_study.cluster.state.plain_file import read_plain
 from density_study.workloads.execution.run_facts import RunFacts, facts_of_runs
 

@@ -12,10 +12,10 @@ from pydantic import TypeAdapter
 
 from density_study.cluster.model.access import OPEN, Access
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.old_names import present
 from density_study.cluster.model.topology import AnyTopology, Topology
 from density_study.cluster.model.transport import ProcessId
 from density_study.cluster.model.versions import VERSIONS, Versions
+from density_study.cluster.old_names import present
 
 
 @dataclass(frozen=True)

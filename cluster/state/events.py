@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from density_study.cluster.model.host import Target
-from density_study.cluster.model.old_names import KEYS
+from density_study.cluster.old_names import KEYS
 from density_study.cluster.state.owner import Owner
 
 Accel = Literal["kvm", "tcg"]

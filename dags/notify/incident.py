@@ -14,7 +14,7 @@ from density_study.analysis.comparison.acknowledged import read_acknowledged
 from density_study.analysis.comparison.compare import Change, RunComparison, compare
 from density_study.analysis.comparison.history import SUMMARY, earlier, read_summary
 from density_study.cluster.model.errors import StudyError
-from density_study.cluster.model.old_names import present
+from density_study.cluster.old_names import present
 from density_study.cluster.state.events import Notified, RunEnded
 from density_study.cluster.state.journal import events_among, run_folders
 from density_study.dags.notify.message import Message, number_of, report_of

@@ -14,11 +14,11 @@ from pydantic import Field, model_validator
 
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.host import Host
-from density_study.cluster.model.old_names import present
 from density_study.cluster.model.placement import Layout, place
 from density_study.cluster.model.store import default_store
 from density_study.cluster.model.topology import AnyTopology, Topology
 from density_study.cluster.model.variant import Variant
+from density_study.cluster.old_names import present
 from density_study.cluster.providers.existing.placing import existing_topology
 from density_study.cluster.state.atomic import write_text
 from density_study.cluster.state.own_runs import MAX_PLAN_BYTES

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from density_study.cluster.model.errors import StudyError
-from density_study.cluster.model.old_names import present
+from density_study.cluster.old_names import present
 from density_study.cluster.state.atomic import sync_folder, write_text
 from density_study.workloads.base.workload import RecordFolder
 from density_study.workloads.record.manifest import FORMAT, Manifest

@@ -13,7 +13,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from density_study.cluster.model.errors import StudyError
-from density_study.cluster.model.old_names import present
+from density_study.cluster.old_names import present
 from density_study.workloads.tables import Table
 from density_study.workloads.tables.arrow import arrow_schema
 from density_study.workloads.tables.storage import arrow_source, remove

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter
 
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.old_names import present
+from density_study.cluster.old_names import present
 from density_study.workloads.base.values import Frozen
 
 FORMAT: Literal[2] = 2

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from density_study.analysis.comparison.history import read_summary_file
-from density_study.cluster.model.old_names import KEYS, present
+from density_study.cluster.old_names import KEYS, present
 from density_study.cluster.state.events import SearchEnded, event_of
 from density_study.workloads import tables
 from density_study.workloads.planning.plan import read_plan
@@ -21,7 +21,7 @@ from density_study.workloads.tables.arrow import arrow_schema
 from density_study.workloads.tables.store import read_arrow, table_path
 from density_study.workloads.testdfsio.imported import ImportedDfsio
 
-OLD = Path(__file__).parents[2] / "samples" / "old-names"
+OLD = Path(__file__).parents[3] / "samples" / "old-names"
 TODAY = {new: old for old, new in KEYS.items()}
 
 
