@@ -15,6 +15,7 @@ from tests.known_answers import (
     drift,
     equal_variants,
     key_skew,
+    named_causes,
     night_effects,
     recovery,
     rehearsed,
@@ -34,6 +35,7 @@ _MODULES = (
     client_doubling,
     report_errors,
     rehearsed,
+    named_causes,
 )
 KNOWN: dict[str, KnownAnswer] = {one.name: one for module in _MODULES for one in module.KNOWN}
 

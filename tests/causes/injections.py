@@ -1,0 +1,266 @@
+"""Ways to disturb a cluster in containers on this machine, as context managers that undo what they did.
+
+Most change what the kernel gives a node: the files of its container's cgroups, and its network. Needs root.
+They name no cause, and know nothing of rules.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TypeVar
+
+from density_study.cluster.machine import cgroups, io_limits
+from density_study.workloads.monitors.attach import jcmd as send
+
+MIB = 2**20
+T = TypeVar("T")
+_IO_FILES = {"write_iops": "write_iops", "write_bytes": "write_bps", "read_bytes": "read_bps"}
+_BURN = "while True: pass"
+_WRITE = """\
+import os, sys
+path, size, flags = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+data = os.urandom(size)
+while True:
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | flags)
+    for _ in range(2**26 // size):
+        os.write(file, data)
+    os.close(file)
+"""
+
+
+@dataclass(frozen=True)
+class Target:
+    """The cluster. `daemons`: pid of each <node>/<daemon>; `nodes`: a process in each node's container;
+    `groups`: the name of each container's cgroups; `disk`: a folder on the workers' disk."""
+
+    daemons: Mapping[str, int]
+    nodes: Mapping[str, int]
+    groups: Mapping[str, str]
+    disk: str
+
+    def pids(self, glob: str) -> list[int]:
+        """Of the daemons of that name. LookupError if there is none."""
+        return _matching(self.daemons, glob)
+
+    def matching(self, glob: str) -> list[str]:
+        """The nodes of that name. LookupError if there is none."""
+        return _matching({name: name for name in self.nodes}, glob)
+
+
+def _matching(named: Mapping[str, T], glob: str) -> list[T]:
+    found = [value for name, value in named.items() if fnmatchcase(name, glob)]
+    if not found:
+        raise LookupError(f"nothing is called {glob}; there are {', '.join(sorted(named))}")
+    return found
+
+
+def needs() -> str:
+    """Why nothing can be injected here; empty if everything can."""
+    if os.geteuid() != 0:
+        return "disturbing a cluster needs root"
+    missing = cgroups.missing(("cpu", "memory"))
+    if missing or io_limits.cgroup_version() != 1:
+        return "disturbing a cluster needs cgroups of version 1 for cpu, memory and blkio"
+    return ""
+
+
+def stop(target: Target, daemons: str) -> Iterator[None]:
+    pids = target.pids(daemons)
+    try:
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
+        yield
+    finally:
+        for pid in pids:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
+
+
+def jcmd(
+    target: Target, daemons: str, command: str, times: int = 10**6, every_s: float = 0.0
+) -> Iterator[None]:
+    """Sends the command to each JVM, one after the other, again and again."""
+    pids = target.pids(daemons)
+
+    def act(over: threading.Event) -> None:
+        for _ in range(times):
+            for pid in pids:
+                send(pid, command)
+            if over.wait(every_s):
+                return
+
+    with _meanwhile(act):
+        yield
+
+
+def burn(target: Target, processes: int) -> Iterator[None]:
+    with _programs([("-c", _BURN)] * processes):
+        yield
+
+
+def sync_writes(target: Target, threads: int) -> Iterator[None]:
+    """4 KiB at a time, each on the disk before the next."""
+    with _writers(target, threads, 4096, os.O_DSYNC):
+        yield
+
+
+def bulk_writes(target: Target, threads: int) -> Iterator[None]:
+    """1 MiB at a time, to files of 64 MiB that are written again and again."""
+    with _writers(target, threads, MIB, os.O_DSYNC):
+        yield
+
+
+def quota(target: Target, nodes: str, cores: float) -> Iterator[None]:
+    with ExitStack() as undo:
+        for node in target.matching(nodes):
+            group = cgroups.controller("cpu", target.groups[node])
+            period_us = int((group / "cpu.cfs_period_us").read_text())
+            file = group / "cpu.cfs_quota_us"
+            undo.enter_context(_written(file, str(int(period_us * cores))))
+        yield
+
+
+def slow_disk(target: Target, nodes: str, **limits: int) -> Iterator[None]:
+    """`limits`: write_iops, write_bytes and read_bytes, each per second."""
+    number = Path(target.disk).stat().st_dev
+    device = f"{os.major(number)}:{os.minor(number)}"
+    with ExitStack() as undo:
+        for node in target.matching(nodes):
+            group = cgroups.controller("blkio", target.groups[node])
+            for name, value in limits.items():
+                file = group / f"blkio.throttle.{_IO_FILES[name]}_device"
+                undo.enter_context(_written(file, f"{device} {value}", f"{device} 0"))
+        yield
+
+
+def squeeze(target: Target, nodes: str, free_mib: int) -> Iterator[None]:
+    """Lets the node have the memory that its programs hold, and `free_mib` for page cache and growth.
+    Programs that need more wait for it, and are not killed."""
+    with ExitStack() as undo:
+        for node in target.matching(nodes):
+            group = cgroups.controller("memory", target.groups[node])
+            file = group / "memory.limit_in_bytes"
+            undo.callback(file.write_text, file.read_text().strip())
+            undo.enter_context(_written(group / "memory.oom_control", "1", "0"))
+            _lower(group, file, free_mib)
+        yield
+
+
+def _lower(group: Path, file: Path, free_mib: int) -> None:
+    counted = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
+    held_mib = int(counted["rss"]) // MIB
+    for more_mib in range(free_mib, 512, 16):
+        with suppress(OSError):  # EBUSY: the kernel cannot free as much
+            file.write_text(str((held_mib + more_mib) * MIB))
+            return
+
+
+def rate(target: Target, nodes: str, kbit_s: int) -> Iterator[None]:
+    """Limits what the node sends. Its queue holds a fifth of a second and drops the rest."""
+    with ExitStack() as undo:
+        for node in target.matching(nodes):
+            inside = ("nsenter", "--target", str(target.nodes[node]), "--net", "--")
+            device = _device(inside)
+            words = ("tc", "qdisc", "replace", "dev", device, "root", "tbf", "rate",
+                     f"{kbit_s}kbit", "burst", "16kb", "latency", "200ms")  # fmt: skip
+            _run(*inside, *words)
+            undo.callback(_run, *inside, "tc", "qdisc", "del", "dev", device, "root")
+        yield
+
+
+def loss(target: Target, nodes: str, percent: int) -> Iterator[None]:
+    """Drops packets to the node at random."""
+    rules = f"""\
+table inet causes {{
+  chain lost {{
+    type filter hook input priority 0
+    iif != lo numgen random mod 100 < {percent} drop
+  }}
+}}
+"""
+    with ExitStack() as undo:
+        for node in target.matching(nodes):
+            inside = ("nsenter", "--target", str(target.nodes[node]), "--net", "--")
+            _run(*inside, "nft", rules)
+            undo.callback(_run, *inside, "nft", "delete", "table", "inet", "causes")
+        yield
+
+
+INJECTIONS: Mapping[str, Callable[..., AbstractContextManager[None]]] = {
+    one.__name__: contextmanager(one)
+    for one in (stop, jcmd, burn, sync_writes, bulk_writes, quota, slow_disk, squeeze, rate, loss)
+}
+
+
+@contextmanager
+def _written(file: Path, text: str, before: str | None = None) -> Iterator[None]:
+    """The file says `text`; afterwards `before`, or what it said."""
+    former = file.read_text().strip() if before is None else before
+    file.write_text(text)
+    try:
+        yield
+    finally:
+        with suppress(FileNotFoundError):  # its container is gone
+            file.write_text(former)
+
+
+@contextmanager
+def _meanwhile(act: Callable[[threading.Event], None]) -> Iterator[None]:
+    over = threading.Event()
+    with ThreadPoolExecutor(1) as pool:
+        acting = pool.submit(act, over)
+        try:
+            yield
+        finally:
+            over.set()
+            acting.result()  # a failure is the injection's
+
+
+@contextmanager
+def _programs(commands: list[tuple[str, ...]]) -> Iterator[None]:
+    """Python programs that are not the study's, and end with this one."""
+    mortal = ("setpriv", "--pdeathsig", "KILL", "--", sys.executable)
+    environment = {"PATH": os.environ["PATH"]}
+    started = [subprocess.Popen([*mortal, *words], env=environment) for words in commands]
+    try:
+        yield
+    finally:
+        for one in started:
+            one.kill()
+            one.wait()
+
+
+@contextmanager
+def _writers(target: Target, threads: int, size: int, flags: int) -> Iterator[None]:
+    files = [Path(target.disk) / f"causes-{os.getpid()}-{number}" for number in range(threads)]
+    try:
+        with _programs([("-c", _WRITE, str(file), str(size), str(flags)) for file in files]):
+            yield
+    finally:
+        for file in files:
+            file.unlink(missing_ok=True)
+
+
+def _device(inside: tuple[str, ...]) -> str:
+    """The interface of a container, which has one beside loopback."""
+    links = json.loads(_run(*inside, "ip", "-json", "link", "show"))
+    (name,) = (link["ifname"] for link in links if "LOOPBACK" not in link["flags"])
+    return str(name)
+
+
+def _run(*argv: str) -> str:
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise OSError(f"{' '.join(argv)}: {done.stderr.strip()[:300]}")
+    return done.stdout

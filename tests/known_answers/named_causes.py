@@ -1,0 +1,54 @@
+"""Are causes named that were injected into trials of a cluster? The library of tests/causes, in parts."""
+
+from __future__ import annotations
+
+import tempfile
+from functools import partial
+from pathlib import Path
+
+from tests.causes.__main__ import analyse, run_parts
+from tests.causes.disturbance import disturbances
+from tests.causes.score import AMONG, FALSE, FIRST, NAMED, Score, read_trials, score
+from tests.known_answers.answer import Answer, KnownAnswer
+
+PARTS = 3
+"""Of the disturbances of HBase: each takes less than 20 minutes."""
+QUIET = 5
+"""Quiet trials of each part: as many as the rules of lasting causes need."""
+
+
+def named(part: int) -> list[Answer]:
+    """Of HBase's disturbances every PARTS-th, from `part` on; those of TestDFSIO for PARTS itself."""
+    known = disturbances()
+    of_hbase = [one for one in known.values() if one.workload == "hbase"]
+    rest = [one for one in known.values() if one.workload != "hbase"]
+    chosen = rest if part == PARTS else of_hbase[part::PARTS]
+    with tempfile.TemporaryDirectory(prefix="causes-", dir="/var/tmp") as folder:
+        runs = run_parts(chosen, 1, QUIET, Path(folder))
+        analyse(runs)
+        return answers(score([trial for run in runs for trial in read_trials(run)], known))
+
+
+def answers(result: Score) -> list[Answer]:
+    false, allowed = len(result.false_names), FALSE * max(result.quiet, 1 / FALSE)
+    return [
+        Answer("the cause is named first", f"at least {FIRST:.0%}",
+               f"{result.first:.0%} of {result.trials}", result.first >= FIRST),
+        Answer(f"it is among the first {NAMED}", f"at least {AMONG:.0%}",
+               f"{result.among:.0%} of {result.trials}", result.among >= AMONG),
+        Answer("names in quiet trials", f"at most {allowed:.0f}",
+               f"{false} in {result.quiet}", false <= allowed),
+        Answer("trials that did not complete", "0",
+               str(len(result.incomplete)), not result.incomplete),
+    ]  # fmt: skip
+
+
+KNOWN = tuple(
+    KnownAnswer(
+        f"causes-{'hdfs' if part == PARTS else part + 1}",
+        f"Are injected causes named? {'TestDFSIO' if part == PARTS else 'HBase'}",
+        partial(named, part),
+        quick=False,
+    )
+    for part in range(PARTS + 1)
+)
