@@ -25,6 +25,7 @@ from density_study.analysis.comparison.causes import (
     declared_differences,
 )
 from density_study.analysis.comparison.change_points import ChangePoint, change_points
+from density_study.analysis.comparison.machines import machine_speeds
 from density_study.analysis.comparison.numbers import (
     Key,
     Number,
@@ -59,6 +60,12 @@ class Change(Frozen):
         None,
         description="p of: the change is within the tolerance; a regression needs at most 0.05",
     )
+    computing: float | None = Field(
+        None,
+        description="speed of the machines themselves, by the canary's computation around the same trials: "
+        "newest run over the baseline; null: not measured in all of them",
+    )
+    memory: float | None = Field(None, description="the same, by the canary's copies in memory")
     names: float | None = Field(
         None, description="the smallest change for the worse that would be called a regression"
     )
@@ -151,7 +158,12 @@ def compare(
         baseline=tuple(name_of(summary, after.study) for summary in before),
         run=after.run,
         tolerance=tolerance,
-        changes=tuple(_change(one, judged[one.id], tolerance) for one in every_number),
+        changes=tuple(
+            _change(one, judged[one.id], tolerance).model_copy(
+                update=machine_speeds([side[one.key] for side in sides[:-1]], one.entry)
+            )
+            for one in every_number
+        ),
         not_compared=tuple(_not_compared(key, apart[key]) for key in every if key not in shared),
         declared_differences=declared_differences(before[-1], after),
         candidate_causes=candidate_causes(before[-1], after),

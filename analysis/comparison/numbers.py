@@ -40,6 +40,10 @@ class Number:
     def id(self) -> str:
         return f"{self.family}-{self.entry.test_case}-{self.entry.topology}"
 
+    @property
+    def key(self) -> Key:
+        return self.entry.test_case, self.entry.topology
+
 
 def numbers(
     key: Key, earlier: Sequence[Summary], after: Summary, acknowledged: Acknowledged

@@ -23,8 +23,9 @@ from density_study.cluster.state import atomic
 from density_study.workloads.study.metrics import main_rates
 
 SIDES = ("A", "B")
-HEADER = ("Test case", "Variant", "Measure", "A", "B", "B over A", "p, adjusted", "Outcome")
-NUMERIC = HEADER[3:7]
+HEADER = ("Test case", "Variant", "Measure", "A", "B", "B over A", "p, adjusted", "Machine, B over A",
+          "Outcome")  # fmt: skip
+NUMERIC = HEADER[3:8]
 
 
 @dataclass(frozen=True)
@@ -127,8 +128,9 @@ def _number(metric: Metric | None) -> str:
     return quantity(metric.value, metric.unit) + (f" ({ends})" if ends else "")
 
 
-def _change(change: Change) -> tuple[str, str, str]:
+def _change(change: Change) -> tuple[str, str, str, str]:
     found = change.finding
     ends = interval(found.low, found.high, "")
     effect = ratio(found.effect) + (f" ({ends})" if ends else "")
-    return effect, "none" if found.p_adjusted is None else f"{found.p_adjusted:.2g}", change.outcome
+    p = "none" if found.p_adjusted is None else f"{found.p_adjusted:.2g}"
+    return effect, p, ratio(change.computing), change.outcome

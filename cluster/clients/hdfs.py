@@ -31,10 +31,12 @@ class FileStatus:
 
 @dataclass(frozen=True)
 class Block:
-    """A block of a file, and the addresses of the DataNodes that have a replica of it."""
+    """A block of a file, the addresses (IP and port) of the DataNodes that have a replica of it, and the
+    addresses of their nodes, as the topology has them."""
 
     size_bytes: int
     datanodes: tuple[str, ...]
+    nodes: tuple[str, ...] = ()
 
 
 class Hdfs:
@@ -86,7 +88,7 @@ class Hdfs:
         )
         answer.raise_for_status()
         found = answer.json()["BlockLocations"]["BlockLocation"]
-        return [Block(one["length"], tuple(one["names"])) for one in found]
+        return [Block(one["length"], tuple(one["names"]), tuple(one["hosts"])) for one in found]
 
     def enable_erasure_coding(self, policy: str) -> None:
         """Allow files to use the erasure coding `policy`, one of HDFS's own. OSError if HDFS refuses."""

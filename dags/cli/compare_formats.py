@@ -11,7 +11,17 @@ from density_study.analysis.report.formats import escaped
 from density_study.dags.stages.comparison import format_change
 
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_HEADER = ("Outcome", "Test case", "Topology", "Measure", "Ratio", "95 % interval", "p")
+_HEADER = (
+    "Outcome",
+    "Test case",
+    "Topology",
+    "Measure",
+    "Ratio",
+    "95 % interval",
+    "p",
+    "Machine",
+    "Memory",
+)
 
 
 def as_junit(compared: RunComparison) -> str:
@@ -95,4 +105,5 @@ def _row(change: Change) -> tuple[str, ...]:
         "" if found.effect is None else f"{found.effect:.2f}x",
         f"{found.low:.2f} to {found.high:.2f}" if known else found.why,
         "" if found.p_adjusted is None else f"{found.p_adjusted:.2g}",
+        *("" if one is None else f"{one:.2f}x" for one in (change.computing, change.memory)),
     )

@@ -136,16 +136,25 @@ def acknowledge(root: Path, compared: RunComparison, reason: str) -> Path:
 
 
 def format_change(change: Change) -> str:
-    """'YCSB data load, v1-flash: throughput 0.91x (0.88 to 0.94, p = 0.001)'."""
+    """'YCSB data load, v1-flash: throughput 0.91x (0.88 to 0.94, p = 0.001); machine 0.93x, its memory
+    0.95x'."""
     found = change.finding
     subject = f"{found.subject}, {found.among}: {found.measure}"
     if found.effect is None:
         return f"{subject}: {found.why}"
+    machine = _machine(change)
     if found.low is None or found.high is None:
-        return f"{subject} {found.effect:.2f}x ({found.why})"
+        return f"{subject} {found.effect:.2f}x ({found.why}){machine}"
     interval = f"{found.low:.2f} to {found.high:.2f}"
     together = f"; mean of {change.together} runs" if change.together > 1 else ""
     certainty = f" ({interval}, p = {found.p_adjusted:.2g}{together})"
     if found.p_adjusted is None:
         certainty = ""
-    return f"{subject} {found.effect:.2f}x{certainty}"
+    return f"{subject} {found.effect:.2f}x{certainty}{machine}"
+
+
+def _machine(change: Change) -> str:
+    """How fast the machines themselves were, newest over earlier; nothing where no canary tells."""
+    if change.computing is None or change.memory is None:
+        return ""
+    return f"; machine {change.computing:.2f}x, its memory {change.memory:.2f}x"

@@ -14,10 +14,12 @@ from pyspark.sql import SparkSession
 from density_study.jobs.facts.of_trials import FACTS, facts_of_trials
 from density_study.jobs.spark.run_tables import describe
 from density_study.workloads import tables
+from density_study.workloads.monitors.facts.canary import apart
 from density_study.workloads.tables import Table
 from density_study.workloads.tables.storage import file_sizes
 from density_study.workloads.tables.store import (
     dataset,
+    read_arrow,
     require,
     table_path,
     write_arrow,
@@ -50,7 +52,11 @@ def write_facts(session: Session, run_root: Path) -> None:
     found = {table: pa.concat_tables(part[table] for part in parts) for table in FACTS}
     checks = found.pop(tables.CHECKS).to_pylist()
     spreads = access_spreads(trials, _per_stream(found[tables.METRICS]))
-    rows = [{**row, "access_spread": spreads.get(row["trial"])} for row in checks]
+    machines = apart(read_arrow(run_root, tables.MACHINE_SPEED).to_pylist())
+    rows = [
+        {**row, **machines.get(row["trial"], {}), "access_spread": spreads.get(row["trial"])}
+        for row in checks
+    ]
     write_rows(run_root, tables.CHECKS, rows)
     for table, whole in found.items():
         write_arrow(run_root, table, whole)

@@ -18,6 +18,7 @@ from density_study.workloads.base.rows import (
     window_s,
 )
 from density_study.workloads.monitors.facts import monitor_checks, utilization_metrics
+from density_study.workloads.monitors.facts.canary import OF_OTHER_TRIALS, canary_metrics
 from density_study.workloads.rows.facts import computed_metrics, facts_of, own_rate
 from density_study.workloads.rows.raw.file_kinds import SAMPLES, is_result
 from density_study.workloads.tables import CHECKS
@@ -29,7 +30,11 @@ _OF_TRIAL = ("workload", "imported", "accepted", "existing", "others_requests_s"
              "regionservers_gone", "monitored", "tier", "tiers_in_use", "foreign_tiers", "reads_tier",
              "network", "network_broken", "network_seen", "state", *WARMTH, "busiest_server")  # fmt: skip
 _UNKNOWN: Row = {
-    **{name: None for name in CHECKS.column_names if name not in ("trial", "access_spread")},
+    **{
+        name: None
+        for name in CHECKS.column_names
+        if name not in ("trial", "access_spread", *OF_OTHER_TRIALS)
+    },
     **dict.fromkeys(
         ("must_be_cold", "closed_loop", "started_together", "faulted", "has_target"), False
     ),
@@ -37,7 +42,8 @@ _UNKNOWN: Row = {
 
 
 def trial_facts(rows: Rows) -> Facts:
-    """All metrics of the trial, and its row of `checks` without `access_spread`, which needs other trials.
+    """All metrics of the trial, and its row of `checks` without `access_spread` and OF_OTHER_TRIALS, which
+    need other trials.
 
     Facts only: `analysis/validity/rules.toml` says which values are acceptable. An unknown fact is None, and
     never counts as acceptable.
@@ -46,6 +52,7 @@ def trial_facts(rows: Rows) -> Facts:
     added = (row for one in computed_metrics() if one.compute for row in one.compute(rows))
     metrics = [
         *utilization_metrics(rows),
+        *canary_metrics(rows),
         *of_workload.metrics,
         *_block_caches(rows.trial),
         *added,

@@ -43,6 +43,7 @@ FROM_FILES: tuple[Table, ...] = (
     tables.HOST_DISK_SERIES,
     tables.DEVICE_SERIES,
     tables.DEVICE_EVENTS,
+    tables.MACHINE_SPEED,
     tables.TRIAL_CPU_SERIES,
     tables.LATENCY_PERCENTILES,
     tables.OPERATION_SECONDS,

@@ -9,6 +9,7 @@ import typer
 
 from tests.known_answers import (
     blocks,
+    canary,
     change_points,
     client_doubling,
     coverage,
@@ -33,6 +34,7 @@ _MODULES = (
     blocks,
     recovery,
     client_doubling,
+    canary,
     report_errors,
     rehearsed,
     named_causes,

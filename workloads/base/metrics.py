@@ -45,6 +45,15 @@ METRICS = (
         "of a container: time for which its quota stopped it, percent of the host's cores",
         shown="elsewhere",
     ),
+    MetricKind(
+        "canary_compute", "us", "fixed computation",
+        "time of the canary's computation around the trial: how fast the machine itself was",
+        better="lower", shown="list",
+    ),
+    MetricKind(
+        "canary_memory", "us", "fixed copy in memory",
+        "time of the canary's copy of 1 MiB around the trial", better="lower", shown="list",
+    ),
     MetricKind("disk_read", "MiB/s", "disk read", "read from devices", shown="list"),
     MetricKind("disk_write", "MiB/s", "disk written", "written to devices", shown="list"),
     MetricKind(

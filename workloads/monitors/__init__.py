@@ -36,10 +36,14 @@ class MonitorCommand(Protocol):
 
 # Monitors by their names in studies, records and file names (`<host>.<kind>.csv`).
 MONITORS: Mapping[str, MonitorCommand] = MappingProxyType(
-    {"dool": dool_command, "nodecpu": nodecpu_command}
+    {
+        "dool": dool_command,
+        "nodecpu": nodecpu_command,
+        "canary": partial(device_command, device="canary"),
+    }
 )
 # Telemetry devices by their names in `monitor.also`, each off by default: see devices.toml and gc.py.
-DEVICES = (*devices(), "gc", "profile")
+DEVICES = (*(name for name in devices() if name not in MONITORS), "gc", "profile")
 
 
 def with_devices(
@@ -49,7 +53,11 @@ def with_devices(
 ) -> Mapping[str, MonitorCommand]:
     """The default monitors and these devices. daemons: those of each machine, with their HTTP address.
     profiler: its path on each machine."""
-    sampled = {name: partial(device_command, device=name, daemons=daemons) for name in devices()}
+    sampled = {
+        name: partial(device_command, device=name, daemons=daemons)
+        for name in DEVICES
+        if name in devices()
+    }
     known: Mapping[str, MonitorCommand] = {
         **sampled,
         "gc": gc_command,

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from density_study.workloads.monitors import canary
 from density_study.workloads.monitors.devices import HOST, devices, header, title
 from density_study.workloads.monitors.jmx import JmxPoller
 from density_study.workloads.monitors.nodecpu_sampler import until_next
@@ -65,12 +66,15 @@ def _cell(value: float | None) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Counters of a telemetry device.")
-    parser.add_argument("--device", required=True, choices=sorted((*READERS, JMX)))
+    parser.add_argument("--device", required=True, choices=sorted(devices()))
     parser.add_argument("--host", required=True)
     parser.add_argument("--period", required=True, type=float, metavar="SECONDS")
     parser.add_argument("--output", required=True, type=Path)
     parser.add_argument("--daemon", action="append", default=[], metavar="NAME=ADDRESS")
     arguments = parser.parse_args()
+    if arguments.device == canary.NAME:
+        canary.run(arguments.host, arguments.period, arguments.output)
+        return
     daemons = dict(daemon.split("=", 1) for daemon in arguments.daemon)
     run(arguments.device, arguments.host, arguments.period, arguments.output, daemons)
 

@@ -77,9 +77,9 @@ class DataSet:
         """The folder of the files."""
         return f"{self.base}/io_data"
 
-    def blocks(self) -> list[list[Block]]:
-        """Of each file, in the order of their names."""
-        return [self._hdfs.blocks(status.path) for status in self._files()]
+    def blocks(self) -> dict[str, list[Block]]:
+        """Of each file, by its name, in the order of their names."""
+        return {Path(one.path).name: self._hdfs.blocks(one.path) for one in self._files()}
 
     def _files(self) -> list[FileStatus]:
         return self._hdfs.statuses(self.folder)

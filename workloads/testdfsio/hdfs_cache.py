@@ -71,7 +71,7 @@ def fitting(files: Sequence[Sequence[Block]], size_mib: int) -> Fitting:
 def fill(context: TrialContext, data: DataSet, whole: bool) -> Reading:
     """Have the files cached, all of them where `whole`; what the DataNodes say then. StudyError if they
     cannot be."""
-    topology, files = context.cluster.built, data.blocks()
+    topology, files = context.cluster.built, list(data.blocks().values())
     size_mib = topology.variant.configuration.hdfs_cache_mib
     for name, one in read_datanodes(context.cluster).items():
         if one["capacity_bytes"] < size_mib * MIB:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,16 @@ from density_study.cluster.clients.write_out import WritingOut, begin_write_out,
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.transport import Command, Transport
 from density_study.workloads.base.client_run import require_success, run_client
+from density_study.workloads.base.parsing import ParseError
 from density_study.workloads.base.values import ClientRun, ColdProof
 from density_study.workloads.base.workload import Collected, Prepared, TrialContext
 from density_study.workloads.testdfsio.data import DataSet, storage_faults
-from density_study.workloads.testdfsio.distance import bytes_by_distance, read_sent
+from density_study.workloads.testdfsio.distance import (
+    Nearest,
+    bytes_by_distance,
+    nearest_replicas,
+    read_sent,
+)
 from density_study.workloads.testdfsio.faults import faults_of
 from density_study.workloads.testdfsio.hdfs_cache import (
     cache_use,
@@ -27,6 +34,7 @@ from density_study.workloads.testdfsio.hdfs_cache import (
 )
 from density_study.workloads.testdfsio.job import distinct_bytes, job_arguments
 from density_study.workloads.testdfsio.modes import POSITIONED, READS, WRITES
+from density_study.workloads.testdfsio.output.history import parse_history
 from density_study.workloads.testdfsio.test_case import DEFAULT_READ_BYTES, DfsioTestCase
 
 NAME = "testdfsio"
@@ -94,12 +102,14 @@ class DfsioWorkload:
             job = Path(history).name.partition("-")[0]  # followed by user, name, times, counts
             hdfs.fetch(history, raw / "history" / f"{job}.jhist")
         stored = data.stored()
-        data.delete_if_changed()
+        nearest = partial(_nearest, context, data, raw / "history")
         asked = distinct_bytes(test_case, stored.bytes) if test_case.mode in READS else None
         state: dict[str, Any] = {"io": spent, "stored": asdict(stored), **self._unwritten()}
         if asked is not None and prepared.state is not None:
             at_start = prepared.state[SENT]
-            state[SENT] = bytes_by_distance(context.cluster.topology, at_start, sent, asked)
+            topology = context.cluster.topology
+            state[SENT] = bytes_by_distance(topology, at_start, sent, asked, nearest)
+        data.delete_if_changed()
         caches, before = None, (prepared.state or {}).get(CACHED)
         if before and asked is not None:
             topology = context.cluster.built
@@ -148,6 +158,17 @@ class DfsioWorkload:
         command = _command(context, write, PREPARE, data.base, "logs")
         run = run_client(context, command, write.limit_s, folder="logs")
         require_success(context, run, "writing the input files")
+
+
+def _nearest(context: TrialContext, data: DataSet, histories: Path) -> Nearest | None:
+    """Where the replicas of the job's files lie from its maps; None if it is not known."""
+    try:
+        files = data.blocks()
+        parsed = [parse_history(one.read_bytes(), one.name) for one in histories.glob("*.jhist")]
+    except (OSError, LookupError, ParseError):
+        return None
+    maps = [attempt for one in parsed for job in one.rows for attempt in job.maps]
+    return nearest_replicas(context.cluster.topology, maps, files)
 
 
 def _machines(context: TrialContext) -> tuple[Cluster, Transport, Path, float]:

@@ -39,6 +39,7 @@ SOUND: dict[str, Any] = {
     "result_lines_quarantined": 0,
     "sample_lines_quarantined": 0, "rate_error": 0.0, "histogram_error": 0.0,
     "rates_unknown": 0, "numbers_out_of_range": 0, "access_spread": 0.05,
+    "machine_apart": 0.01, "machine_time": 1.03, "machine_where": "computation on h1",
     "closed_loop": True, "little_error": 0.004, "started_together": True, "client_late_s": 0.02,
     "clients_overlap": 0.99, "client_lag": 0.97, "clients_cpu_share": 0.3,
 }  # fmt: skip

@@ -13,9 +13,11 @@ import numpy as np
 import pyarrow as pa
 
 from density_study.workloads import tables
+from density_study.workloads.monitors.canary import NAME as CANARY
 from density_study.workloads.monitors.devices import DeviceMetric, devices
 from density_study.workloads.rows.arrays.arrow_tables import Array
 from density_study.workloads.rows.arrays.spans import by_second
+from density_study.workloads.rows.monitors.canary_aggregates import speed_rows
 from density_study.workloads.rows.monitors.sampling_rounds import sampling_rounds
 from density_study.workloads.rows.raw.trial_context import Subject
 from density_study.workloads.tables import Table
@@ -25,7 +27,7 @@ from density_study.workloads.tables.arrow import arrow_schema
 def device_tables(
     samples: pa.Table, subjects: Sequence[Subject]
 ) -> Iterator[tuple[Table, pa.Table]]:
-    """Rows of `monitor_rounds`, `device_series` and `device_events`.
+    """Rows of `monitor_rounds`, `device_series`, `device_events` and, of the canary, `machine_speed`.
 
     samples: `device_samples` of complete files, concatenated in the order of `subjects`.
     """
@@ -47,6 +49,9 @@ def device_tables(
             ):
                 found = [row for source in sources for row in of_source(about, source, subject)]
                 yield table, _table(table, found)
+            if subject.kind == CANARY:
+                found = list(speed_rows(rows, subject))
+                yield tables.MACHINE_SPEED, _table(tables.MACHINE_SPEED, found)
 
 
 class _Source:

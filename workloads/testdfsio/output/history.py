@@ -36,7 +36,8 @@ _KNOWN_AND_UNUSED = frozenset(
 class Attempt:
     """One attempt of a task. `finish_epoch_ms`, `status` and `host` are None if its end is not recorded.
 
-    status: SUCCEEDED, FAILED or KILLED. host: of the NodeManager, as YARN names it.
+    status: SUCCEEDED, FAILED or KILLED. host: of the NodeManager, as YARN names it. said: the attempt's last
+    words; TestDFSIO's maps name their file.
     """
 
     attempt_id: str
@@ -46,6 +47,7 @@ class Attempt:
     finish_epoch_ms: int | None = None
     status: str | None = None
     host: str | None = None
+    said: str = ""
 
 
 @dataclass(frozen=True)
@@ -205,7 +207,8 @@ class _Draft:
         if finish < started.start_epoch_ms:
             raise RejectedError(f"{started.attempt_id} ends before it starts")
         host = _text(body, "hostname")
-        ended = replace(started, finish_epoch_ms=finish, status=status, host=host)
+        said = str(body.get("state") or "")
+        ended = replace(started, finish_epoch_ms=finish, status=status, host=host, said=said)
         self._attempts[started.attempt_id] = ended
 
     def history(self, damaged: tuple[str, ...]) -> JobHistory:

@@ -1,0 +1,89 @@
+"""The canary: a fixed piece of work, timed. It tells how fast the machine itself is.
+
+A hidden neighbour of a virtual machine, a lower clock frequency or a throttled CPU slow down every program,
+and no counter of the guest shows it. The same work then takes longer.
+
+Around the trial, while the cluster rests, blocks of rounds follow each other without a pause: longer than a
+scheduler's time slice, so that a stolen core is seen, too. Within the trial it is one round a period, for the
+chart: there the trial's own load slows it down.
+
+One for each host and guest. It is not pinned: the kernel gives it an idle core, as it does a daemon's
+thread. On a fixed core it would disturb the node that has this core, in some variants another one than in
+others.
+
+Its file is that of a device (`workloads.monitors.devices`), and its program `device_sampler`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from density_study.workloads.monitors.devices import HOST, devices, header, title
+from density_study.workloads.monitors.nodecpu_sampler import until_next
+
+NAME = "canary"
+ITERATIONS = 2000
+"""Of a key derivation: about half a millisecond in registers and the first cache."""
+BUFFER_BYTES, PART_BYTES = 32 * 2**20, 2**20
+"""Each round copies the next part of a buffer, which other programs have driven out of the caches."""
+ROUNDS = 8
+"""Of a block: several milliseconds."""
+BLOCKS, REST_S = 5, 0.02
+"""Of a burst, and between them."""
+START_S = 0.2
+"""In which the other monitors of the machine start."""
+_WORDS = b"density-study-01"
+_STOP = frozenset({signal.SIGTERM, signal.SIGINT})
+
+
+class Canary:
+    """The work and its buffers."""
+
+    def __init__(self) -> None:
+        self._buffer = memoryview(bytearray(b"\1") * BUFFER_BYTES)
+        self._copy = bytearray(PART_BYTES)
+        self._at = 0
+        self.times_us(1)  # loads the library
+
+    def times_us(self, rounds: int) -> tuple[float, float]:
+        """Mean time of the computation, and of the copy, over so many rounds, one after the other."""
+        compute_ns = memory_ns = 0
+        for _ in range(rounds):
+            begun_ns = time.perf_counter_ns()
+            hashlib.pbkdf2_hmac("sha256", _WORDS, _WORDS, ITERATIONS)
+            between_ns = time.perf_counter_ns()
+            self._copy[:] = self._buffer[self._at : self._at + PART_BYTES]
+            memory_ns += time.perf_counter_ns() - between_ns
+            compute_ns += between_ns - begun_ns
+            self._at = (self._at + PART_BYTES) % BUFFER_BYTES
+        return compute_ns / rounds / 1e3, memory_ns / rounds / 1e3
+
+
+def run(host: str, period_s: float, output: Path) -> None:
+    """Sample until TERM or INT. A reader sees a burst at once: the trial begins after the first."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, _STOP)
+    canary = Canary()
+    time.sleep(START_S)
+    with output.open("w", encoding="utf-8") as file:
+        file.write(f"{title(host, NAME)}\n{header(devices()[NAME].columns)}\n")
+        file.write("".join(_burst(canary)))
+        file.flush()
+        while signal.sigtimedwait(_STOP, until_next(period_s)) is None:
+            file.write(_row(canary, 1))
+            file.flush()
+        file.write("".join(_burst(canary)))
+
+
+def _burst(canary: Canary) -> Iterator[str]:
+    for _ in range(BLOCKS):
+        time.sleep(REST_S)
+        yield _row(canary, ROUNDS)
+
+
+def _row(canary: Canary, rounds: int) -> str:
+    compute_us, memory_us = canary.times_us(rounds)
+    return f"{time.time():.3f},{HOST},{compute_us:.3f},{memory_us:.3f}\n"

@@ -1,0 +1,51 @@
+"""What the canary tells: how fast the machines themselves were around a trial, and whether that was another
+speed than around the run's other trials."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from math import exp, log
+from statistics import median
+
+from density_study.workloads.base.rows import Row, Rows, metric
+
+MOST_ERRORS = 4.0
+"""Standard errors of a trial's own time that count as its noise: t with 9 degrees of freedom, at 0.3 %."""
+_LEAST_BLOCKS, _LEAST_TRIALS = 6, 3
+OF_OTHER_TRIALS = ("machine_apart", "machine_time", "machine_where")
+"""Columns of `checks` that need the run's other trials."""
+
+
+def canary_metrics(rows: Rows) -> Iterator[Row]:
+    """canary_compute and canary_memory of each machine: microseconds of the fixed work around the trial."""
+    for row in rows.of("machine_speed"):
+        yield metric(f"canary_{row['work']}", "us", row["around_us"], scope=f"host:{row['host']}")
+
+
+def apart(speeds: Iterable[Row]) -> Mapping[str, Row]:
+    """OF_OTHER_TRIALS of each trial, of the machine and work that was furthest from its median over all
+    trials; all None with too few. speeds: rows of `machine_speed` of the run.
+
+    machine_time: time of the fixed work over that median. machine_apart: how much of it, as a share, is more
+    than the noise of the trial's own blocks.
+    """
+    alike: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    trials: dict[str, Row] = {}
+    for row in speeds:
+        trials[row["trial"]] = dict.fromkeys(OF_OTHER_TRIALS)
+        if row["around_us"] is not None and row["blocks"] >= _LEAST_BLOCKS:
+            alike[row["host"], row["work"]].append(row)
+    for (host, work), rows in alike.items():
+        if len(rows) < _LEAST_TRIALS:
+            continue
+        usual = median(log(row["around_us"]) for row in rows)
+        for row in rows:
+            change = log(row["around_us"]) - usual
+            beyond = max(0.0, abs(change) - MOST_ERRORS * row["around_error"])
+            worst = trials[row["trial"]]
+            if worst["machine_apart"] is None or exp(beyond) - 1 > worst["machine_apart"]:
+                what = "computation" if work == "compute" else "copies in memory"
+                found = exp(beyond) - 1, exp(change), f"{what} on {host}"
+                worst.update(zip(OF_OTHER_TRIALS, found, strict=True))
+    return trials
