@@ -19,7 +19,6 @@ from density_study.analysis.findings.control import (
     DENSITY,
     control_of,
     controlled,
-    more_daemons,
     more_servers,
 )
 from density_study.analysis.findings.factors import levels, obstacles_of, others, pairs, rules_of
@@ -90,15 +89,10 @@ def _attributed(
 ) -> Question:
     """What a density has more of than nodes is an obstacle if a control variant tells both apart, and else is
     declared."""
-    if factor.name != DENSITY:
-        return question
-    servers, declared = more_servers(*pair), more_daemons(*pair)
-    if servers and control_of(evidence, pair) is not None:
-        obstacles = (*question.obstacles, f"{servers[0]}; {ITS_CONTROL}")
-        return replace(
-            question, obstacles=obstacles, declared=(*question.declared, *declared[len(servers) :])
-        )
-    return replace(question, declared=(*question.declared, *declared))
+    more = more_servers(*pair) if factor.name == DENSITY else ()
+    if more and control_of(evidence, pair) is not None:
+        return replace(question, obstacles=(*question.obstacles, f"{more[0]}; {ITS_CONTROL}"))
+    return replace(question, declared=(*question.declared, *more))
 
 
 def by_control(evidence: Evidence) -> Iterator[Question]:
@@ -115,10 +109,7 @@ def by_control(evidence: Evidence) -> Iterator[Question]:
         obstacles = obstacles_of(density, evidence, pair)
         for one in of_pair(evidence, "density-control", pair, variants, rules_of(density)):
             both = (*obstacles, *one.obstacles)
-            declared = (*one.declared, *more_daemons(*pair))
-            yield replace(
-                one, among=control.disk_type, unit="build", obstacles=both, declared=declared
-            )
+            yield replace(one, among=control.disk_type, unit="build", obstacles=both)
 
 
 def isolation(evidence: Evidence) -> Iterator[Question]:

@@ -17,13 +17,12 @@ Its file is that of a device (`workloads.monitors.devices`), and its program `de
 from __future__ import annotations
 
 import hashlib
-import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from density_study.workloads.monitors.devices import HOST, devices, header, title
-from density_study.workloads.monitors.nodecpu_sampler import until_next
+from density_study.workloads.monitors.rounds import hold_stop, stopped_within, until_next
 
 NAME = "canary"
 ITERATIONS = 2000
@@ -32,12 +31,11 @@ BUFFER_BYTES, PART_BYTES = 32 * 2**20, 2**20
 """Each round copies the next part of a buffer, which other programs have driven out of the caches."""
 ROUNDS = 8
 """Of a block: several milliseconds."""
-BLOCKS, REST_S = 5, 0.02
+BLOCKS, REST_S = 20, 0.005
 """Of a burst, and between them."""
 START_S = 0.2
 """In which the other monitors of the machine start."""
 _WORDS = b"density-study-01"
-_STOP = frozenset({signal.SIGTERM, signal.SIGINT})
 
 
 class Canary:
@@ -65,14 +63,14 @@ class Canary:
 
 def run(host: str, period_s: float, output: Path) -> None:
     """Sample until TERM or INT. A reader sees a burst at once: the trial begins after the first."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, _STOP)
+    hold_stop()
     canary = Canary()
     time.sleep(START_S)
     with output.open("w", encoding="utf-8") as file:
         file.write(f"{title(host, NAME)}\n{header(devices()[NAME].columns)}\n")
         file.write("".join(_burst(canary)))
         file.flush()
-        while signal.sigtimedwait(_STOP, until_next(period_s)) is None:
+        while not stopped_within(until_next(period_s)):
             file.write(_row(canary, 1))
             file.flush()
         file.write("".join(_burst(canary)))

@@ -8,7 +8,6 @@ Standard library only. Ends on TERM or INT.
 from __future__ import annotations
 
 import argparse
-import signal
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -16,8 +15,8 @@ from pathlib import Path
 from density_study.workloads.monitors import canary
 from density_study.workloads.monitors.devices import HOST, devices, header, title
 from density_study.workloads.monitors.jmx import JmxPoller
-from density_study.workloads.monitors.nodecpu_sampler import until_next
 from density_study.workloads.monitors.proc_counters import disks, network, pressure, sockets
+from density_study.workloads.monitors.rounds import hold_stop, stopped_within, until_next
 
 Counters = Mapping[str, Mapping[str, float]]
 """By source, then by column."""
@@ -30,26 +29,25 @@ READERS: Mapping[str, Callable[[], Counters]] = {
 JMX = "jmx"
 # A daemon keeps its metrics for a second after it has computed them (decision 9): do not ask sooner.
 JMX_FRESH_S = 0.02
-_STOP = frozenset({signal.SIGTERM, signal.SIGINT})
 
 
 def run(device: str, host: str, period_s: float, output: Path, daemons: Mapping[str, str]) -> None:
     """Sample until TERM or INT at multiples of the period of the wall clock; daemons a period after their
     last answers. A late round leaves a gap."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, _STOP)
+    hold_stop()
     columns = devices()[device].columns
     asks = device == JMX
     read = JmxPoller(daemons, period_s).read if asks else READERS[device]
     with output.open("w", encoding="utf-8") as file:
         file.write(f"{title(host, device)}\n{header(columns)}\n")
-        stopped = None
-        while stopped is None:
+        stopped = False
+        while not stopped:
             epoch_s = time.time()
             # a round without a source is a sample, too: the machine has no such daemon, or disk
             file.write(rows(epoch_s, columns, read() or {HOST: {}}))
             file.flush()
             wait_s = period_s + JMX_FRESH_S if asks else until_next(period_s)
-            stopped = signal.sigtimedwait(_STOP, wait_s)
+            stopped = stopped_within(wait_s)
 
 
 def rows(epoch_s: float, columns: tuple[str, ...], counters: Counters) -> str:

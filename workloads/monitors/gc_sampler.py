@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
 import sys
 import time
 from collections.abc import Iterator
@@ -22,9 +21,8 @@ from typing import TextIO
 from density_study.cluster.state.tags import tagged
 from density_study.workloads.monitors.attach import jcmd
 from density_study.workloads.monitors.gc import DECORATIONS, title
-from density_study.workloads.monitors.nodecpu_sampler import until_next
+from density_study.workloads.monitors.rounds import hold_stop, stopped_within, until_next
 
-_STOP = frozenset({signal.SIGTERM, signal.SIGINT})
 _LOG_FLAG = "-Dstudy.log="
 WHAT = "gc=info,safepoint=info"
 
@@ -75,7 +73,7 @@ def jvms(tag: str) -> Iterator[JvmLog]:
 
 def run(host: str, period_s: float, output: Path, tag: str) -> None:
     """Collect until TERM or INT. OSError if a JVM cannot be told."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, _STOP)
+    hold_stop()
     logs = []
     with output.open("w", encoding="utf-8") as file:
         file.write(title(host) + "\n")
@@ -83,11 +81,11 @@ def run(host: str, period_s: float, output: Path, tag: str) -> None:
             for log in jvms(tag):
                 logs.append(log)
                 log.begin()
-            stopped = None
-            while stopped is None:
+            stopped = False
+            while not stopped:
                 _round(logs, file)
                 file.flush()
-                stopped = signal.sigtimedwait(_STOP, until_next(period_s))
+                stopped = stopped_within(until_next(period_s))
             _round(logs, file)
         finally:
             for log in logs:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -20,8 +19,8 @@ from typing import TextIO
 
 from density_study.workloads.monitors.cpu_account import CpuAccount, Reading, Ticks
 from density_study.workloads.monitors.nodecpu import HEADER, title
+from density_study.workloads.monitors.rounds import hold_stop, stopped_within, until_next
 
-_STOP = frozenset({signal.SIGTERM, signal.SIGINT})
 _SETTLED_S = 5.0  # a process of this age has called exec: its environment is final
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
@@ -124,19 +123,13 @@ def sample(processes: Processes, account: CpuAccount, file: TextIO) -> None:
 def run(host: str, period_s: float, output: Path, tag: str) -> None:
     """Sample until TERM or INT at multiples of the period of the wall clock, without drift. A late round
     leaves a gap and is not made up for."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, _STOP)
+    hold_stop()
     processes, account = Processes(tag), CpuAccount()
     with output.open("w", encoding="utf-8") as file:
         file.write(title(host, _TICKS_PER_S, os.cpu_count() or 1) + "\n" + HEADER + "\n")
         sample(processes, account, file)
-        while signal.sigtimedwait(_STOP, until_next(period_s)) is None:
+        while not stopped_within(until_next(period_s)):
             sample(processes, account, file)
-
-
-def until_next(period_s: float) -> float:
-    """Seconds to the next multiple of the period that is more than the clock's jitter away."""
-    seconds = period_s - time.time() % period_s
-    return seconds if seconds > period_s / 50 else seconds + period_s
 
 
 def main() -> None:

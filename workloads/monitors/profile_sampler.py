@@ -13,7 +13,6 @@ import base64
 import io
 import os
 import platform
-import signal
 import sys
 import time
 import zipfile
@@ -24,10 +23,9 @@ from density_study.workloads.monitors.attach import load_agent
 from density_study.workloads.monitors.device_sampler import rows
 from density_study.workloads.monitors.devices import HOST, header, title
 from density_study.workloads.monitors.gc_sampler import jvms
-from density_study.workloads.monitors.nodecpu_sampler import until_next
 from density_study.workloads.monitors.profile import EVENTS, recording_name
+from density_study.workloads.monitors.rounds import hold_stop, stopped_within, until_next
 
-_STOP = frozenset({signal.SIGTERM, signal.SIGINT})
 _ARCHITECTURES = {"x86_64": "x64", "aarch64": "arm64"}
 COLUMNS = ("profiled",)
 
@@ -53,7 +51,7 @@ def unpacked(library: Path) -> Path:
 
 def run(host: str, period_s: float, output: Path, tag: str, library: Path) -> None:
     """Record until TERM or INT. OSError if a JVM does not take the profiler."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, _STOP)
+    hold_stop()
     native = unpacked(library)
     begun: dict[str, int] = {}
     with output.open("w", encoding="utf-8") as file:
@@ -64,12 +62,12 @@ def run(host: str, period_s: float, output: Path, tag: str, library: Path) -> No
                     recording = output.with_name(recording_name(host, jvm.daemon))
                     load_agent(jvm.pid, native, f"start,{EVENTS},jfr,file={recording}")
                     begun[jvm.daemon] = jvm.pid
-            stopped = None
-            while stopped is None:
+            stopped = False
+            while not stopped:
                 counters = {daemon: {"profiled": 1.0} for daemon in begun} or {HOST: {}}
                 file.write(rows(time.time(), COLUMNS, counters))
                 file.flush()
-                stopped = signal.sigtimedwait(_STOP, until_next(period_s))
+                stopped = stopped_within(until_next(period_s))
         finally:
             for pid in begun.values():
                 with suppress(OSError):  # it may have been killed

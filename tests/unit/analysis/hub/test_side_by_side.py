@@ -32,7 +32,7 @@ def test_every_comparison_has_a_row_with_both_values_and_their_ratio() -> None:
     found = rows(render(both))
     assert len(found) == len(both.comparison.changes) == 6
     first, later = both.before.test_cases[0], both.after.test_cases[0]
-    label, variant, measure, a, b, over, p, outcome = found[0]
+    label, variant, measure, a, b, over, p, machine, outcome = found[0]
     assert (label, variant, measure) == (later.label, "1 worker per host, flash", "throughput")
     assert a.startswith(quantity(first.metrics[0].value, "ops/s"))
     assert b.startswith(quantity(later.metrics[0].value, "ops/s"))
@@ -42,6 +42,7 @@ def test_every_comparison_has_a_row_with_both_values_and_their_ratio() -> None:
         == f"×{change.finding.effect:.2f} ({change.finding.low:.3f} to {change.finding.high:.3f})"
     )
     assert float(p) < 0.05 and outcome == "regression"
+    assert machine == "not computed"  # no canary watched these runs
     assert found[1][2] == "READ p99, closed-loop"
 
 
