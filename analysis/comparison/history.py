@@ -15,7 +15,7 @@ from density_study.analysis.findings.variants import rate_points
 from density_study.analysis.summary.summary import FORMAT, Summary, TestCaseSummary
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.old_names import present
-from density_study.cluster.providers.simulated import SIMULATED, refused
+from density_study.cluster.providers.simulated import is_rehearsal, refused
 from density_study.cluster.state.journal import run_folders
 from density_study.cluster.state.plain_file import read_plain
 
@@ -29,7 +29,7 @@ def read_summary(root: Path) -> Summary:
     """The summary of an analysed run. InputError if it has none, one of another version, or one of a
     rehearsal."""
     summary = read_summary_file(root / SUMMARY, str(root))
-    if summary.provider == SIMULATED:
+    if is_rehearsal(summary.provider):
         raise refused(str(root))
     return summary
 

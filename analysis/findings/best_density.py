@@ -76,7 +76,7 @@ def _candidate(
         densities=tuple(densities),
         limits=", ".join(f"{name} at most {limit:g} ms" for name, limit in slo.items()),
         best=best,
-        words=evidence.density(best.entry.vms_per_host) if best else "",
+        words=evidence.density(best.entry.density) if best else "",
         pairs=tuple(
             _question(evidence, best, other) for other in able if best and other is not best
         ),
@@ -105,14 +105,14 @@ def _variants(
     """One per density, ascending, with the fewest RegionServers per node in the run."""
     # the control variant would compete with the density that it explains
     plain = sorted(
-        baseline(entries, entries, "regionservers_per_node"), key=lambda entry: entry.vms_per_host
+        baseline(entries, entries, "regionservers_per_node"), key=lambda entry: entry.density
     )
     return [
         max(
             (_Variant(entry, _compliance(entry, slo, interval)) for entry in same),
             key=lambda variant: (variant.slo != "violated", _middle(variant.entry)),
         )
-        for _, same in groupby(plain, key=lambda entry: entry.vms_per_host)
+        for _, same in groupby(plain, key=lambda entry: entry.density)
     ]
 
 
@@ -182,7 +182,7 @@ def _question(evidence: Evidence, best: _Variant, other: _Variant) -> Question:
         family=FAMILY,
         subject=later.label,
         measure="throughput",
-        variants=f"{evidence.density(later.vms_per_host)} over {evidence.density(first.vms_per_host)}",
+        variants=f"{evidence.density(later.density)} over {evidence.density(first.density)}",
         rule=RISES,
         first=rate_points(first),
         later=rate_points(later),

@@ -118,8 +118,8 @@ def c5(evidence: Evidence) -> Iterator[Question]:
         yield compared(
             evidence, "C5", "vm", (first, later),
             f"vm-{first.test_case}-{first.topology}-{later.topology}",
-            f"{evidence.density(later.vms_per_host)} over {evidence.density(first.vms_per_host)}",
-            _power(GAIN_PER_VM, later.vms_per_host - first.vms_per_host), among=first.disk_type,
+            f"{evidence.density(later.density)} over {evidence.density(first.density)}",
+            _power(GAIN_PER_VM, later.density - first.density), among=first.disk_type,
         )  # fmt: skip
     for few, many in by_threads(on(evidence, SCAN, 0)):
         yield compared(
@@ -169,7 +169,7 @@ def c7(evidence: Evidence) -> Iterator[Question]:
     for first, later in zip(bare, dense, strict=False):
         yield compared(
             evidence, "C7", "used", (first, later), f"used-{first.topology}-{later.topology}",
-            f"{evidence.density(later.vms_per_host)} over the bare host", FAR_HIGHER,
+            f"{evidence.density(later.density)} over the bare host", FAR_HIGHER,
             points=(cpu_points(first), cpu_points(later)), measure="used CPU of the hosts",
             among=first.disk_type,
         )  # fmt: skip
@@ -187,7 +187,7 @@ def _level(
         part=part,
         subject=entry.label,
         measure=f"{metric.removeprefix('cpu_')} of the hosts",
-        variants=f"{evidence.density(entry.vms_per_host)} over {reference:g} %",
+        variants=f"{evidence.density(entry.density)} over {reference:g} %",
         among=entry.disk_type,
         rule=rule,
         first=(),
@@ -199,7 +199,7 @@ def _level(
 
 
 def _densities(evidence: Evidence) -> list[int]:
-    return sorted({entry.vms_per_host for entry in plain(evidence, SCAN)})
+    return sorted({entry.density for entry in plain(evidence, SCAN)})
 
 
 def _power(bounds: tuple[float, float], steps: float) -> Rule:
@@ -226,7 +226,7 @@ def c8(evidence: Evidence) -> Iterator[Question]:
 def c9(evidence: Evidence) -> Iterator[Question]:
     """On the most VMs: without a second node on its host, a victim has no neighbour."""
     for alone, beside in victims(evidence.test_cases):
-        if alone.vms_per_host != max(entry.vms_per_host for entry in evidence.test_cases):
+        if alone.density != max(entry.density for entry in evidence.test_cases):
             continue
         variants, id_ = (
             f"beside {beside.neighbour} over alone",
@@ -256,7 +256,7 @@ def _pairs(evidence: Evidence, mode: str) -> Iterator[Pair]:
     }
     for entry in most_loaded(least_dense(evidence, mode=mode, disk_type="hdd")):
         other = flash.get(entry.test_case)
-        if other is not None and other.vms_per_host == entry.vms_per_host:
+        if other is not None and other.density == entry.density:
             yield entry, other
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from density_study.analysis.findings.factors import pairs
 from density_study.analysis.findings.question import Evidence
 from density_study.analysis.findings.variants import Pair
-from density_study.analysis.summary.summary import UNKNOWN_LEVEL, TestCaseSummary
+from density_study.analysis.summary.summary import TestCaseSummary
 from density_study.cluster.model.store import default_store, store_at
 from density_study.workloads.study.factors.registry import factors, held_equal
 
@@ -21,11 +21,11 @@ PER_SERVER = "each with its own handlers, compaction throughput, regions and wri
 
 def servers_per_host(variant: TestCaseSummary) -> int | None:
     """RegionServers that serve the test case on each host; None if it needs none, or they are not known."""
-    known = UNKNOWN_LEVEL not in (variant.vms_per_host, variant.regionservers_per_node)
+    density, servers = variant.vms_per_host, variant.regionservers_per_node
     store = store_at(variant.levels.get("store", default_store().level))
-    if variant.workload != "ycsb" or store is None or SERVERS not in store.offers or not known:
+    if variant.workload != "ycsb" or store is None or SERVERS not in store.offers:
         return None
-    return max(1, variant.vms_per_host) * variant.regionservers_per_node
+    return None if density is None or servers is None else max(1, density) * servers
 
 
 def more_servers(first: TestCaseSummary, later: TestCaseSummary) -> tuple[str, ...]:
@@ -41,7 +41,9 @@ def control_of(evidence: Evidence, pair: Pair) -> TestCaseSummary | None:
     None without such a variant, or if the first itself has as many."""
     first, later = pair
     equal = tuple(name for name in held_equal(DENSITY) if name != SERVERS)
-    servers = later.vms_per_host * later.regionservers_per_node // max(1, first.vms_per_host)
+    if later.regionservers_per_node is None:
+        return None
+    servers = later.density * later.regionservers_per_node // max(1, first.density)
     return next(
         (
             one

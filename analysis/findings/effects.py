@@ -99,12 +99,10 @@ def by_control(evidence: Evidence) -> Iterator[Question]:
     """Each density over its control variant: a rise there is the nodes', not the RegionServers'."""
     density = factors()[DENSITY]
     for control, later in controlled(evidence):
-        where = evidence.density(control.vms_per_host)
+        where = evidence.density(control.density)
         servers = f"{control.regionservers_per_node} RegionServers"
-        on = (
-            f"{servers} on {where}" if control.vms_per_host == 0 else f"{where} with {servers} each"
-        )
-        variants = f"{evidence.density(later.vms_per_host)} over {on}"
+        on = f"{servers} on {where}" if control.density == 0 else f"{where} with {servers} each"
+        variants = f"{evidence.density(later.density)} over {on}"
         pair = control, later
         obstacles = obstacles_of(density, evidence, pair)
         for one in of_pair(evidence, "density-control", pair, variants, rules_of(density)):

@@ -11,7 +11,7 @@ from typing import Any
 
 from density_study.analysis.findings.question import FALLS, RISES, Evidence, Rule
 from density_study.analysis.findings.variants import Pair
-from density_study.analysis.summary.summary import UNKNOWN_LEVEL, TestCaseSummary
+from density_study.analysis.summary.summary import TestCaseSummary
 from density_study.workloads.study.factors.factor import Direction, Factor, Level
 from density_study.workloads.study.factors.registry import factors, held_equal
 
@@ -36,7 +36,7 @@ def others(entry: TestCaseSummary, compared: str) -> tuple[Level, ...]:
 def levels(test_cases: Sequence[TestCaseSummary], factor: str) -> tuple[Level, ...]:
     """The factor's levels, lowest first; those that have names in the study's order."""
     found = (entry.level(factor) for entry in test_cases)
-    seen = dict.fromkeys(level for level in found if level not in (None, UNKNOWN_LEVEL))
+    seen = dict.fromkeys(level for level in found if level is not None)
     return factors()[factor].ordered(tuple(seen))
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from density_study.analysis.findings.precision import compared
 from density_study.analysis.findings.question import Evidence
 from density_study.analysis.statistics.power import ASSUMED_SPREAD
-from density_study.analysis.summary.summary import UNKNOWN_LEVEL, Metric, TestCaseSummary
+from density_study.analysis.summary.summary import Metric, TestCaseSummary
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.isolation import isolation_of
 from density_study.cluster.model.topology import AnyTopology
@@ -90,10 +90,8 @@ def made_up(
     variant = recorded(topology).variant  # of an existing cluster, what the study says
     return TestCaseSummary(
         topology=topology.name,
-        vms_per_host=UNKNOWN_LEVEL if variant.vms_per_host is None else variant.vms_per_host,
-        regionservers_per_node=UNKNOWN_LEVEL
-        if variant.regionservers_per_node is None
-        else variant.regionservers_per_node,
+        vms_per_host=variant.vms_per_host,
+        regionservers_per_node=variant.regionservers_per_node,
         disk_type=variant.disk_type,
         levels=dict(topology.levels),
         test_case=test_case.id,

@@ -55,11 +55,11 @@ def least_dense(
     evidence: Evidence, mode: str, disk_type: str | None = None
 ) -> tuple[TestCaseSummary, ...]:
     """Test cases of a mode at the run's fewest VMs and RegionServers."""
-    fewest = min((entry.vms_per_host for entry in evidence.test_cases), default=0)
+    fewest = min((entry.density for entry in evidence.test_cases), default=0)
     return tuple(
         entry
         for entry in plain(evidence, mode)
-        if entry.vms_per_host == fewest and disk_type in (None, entry.disk_type)
+        if entry.density == fewest and disk_type in (None, entry.disk_type)
     )
 
 
@@ -82,7 +82,7 @@ def plain(evidence: Evidence, mode: str) -> tuple[TestCaseSummary, ...]:
 
 def on(evidence: Evidence, mode: str, vms_per_host: int) -> tuple[TestCaseSummary, ...]:
     """Test cases of a mode at one density, on flash if the run has it (the talk's VMs were on flash)."""
-    entries = [entry for entry in plain(evidence, mode) if entry.vms_per_host == vms_per_host]
+    entries = [entry for entry in plain(evidence, mode) if entry.density == vms_per_host]
     flash = tuple(entry for entry in entries if entry.disk_type == "flash")
     return flash or tuple(entries)
 

@@ -8,7 +8,6 @@ from statistics import mean
 from density_study.analysis.statistics.interval import ratio_of_means
 from density_study.analysis.summary.summary import (
     UNKNOWN_DISK_TYPE,
-    UNKNOWN_LEVEL,
     Metric,
     TestCaseSummary,
 )
@@ -37,7 +36,7 @@ def placed(test_cases: Sequence[TestCaseSummary]) -> tuple[TestCaseSummary, ...]
     return tuple(
         entry
         for entry in test_cases
-        if entry.vms_per_host != UNKNOWN_LEVEL and entry.disk_type != UNKNOWN_DISK_TYPE
+        if entry.vms_per_host is not None and entry.disk_type != UNKNOWN_DISK_TYPE
     )
 
 

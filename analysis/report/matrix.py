@@ -13,7 +13,7 @@ from density_study.analysis.report.trials import (
     main_rate,
     slowest_p99,
 )
-from density_study.analysis.summary.summary import Metric, TestCaseSummary
+from density_study.analysis.summary.summary import Metric, TestCaseSummary, unknown_first
 from density_study.workloads.study.metrics import main_rates
 
 
@@ -42,9 +42,9 @@ class Matrix:
     case, density and variant; a variant that did not run has none."""
 
     test_cases: tuple[tuple[str, str], ...]
-    densities: tuple[int, ...]
+    densities: tuple[int | None, ...]
     variants: tuple[tuple[str, str], ...]
-    cells: dict[tuple[str, int, str], Cell]
+    cells: dict[tuple[str, int | None, str], Cell]
 
 
 def matrix(view: View) -> Matrix:
@@ -63,7 +63,7 @@ def matrix(view: View) -> Matrix:
         cells[key] = Cell(tuple(_facts(at, one)), trials, share)
     return Matrix(
         tuple(view.labels.items()),
-        tuple(sorted({one.vms_per_host for one in summary.test_cases})),
+        tuple(sorted({one.vms_per_host for one in summary.test_cases}, key=unknown_first)),
         tuple((disk_type, variant) for variant, disk_type in variants),
         cells,
     )

@@ -46,6 +46,7 @@ from density_study.analysis.summary.summary import (
     Summary,
     TestCaseSummary,
     TrialSummary,
+    unknown_first,
     verdict_words,
 )
 from density_study.cluster.state import atomic
@@ -129,7 +130,7 @@ def _choices(view: View) -> dict[str, list[tuple[str, str]]]:
     """The options of the page's filters, each with its label: only values that occur in the run."""
     summary = view.summary
     entries: list[TestCaseSummary | TrialSummary] = [*summary.test_cases, *summary.trials]
-    densities = sorted({one.vms_per_host for one in entries})
+    densities = sorted({one.vms_per_host for one in entries}, key=unknown_first)
     verdicts = {trial.verdict for trial in summary.trials}
     claims = {finding.verdict for finding in summary.findings}
     return {

@@ -11,7 +11,7 @@ from density_study.analysis.report.trials import (
     main_rate,
     slowest_p99,
 )
-from density_study.analysis.summary.summary import Summary, TestCaseSummary
+from density_study.analysis.summary.summary import Summary, TestCaseSummary, unknown_first
 
 NONE = "none"
 
@@ -25,7 +25,11 @@ def summary_table(summary: Summary) -> DataTable:
     labels = list(view.labels.values())
     ordered = sorted(
         summary.test_cases,
-        key=lambda one: (labels.index(one.label), one.vms_per_host, view.variant(one)),
+        key=lambda one: (
+            labels.index(one.label),
+            unknown_first(one.vms_per_host),
+            view.variant(one),
+        ),
     )
     header = (
         "Test case",

@@ -12,12 +12,12 @@ from density_study.analysis.statistics.interval import Interval, mean_interval
 from density_study.analysis.statistics.sequential import sequence_mean
 from density_study.analysis.summarise.analysed_run import AnalysedRun
 from density_study.analysis.summary.summary import (
-    UNKNOWN_LEVEL,
     Metric,
     ProbeSummary,
     SearchSummary,
     TestCaseSummary,
     TrialSummary,
+    unknown_first,
 )
 from density_study.workloads.record.searches import searches
 from density_study.workloads.study.metrics import metric_kinds
@@ -33,7 +33,7 @@ def trial_summaries(run: AnalysedRun) -> tuple[TrialSummary, ...]:
     return tuple(
         TrialSummary(
             **{name: row[name] for name in _OF_TRIAL},
-            vms_per_host=_level(_number(row["vms_per_host"])),
+            vms_per_host=_number(row["vms_per_host"]),
             counted=bool(run.verdicts.loc[row["trial"], "counted"]),
             verdict=run.verdicts.loc[row["trial"], "verdict"],
             reasons=tuple(run.verdicts.loc[row["trial"], "reasons"]),
@@ -64,8 +64,8 @@ def case_summaries(run: AnalysedRun, sequential: bool = False) -> tuple[TestCase
     entries = [
         TestCaseSummary(
             topology=topology.name,
-            vms_per_host=_level(topology.variant.vms_per_host),
-            regionservers_per_node=_level(topology.variant.regionservers_per_node),
+            vms_per_host=topology.variant.vms_per_host,
+            regionservers_per_node=topology.variant.regionservers_per_node,
             disk_type=topology.variant.disk_type,
             levels=dict(topology.levels),
             test_case=test_case,
@@ -85,7 +85,8 @@ def case_summaries(run: AnalysedRun, sequential: bool = False) -> tuple[TestCase
 
     def key(entry: TestCaseSummary) -> tuple[object, ...]:
         order = run.topologies[entry.topology].order  # baselines come first
-        return place[entry.test_case], entry.disk_type, entry.vms_per_host, order, entry.topology
+        density = unknown_first(entry.vms_per_host)
+        return place[entry.test_case], entry.disk_type, density, order, entry.topology
 
     return tuple(sorted(entries, key=key))
 
@@ -145,10 +146,6 @@ def _part(metric: Metric) -> tuple[str, str, float, str]:
         metric.percentile or 0.0,
         metric.scope or "",
     )
-
-
-def _level(value: float | None) -> int:
-    return UNKNOWN_LEVEL if value is None else int(value)
 
 
 def _number(value: float | None) -> float | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from density_study.analysis.summary.summary import Finding, SummaryWarning, verdict_words
-from density_study.cluster.providers.simulated import SIMULATED
+from density_study.cluster.providers.simulated import SIMULATED, is_rehearsal
 
 
 def withheld(found: Sequence[Finding]) -> tuple[Finding, ...]:
@@ -24,7 +24,7 @@ def simulated_warnings(
     provider: str, disclosures: Iterable[Mapping[str, Any]]
 ) -> tuple[SummaryWarning, ...]:
     """Empty for a run that was measured."""
-    if provider != SIMULATED:
+    if not is_rehearsal(provider):
         return ()
     effects, noise = next(
         ((one.get("effects"), one.get("noise")) for one in disclosures if one.get("noise")),

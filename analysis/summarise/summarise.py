@@ -29,7 +29,7 @@ from density_study.analysis.summarise.warnings import warnings
 from density_study.analysis.summary.disclosure import guests_are_emulated, merge
 from density_study.analysis.summary.summary import BuildSummary, FlameGraph, Precision, Summary
 from density_study.cluster.model.isolation import isolation_of
-from density_study.cluster.providers.simulated import SIMULATED
+from density_study.cluster.providers.simulated import SIMULATED, is_rehearsal
 from density_study.cluster.state.atomic import write_text
 from density_study.cluster.state.events import Event, RepetitionsEnded
 from density_study.cluster.state.journal import JOURNAL, Journal
@@ -86,7 +86,7 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
     earlier = earlier_attempts(run_root / "records")
     asked = read_hypotheses(run_root / "study.yaml")
     decided = findings(evidence, asked)
-    found = decided if divided.provider != SIMULATED else withheld(decided)
+    found = withheld(decided) if is_rehearsal(divided.provider) else decided
     topologies = run.topologies.values()
     is_existing = any(map(is_joined, topologies))
     answer = headline(evidence, len(trials), found, is_existing)

@@ -9,10 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
-    BeforeValidator,
     Field,
-    PlainSerializer,
-    WithJsonSchema,
     model_validator,
 )
 
@@ -37,15 +34,11 @@ def verdict_words(verdict: FindingVerdict) -> str:
 MetricName = Annotated[str, AfterValidator(known_metric)]
 """Of any metric that a workload or another package declares: `workloads.study.metrics`."""
 UNKNOWN_DISK_TYPE = "unknown"
-UNKNOWN_LEVEL = -1
-CountOrUnknown = Annotated[
-    int,
-    BeforeValidator(lambda value: UNKNOWN_LEVEL if value is None else value),
-    PlainSerializer(lambda value: None if value == UNKNOWN_LEVEL else value),
-    WithJsonSchema({"anyOf": [{"type": "integer"}, {"type": "null"}]}),
-]
-"""The level of a factor. In JSON, null is an unknown level; here it is a number below all levels, so that
-levels can be sorted."""
+
+
+def unknown_first(level: int | None) -> tuple[bool, int]:
+    """The key by which levels ascend, with an unknown one before all others."""
+    return level is not None, level or 0
 
 
 class Metric(Frozen):
@@ -88,7 +81,7 @@ class TrialSummary(Frozen):
     repetition: int
     build: str
     topology: str
-    vms_per_host: CountOrUnknown = Field(description="null: unknown")
+    vms_per_host: int | None = Field(description="null: unknown")
     disk_type: str = Field(description="flash, hdd or unknown")
     test_case: str
     workload: str
@@ -157,8 +150,8 @@ class TestCaseSummary(Frozen):
     """One test case on one topology, over its valid trials of all repetitions."""
 
     topology: str
-    vms_per_host: CountOrUnknown = Field(description="null: unknown")
-    regionservers_per_node: CountOrUnknown = Field(description="null: unknown")
+    vms_per_host: int | None = Field(description="null: unknown")
+    regionservers_per_node: int | None = Field(description="null: unknown")
     disk_type: str
     levels: dict[str, str] = Field(
         default_factory=dict,
@@ -218,6 +211,12 @@ class TestCaseSummary(Frozen):
         None,
         description="noisy-neighbour trial: what ran on another node of the same host, or nobody",
     )
+
+    @property
+    def density(self) -> int:
+        """VMs per host of an entry whose density is known: findings compare no other by it."""
+        assert self.vms_per_host is not None, self.topology
+        return self.vms_per_host
 
     def level(self, factor: str) -> Level:
         """The variant's level of any factor."""

@@ -18,7 +18,7 @@ import pandas as pd
 from density_study.analysis.capacity.inputs.points import Point, Quantity
 from density_study.analysis.validity.rules import TARGET_HELD
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.providers.simulated import SIMULATED, refused
+from density_study.cluster.providers.simulated import is_rehearsal, refused
 from density_study.workloads import tables
 from density_study.workloads.study.registry import kinds
 from density_study.workloads.tables.store import read_table
@@ -32,7 +32,7 @@ def run_points(run_root: Path) -> tuple[Point, ...]:
     """InputError if the run has no valid trial of known density and disk type, or is a rehearsal; StudyError
     if it was not analysed."""
     trials = read_table(run_root, tables.TRIALS).set_index("trial")
-    if (trials["provider"] == SIMULATED).any():
+    if any(map(is_rehearsal, trials["provider"])):
         raise refused(str(run_root))
     verdicts = read_table(run_root, tables.VERDICTS).set_index("trial")["verdict"]
     nodes = read_table(run_root, tables.NODES)

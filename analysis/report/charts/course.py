@@ -19,7 +19,7 @@ from density_study.analysis.report.charts.observations import Row, View
 from density_study.analysis.report.charts.palette import CPU
 from density_study.analysis.report.charts.quantity import quantity, where
 from density_study.analysis.summary.series import CpuSeries
-from density_study.analysis.summary.summary import Summary, TrialSummary
+from density_study.analysis.summary.summary import Summary, TrialSummary, unknown_first
 
 HEIGHT_PX = 208
 _PREFERRED = ("scan95-insert5", "read45-insert55", "load", "random")
@@ -63,7 +63,7 @@ def _pairs(courses: list[HostCourse], summary: Summary) -> Iterator[tuple[HostCo
     """Lowest and highest density of each test case and disk type; the talk's workloads first."""
     modes = {one.test_case: one.mode or one.test_case for one in summary.test_cases}
     groups: dict[tuple[str, str], list[HostCourse]] = {}
-    for one in sorted(courses, key=lambda one: one[0].vms_per_host):
+    for one in sorted(courses, key=lambda one: unknown_first(one[0].vms_per_host)):
         groups.setdefault((one[0].test_case, one[0].disk_type), []).append(one)
 
     def preference(same: list[HostCourse]) -> int:

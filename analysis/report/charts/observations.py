@@ -14,10 +14,10 @@ from typing import Any
 from density_study.analysis.report.charts.palette import Style, styles
 from density_study.analysis.summary.summary import (
     UNKNOWN_DISK_TYPE,
-    UNKNOWN_LEVEL,
     Metric,
     Summary,
     TestCaseSummary,
+    unknown_first,
 )
 
 Row = dict[str, Any]  # one datum of a chart: plain JSON values
@@ -118,14 +118,14 @@ class View:
         """What a node is called."""
         return self.summary.isolation.facts.noun
 
-    def density(self, vms_per_host: int) -> str:
+    def density(self, vms_per_host: int | None) -> str:
         """The tick on a chart's axis."""
-        if vms_per_host == UNKNOWN_LEVEL:
+        if vms_per_host is None:
             return "unknown"
         return "bare" if vms_per_host == 0 else str(vms_per_host)
 
-    def density_in_words(self, vms_per_host: int) -> str:
-        if vms_per_host == UNKNOWN_LEVEL:
+    def density_in_words(self, vms_per_host: int | None) -> str:
+        if vms_per_host is None:
             return "unknown density"
         if vms_per_host == 0:
             return "bare host"
@@ -136,7 +136,7 @@ class View:
         """Every density of the run, ascending. A density without a valid trial keeps its empty place."""
         seen = {test_case.vms_per_host for test_case in self.summary.test_cases}
         seen |= {trial.vms_per_host for trial in self.summary.trials}
-        return tuple(self.density(vms_per_host) for vms_per_host in sorted(seen))
+        return tuple(self.density(vms_per_host) for vms_per_host in sorted(seen, key=unknown_first))
 
     @cached_property
     def emulated(self) -> list[str]:
@@ -160,8 +160,9 @@ class View:
         vary, and the levels of factors that have names."""
         disk_type, servers = self.disk_type(test_case.disk_type), test_case.regionservers_per_node
         disk_type = "unknown disk type" if disk_type == UNKNOWN_DISK_TYPE else disk_type
-        many = f"{servers} RegionServer{'s' if servers > 1 else ''} per node"
-        control = (many,) if self._many_regionservers and servers != UNKNOWN_LEVEL else ()
+        control: tuple[str, ...] = ()
+        if self._many_regionservers and servers is not None:
+            control = (f"{servers} RegionServer{'s' if servers > 1 else ''} per node",)
         return ", ".join((disk_type, *control, *test_case.levels.values()))
 
     @property
@@ -185,7 +186,8 @@ class View:
     def variant_styles(self) -> dict[str, Style]:
         """The style of each variant of the run: a variant looks the same in every figure."""
         ordered = sorted(
-            self.summary.test_cases, key=lambda one: (one.disk_type, one.regionservers_per_node)
+            self.summary.test_cases,
+            key=lambda one: (one.disk_type, unknown_first(one.regionservers_per_node)),
         )
         return styles(list(dict.fromkeys(map(self.variant, ordered))))
 

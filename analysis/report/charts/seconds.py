@@ -112,7 +112,7 @@ def _phase_rows(view: View) -> Iterator[Row]:
     """By density; where a topology has no trial that tells it, the topology's name stands for it."""
     summary = view.summary
     densities = {trial.topology: trial.vms_per_host for trial in summary.trials}
-    order = sorted(enumerate(summary.builds), key=lambda pair: densities.get(pair[1].topology, 0))
+    order = sorted(enumerate(summary.builds), key=lambda pair: densities.get(pair[1].topology) or 0)
     for at, build in order:
         density = densities.get(build.topology)
         series = build.topology if density is None else view.density_in_words(density)

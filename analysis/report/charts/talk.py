@@ -18,7 +18,7 @@ from density_study.analysis.report.charts.observations import Observation, View
 from density_study.analysis.report.charts.palette import styles
 from density_study.analysis.report.charts.sections import latency_words
 from density_study.analysis.summary.numbers import digits
-from density_study.analysis.summary.summary import Metric
+from density_study.analysis.summary.summary import Metric, unknown_first
 
 MIXED = "read45-insert55"
 MIXES = {"load": "data load", MIXED: "45/55", "scan95-insert5": "scan"}
@@ -52,7 +52,8 @@ def talk_charts(view: View) -> tuple[TalkChart, ...]:
 
 
 def _random_read(view: View) -> Drawn:
-    seen = sorted(_seen(view, "throughput_map_phase", {"random"}), key=_density)
+    found = _seen(view, "throughput_map_phase", {"random"})
+    seen = sorted(found, key=lambda one: unknown_first(_density(one)))
     readers = [one.test_case.files for one in seen]
     needs = [
         *_both_disk_types(seen),
@@ -99,7 +100,7 @@ def _latency_by_threads(view: View) -> Drawn:
 def _by_threads(
     view: View, id_: str, seen: list[Observation], words: Callable[[Metric], str], log: bool
 ) -> Drawn:
-    densities = sorted({_density(one) for one in seen})
+    densities = sorted({_density(one) for one in seen}, key=unknown_first)
     needs = [
         *_several("numbers of threads for ycsb", [one.test_case.threads for one in seen]),
         *_several("densities (vms_per_host)", densities),
@@ -198,7 +199,7 @@ def _words(view: View, one: Observation) -> str:
     return view.density_in_words(_density(one))
 
 
-def _density(one: Observation) -> int:
+def _density(one: Observation) -> int | None:
     return one.test_case.vms_per_host
 
 

@@ -7,6 +7,11 @@ from density_study.cluster.model.errors import InputError
 SIMULATED = "simulated"
 
 
+def is_rehearsal(provider: str) -> bool:
+    """Whether what has this provider's name, a plan, a summary or a row, is of a rehearsal."""
+    return provider == SIMULATED
+
+
 def refused(where: str) -> InputError:
     """For whoever wants numbers of a rehearsal as if they had been measured."""
     return InputError(

@@ -9,14 +9,14 @@ from density_study.analysis.findings import Evidence, findings
 from density_study.analysis.findings.effects import questions
 from density_study.analysis.findings.question import Question
 from density_study.analysis.summarise.headline import headline
-from density_study.analysis.summary.summary import UNKNOWN_LEVEL, TestCaseSummary
+from density_study.analysis.summary.summary import TestCaseSummary
 from density_study.cluster.model.isolation import Isolation
 from density_study.workloads.study.hypotheses import Expectation, Hypotheses
 from tests.unit.analysis.test_factors import case
 
 SLOW, FAST = (100.0, 101.0, 102.0, 103.0, 104.0), (150.0, 151.0, 152.0, 153.0, 154.0)
 UNKNOWN = {
-    "vms_per_host": UNKNOWN_LEVEL, "regionservers_per_node": UNKNOWN_LEVEL, "disk_type": "unknown",
+    "vms_per_host": None, "regionservers_per_node": None, "disk_type": "unknown",
 }  # fmt: skip
 
 

@@ -19,12 +19,6 @@ EXCEPTIONS = {
     "cluster/providers/provider.py": "the registry",
     "workloads/study/existing_spec.py": "the keys of provider existing",
     "dags/cli/init_command.py": "the providers that `study init` asks for, with a question for each",
-    "analysis/summarise/rehearsed.py": "a rehearsal is never taken for a run",
-    "analysis/summarise/summarise.py": "the same",
-    "analysis/report/trust.py": "the same",
-    "analysis/report/formats.py": "the same",
-    "analysis/comparison/history.py": "the same",
-    "analysis/capacity/inputs/run_points.py": "the same",
 }
 
 
