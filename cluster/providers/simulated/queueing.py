@@ -51,11 +51,6 @@ class Solution:
     residence_s: Mapping[str, float]
     utilization: Mapping[str, float]
 
-    @property
-    def cycle_s(self) -> float:
-        """Time between two requests of one customer, by Little's law."""
-        return self.customers / self.rate
-
 
 def solve(stations: Sequence[Station], customers: int) -> Solution:
     """The network with this many customers. ValueError if no station has a demand."""
