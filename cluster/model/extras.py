@@ -13,6 +13,7 @@ MODULES = {
     "report": ("altair", "vl_convert"),
     "duckdb": ("duckdb",),
     "agents": ("mcp",),
+    "telemetry": ("prometheus_client", "opentelemetry"),
     "sbom": ("cyclonedx", "packageurl"),
 }
 """Extra -> the modules that this program imports from it (pyproject.toml)."""

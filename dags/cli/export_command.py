@@ -14,6 +14,7 @@ from density_study.dags.cli.console import out, print_json
 EXAMPLES = examples(
     "study export 20261114T020003Z 20261121T020003Z --to export",
     "study export runs/quickstart/20261121T020003Z --to results.duckdb",
+    "study export 20261121T020003Z --to http://127.0.0.1:4318",
 )
 
 
@@ -25,20 +26,45 @@ def export(
         ),
     ],
     to: Annotated[
-        Path,
+        str,
         typer.Option(
             "--to",
-            metavar="DIR|FILE.duckdb",
-            help="Folder for Parquet files, or DuckDB database. Runs that are there already stay.",
+            metavar="DIR|FILE.duckdb|URL",
+            help="Folder for Parquet files, or DuckDB database: runs that are there already stay. Or address "
+            "of an OpenTelemetry collector (OTLP over HTTP), which gets the course of each run as spans.",
         ),
     ],
     runs: Runs = RUNS,
     as_json: Json = False,
 ) -> None:
-    """Export the tables of runs, each row with its study, run and trial.
+    """Export the tables of runs, each row with its study, run and trial; or their course as spans.
 
     Every table is documented in docs/reference/tables.md. Exporting a run again replaces its rows.
     """
+    if to.startswith(("http://", "https://")):
+        _send(named, runs, to, as_json)
+        return
+    _write(named, runs, Path(to), as_json)
+
+
+def _send(named: list[Path], runs: Path, to: str, as_json: bool) -> None:
+    """Spans of bring-up phases, trials and analysis, from the journals."""
+    need(f"--to {to}", "telemetry")
+    from density_study.dags.run_status.status import find_run
+    from density_study.dags.telemetry.send import send
+
+    sent = [(run, send(run, to)) for run in (find_run(one, runs) for one in named)]
+    if as_json:
+        facts = [
+            {"study": run.plan.study, "run": run.root.name, "spans": spans} for run, spans in sent
+        ]
+        print_json({"to": to, "runs": facts})
+        return
+    for run, spans in sent:
+        out.print(f"{run.plan.study} {run.root.name}: {spans} spans", markup=False, soft_wrap=True)
+
+
+def _write(named: list[Path], runs: Path, to: Path, as_json: bool) -> None:
     need("study export", "spark")
     from density_study.workloads.rows.export import DUCKDB, sources, to_duckdb, to_parquet
 

@@ -53,6 +53,7 @@ class LiveTrial:
         self._rates: deque[float] = deque(maxlen=WIDTH)
         self._read_t = 0.0
         self._line = ""
+        self._sample: Sample | None = None
         self._nodes = ""
         self._looks: dict[str, FirstLook] = {}
 
@@ -70,14 +71,18 @@ class LiveTrial:
             self._nodes = (
                 nodes_cpu(self.records / f"{step.trial}{OPEN}") if step and is_open else ""
             )
-        return replace(seen, live=self._line, nodes=self._nodes, looks=self._looks)
+        return replace(
+            seen, live=self._line, nodes=self._nodes, looks=self._looks, newest=self._sample
+        )
 
     def _newest(self, seen: Progress, now: float) -> str:
         step = seen.current
+        self._sample = None
         if step is None or step.trial is None:
             return ""
         is_running = seen.activity == "running"
-        latest = sample(self.records / f"{step.trial}{OPEN}", now, "raw" if is_running else "logs")
+        folder = "raw" if is_running else "logs"
+        latest = self._sample = sample(self.records / f"{step.trial}{OPEN}", now, folder)
         rate = latest.ops_s if latest.ops_s is not None else latest.disk_mib_s
         if self._of != (step.trial, is_running, latest.ops_s is None):  # another quantity
             self._of = (step.trial, is_running, latest.ops_s is None)

@@ -28,6 +28,7 @@ from density_study.cluster.state.events import (
 from density_study.workloads.planning.plan import Plan, Step
 
 if TYPE_CHECKING:
+    from density_study.dags.run_status.live import Sample
     from density_study.jobs.first_look.look import FirstLook
 
 ANALYSIS_ESTIMATE_S = 40.0
@@ -53,8 +54,8 @@ class Progress:
     """Seconds are wall time from the last opening of the run to its first end. `current` is the running
     step, `topology` the topology it builds or measures. `finished`: the run ended with no steps left.
     `precise`: why its repetitions ended before the most that it may take.
-    `live`, the CPU of `nodes`, and first `looks` at closed trials by name come from the trials' files: see
-    `dags.run_status.live`."""
+    `live`, the CPU of `nodes`, the `newest` second, and first `looks` at closed trials by name come from the
+    trials' files: see `dags.run_status.live`."""
 
     study: str
     run: str
@@ -76,6 +77,7 @@ class Progress:
     nodes: str = ""
     precise: str = ""
     looks: Mapping[str, FirstLook] = field(default_factory=dict)
+    newest: Sample | None = None
 
     @property
     def position(self) -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from density_study.cluster.model.extras import need
 from density_study.dags.cli.arguments import RUNS, Named, Runs, examples
 from density_study.dags.cli.console import out
 
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
     from density_study.workloads.execution.run import Run
 
 EXAMPLES = examples(
-    "study watch", "study watch runs/quickstart/20261120T201530Z", "study watch --web 8090"
+    "study watch",
+    "study watch runs/quickstart/20261120T201530Z",
+    "study watch --web 8090",
+    "study watch --web 8090 --metrics",
 )
 EVERY_S = 1.0
 ALIVE_EVERY_S = 10.0
@@ -38,6 +42,13 @@ def watch(
             help="Serve a page with the same view on this machine's loopback address; 0: a free port.",
         ),
     ] = None,
+    metrics: Annotated[
+        bool,
+        typer.Option(
+            "--metrics",
+            help="Serve /metrics (OpenMetrics) beside the page. Without --web: on a free port.",
+        ),
+    ] = False,
 ) -> None:
     """Watch a run: its step, and each second rate, p99, CPU of hosts and nodes; results as trials end.
 
@@ -52,7 +63,9 @@ def watch(
     from density_study.dags.run_status.status import find_run, status_of
 
     found = find_run(run, runs)
-    page = Page(web) if web is not None else None
+    if metrics:
+        need("--metrics", "telemetry")
+    page = Page(web or 0, metrics) if web is not None or metrics else None
     try:
         with ExitStack() as stack:
             if page:

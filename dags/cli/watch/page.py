@@ -27,7 +27,8 @@ _PAGE = Path(__file__).with_name("page.html")
 class Page:
     """Call `show` with the newest progress; readers of `url` see it within a second."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, with_metrics: bool = False) -> None:
+        self.with_metrics = with_metrics
         try:
             self.server = ThreadingHTTPServer((LOOPBACK, port), _Handler)
         except OSError as error:
@@ -46,6 +47,10 @@ class Page:
 
     def show(self, seen: Progress) -> None:
         _Handler.state = json.dumps(state(seen)).encode()
+        if self.with_metrics:
+            from density_study.dags.telemetry.openmetrics import CONTENT_TYPE, openmetrics
+
+            _Handler.metrics = (CONTENT_TYPE, openmetrics(seen))
 
     @contextmanager
     def served(self) -> Iterator[None]:
@@ -81,6 +86,7 @@ def state(seen: Progress) -> dict[str, Any]:
 
 class _Handler(BaseHTTPRequestHandler):
     state = b"{}"
+    metrics: tuple[str, bytes] | None = None
     hosts: frozenset[str] = frozenset()
 
     def do_GET(self) -> None:
@@ -92,6 +98,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer("text/html; charset=utf-8", _PAGE.read_bytes())
         elif self.path == "/state.json":
             self._answer("application/json", self.state)
+        elif self.path == "/metrics" and self.metrics is not None:
+            self._answer(*self.metrics)
         else:
             self.send_error(HTTPStatus.NOT_FOUND)
 
