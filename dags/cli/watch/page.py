@@ -29,6 +29,7 @@ class Page:
 
     def __init__(self, port: int, with_metrics: bool = False) -> None:
         self.with_metrics = with_metrics
+        _Handler.metrics = None
         try:
             self.server = ThreadingHTTPServer((LOOPBACK, port), _Handler)
         except OSError as error:
