@@ -73,7 +73,8 @@ def test_writes_are_written_out_and_reads_have_a_distance(finished: Finished) ->
         read = manifest.state_after["hdfs_read"]
         assert read["local"] + read["rack"] == read["sent"] > 0 and read["remote"] == 0
         if manifest.topology.variant.vms_per_host == 1:
-            assert read["rack"] == 0
+            # the job's client reads a file of results, from the machine that the container is on
+            assert read["rack"] < 0.001 * read["sent"]
         assert finished.metrics(name, "hdfs_read_remote") == {None: 0.0}
 
 
