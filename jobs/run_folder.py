@@ -9,9 +9,9 @@ from pathlib import Path
 
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.state.journal import run_folders
+from density_study.workloads.record.record import MAX_MANIFEST_BYTES
 from density_study.workloads.tables.storage import is_local
 
-MAX_MANIFEST_BYTES = 2**26
 _OURS = ("records", "tables", "report", "journal.jsonl", "plan.json", "study.yaml",
     "analysis.lock")  # fmt: skip
 _BELOW = ("records/*", "records/*/manifest.json", "tables/*", "report/*")

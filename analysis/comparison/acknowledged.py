@@ -13,9 +13,11 @@ from pydantic import Field
 
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.state.atomic import write_text
+from density_study.cluster.state.plain_file import read_plain
 from density_study.workloads.base.values import Frozen
 
 FILE = "acknowledged.json"
+MOST_BYTES = 2**24
 
 
 class Known(Frozen):
@@ -44,7 +46,7 @@ def read_acknowledged(study_folder: Path) -> Acknowledged:
     """Empty without the file. InputError if it cannot be read."""
     path = study_folder / FILE
     try:
-        return Acknowledged.model_validate_json(path.read_text(encoding="utf-8"))
+        return Acknowledged.model_validate_json(read_plain(path, MOST_BYTES))
     except FileNotFoundError:
         return NOTHING
     except (OSError, ValueError) as error:

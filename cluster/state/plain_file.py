@@ -32,20 +32,35 @@ def open_plain(path: Path, flags: int = os.O_RDONLY, mode: int = 0o644) -> int:
     """A descriptor, which no child inherits. NotPlainError if `path` is anything but a plain file; OSError as
     `os.open`."""
     try:
-        descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, mode)
+        return _opened(path, flags | os.O_NOFOLLOW, mode)
+    except NotPlainError:
+        raise
     except OSError as error:
         if reason := fault_of(path):
             raise NotPlainError(path, reason) from error
         raise
+
+
+def read_plain(path: Path, most_bytes: int) -> bytes:
+    """The content. NotPlainError as `open_plain`, and for a file larger than `most_bytes`."""
+    return _read(open_plain(path), path, most_bytes)
+
+
+def read_named(path: Path, most_bytes: int) -> bytes:
+    """The same of a file that a user names: it may be a link to one."""
+    return _read(_opened(path, os.O_RDONLY), path, most_bytes)
+
+
+def _opened(path: Path, flags: int, mode: int = 0) -> int:
+    descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC, mode)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise NotPlainError(path, "not a plain file")
     return descriptor
 
 
-def read_plain(path: Path, most_bytes: int) -> bytes:
-    """The content. NotPlainError as `open_plain`, and for a file larger than `most_bytes`."""
-    with os.fdopen(open_plain(path), "rb") as file:
+def _read(descriptor: int, path: Path, most_bytes: int) -> bytes:
+    with os.fdopen(descriptor, "rb") as file:
         content = file.read(most_bytes + 1)
     if len(content) > most_bytes:
         raise NotPlainError(path, f"larger than {most_bytes} bytes")

@@ -170,6 +170,7 @@ def plan(
     """
     from density_study.analysis.findings.power_between_runs import regressions
     from density_study.analysis.findings.question_power import lines, questions_of
+    from density_study.cluster.state.atomic import write_text
     from density_study.dags.cli.display import plan_page, warnings_of
     from density_study.dags.run_status.progress import ANALYSIS_ESTIMATE_S
     from density_study.dags.stages.budget import fitted
@@ -184,7 +185,7 @@ def plan(
         within = fitted(spec, overrides, runs, budget - ANALYSIS_ESTIMATE_S)
         made, fits = within.made, [f"budget: {within.chosen}"]
         if output is not None:
-            output.write_text(made.file.text, encoding="utf-8")
+            write_text(output, made.file.text)
     study, planned = made.study, made.plan
     seen = noise(study, runs)
     asked = questions_of(study, planned, effect)

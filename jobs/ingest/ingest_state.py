@@ -18,12 +18,13 @@ from density_study.jobs.ingest.parse_task import FROM_FILES
 from density_study.workloads.rows.every_table import every_table, tables_of_workloads
 from density_study.workloads.rows.raw.raw_files import RawFile
 from density_study.workloads.tables import Table
-from density_study.workloads.tables.storage import is_local
+from density_study.workloads.tables.storage import is_local, read_of_others
 from density_study.workloads.tables.store import table_path
 
 FORMAT = 1
 # Increase this when a reader returns other rows for the same bytes; all tables are then rebuilt.
 READERS_VERSION = 6
+MOST_BYTES = 2**28
 
 
 def digest(files: Iterable[RawFile]) -> str:
@@ -41,8 +42,8 @@ def read(run_root: Path) -> Mapping[str, str]:
     version wrote them."""
     path = _path(run_root)
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):
+        value = json.loads(read_of_others(path, MOST_BYTES))
+    except (FileNotFoundError, ValueError, RecursionError):
         return {}
     if not isinstance(value, dict) or value.get("format") != FORMAT:
         raise StudyError(
@@ -51,8 +52,10 @@ def read(run_root: Path) -> Mapping[str, str]:
             str(path),
             "remove the folder of tables; study report RUN builds them again from the records.",
         )
-    digests: dict[str, str] = value.get("digests", {})
-    return digests if value == _state(run_root, digests) else {}
+    digests = value.get("digests")
+    if not isinstance(digests, dict) or value != _state(run_root, digests):
+        return {}
+    return digests
 
 
 def forget(run_root: Path) -> None:

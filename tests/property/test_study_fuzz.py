@@ -22,6 +22,7 @@ from rich.console import Console
 from density_study.cluster.model.errors import InputError
 from density_study.dags.cli import main
 from tests.property.study_mutations import mutated
+from tests.security.conftest import HangError
 from tests.security.studyfile.watcher import watching
 
 SHORT = 2000
@@ -34,7 +35,7 @@ MAX_CPU_S, MAX_S = 20, 600
 @contextmanager
 def watchdog() -> Iterator[None]:
     def hang(*_: object) -> None:
-        raise TimeoutError("no answer")
+        raise HangError
 
     before = {kind: signal.signal(kind, hang) for kind in (signal.SIGPROF, signal.SIGALRM)}
     signal.setitimer(signal.ITIMER_PROF, MAX_CPU_S)

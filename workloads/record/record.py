@@ -22,10 +22,12 @@ from density_study.cluster.old_names import present
 from density_study.cluster.state.atomic import sync_folder, write_text
 from density_study.workloads.base.workload import RecordFolder
 from density_study.workloads.record.manifest import FORMAT, Manifest
+from density_study.workloads.tables.storage import read_of_others
 
 OPEN = ".open"
 MANIFEST = "manifest.json"
 OPENING = "opening.json"
+MAX_MANIFEST_BYTES = 2**26
 # As `cluster.render.names.check_name`, but as long as a folder's name: a trial's name has several parts.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,254}")
 
@@ -79,17 +81,23 @@ def close_unfinished(records: Path, reason: str) -> list[str]:
 
 
 def read_manifest(record: Path) -> Manifest:
-    """The manifest of a closed record. StudyError if its format is not this version's, or if a name in it is
-    more than a name."""
+    """The manifest of a closed record. StudyError if it cannot be read, if its format is not this version's,
+    or if a name in it is more than a name."""
     path = record / MANIFEST
-    value = json.loads(path.read_text(encoding="utf-8"))
-    if value.get("format") != FORMAT:
+    try:
+        value = json.loads(read_of_others(path, MAX_MANIFEST_BYTES))
+        written = value.get("format")
+        manifest = Manifest.model_validate(present(value)) if written == FORMAT else None
+    except (OSError, ValueError, AttributeError, RecursionError) as error:
         raise StudyError(
-            f"the record has format {value.get('format')!r}; this version reads format {FORMAT}.",
+            f"cannot read a manifest: {error}", str(path), "restore the record, or remove it."
+        ) from error
+    if manifest is None:
+        raise StudyError(
+            f"the record has format {written!r}; this version reads format {FORMAT}.",
             str(path),
             "analyse this run with the version of the program that wrote it.",
         )
-    manifest = Manifest.model_validate(present(value))
     for what, name in _names(manifest):
         if not _NAME.fullmatch(name):
             raise StudyError(
@@ -140,7 +148,8 @@ def earlier_attempts(records: Path) -> dict[str, tuple[Manifest, ...]]:
     found: dict[str, list[tuple[int, Manifest]]] = {}
     for path in _superseded(records).glob(f"*/{MANIFEST}"):
         trial, _, number = path.parent.name.rpartition(".")
-        found.setdefault(trial, []).append((int(number), read_manifest(path.parent)))
+        if number.isdecimal():  # other names are not the program's
+            found.setdefault(trial, []).append((int(number), read_manifest(path.parent)))
     return {
         trial: tuple(manifest for _, manifest in sorted(attempts, key=lambda each: each[0]))
         for trial, attempts in sorted(found.items())

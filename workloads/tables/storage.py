@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.state.plain_file import read_plain
 
 NAMENODES = "DENSITY_STUDY_NAMENODES"
 """Of the environment: "127.0.0.1:9000=127.0.0.1:9870", a NameNode's address of RPC and of HTTP, as
@@ -31,6 +32,12 @@ def place(text: str) -> Path:
 
 def is_local(path: Path) -> bool:
     return "://" not in str(path)
+
+
+def read_of_others(path: Path, most_bytes: int) -> bytes:
+    """The content of a file that others may have made: of this machine a plain one of at most `most_bytes`.
+    OSError, of which NotPlainError is one."""
+    return read_plain(path, most_bytes) if is_local(path) else path.read_bytes()
 
 
 def _uri(path: Path) -> UriPath | None:

@@ -17,9 +17,12 @@ from density_study.analysis.capacity.inputs.points import Point
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.old_names import present
 from density_study.cluster.state.atomic import write_text
+from density_study.cluster.state.plain_file import read_named
 from density_study.workloads.base.values import Frozen
 
 FORMAT: Literal[1] = 1
+MOST_BYTES = 2**27
+"""A point takes about 300."""
 
 
 class CellFit(Frozen):
@@ -118,10 +121,11 @@ class Model(Frozen):
 def read_model(path: Path) -> Model:
     """Read a model. InputError if the file is not one, or of another format version."""
     try:
-        value: Any = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        value: Any = json.loads(read_named(path, MOST_BYTES))
+    except (OSError, ValueError, RecursionError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
         raise InputError(
-            f"the model cannot be read: {error}.", str(path), "create one with study capacity fit."
+            f"the model cannot be read: {why}.", str(path), "create one with study capacity fit."
         ) from error
     found = value if isinstance(value, dict) else {}
     if found.get("kind") in ("plan", "excuse"):

@@ -20,10 +20,12 @@ from pydantic import Field
 from density_study.analysis.capacity.inputs.csv_rows import Row, csv_rows, delimiter_of
 from density_study.analysis.capacity.inputs.unit import Unit, parse_unit
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.state.plain_file import read_named
 from density_study.workloads.base.values import Frozen
 
 COLUMNS = ("group", "hosts", "vms_per_host", "disk_type", "value", "unit", "repetition")
 NEEDED = COLUMNS[:-1]
+MOST_BYTES = 2**26
 _OLD_COLUMN = re.compile(r"\A(?:sep=.\s+)?.*\bmedium\b", re.IGNORECASE)
 """In the header of earlier versions."""
 MOST = 10_000  # maximum of hosts, and of VMs per host; more is a typing error
@@ -77,14 +79,15 @@ class Point(Frozen):
 def read_points(path: Path) -> tuple[Point, ...]:
     """The points of a CSV file. InputError, with line and column, for an invalid point."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_named(path, MOST_BYTES).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         utf16 = isinstance(error, UnicodeDecodeError) and error.object[:2] in (
             b"\xff\xfe",
             b"\xfe\xff",
         )
+        why = error.strerror if isinstance(error, OSError) else error
         raise InputError(
-            f"the points cannot be read: {'they are encoded in UTF-16' if utf16 else error}.",
+            f"the points cannot be read: {'they are encoded in UTF-16' if utf16 else why}.",
             str(path),
             "name a CSV file of measured points, in UTF-8.",
         ) from error

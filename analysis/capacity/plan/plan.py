@@ -12,6 +12,7 @@ from pydantic import Field, TypeAdapter
 
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.old_names import present
+from density_study.cluster.state.plain_file import read_plain
 from density_study.workloads.base.values import Frozen
 
 FORMAT: Literal[2] = 2
@@ -134,6 +135,7 @@ class Excuse(Frozen):
 PlanOrExcuse = Annotated[Plan | Excuse, Field(discriminator="kind")]
 _ADAPTER: TypeAdapter[Plan | Excuse] = TypeAdapter(PlanOrExcuse)
 PLAN = "capacity-plan.json"  # file name beside a run's report
+MOST_BYTES = 2**26
 
 
 def plan_beside(run_root: Path) -> Plan | Excuse | None:
@@ -143,8 +145,8 @@ def plan_beside(run_root: Path) -> Plan | Excuse | None:
     if not path.exists():
         return None
     try:
-        return _ADAPTER.validate_python(present(json.loads(path.read_bytes())))
-    except (OSError, ValueError) as error:
+        return _ADAPTER.validate_python(present(json.loads(read_plain(path, MOST_BYTES))))
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(
             "not a plan file, or an unsupported version.",
             str(path),

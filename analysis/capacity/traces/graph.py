@@ -21,29 +21,38 @@ def in_order(by_process: Processes) -> list[str]:
 
 def predecessors(by_process: Processes, order: Sequence[str]) -> dict[str, list[str]]:
     """Process to those that it directly follows. `order`: every process after those that it may follow."""
+    ends = {process: _by_tag(tasks, _end_s, max) for process, tasks in by_process.items()}
+    starts = {
+        process: _by_tag(tasks, lambda task: task.submit_s, min)
+        for process, tasks in by_process.items()
+    }
     found: dict[str, list[str]] = {}
     above: dict[str, set[str]] = {}  # process to all that precede it
     for place, process in enumerate(order):
-        direct = _before(by_process, process, order[:place])
+        direct = _before(by_process[process], starts[process], order[:place], ends)
         implied = set().union(*(above[one] for one in direct))
         found[process] = [one for one in direct if one not in implied]
         above[process] = implied | set(direct)
     return found
 
 
-def _before(by_process: Processes, process: str, earlier: Sequence[str]) -> list[str]:
-    needed = {name for task in by_process[process] for name in task.needs or ()}
+def _before(
+    tasks: Sequence[Task],
+    starts: Mapping[str, float],
+    earlier: Sequence[str],
+    ends: Mapping[str, Mapping[str, float]],
+) -> list[str]:
+    needed = {name for task in tasks for name in task.needs or ()}
     stated = [one for one in earlier if one in needed]
     if stated:
         return stated
-    if all(task.submit_s is None for task in by_process[process]):
+    if not starts:
         return list(earlier[-1:])
-    return [one for one in earlier if _precedes(by_process[one], by_process[process])]
+    return [one for one in earlier if _precedes(ends[one], starts)]
 
 
-def _precedes(first: Sequence[Task], second: Sequence[Task]) -> bool:
-    ends = _by_tag(first, _end_s, max)
-    starts = _by_tag(second, lambda task: task.submit_s, min)
+def _precedes(ends: Mapping[str, float], starts: Mapping[str, float]) -> bool:
+    """By tag: when the tasks of the one ended, and those of the other were submitted."""
     if not ends:  # nobody recorded when it ended
         return True
     shared = (ends.keys() & starts.keys()) - {""}

@@ -22,9 +22,11 @@ from density_study.analysis.capacity.traces.readers import read_traces
 from density_study.analysis.capacity.traces.stage import StageOf
 from density_study.analysis.capacity.traces.task import Task, Trace, core_s, counted, statuses
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.plain import plain
 from density_study.cluster.state.atomic import write_text
 
 SHOWN_NAMES = 4
+MOST_GENOMES = 100_000_000
 
 
 @dataclass(frozen=True)
@@ -45,9 +47,9 @@ def write_profile(
 ) -> Imported:
     """Read traces of one run and write their profile as YAML. sizes: CSV of samples with the GiB of their
     input. input_gib: the profile is that of a sample of this size. InputError if no law supports it."""
-    source = _names([path.name for path in traces])
+    source = _names([plain(path.name) for path in traces])
     trace = read_traces(traces)
-    profile = profile_of(trace, genomes, output.stem, source)
+    profile = profile_of(trace, genomes, plain(output.stem), source)
     found, excuses = laws(trace, read_sizes(sizes) if sizes else {})
     if input_gib is not None:
         if not found:
@@ -63,9 +65,13 @@ def write_profile(
 
 
 def profile_of(trace: Trace, genomes: int, name: str, source: str) -> Profile:
-    """InputError unless genomes is 1 or more and a task of the trace ended."""
-    if genomes < 1:
-        raise InputError(f"the number of genomes is {genomes}.", "--genomes", "give at least 1.")
+    """InputError unless genomes is 1 to MOST_GENOMES and a task of the trace ended."""
+    if not 1 <= genomes <= MOST_GENOMES:
+        raise InputError(
+            f"the number of genomes is {str(genomes)[:40]}.",
+            "--genomes",
+            f"give 1 to {MOST_GENOMES:,}.",
+        )
     worked = _worked(trace)
     if not worked:
         raise InputError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from pathlib import Path
 
 from density_study.analysis.capacity.traces import (
@@ -17,6 +17,7 @@ from density_study.analysis.capacity.traces import (
 from density_study.analysis.capacity.traces.source import Source
 from density_study.analysis.capacity.traces.task import Record, Trace, trace_of
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.plain import plain
 from density_study.workloads.imports.foreign import Foreign, foreign
 
 READERS: Mapping[str, Callable[[Source], Record]] = {
@@ -34,6 +35,9 @@ KNOWN = (
 )
 MOST_FILES = 20_000
 MOST_TASKS = 2_000_000
+MOST_PROCESSES = 1_000
+"""Every process is compared with every other one. Those of the largest pipelines are some hundred."""
+MOST_NAME = 1_000
 
 
 def read_traces(paths: Sequence[Path]) -> Trace:
@@ -44,15 +48,39 @@ def read_traces(paths: Sequence[Path]) -> Trace:
             f"{len(sources):,} files are named.", "import-trace", f"name 1 to {MOST_FILES:,} files."
         )
     kinds: dict[str, None] = {}
-    records, count = [], 0
+    records, count, processes = [], 0, set[str]()
     for source in sources:
         found = _kind(source)
         kinds[found.name] = None
-        records.append(READERS[found.trace](source))
+        records.append(_record(source, found))
         count += len(records[-1].tasks)
         if count > MOST_TASKS:
             source.refuse(f"more than {MOST_TASKS:,} tasks.", "name the records of fewer runs.")
+        processes |= {task.process for task in records[-1].tasks}
+        _check_names(source, processes)
     return trace_of(" and ".join(kinds), records)
+
+
+def _record(source: Source, found: Foreign) -> Record:
+    try:
+        return READERS[found.trace](source)
+    except RecursionError:
+        source.refuse("the JSON is nested too deeply.", "name a record of a workflow.")
+
+
+def _check_names(source: Source, processes: Set[str]) -> None:
+    if len(processes) > MOST_PROCESSES:
+        source.refuse(
+            f"more than {MOST_PROCESSES:,} processes.",
+            "give tasks of one kind one name, without what tells them apart, such as a number.",
+        )
+    for name in processes:
+        if len(name) > MOST_NAME or plain(name) != name:
+            source.refuse(
+                f"the process {plain(name[:40])!r} has control characters or a name of more than "
+                f"{MOST_NAME:,} characters.",
+                "give it another name.",
+            )
 
 
 def _sources(path: Path) -> list[Source]:

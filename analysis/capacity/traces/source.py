@@ -88,10 +88,6 @@ class Source:
         """One JSON value."""
         try:
             return json.loads(text, parse_constant=_no_constant)
-        except RecursionError as error:
-            raise InputError(
-                "the JSON is nested too deeply.", self.where, "name a record."
-            ) from error
         except ValueError as error:
             self.refuse(f"this is not valid JSON: {error}.", "copy the file again.", line)
 
@@ -112,6 +108,8 @@ class Source:
         try:
             names = [name.strip() for name in next(reader, [])]
             for cells in reader:
+                if reader.line_num > MOST_LINES:
+                    self.refuse("the table has too many lines.", "split it.", reader.line_num)
                 if any(cell.strip() for cell in cells):
                     yield reader.line_num, self._row(names, cells, reader.line_num)
         except csv.Error as error:

@@ -53,7 +53,8 @@ _EXPANSIONS = 20
 _MAX_VALUE = 64 * 1024
 """Characters that a value may grow to."""
 _ADDRESS = re.compile(r".*(address|hostname|quorum|defaultFS)(\.[\w.-]+)?")
-_LOGIN = re.compile(r":(?!//)[^\s@]{1,1000}@")
+_LOGIN = re.compile(r"(?<![^\s@])(?=[^\s@]*@)[^\s@]*?:(?!//)[^\s@]+@")
+"""Whether an `@` ends the word is asked once a word, so that long ones take no longer than they are."""
 
 
 @dataclass(frozen=True)

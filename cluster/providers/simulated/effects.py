@@ -81,6 +81,8 @@ class Effects:
             )
         try:
             text = shipped.read_text() if shipped.is_file() else _text(path)
+            if any(isinstance(one, yaml.AliasEvent) for one in yaml.parse(text)):
+                raise ValueError("aliases (*name) are not taken")
             value = yaml.safe_load(text)
         except (OSError, yaml.YAMLError, RecursionError, *_NO_SCALAR) as error:
             raise InputError(
@@ -140,7 +142,6 @@ def _effect(entry: Any, where: str) -> Effect:
     factor = "disk_type" if factor == "medium" else factor  # its name in earlier versions
     if isinstance(speed, bool) or not isinstance(speed, int | float) or not 0.001 <= speed <= 1000:
         raise InputError("`speed` is no number from 0.001 to 1000.", where, remedy)
-    # an alias makes a list of any size from few bytes
     if not all(type(entry.get(key, "")) in (str, int, float) for key in ("level", "workload")):
         raise InputError("`level` or `workload` is no text; on and off need quotes.", where, remedy)
     if not isinstance(factor, str) or ("level" in entry) == bool(entry.get("per_level")):

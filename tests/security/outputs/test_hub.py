@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,17 +19,7 @@ from density_study.workloads.execution.run_facts import facts_of_runs
 from tests.unit.analysis.hub.test_hub import hub, whole
 from tests.unit.analysis.test_compare import _id, _summary
 
-
-@pytest.fixture(autouse=True)
-def watchdog() -> Iterator[None]:
-    def hang(*_: object) -> None:
-        raise TimeoutError("it hangs")
-
-    before = signal.signal(signal.SIGALRM, hang)
-    signal.alarm(30)
-    yield
-    signal.alarm(0)
-    signal.signal(signal.SIGALRM, before)
+pytestmark = pytest.mark.usefixtures("watchdog")
 
 
 def _fifo(path: Path) -> None:

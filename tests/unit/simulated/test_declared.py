@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from math import exp
 from pathlib import Path
 
@@ -95,3 +96,17 @@ def test_a_night_is_common_to_the_variants_of_a_repetition() -> None:
     noise = Noise(nights=0.1, builds=0.0, trials=0.0)
     first, later = (log_speed(noise, 1, 3, build, "t") for build in ("b3-v1", "b3-v2"))
     assert first == later != log_speed(noise, 1, 4, "b4-v1", "t")
+
+
+MERGED = "".join(f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 10)}]}}\n" for n in range(1, 12))
+LISTED = "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 12))
+
+
+@pytest.mark.parametrize("text", [f"a0: &a0 {{k: 1}}\n{MERGED}", f"a0: &a0 [x]\n{LISTED}"])
+def test_effects_that_grow_by_aliases_are_refused_soon(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "effects.yaml"
+    path.write_text(f"{text}effects: []\n")
+    begun_s = time.process_time()
+    with pytest.raises(InputError, match="aliases"):
+        Effects.named(str(path))
+    assert time.process_time() - begun_s < 5

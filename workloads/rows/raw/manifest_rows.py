@@ -38,12 +38,7 @@ def manifests_of(run_root: Path) -> tuple[Manifest, ...]:
     StudyError for a run without records, and for a damaged manifest or one with an unknown format.
     """
     records = run_root / "records"
-    try:
-        manifests = closed_records(records)
-    except ValueError as error:
-        raise StudyError(
-            f"cannot read a manifest: {error}", str(records), "restore the record, or remove it."
-        ) from error
+    manifests = closed_records(records)
     if not manifests:
         raise StudyError(
             "the run has no closed record to analyse.",
