@@ -121,7 +121,7 @@ class Model(Frozen):
 def read_model(path: Path) -> Model:
     """Read a model. InputError if the file is not one, or of another format version."""
     try:
-        value: Any = json.loads(read_named(path, MOST_BYTES))
+        value: Any = present(json.loads(read_named(path, MOST_BYTES)))
     except (OSError, ValueError, RecursionError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise InputError(
@@ -141,7 +141,7 @@ def read_model(path: Path) -> Model:
             "fit it again with this version: study capacity fit.",
         )
     try:
-        return Model.model_validate(present(value))
+        return Model.model_validate(value)
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])

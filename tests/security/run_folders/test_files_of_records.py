@@ -46,6 +46,7 @@ HOSTILE: dict[str, Callable[[Path], object]] = {
     "endless": endless,
     "deep": text(b"[" * 200_000),
     "deep object": text(b'{"format":' * 50_000),
+    "deep enough for JSON": text(b'{"format": 1, "a": ' + b"[" * 600 + b"]" * 600 + b"}"),
     "number": text(b"1"),
     "list": text(b"[1]"),
     "text": text(b'"x"'),

@@ -23,7 +23,7 @@ def row(name: str) -> str:
 
 
 def deep(key: str) -> str:
-    """Metadata of Cromwell with lists in lists, as deep as the parser of JSON goes."""
+    """Metadata of Cromwell with lists in lists."""
     call = {
         "shardIndex": 0,
         "executionStatus": "Done",
@@ -32,7 +32,7 @@ def deep(key: str) -> str:
     text = json.dumps(
         {"workflowName": "w", "calls": {"w.a": [{**call, key: "DEEP"}]}, "status": "Done"}
     )
-    return text.replace('"DEEP"', "[" * 940 + "]" * 940)
+    return text.replace('"DEEP"', "[" * 5000 + "]" * 5000)
 
 
 HOSTILE = {
