@@ -302,7 +302,8 @@ def test_long_cells_take_no_longer_than_their_length(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="cannot be parsed"):
             profile_from(tmp_path, text)
     for text in (json.dumps(task), SACCT + job):
-        profile_from(tmp_path, text)
+        with pytest.raises(InputError, match="a name of more than"):
+            profile_from(tmp_path, text)
     assert process_time() - begun < 10
 
 
