@@ -30,7 +30,7 @@ def findings(evidence: Evidence, hypotheses: Hypotheses) -> tuple[Finding, ...]:
     """Every finding of a run: effects, the study's own hypotheses, the best density, the talk's
     claims."""
     every = asked(evidence, hypotheses)
-    found = iter(decide(every.every, evidence.repetitions, evidence.sequential))
+    found = iter(decide(every.every, evidence.repetitions, evidence.sequential, evidence.looks))
 
     def told(some: Sequence[Question]) -> tuple[Finding, ...]:
         return tuple(islice(found, len(some)))

@@ -10,7 +10,8 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from density_study.analysis.findings.question_power import Cell, PlannedQuestion
+from density_study.analysis.findings.question import Cell
+from density_study.analysis.findings.question_power import PlannedQuestion
 from density_study.analysis.statistics.nested import (
     ASSUMED_SECOND,
     optimal_units,
@@ -67,6 +68,12 @@ class Design:
     def value(self) -> float:
         """Sum of the powers. What is less than 0.1 % apart is equal."""
         return round(sum(self.powers.values()), 3)
+
+
+def most_repetitions(fitting: int) -> int:
+    """The last repetition that may run, if so many of every test case fit: questions that are answered leave
+    time to the others. Each further look costs some error, so not many more."""
+    return min(MAX_UNITS, fitting + (fitting + 1) // 2)
 
 
 def best_design(
@@ -148,7 +155,8 @@ def _fitted(
     def design(repetitions: int) -> Design:
         powers = dict.fromkeys((one.question.name for one in asked), 0.0)
         for one in subset:
-            alone = replace(one.question, of=of, sequential=False)
+            looks = most_repetitions(repetitions) - MIN_UNITS + 1
+            alone = replace(one.question, of=of, sequential=False, looks=looks)
             spread = _spread(one.question, costs, share, noise)
             powers[one.question.name] = alone.power(repetitions, spread)
         names = tuple(one.question.name for one in subset)

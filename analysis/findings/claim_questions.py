@@ -99,11 +99,11 @@ def c4(evidence: Evidence) -> Iterator[Question]:
                 evidence, "C4", "scan", (hdd, flash),
                 f"scan-{scan[0].test_case}-{hdd.topology}-{flash.topology}", FLASH_OVER_HDD, MORE_GAIN,
                 points=(
-                    _by_build(evidence, rate_points(scan[0]), rate_points(hdd)),
-                    _by_build(evidence, rate_points(scan[1]), rate_points(flash)),
+                    _by_build(evidence, scan[0], hdd),
+                    _by_build(evidence, scan[1], flash),
                 ),
                 subject=scan[0].label, measure="throughput over that of the 45/55 mix",
-                cells=cells(hdd, flash, *scan),
+                cells=cells(hdd, scan[0], flash, scan[1]),
             )  # fmt: skip
 
 
@@ -134,9 +134,9 @@ def c6(evidence: Evidence) -> Iterator[Question]:
     for density in dict.fromkeys((0, top)):
         for few, many in by_threads(on(evidence, SCAN, density)):
             found = latency_variants(few, many, "SCAN", 50.0)
-            if found and evidence.repetitions == len(found[1]) == len(found[2]):
+            if found and _is_whole(evidence, (few, found[1]), (many, found[2])):
                 # both test cases of one build: its own speed cancels
-                by_build = tuple(b / a for a, b in zip(found[1], found[2], strict=True))
+                by_build = tuple(b / a for a, b in zip(found[1], found[2], strict=False))
                 growth[density] = few, many, by_build
             if found and density == 0:
                 yield _bare_growth(evidence, (few, many), found)
@@ -260,9 +260,15 @@ def _pairs(evidence: Evidence, mode: str) -> Iterator[Pair]:
             yield entry, other
 
 
-def _by_build(evidence: Evidence, over: Points, under: Points) -> Points:
-    """The ratio of two test cases in each build; empty unless every build has both. Two test cases that lost
-    one build each have equal counts, too, but may have lost different ones."""
-    if not evidence.repetitions == len(over) == len(under) or 0.0 in under:
+def _by_build(evidence: Evidence, over: TestCaseSummary, under: TestCaseSummary) -> Points:
+    """The ratio of two test cases' rates in each build that has both; empty if a build was lost."""
+    a, b = rate_points(over), rate_points(under)
+    if not _is_whole(evidence, (over, a), (under, b)) or 0.0 in b:
         return ()
-    return tuple(a / b for a, b in zip(over, under, strict=True))
+    return tuple(x / y for x, y in zip(a, b, strict=False))
+
+
+def _is_whole(evidence: Evidence, *variants: tuple[TestCaseSummary, Points]) -> bool:
+    """Whether no build was lost. Two test cases that lost one each have equal counts, too, but may have lost
+    different ones."""
+    return all(len(points) == evidence.blocks(entry) for entry, points in variants)

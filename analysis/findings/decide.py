@@ -8,7 +8,7 @@ question of the study asks for are measured, not tested: they have an interval a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log
 from typing import Any
 
@@ -17,7 +17,8 @@ import scipy
 from density_study.analysis.findings.question import Question, Rule
 from density_study.analysis.findings.variants import ratio
 from density_study.analysis.statistics.difference import Difference, difference
-from density_study.analysis.statistics.interval import CONFIDENCE, outlying
+from density_study.analysis.statistics.interval import CONFIDENCE, outlying, ratio_of_means
+from density_study.analysis.statistics.looks import Looks
 from density_study.analysis.statistics.power import ALPHA, MIN_UNITS, detectable
 from density_study.analysis.statistics.sequential import (
     paired_logs,
@@ -42,7 +43,8 @@ _OF_QUESTION = ("id", "statement", "subject", "measure", "variants", "among", "f
 
 @dataclass(frozen=True)
 class _Tested:
-    """`p` belongs to the verdict that the effect supports; the opposite verdict cannot be claimed."""
+    """`p` belongs to the verdict that the effect supports; the opposite verdict cannot be claimed. `looks`:
+    how many share the error."""
 
     effect: float
     low: float
@@ -50,15 +52,19 @@ class _Tested:
     p: float
     test: str
     between: Difference | None = None
+    looks: int = 1
 
 
 def decide(
-    questions: Sequence[Question], repetitions: int, sequential: bool = False
+    questions: Sequence[Question],
+    repetitions: int,
+    sequential: bool = False,
+    looks: Looks | None = None,
 ) -> tuple[Finding, ...]:
     """A finding for each question, in their order: all of a report, which share one error budget of 5 %.
-    `sequential`: the number of repetitions depends on the data."""
+    `sequential`: the number of repetitions depends on the data. `looks`: that of each question does."""
     # Holm adjusts over the questions that can become a claim: the others would only cost power.
-    tested = [_test(question, repetitions, sequential) for question in questions]
+    tested = [_test(question, repetitions, sequential, looks) for question in questions]
     able = {
         place: one.p
         for place, (question, one) in enumerate(zip(questions, tested, strict=True))
@@ -87,34 +93,54 @@ def _effect(question: Question) -> float | None:
     return ratio(question.first, question.later)
 
 
-def _test(question: Question, repetitions: int, sequential: bool) -> _Tested | None:
+def _test(
+    question: Question, repetitions: int, sequential: bool, looks: Looks | None
+) -> _Tested | None:
     """None with fewer than 5 units per variant, or if a value is not positive."""
     effect = _effect(question)
     if effect is None or min(_units(question)) < MIN_UNITS:
         return None
     if sequential:
         return _at_a_look(question)
+    blocks = question.blocks or repetitions
+    return _over_looks(question, blocks, looks) if looks else _fixed(question, blocks)
+
+
+def _over_looks(question: Question, blocks: int, looks: Looks) -> _Tested:
+    """The last look, with the p of the looks that support the same verdict."""
+    last = _fixed(question, blocks, looks.confidence)
+    before: range | tuple[int, ...] = ()
+    if set(_units(question)) == {blocks}:  # else nobody knows which builds an earlier look had
+        before = range(looks.first, blocks)
+    seen = [_fixed(question.up_to(n), n, looks.confidence) for n in before]
+    holds = question.rule.holds
+    alike = [one.p for one in (*seen, last) if holds(one.effect) == holds(last.effect)]
+    return replace(last, p=looks.p(alike), looks=looks.number)
+
+
+def _fixed(question: Question, blocks: int, confidence: float = CONFIDENCE) -> _Tested:
     if question.reference:
-        return _level(question, question.reference)
-    rule, between = question.rule, difference(question.first, question.later, repetitions)
+        return _level(question, question.reference, confidence)
+    effect, rule = ratio_of_means(question.first, question.later), question.rule
+    between = difference(question.first, question.later, blocks)
     # Against the bound of the rule, not against 1: "above 1.1" needs more than a difference.
     p = between.p(rule.nearest(effect))
-    test = BLOCK_TEST if _units(question) == (repetitions, repetitions) else VARIANTS_TEST
+    test = BLOCK_TEST if _units(question) == (blocks, blocks) else VARIANTS_TEST
     # An effect inside two bounds is an equivalence; one outside is tested against the bound it exceeds.
     if rule.low is not None and rule.high is not None and rule.holds(effect):
         p, test = between.equivalence_p((rule.low, rule.high)), EQUIVALENCE_TEST
-    ends = between.interval
+    ends = between.interval_at(confidence)
     return _Tested(effect, ends.low, ends.high, p, test, between)
 
 
-def _level(question: Question, reference: float) -> _Tested:
+def _level(question: Question, reference: float, confidence: float) -> _Tested:
     """One variant's mean against a number: Student's one-sample t test (Student 1908)."""
     shares = [value / reference for value in question.later]
     effect = sum(shares) / len(shares)
     if min(shares) == max(shares):  # the t test divides by the spread
         return _Tested(effect, effect, effect, 0.0, LEVEL_TEST)
     result = scipy.stats.ttest_1samp(shares, question.rule.nearest(effect))
-    ends = result.confidence_interval(CONFIDENCE)
+    ends = result.confidence_interval(confidence)
     return _Tested(effect, float(ends.low), float(ends.high), float(result.pvalue), LEVEL_TEST)
 
 
@@ -161,7 +187,7 @@ def _finding(
         measured = {name: getattr(tested, name) for name in ("effect", "low", "high", "p", "test")}
         if tested.between:  # power belongs to a number of builds that is fixed beforehand
             measured["detectable"] = detectable(
-                tested.between.freedom, tested.between.error, max(1, comparisons)
+                tested.between.freedom, tested.between.error, max(1, comparisons) * tested.looks
             )
     return Finding(
         **{name: getattr(question, name) for name in _OF_QUESTION},

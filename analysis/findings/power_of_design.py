@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from density_study.analysis.findings.precision import compared
 from density_study.analysis.findings.question import Evidence
+from density_study.analysis.statistics.looks import Looks
 from density_study.analysis.statistics.power import ASSUMED_SPREAD
 from density_study.analysis.summary.summary import Metric, TestCaseSummary
 from density_study.cluster.model.errors import InputError
@@ -42,6 +43,14 @@ class Noise:
         return self.spread if self.within is None else self.within
 
 
+def looks_of(plan: Plan) -> Looks | None:
+    """None if the repetitions of its questions do not end by themselves."""
+    bounds = plan.precise
+    if bounds is None or bounds.until is not None:
+        return None
+    return Looks(bounds.at_least, bounds.at_most)
+
+
 def imagined(study: Study, plan: Plan) -> Evidence:
     """What the plan's run will compare, if nothing goes wrong: its test cases on their variants."""
     ran = {(step.test_case.id, plan.builds[step.build]) for step in plan.trials if step.test_case}
@@ -58,13 +67,18 @@ def imagined(study: Study, plan: Plan) -> Evidence:
         plan.repetitions,
         isolation_of(topology.isolation for topology in plan.topologies.values()),
         emulated=frozenset(disk.disk_type for disk in disks if disk.emulated),
-        sequential=plan.precise is not None,
+        sequential=plan.precise is not None and plan.precise.until is not None,
+        looks=looks_of(plan),
     )
 
 
 def check_can_be_precise(study: Study, plan: Plan, where: str) -> None:
     """InputError if repetitions should end once comparisons are precise enough, and there is none."""
-    if plan.precise is None or compared(imagined(study, plan), study.hypotheses):
+    if (
+        plan.precise is None
+        or plan.precise.until is None
+        or compared(imagined(study, plan), study.hypotheses)
+    ):
         return
     raise InputError(
         "no throughput is compared, so no repetition would ever be the last one needed.",

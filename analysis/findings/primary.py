@@ -28,12 +28,13 @@ _BY_NAME = frozenset(
 @dataclass(frozen=True)
 class Asked:
     """Every comparison of a run: `standard` ones and hypotheses, the pairs of `best` densities, the parts of
-    each claim. `every` has them in this order, marked."""
+    each claim. `every` has them in this order, marked. names: of the study's questions."""
 
     standard: tuple[Question, ...]
     best: tuple[Candidate, ...]
     claimed: Mapping[str, tuple[Question, ...]]
     every: tuple[Question, ...]
+    names: tuple[str, ...]
 
     @property
     def main(self) -> tuple[Question, ...]:
@@ -50,10 +51,12 @@ def asked(evidence: Evidence, hypotheses: Hypotheses) -> Asked:
     claimed = claims.questions(known)
     every = tuple(chain(standard, *(one.pairs for one in best), *claimed.values()))
     # a question even if the data leave no second density to compare: it must not depend on them
-    main = frozenset(names(every, hypotheses.questions, (BEST_DENSITY,) if best else ()))
-    marked = tuple(replace(question, main=question.name in main) for question in every)
+    main = names(every, hypotheses.questions, (BEST_DENSITY,) if best else ())
+    marked = tuple(
+        evidence.in_blocks(replace(question, main=question.name in main)) for question in every
+    )
     best = tuple(replace(one, main=BEST_DENSITY in main) for one in best)
-    return Asked(standard, best, claimed, marked)
+    return Asked(standard, best, claimed, marked, main)
 
 
 def names(

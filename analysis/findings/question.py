@@ -5,19 +5,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from math import sqrt
 from typing import Literal
 
 from density_study.analysis.findings.variants import Points
 from density_study.analysis.statistics.interval import Interval, mean_interval
+from density_study.analysis.statistics.looks import Looks
 from density_study.analysis.statistics.sequential import sequence_mean
 from density_study.analysis.summary.summary import TestCaseSummary
 from density_study.cluster.model.isolation import Isolation
 from density_study.workloads.study.factors.registry import factors
 from density_study.workloads.study.factors.vms_per_host import VMS_PER_HOST
 
+Cell = tuple[str, str]
+"""A test case on a variant: (test case, topology)."""
 IntervalOf = Callable[[Sequence[float]], Interval]
 Differences = Callable[[TestCaseSummary, TestCaseSummary], tuple[str, ...]]
 
@@ -68,6 +72,13 @@ class Rule:
         return f"above {self.low:g}" if self.high is None else f"{self.low:g} to {self.high:g}"
 
 
+def interval_of(sequential: bool, looks: Looks | None) -> IntervalOf:
+    """What computes the interval of a variant's mean."""
+    if looks:
+        return partial(mean_interval, confidence=looks.confidence)
+    return sequence_mean if sequential else mean_interval
+
+
 EXPECTED = "expect-"
 """Begins the families of a study's own hypotheses."""
 RISES = Rule(low=1.0)
@@ -78,7 +89,9 @@ SIMILAR = Rule(0.8, 1.25)  # method 2's margins of equivalence
 @dataclass(frozen=True)
 class Evidence:
     """The input of all findings. `emulated`: the emulated disks; `emulated_guests`: VMs ran without
-    hardware virtualization. `sequential`: the repetitions ended when the answer was precise enough.
+    hardware virtualization. `sequential`: the repetitions ended when the answer was precise enough. `looks`:
+    those of each question ended when it was answered. ran: in how many repetitions each test case of a
+    variant was to run; empty: in all.
 
     differences: how two variants' disclosures differ beyond what the study declares (method 23).
     declared: how they differ by what it declares. confounds: in what versions the existing clusters of two
@@ -96,13 +109,33 @@ class Evidence:
     declared: Differences = lambda _first, _later: ()
     confounds: Differences = lambda _first, _later: ()
     sequential: bool = False
+    looks: Looks | None = None
+    ran: Mapping[Cell, int] = field(default_factory=dict)
     bounds: frozenset[tuple[str, str]] = frozenset()
     without_read_ahead: frozenset[str] = frozenset()
 
     @property
     def interval(self) -> IntervalOf:
         """What computes the interval of a variant's mean."""
-        return sequence_mean if self.sequential else mean_interval
+        return interval_of(self.sequential, self.looks)
+
+    def blocks(self, entry: TestCaseSummary) -> int:
+        """In how many repetitions this was to run."""
+        return self.ran.get((entry.test_case, entry.topology), self.repetitions)
+
+    def in_blocks(self, question: Question) -> Question:
+        """With the points of the repetitions in which all of its test cases ran."""
+        if not self.ran or not question.cells:
+            return question
+        counts = [self.ran.get(cell, self.repetitions) for cell in question.cells]
+        half = (
+            len(counts) // 2
+        )  # the first variant's cells, then the later variant's; a level has one variant
+        whole = tuple(min(part) for part in (counts[:half], counts[half:]) if part)
+        variants = (question.first, question.later) if half else (question.later,)
+        if tuple(map(len, variants)) == whole:
+            return question.up_to(min(counts))
+        return replace(question, blocks=max(counts))  # a variant lost a build
 
     def about_vms(self, *variants: TestCaseSummary) -> tuple[str, ...]:
         """Why these variants support no claim about VMs (method 24)."""
@@ -162,7 +195,8 @@ class Question:
     With a `reference`, the ratio is `later` over that number, which has the unit of the points.
     part: the inequality of a claim that this is.
     main: it belongs to a question of the study, and is tested; the others are only measured.
-    cells: (test case, topology) of each test case whose points it uses.
+    cells: (test case, topology) of each test case whose points it uses. blocks: the repetitions in which all
+    of them ran; None: every one.
     obstacles: why it cannot support a claim; its effect is shown nevertheless.
     refused: in what the variants' disclosures differ, so that they are not comparable; no effect is shown.
     withheld: why the points are no comparison; no effect is shown.
@@ -186,12 +220,17 @@ class Question:
     withheld: tuple[str, ...] = ()
     declared: tuple[str, ...] = ()
     main: bool = True
-    cells: tuple[tuple[str, str], ...] = ()
+    cells: tuple[Cell, ...] = ()
+    blocks: int | None = None
 
     @property
     def name(self) -> str:
         """As `questions:` of a study names it: C5, best-density, stack-rate, or the name in `expect`."""
         return self.family.removeprefix(EXPECTED)
+
+    def up_to(self, blocks: int) -> Question:
+        """With the points of the first repetitions alone."""
+        return replace(self, first=self.first[:blocks], later=self.later[:blocks], blocks=blocks)
 
     @property
     def statement(self) -> str:

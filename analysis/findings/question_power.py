@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import partial
 from math import sqrt
 
-from density_study.analysis.findings.power_of_design import SPREADS, Noise, imagined
+from density_study.analysis.findings.power_of_design import SPREADS, Noise, imagined, looks_of
 from density_study.analysis.findings.primary import asked
-from density_study.analysis.findings.question import Question
+from density_study.analysis.findings.question import Cell, Question
 from density_study.analysis.statistics.power import (
     ALPHA,
     MAX_UNITS,
@@ -25,10 +25,9 @@ from density_study.analysis.statistics.power import (
 from density_study.analysis.statistics.sequential import sequence_errors
 from density_study.cluster.model.errors import InputError
 from density_study.workloads.planning.plan import Plan, Step
+from density_study.workloads.study.hypotheses import Hypotheses
 from density_study.workloads.study.study import Study
 
-Cell = tuple[str, str]
-"""A test case on a variant: (test case, topology)."""
 WANTED_RATIO = 1.2
 """Ratio that power is computed for where neither the rule nor the study names one: the talk's gain per VM."""
 
@@ -36,12 +35,14 @@ WANTED_RATIO = 1.2
 @dataclass(frozen=True)
 class PlannedQuestion:
     """A question and its comparisons. `of`: comparisons of all questions, which share the error budget.
-    `sequential`: repetitions end when the answer is precise enough."""
+    `sequential`: repetitions end when the answer is precise enough. `looks`: how many share the error,
+    because the question ends once it is answered."""
 
     name: str
     comparisons: tuple[Question, ...]
     of: int
     sequential: bool = False
+    looks: int = 1
     wanted: float = WANTED_RATIO
 
     @property
@@ -69,7 +70,7 @@ class PlannedQuestion:
         ratio = one.rule.planned(self.wanted)
         # of a paired difference; a level has one variant, a ratio of ratios four
         error = spread * sqrt(max(1, len(one.cells)) / max(1, repetitions))
-        errors = fixed_errors(repetitions, self.of)
+        errors = fixed_errors(repetitions, self.of * self.looks)
         if self.sequential:
             errors = partial(_sequence, repetitions, self.of)
         return power_of_rule((one.rule.low, one.rule.high), ratio, repetitions, error, errors)
@@ -95,21 +96,25 @@ def questions_of(
     """The questions of the study, in its order, or those that it has by default."""
     every = asked(imagined(study, plan), study.hypotheses)
     able = sum(not one.obstacles and not one.refused and bool(one.later) for one in every.main)
-    names = (
-        study.questions
-        if study.questions is not None
-        else dict.fromkeys(one.name for one in every.main)
-    )
+    looks = looks_of(plan)
     return tuple(
         PlannedQuestion(
             name,
             tuple(one for one in every.main if one.name == name and one.later),
             max(1, able),
-            plan.precise is not None,
-            wanted,
+            sequential=plan.precise is not None and looks is None,
+            looks=looks.number if looks else 1,
+            wanted=wanted,
         )
-        for name in names
+        for name in every.names
     )
+
+
+def asked_of_plan(study: Study, plan: Plan) -> Hypotheses:
+    """The study's hypotheses, with the questions that it has by default if it declares none. The plan alone
+    decides which: a lost build must not change what a report decides."""
+    names = asked(imagined(study, plan), study.hypotheses).names
+    return study.hypotheses.model_copy(update={"questions": names})
 
 
 def needed(plan: Plan, cells: Iterable[Cell]) -> frozenset[Cell]:

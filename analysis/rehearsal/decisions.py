@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from statistics import mean
+from statistics import mean, median
 from typing import Any
 
-from density_study.analysis.findings import Evidence, findings
 from density_study.analysis.findings.claims import is_whole
+from density_study.analysis.rehearsal.course import Course
 from density_study.analysis.rehearsal.drawn import Drawing
 from density_study.analysis.summary.summary import (
     Finding,
@@ -17,15 +17,12 @@ from density_study.analysis.summary.summary import (
     TestCaseSummary,
     verdict_words,
 )
-from density_study.cluster.model.isolation import isolation_of
-from density_study.workloads.planning.plan import Plan
-from density_study.workloads.study.hypotheses import Hypotheses
 
 _CLAIMED: tuple[FindingVerdict, ...] = ("confirmed", "refuted")
 _NOTHING: FindingVerdict = "inconclusive"
 _ANOTHER = "another"
 """A claim of another statement than the true one: that another density is the best."""
-Decide = Callable[[tuple[TestCaseSummary, ...]], Sequence[Finding]]
+Decide = Callable[[tuple[TestCaseSummary, ...]], Course]
 
 
 @dataclass
@@ -66,12 +63,17 @@ class Row:
 
 @dataclass(frozen=True)
 class Decisions:
-    """`wrong_in`: rehearsals with a claim that is not true, by question. `wrong`: those with any."""
+    """`wrong_in`: rehearsals with a claim that is not true, by question. `wrong`: those with any. `seconds`:
+    of each rehearsal, estimated."""
 
-    times: int
     by_id: Mapping[str, Decision]
     wrong_in: Mapping[str, int]
     wrong: int
+    seconds: tuple[float, ...]
+
+    @property
+    def times(self) -> int:
+        return len(self.seconds)
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -96,13 +98,18 @@ class Decisions:
     def sentence(self) -> str:
         share = self.wrong / self.times
         many = "s" if self.times > 1 else ""
-        return f"{self.times:,} rehearsal{many}, {self.wrong:,} with a wrong claim ({share:.1%})"
+        hours = median(self.seconds) / 3600
+        return (
+            f"{self.times:,} rehearsal{many}, {self.wrong:,} with a wrong claim ({share:.1%}), "
+            f"{hours:.1f} h each (median)"
+        )
 
     def facts(self) -> dict[str, Any]:
         """For other programs."""
         return {
             "times": self.times,
             "wrong": self.wrong,
+            "median_s": median(self.seconds),
             "questions": [asdict(row) for row in self.rows],
             "comparisons": {
                 id_: {
@@ -117,12 +124,14 @@ class Decisions:
 
 def decisions(drawing: Drawing, decide: Decide, seeds: Sequence[int]) -> Decisions:
     """Of a rehearsal with each seed. What no question asks for is left out: it is measured, not tested."""
-    known = {one.id: _decision(one, one.verdict) for one in decide(drawing.truth()) if one.question}
+    true = decide(drawing.truth()).findings
+    known = {one.id: _decision(one, one.verdict) for one in true if one.question}
     wrong_in: Counter[str] = Counter()
-    wrong = 0
+    wrong, seconds = 0, []
     for seed in seeds:
-        questions = set()
-        for one in decide(drawing.test_cases(seed)):
+        questions, course = set(), decide(drawing.test_cases(seed))
+        seconds.append(course.seconds)
+        for one in course.findings:
             if not one.question:
                 continue
             decision = known.setdefault(one.id, _decision(one, _NOTHING))
@@ -132,28 +141,8 @@ def decisions(drawing: Drawing, decide: Decide, seeds: Sequence[int]) -> Decisio
                 questions.add(decision.question)
         wrong_in.update(questions)
         wrong += bool(questions)
-    return Decisions(len(seeds), known, wrong_in, wrong)
+    return Decisions(known, wrong_in, wrong, tuple(seconds))
 
 
 def _decision(one: Finding, truth: FindingVerdict) -> Decision:
     return Decision(one.statement, one.question or "", truth, is_whole(one))
-
-
-def decider(plan: Plan, asked: Hypotheses) -> Decide:
-    """What the analysis of a run of this plan decides from its test cases, where every trial is valid."""
-    isolation = isolation_of(one.isolation for one in plan.topologies.values())
-    emulated = frozenset(
-        topology.variant.disk_type
-        for topology in plan.built
-        if any(disk.emulated for node in topology.workers for disk in node.disks)
-    )
-
-    sequential = plan.precise is not None
-
-    def decide(test_cases: tuple[TestCaseSummary, ...]) -> Sequence[Finding]:
-        evidence = Evidence(
-            test_cases, plan.repetitions, isolation, emulated, sequential=sequential
-        )
-        return findings(evidence, asked)
-
-    return decide

@@ -97,6 +97,7 @@ def render(summary: Summary) -> str:
         cpu_kinds=CPU,
         marked=inside.MARKED,
         others=other_table(view),
+        decisions=findings_table.decisions_table(summary),
         findings=findings_table.findings_table(summary),
         precision=precision.figure(view),
         load_phases=load_phases.figure(view),

@@ -33,7 +33,11 @@ class Difference:
     @property
     def interval(self) -> Interval:
         """Of the ratio, with 95 %."""
-        half = float(special.stdtrit(self.freedom, (1 + CONFIDENCE) / 2)) * self.error
+        return self.interval_at(CONFIDENCE)
+
+    def interval_at(self, confidence: float) -> Interval:
+        """Of the ratio."""
+        half = float(special.stdtrit(self.freedom, (1 + confidence) / 2)) * self.error
         return Interval(exp(self.middle - half), exp(self.middle + half))
 
     def p(self, ratio: float = 1.0) -> float:

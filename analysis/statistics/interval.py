@@ -26,13 +26,13 @@ def ratio_of_means(first: Sequence[float], later: Sequence[float]) -> float:
     return exp(float(np.mean(logs(later)) - np.mean(logs(first))))
 
 
-def mean_interval(values: Sequence[float]) -> Interval:
+def mean_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
     """t interval of the mean: geometric if all values are positive, else arithmetic. At least 2 units."""
     # mean +- t(1 - alpha/2, n - 1) * s / sqrt(n)  (Student 1908); in logs where that is possible, because
     # rates and latencies vary in proportion to their size
     positive = min(values) > 0
     units = logs(values) if positive else np.asarray(values, dtype=float)
-    half = _quantile(len(units) - 1) * float(units.std(ddof=1)) / sqrt(len(units))
+    half = _quantile(len(units) - 1, confidence) * float(units.std(ddof=1)) / sqrt(len(units))
     middle = float(units.mean())
     low, high = middle - half, middle + half
     return Interval(exp(low), exp(high)) if positive else Interval(low, high)
@@ -51,9 +51,9 @@ def outlying(values: Sequence[float]) -> float | None:
     return exp(most) if abs(most) > limit else None
 
 
-def _quantile(freedom: float) -> float:
+def _quantile(freedom: float, confidence: float) -> float:
     """Of Student's t: so many standard errors are half an interval."""
-    return float(special.stdtrit(freedom, (1 + CONFIDENCE) / 2))
+    return float(special.stdtrit(freedom, (1 + confidence) / 2))
 
 
 def logs(values: Sequence[float]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

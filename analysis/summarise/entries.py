@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
 
 import pandas as pd
 
 from density_study.analysis.findings import MIN_BUILDS
-from density_study.analysis.statistics.interval import Interval, mean_interval
-from density_study.analysis.statistics.sequential import sequence_mean
+from density_study.analysis.findings.question import IntervalOf
+from density_study.analysis.statistics.interval import mean_interval
 from density_study.analysis.summarise.analysed_run import AnalysedRun
 from density_study.analysis.summary.summary import (
     Metric,
@@ -48,10 +47,10 @@ def trial_summaries(run: AnalysedRun) -> tuple[TrialSummary, ...]:
     )
 
 
-def case_summaries(run: AnalysedRun, sequential: bool = False) -> tuple[TestCaseSummary, ...]:
-    """Every test case on every topology where it ran, including those without a valid trial. `sequential`:
-    the number of repetitions depended on the data."""
-    interval = sequence_mean if sequential else mean_interval
+def case_summaries(
+    run: AnalysedRun, interval: IntervalOf = mean_interval
+) -> tuple[TestCaseSummary, ...]:
+    """Every test case on every topology where it ran, including those without a valid trial."""
     is_counted = run.trials["trial"].map(run.verdicts["counted"])
     counted = run.trials[is_counted & run.trials["studied"]]
     variant = ["test_case", "topology"]
@@ -113,7 +112,7 @@ def search_summaries(run: AnalysedRun) -> tuple[SearchSummary, ...]:
     )
 
 
-def _with_interval(metric: Metric, interval: Callable[[Sequence[float]], Interval]) -> Metric:
+def _with_interval(metric: Metric, interval: IntervalOf) -> Metric:
     """With an interval from 5 units on (method 2)."""
     if len(metric.points) < MIN_BUILDS or metric.value is None:
         return metric

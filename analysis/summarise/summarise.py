@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 
 from density_study.analysis.capacity.plan.plan import plan_beside
 from density_study.analysis.findings import Evidence, findings
+from density_study.analysis.findings.answered import path_to_answers, ran
+from density_study.analysis.findings.power_of_design import looks_of
 from density_study.analysis.findings.precision import compared, path
+from density_study.analysis.findings.question import Cell, interval_of
 from density_study.analysis.summarise import read_series
 from density_study.analysis.summarise.analysed_run import AnalysedRun
+from density_study.analysis.summarise.asked import hypotheses_of
+from density_study.analysis.summarise.decisions import decisions
 from density_study.analysis.summarise.entries import (
     case_summaries,
     search_summaries,
@@ -27,19 +33,26 @@ from density_study.analysis.summarise.time_spent import time_spent
 from density_study.analysis.summarise.undecided import undecided
 from density_study.analysis.summarise.warnings import warnings
 from density_study.analysis.summary.disclosure import guests_are_emulated, merge
-from density_study.analysis.summary.summary import BuildSummary, FlameGraph, Precision, Summary
+from density_study.analysis.summary.summary import (
+    BuildSummary,
+    Decided,
+    FlameGraph,
+    Precision,
+    Summary,
+)
+from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.isolation import isolation_of
 from density_study.cluster.providers.simulated import SIMULATED, is_rehearsal
 from density_study.cluster.state.atomic import write_text
-from density_study.cluster.state.events import Event, RepetitionsEnded
+from density_study.cluster.state.events import Event, QuestionsLeft, RepetitionsEnded
 from density_study.cluster.state.journal import JOURNAL, Journal
 from density_study.workloads import tables
-from density_study.workloads.execution.run import spared_trials
+from density_study.workloads.execution.run import spared_trials, study_of
 from density_study.workloads.planning.plan import Plan, read_plan
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import earlier_attempts
 from density_study.workloads.record.recorded import is_joined
-from density_study.workloads.study.hypotheses import Hypotheses, read_hypotheses
+from density_study.workloads.study.hypotheses import Hypotheses
 from density_study.workloads.tables.store import read_table
 
 SUMMARY = "summary.json"
@@ -66,7 +79,9 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
     isolation = isolation_of(topology.isolation for topology in built)
     divided = next(topology for topology in built if topology.isolation == isolation)
     trials = trial_summaries(run)
-    test_cases = case_summaries(run, sequential=plan is not None and plan.precise is not None)
+    looks = looks_of(plan) if plan else None
+    sequential = plan is not None and plan.precise is not None and looks is None
+    test_cases = case_summaries(run, interval_of(sequential, looks))
     costs = overheads(run.trials, run.verdicts, run.metrics)
     imported = import_summary(run.manifests)
     sought = search_summaries(run)
@@ -79,12 +94,14 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         run.incomparable_variants,
         run.declared_between,
         run.confounds,
-        sequential=plan is not None and plan.precise is not None,
+        sequential=sequential,
+        looks=looks,
+        ran=_ran(plan, run_root, run.repetitions) if looks else {},
         bounds=frozenset((one.test_case, one.topology) for one in sought if not one.exact),
         without_read_ahead=run.without_read_ahead,
     )
     earlier = earlier_attempts(run_root / "records")
-    asked = read_hypotheses(run_root / "study.yaml")
+    asked = hypotheses_of(run_root, plan)
     decided = findings(evidence, asked)
     found = withheld(decided) if is_rehearsal(divided.provider) else decided
     topologies = run.topologies.values()
@@ -100,7 +117,7 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         sum(m.times_s.get("measure", 0.0) for m in chain(run.manifests, *earlier.values())),
         now_s,
     )
-    return Summary(
+    summary = Summary(
         study=first.study,
         run=first.run,
         question=asked.question,
@@ -130,6 +147,17 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         device_overheads=tuple(cost for cost in costs if cost.device is not None),
         plan=plan_beside(run_root),
     )
+    return summary.model_copy(update={"decisions": _decisions(run_root, plan, summary)})
+
+
+def _decisions(root: Path, plan: Plan | None, summary: Summary) -> tuple[Decided, ...]:
+    if plan is None:
+        return ()
+    with suppress(
+        StudyError
+    ):  # a study of another version: its findings can be read, its keys cannot
+        return tuple(decisions(root, study_of(root), plan, summary))
+    return ()
 
 
 def _flame_graphs(manifests: Sequence[Manifest]) -> Iterator[FlameGraph]:
@@ -174,25 +202,34 @@ def _planned(plan: Plan | None, run_root: Path) -> Sequence[str]:
     return [trial for trial in trials if trial and trial not in spared]
 
 
+def _ran(plan: Plan | None, run_root: Path, last: int) -> Mapping[Cell, int]:
+    return ran(plan, spared_trials(Journal(run_root / JOURNAL)), last) if plan else {}
+
+
 def _precision(
     plan: Plan | None, run_root: Path, evidence: Evidence, asked: Hypotheses
 ) -> Precision | None:
     """None if the repetitions were fixed."""
-    if plan is None or plan.precise is None or plan.precise.until is None:
+    if plan is None or plan.precise is None:
         return None
     precise, until = plan.precise, plan.precise.until
-    ended = Journal(run_root / JOURNAL).last(RepetitionsEnded)
+    journal = Journal(run_root / JOURNAL)
+    ended = journal.last(RepetitionsEnded)
     have = evidence.repetitions
     why = "the run has not ended its repetitions"
     if ended is not None:
         why = f"after {ended.repetition} repetitions {ended.why}"
     elif have >= precise.at_most:
         why = f"{have} repetitions are the most that the study allows"
-    questions = compared(evidence, asked)
+    if until is None:
+        why = "; ".join(event.words for event in journal.events(QuestionsLeft)) or why
+        looks = path_to_answers(evidence, asked)
+    else:
+        looks = path(compared(evidence, asked), until)
     return Precision(
         at_least=precise.at_least,
         at_most=precise.at_most,
         until=until,
         why=why,
-        looks=tuple(path(questions, until)),
+        looks=tuple(looks),
     )

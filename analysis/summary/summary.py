@@ -360,6 +360,27 @@ class SearchSummary(Frozen):
     why: str = Field(description="why the search ended")
 
 
+class Decided(Frozen):
+    """What became of a question of the study."""
+
+    question: str = Field(description="as `questions` of the study names it")
+    answer: str
+    comparisons: int
+    repetitions: int = Field(description="the most in which its test cases were to run")
+    power: float = Field(
+        description="chance, at least, that all of it is decided rightly, at `noise`"
+    )
+    noise: float = Field(description="seen between builds of a repetition; else assumed")
+    hours: float = Field(
+        description="of its steps; what it shares with another question counts for both"
+    )
+    why_not: str | None = Field(description="null: it is decided")
+    more_repetitions: int | None = Field(
+        description="so many more have a power of 80 % at this noise; null: it is decided, or no number would"
+    )
+    more_hours: float | None
+
+
 class Look(Frozen):
     """One comparison as it stood when the study looked at it after a repetition."""
 
@@ -375,11 +396,15 @@ class Look(Frozen):
 
 
 class Precision(Frozen):
-    """Repetitions that end once the comparisons of throughput are precise enough."""
+    """Repetitions that end once the comparisons of throughput are precise enough, or each question is
+    answered."""
 
     at_least: int
     at_most: int
-    until: float = Field(description="how far an interval may reach from its ratio: 0.05")
+    until: float | None = Field(
+        description="how far an interval may reach from its ratio: 0.05; null: each question ends once it is "
+        "answered"
+    )
     why: str = Field(description="why the repetitions ended")
     looks: tuple[Look, ...] = Field(description="every comparison at each look, in time's order")
 
@@ -405,6 +430,9 @@ class Summary(Frozen):
     test_cases: tuple[TestCaseSummary, ...]
     findings: tuple[Finding, ...]
     searches: tuple[SearchSummary, ...] = ()
+    decisions: tuple[Decided, ...] = Field(
+        (), description="the study's questions, in its order; empty: it asks none, or has no plan"
+    )
     precision: Precision | None = Field(
         None, description="null: the number of repetitions was fixed beforehand"
     )

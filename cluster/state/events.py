@@ -165,6 +165,23 @@ class RepetitionsEnded(Event, event="repetitions-ended"):
     spared: tuple[str, ...]
 
 
+class QuestionsLeft(Event, event="questions-left"):
+    """After this repetition these questions are answered, and these cannot be decided by the repetitions that
+    are left. `spared`: the trials that no other question needs; they leave no record."""
+
+    repetition: int
+    answered: tuple[str, ...]
+    hopeless: tuple[str, ...]
+    spared: tuple[str, ...]
+
+    @property
+    def words(self) -> str:
+        parts = (("answered", self.answered), ("cannot be decided in time", self.hopeless))
+        named = "; ".join(f"{what}: {', '.join(names)}" for what, names in parts if names)
+        left = named or "no question leaves"
+        return f"after {self.repetition} repetitions, {left}; {len(self.spared)} trials are spared"
+
+
 class TornDown(Event, event="tear-down"):
     """The last step of a run: everything it made is gone, or `message` says what is not."""
 

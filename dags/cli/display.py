@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
+from math import inf
 from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
@@ -35,6 +36,7 @@ def plan_page(
     analysis_s: float,
     design_notes: Iterable[str] = (),
     design_warnings: Iterable[str] = (),
+    budget_s: float | None = None,
 ) -> RenderableType:
     """The steps in order with their estimates, the topologies, and what the study can and cannot show."""
     return Group(
@@ -48,7 +50,7 @@ def plan_page(
         Text(""),
         _topologies_table(plan),
         Text(""),
-        Text(f"time     {_about(plan, analysis_s)}, of which analysis {clock(analysis_s)}"),
+        Text(f"time     {_about(plan, analysis_s, budget_s)}, of which analysis {clock(analysis_s)}"),
         Text(f"disk     up to {need_mib:,} MiB at once; the data of a build are deleted with it"),
         *(Text(f"shows    {line}") for line in design_notes),
         *(
@@ -62,12 +64,12 @@ def _repetitions(plan: Plan) -> str:
     return str(plan.precise) if plan.precise else f"{plan.repetitions} repetition(s)"
 
 
-def _about(plan: Plan, analysis_s: float) -> str:
+def _about(plan: Plan, analysis_s: float, budget_s: float | None) -> str:
     """A search ends when it has its answer, and repetitions may end when comparisons are precise enough: what
     is planned is the most that they may take."""
     bounded = plan.precise or any(step.probe for step in plan.trials)
     most = "at most about" if bounded else "about"
-    return f"{most} {clock(plan.estimate_s + analysis_s)}"
+    return f"{most} {clock(min(plan.estimate_s + analysis_s, budget_s or inf))}"
 
 
 def warnings_of(plan: Plan) -> Iterator[str]:

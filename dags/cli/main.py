@@ -152,7 +152,9 @@ def plan(
     budget: Budget = None,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="Write the study that fits --budget."),
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="Write the study that fits the budget."
+        ),
     ] = None,
     anyway: Anyway = False,
     as_json: Json = False,
@@ -162,8 +164,8 @@ def plan(
     Starts nothing, and writes nothing but --output. The type of a disk is assumed; `study run` probes
     it.
 
-    With --budget, chooses the questions, test cases, windows and repetitions with the most power in that
-    time; -o writes them as a study, to run.
+    With --budget, or the key `budget` and no `repetitions`, chooses the questions, test cases, windows and
+    repetitions with the most power in that time; -o writes them as a study, to run.
 
     Rejects a study none of whose declared questions can be decided, or with a comparison over time that
     cannot detect a change twice as large as its own tolerance.
@@ -181,8 +183,8 @@ def plan(
 
     overrides, fits = parse_overrides(sets or []), list[str]()
     made = plan_study(spec, overrides, runs, tuple(only or ()))
-    if budget is not None:
-        within = fitted(spec, overrides, runs, budget - ANALYSIS_ESTIMATE_S)
+    if fit_s := budget or made.study.fit_s:
+        within = fitted(spec, overrides, runs, fit_s, ANALYSIS_ESTIMATE_S)
         made, fits = within.made, [f"budget: {within.chosen}"]
         if output is not None:
             write_text(output, made.file.text)
@@ -207,7 +209,8 @@ def plan(
         told = {"shows": design_notes, "warnings": (*warnings_of(planned), *warned)}
         print_json({"plan": planned, **costs, **told})
     else:
-        out.print(plan_page(planned, need_mib, ANALYSIS_ESTIMATE_S, design_notes, warned))
+        page = (planned, need_mib, ANALYSIS_ESTIMATE_S, design_notes, warned, study.budget)
+        out.print(plan_page(*page))
     if not anyway:
         check_plan(study, planned, spec, runs)
 

@@ -61,7 +61,7 @@ class _Display:
         self.live = live
         self.ended = 0
         self.has_table = False
-        self.has_ended_repetitions = False
+        self.spared = ""
         self.printed: object = None
         self.printed_s = 0.0
 
@@ -69,8 +69,8 @@ class _Display:
         for ended in seen.ended[self.ended :]:
             self._print(seen, ended_line(ended, seen))
         self.ended = len(seen.ended)
-        if seen.precise and not self.has_ended_repetitions:
-            self.has_ended_repetitions = True
+        if seen.precise != self.spared:
+            self.spared = seen.precise
             self._print(seen, Text(seen.precise, style="bold"))
         if seen.stage and not self.has_table:
             self.has_table = True

@@ -15,6 +15,7 @@ from density_study.cluster.model.extras import need
 from density_study.dags.cli.arguments import (
     RUNS,
     Anyway,
+    Budget,
     Json,
     Only,
     Runs,
@@ -36,12 +37,14 @@ if TYPE_CHECKING:
     from density_study.workloads.execution.keeping import Kept
     from density_study.workloads.execution.opening import RunRequest
     from density_study.workloads.planning.preflight import Check
+    from density_study.workloads.study.study_file import StudyFile
 
 EXAMPLES = examples(
     "study run workloads/studies/quickstart.yaml --set repetitions=2",
     "study run workloads/studies/quickstart.yaml --add-repetitions 4",
     "study run workloads/studies/quickstart.yaml --only 'ycsb-*' --fresh",
     "study run workloads/studies/quickstart.yaml --tag ticket=PERF-12",
+    "study run workloads/studies/block-cache.yaml --budget '66 min'",
     "study run workloads/studies/quickstart.yaml --keep on-failure --expires '12 h'",
 )
 
@@ -79,6 +82,7 @@ def run(
         ),
     ] = None,
     expires: Expires = EXPIRES,
+    budget: Budget = None,
     anyway: Anyway = False,
 ) -> None:
     """Run a study, from its file to its report.
@@ -104,7 +108,8 @@ def run(
     given = parse_tags(tags or [])
     asked = KeepAsked(when=keep.value, seconds=expiry_s(expires)) if keep else None
     with interruptible():
-        end = _run(spec, runs, sets or [], request, given, asked, err if as_json else out, anyway)
+        console = err if as_json else out
+        end = _run(spec, runs, sets or [], request, given, asked, console, budget, anyway)
     if as_json:
         print_json(_facts(end))
         raise typer.Exit(0 if end.succeeded else 1)
@@ -139,6 +144,7 @@ def _run(
     tags: Mapping[str, str],
     asked: KeepAsked | None,
     console: Console,
+    budget: float | None,
     anyway: bool,
 ) -> RunEnd:
     from density_study.cluster.state.owner import Owner
@@ -149,10 +155,12 @@ def _run(
     from density_study.dags.cli.layout import clock
     from density_study.dags.cli.progress_display import progress_display
     from density_study.dags.run_status.progress import ANALYSIS_ESTIMATE_S
+    from density_study.dags.stages.budget import fitted
     from density_study.dags.stages.planning import check_plan
     from density_study.workloads.execution.keeping import kept
     from density_study.workloads.execution.opening import open_run
     from density_study.workloads.execution.steps import steps_left
+    from density_study.workloads.study.study_file import read_study
 
     printed = []
 
@@ -160,11 +168,20 @@ def _run(
         (err if check.fault else console).print(check_line(check), soft_wrap=True)
         printed.append(check.fault)
 
+    overrides = parse_overrides(sets)
+    fit_s = budget or read_study(spec, overrides).study.fit_s
+
+    def fit() -> StudyFile:
+        within = fitted(spec, overrides, runs, fit_s or 0.0, ANALYSIS_ESTIMATE_S)
+        console.print(f"budget: {within.chosen}", markup=False, soft_wrap=True)
+        return within.made.file
+
     try:
         opened = open_run(
             spec,
             runs,
-            parse_overrides(sets),
+            overrides,
+            fit=fit if fit_s else None,
             request=request,
             owner=Owner.of_process(os.getpid(), holds_lock=True),
             check=None if anyway else lambda study, plan: check_plan(study, plan, spec, runs),

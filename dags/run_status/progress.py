@@ -16,6 +16,7 @@ from density_study.cluster.state.events import (
     ClusterKept,
     Event,
     PhaseEnded,
+    QuestionsLeft,
     RepetitionsEnded,
     RunEnded,
     RunOpened,
@@ -91,6 +92,9 @@ class Progress:
         return tuple(ended for ended in self.ended if ended.outcome == "failed")
 
 
+_SPARING = (RepetitionsEnded, QuestionsLeft)
+
+
 def progress(plan: Plan, events: Iterable[Event], now: float) -> Progress:
     """Progress at `now` (epoch seconds), from the journal's `events` so far. An opening of the run restarts
     the count."""
@@ -108,7 +112,7 @@ def progress(plan: Plan, events: Iterable[Event], now: float) -> Progress:
         remaining_s = max(0.0, ANALYSIS_ESTIMATE_S - (now - stages[0].t))
     else:
         closed = {e.trial for e in every[:begin] if isinstance(e, StepEnded) and e.trial}
-        closed |= {trial for e in every if isinstance(e, RepetitionsEnded) for trial in e.spared}
+        closed |= {trial for e in every if isinstance(e, _SPARING) for trial in e.spared}
         remaining_s = steps.remaining_s(closed, now) + ANALYSIS_ESTIMATE_S
     state: State = "running" if steps.current or steps.ended else "starting"
     started_t = opened.t if opened else now
@@ -130,11 +134,13 @@ def progress(plan: Plan, events: Iterable[Event], now: float) -> Progress:
         finished=end is not None and end.finished,
         message=end.message if end else "",
         kept=None if end else kept_in(every),
-        precise=next((_precise(e) for e in every if isinstance(e, RepetitionsEnded)), ""),
+        precise=next((_ended(e) for e in reversed(every) if isinstance(e, _SPARING)), ""),
     )
 
 
-def _precise(ended: RepetitionsEnded) -> str:
+def _ended(ended: RepetitionsEnded | QuestionsLeft) -> str:
+    if isinstance(ended, QuestionsLeft):
+        return ended.words
     return f"after {ended.repetition} repetitions {ended.why}: no more are needed"
 
 

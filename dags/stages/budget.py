@@ -9,12 +9,15 @@ from typing import Any
 
 from density_study.analysis.findings import budget
 from density_study.analysis.findings.budget import Asked, CellCost, Design
-from density_study.analysis.findings.question_power import Cell, needed, questions_of
+from density_study.analysis.findings.question import Cell
+from density_study.analysis.findings.question_power import needed, questions_of
+from density_study.analysis.statistics.power import MIN_UNITS
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.topology import AnyTopology
+from density_study.dags.stages.pace import Pace, pace
 from density_study.dags.stages.planning import noise
 from density_study.workloads.base.test_case import TestCase
-from density_study.workloads.planning.plan import DOWN_ESTIMATE_S, UP_ESTIMATE_S, Plan
+from density_study.workloads.planning.plan import Plan
 from density_study.workloads.planning.planned_study import PlannedStudy, plan_study
 
 
@@ -26,9 +29,16 @@ class Fitted:
     chosen: str
 
 
-def fitted(spec: Path, overrides: Mapping[str, object], runs: Path, budget_s: float) -> Fitted:
+def fitted(
+    spec: Path,
+    overrides: Mapping[str, object],
+    runs: Path,
+    budget_s: float,
+    analysis_s: float,
+) -> Fitted:
     """The study in `spec` with the questions, test cases, windows and repetitions that have the most power
-    within `budget_s`, without the analysis. InputError if not even one question fits. Writes nothing."""
+    within `budget_s`, of which its analysis takes `analysis_s`. InputError if not even one question fits.
+    Writes nothing."""
     made = plan_study(spec, overrides, runs)
     asked = tuple(
         Asked(one, needed(made.plan, one.cells)) for one in questions_of(made.study, made.plan)
@@ -41,15 +51,22 @@ def fitted(spec: Path, overrides: Mapping[str, object], runs: Path, budget_s: fl
             f"{spec}, --budget",
             "ask other questions, by the key `questions`.",
         )
-    costs = dict(_costs(made.plan))
-    between = budget.Noise(noise(made.study, runs).paired)
-    build_s, for_steps_s = UP_ESTIMATE_S + DOWN_ESTIMATE_S, budget_s
-    while design := budget.best_design(asked, costs, build_s, between, for_steps_s):
+    here = pace(made.study, runs)
+    costs = dict(_costs(made.plan, here))
+    seen = noise(made.study, runs)
+    steps_s = budget_s - analysis_s
+    for_steps_s = steps_s
+    while design := budget.best_design(
+        asked, costs, here.build_s, budget.Noise(seen.paired), for_steps_s
+    ):
         keys = {**overrides, **_keys(made, design)}
-        within = plan_study(spec, keys, runs)
-        over_s = within.plan.estimate_s - budget_s
+        within = plan_study(spec, keys | {"repetitions": design.repetitions}, runs)
+        over_s = here.seconds(within.plan) - steps_s
         if over_s <= 0:
-            return Fitted(within, _words(design, asked, made.plan))
+            bounds = {"at_least": MIN_UNITS, "at_most": budget.most_repetitions(design.repetitions)}
+            keys |= {"repetitions": bounds, "budget": f"{budget_s:.0f} s"}
+            chosen = _words(design, asked, made.plan)
+            return Fitted(plan_study(spec, keys, runs), f"{chosen}; {here.words}; {seen.source}")
         for_steps_s -= max(over_s, 1.0)  # an estimate depends a little on the order of trials
     raise InputError(
         f"five repetitions of no question of the study fit into {budget_s / 3600:.3g} h.",
@@ -58,7 +75,7 @@ def fitted(spec: Path, overrides: Mapping[str, object], runs: Path, budget_s: fl
     )
 
 
-def _costs(plan: Plan) -> Iterator[tuple[Cell, CellCost]]:
+def _costs(plan: Plan, here: Pace) -> Iterator[tuple[Cell, CellCost]]:
     ran: dict[str, dict[str, TestCase]] = {}
     for step in plan.trials:
         if step.test_case and step.overhead_pair is None:
@@ -66,9 +83,11 @@ def _costs(plan: Plan) -> Iterator[tuple[Cell, CellCost]]:
     for name, test_cases in ran.items():
         for id_, test_case in test_cases.items():
             probes = test_case.sought.probes if test_case.sought else 1
-            shared = tuple(_shared(test_case, test_cases, plan.topologies[name]))
+            shared = list(_shared(test_case, test_cases, plan.topologies[name]))
             window_s = test_case.adjustable_s
-            yield (id_, name), CellCost(probes * test_case.estimate_s - window_s, window_s, shared)
+            around_s = here.around * (probes * test_case.estimate_s - window_s)
+            each = tuple((key, here.around * seconds) for key, seconds in shared)
+            yield (id_, name), CellCost(around_s, window_s, each)
 
 
 def _shared(
@@ -88,7 +107,6 @@ def _shared(
 def _keys(made: PlannedStudy, design: Design) -> dict[str, object]:
     return {
         "questions": list(design.questions),
-        "repetitions": design.repetitions,
         "leave_out": [*made.study.leave_out, *_left_out(made.plan, design)],
         "workloads": list(_workloads(made, design.share)),
     }
@@ -119,6 +137,7 @@ def _words(design: Design, asked: tuple[Asked, ...], plan: Plan) -> str:
     dropped = [one.question.name for one in asked if one.question.name not in design.questions]
     without = f"; without the questions {', '.join(dropped)}" if dropped else ""
     return (
-        f"{design.repetitions} repetitions of {len(design.cells)} of {len(every)} test cases by variant, "
+        f"{design.repetitions} repetitions, or more where questions end sooner, of {len(design.cells)} of "
+        f"{len(every)} test cases by variant, "
         f"windows at {design.share:.0%} of their length{without}"
     )

@@ -54,6 +54,13 @@ def opened(asked: Asked) -> str | None:
     """
     spec, runs = absolute(asked.spec), absolute(asked.runs)
     study = read_study(spec).study
+    if study.fit_s:
+        raise InputError(
+            "its tasks are not known: with the key `budget` and no `repetitions`, its test cases are chosen "
+            "when it runs.",
+            f"study {study.study!r}, key budget",
+            "write the study that fits, and give Airflow that one: study plan SPEC -o FITTED.",
+        )
     owner = airflow_owner(asked.dag_run)
     _reap_lost(runs, study.study, asked.ended)
     try:

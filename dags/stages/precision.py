@@ -1,10 +1,12 @@
-"""Ends the repetitions of a study once its comparisons are precise enough. Does not import Airflow."""
+"""Ends the repetitions of a study once its comparisons are precise, or its questions are answered. Does not
+import Airflow."""
 
 from __future__ import annotations
 
 import logging
 
 from density_study.cluster.state.events import RepetitionsEnded
+from density_study.dags.stages.answered import leave
 from density_study.workloads.execution.run import Run, spared_trials
 from density_study.workloads.planning.plan import Step
 
@@ -13,20 +15,20 @@ log = logging.getLogger(__name__)
 
 def look(run: Run, step: Step) -> None:
     """Before `step` begins a repetition that is not needed in any case: look at the comparisons, and if all
-    are precise enough, journal that the repetitions have ended.
+    are precise enough, journal that the repetitions have ended. Without a width, each question ends by
+    itself.
 
     A function of the records: a run that was killed looks again, and sees the same.
     """
     precise = run.plan.precise
-    if (
-        precise is None
-        or precise.until is None
-        or not precise.at_least < step.repetition <= precise.at_most
-    ):
+    if precise is None or not precise.at_least < step.repetition <= precise.at_most:
         return
     trials = {str(one.trial) for one in run.plan.trials if one.repetition == step.repetition}
-    if trials & spared_trials(run.journal) or any((run.records / one).exists() for one in trials):
+    if trials <= spared_trials(run.journal) or any((run.records / one).exists() for one in trials):
         return  # ended already, or begun
+    if precise.until is None:
+        leave(run, step)
+        return
     from density_study.jobs.first_look.precision import looks_of
 
     found = looks_of(run, precise.until)

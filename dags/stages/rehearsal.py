@@ -10,6 +10,7 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,9 +35,8 @@ from density_study.workloads.planning.plan import Plan, Step, make_plan, plan_te
 from density_study.workloads.planning.planned_study import new_runs
 from density_study.workloads.planning.preflight import disk_need_mib
 from density_study.workloads.planning.resolve import assumed_hosts, planned_hosts
+from density_study.workloads.simulated.effects_file import check_effects
 from density_study.workloads.simulated.models import model_of
-from density_study.workloads.study.factors.registry import factors
-from density_study.workloads.study.hypotheses import Hypotheses
 from density_study.workloads.study.providers.registry import rules_of
 from density_study.workloads.study.study import Study
 from density_study.workloads.study.study_file import StudyFile
@@ -71,26 +71,24 @@ class Foreseen:
 
     def decided(self, times: int) -> Decisions:
         """Of that many rehearsals without records; the first has the seed of the one with records."""
-        from density_study.analysis.rehearsal.decisions import decider, decisions
+        from density_study.analysis.findings.question_power import asked_of_plan
+        from density_study.analysis.rehearsal.course import course_of
+        from density_study.analysis.rehearsal.decisions import decisions
         from density_study.analysis.rehearsal.drawn import Drawing
 
-        asked = Hypotheses.model_validate(self.file.document.value)
+        asked = asked_of_plan(self.file.study, self.plan)
         seeds = range(self.rehearsal.seed, self.rehearsal.seed + times)
-        return decisions(Drawing(self.plan, self.rehearsal), decider(self.plan, asked), seeds)
+        decide = partial(course_of, self.plan, asked)
+        return decisions(Drawing(self.plan, self.rehearsal), decide, seeds)
 
 
 def foreseen(
     file: StudyFile, folder: Path, effects: Effects, noise: Noise, only: tuple[str, ...] = ()
 ) -> Foreseen:
-    """Contacts no host, and starts nothing. InputError as of `rehearsed_plan`, and for effects of a factor
-    that does not exist, which would change nothing."""
-    for name in (one.factor for one in effects.declared):
-        if name not in factors():
-            raise InputError(
-                f"there is no factor {name[:60]!r}.", f"--effects {effects.name}",
-                f"write one of {', '.join(factors())}.",
-            )  # fmt: skip
+    """Contacts no host, and starts nothing. InputError as of `rehearsed_plan` and
+    `check_effects`."""
     plan = rehearsed_plan(file, folder, only)
+    check_effects(effects, plan.built)
     rehearsal = rehearsal_of(plan, effects, noise, file.study.seed)
     return Foreseen(file, plan, rehearsal, disk_need_mib(file.study))
 

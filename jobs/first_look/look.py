@@ -22,7 +22,8 @@ from density_study.workloads.study.registry import kind_of
 class FirstLook:
     """rate: in `rate_unit`. p99_ms: of the slowest operation, which `p99_of` names, with the kind of latency.
     CPU: means over the hosts after the ramp-up. None: unknown. verdict: provisional; reasons: why the trial
-    is not valid. flags: what to know about it, whatever its verdict. probe: its part in a search."""
+    is not valid. flags: what to know about it, whatever its verdict. probe: its part in a search. metrics:
+    all numbers, as rows of the table."""
 
     trial: str
     rate: float | None = None
@@ -35,6 +36,7 @@ class FirstLook:
     reasons: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
     probe: Probe | None = None
+    metrics: tuple[Row, ...] = ()
 
     @property
     def outcome(self) -> str:
@@ -76,6 +78,7 @@ def first_look(record: Path) -> FirstLook:
         reasons=judged.why,
         flags=judged.flags,
         probe=manifest.probe,
+        metrics=tuple(facts.metrics),
     )
 
 

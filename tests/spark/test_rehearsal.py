@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from density_study.analysis.comparison.history import SUMMARY, read_summary_file
-from density_study.cluster.providers.simulated.effects import Effects
 from density_study.cluster.providers.simulated.noise import Noise
 from density_study.dags.stages.rehearsal import foreseen, rehearse
 from density_study.workloads.execution.run import has_ended, load_run
+from density_study.workloads.simulated.effects_file import named_effects
 from density_study.workloads.study.study_file import parse_study
 
 pytestmark = pytest.mark.spark
@@ -42,7 +42,7 @@ workloads:
 
 def test_every_trial_of_hosts_and_of_vms_is_valid_and_nothing_is_claimed(tmp_path: Path) -> None:
     file = parse_study(STUDY, "rehearsed.yaml", {})
-    seen = foreseen(file, tmp_path, Effects.named("none"), Noise())
+    seen = foreseen(file, tmp_path, named_effects("none"), Noise())
     root = rehearse(file, seen.plan, seen.rehearsal, tmp_path)
     summary = read_summary_file(root / SUMMARY)
     assert {one.trial: (one.verdict, one.reasons) for one in summary.trials} == {

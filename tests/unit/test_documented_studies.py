@@ -10,9 +10,9 @@ import pytest
 import yaml
 
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.providers.simulated.effects import Effects
 from density_study.workloads.imports.map_model import ImportMap
 from density_study.workloads.planning.planned_study import plan_study
+from density_study.workloads.simulated.effects_file import named_effects
 from density_study.workloads.study.study_file import parse_study
 
 CHECKOUT = Path(__file__).parents[2]
@@ -56,7 +56,7 @@ def test_a_shown_map_is_valid(name: str) -> None:
 @pytest.mark.parametrize("name", EFFECTS)
 def test_a_shown_file_of_effects_is_valid(name: str, tmp_path: Path) -> None:
     (tmp_path / "effects.yaml").write_text(EFFECTS[name], encoding="utf-8")
-    assert Effects.named(str(tmp_path / "effects.yaml")).declared
+    assert named_effects(str(tmp_path / "effects.yaml")).declared
 
 
 @pytest.mark.parametrize("name", STUDIES)

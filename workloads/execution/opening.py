@@ -48,6 +48,8 @@ from density_study.workloads.study.study_file import StudyFile, read_study
 
 log = logging.getLogger(__name__)
 QUEUE_LOOK_EVERY_S = 5.0
+ASKED = "asked.yaml"
+"""The study as a person wrote it, in the folder of a run whose study was fitted into a budget."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,7 @@ def open_run(
     dag_run: str = "",
     check: PlanCheck | None = None,
     fits: PlanCheck | None = None,
+    fit: Callable[[], StudyFile] | None = None,
     report: Report | None = None,
     wait: bool = True,
 ) -> Run:
@@ -92,7 +95,8 @@ def open_run(
     nothing started.
 
     `owner` executes the run (default: this process). The run is over when its owner is dead. `check` may
-    reject the plan of a new run, `fits` that of a resumed one too. `report` gets the result of each preflight
+    reject the plan of a new run, `fits` that of a resumed one too. `fit` makes the study of a new run from
+    the one that is asked for. `report` gets the result of each preflight
     check. Without `wait`, HostBusyError also for a study that is to queue for a busy host.
     """
     own_runs.keep_others_out()
@@ -108,11 +112,12 @@ def open_run(
             check_guest_hosts(file.study, runs)  # planning contacts no host
 
         @cache  # once for all attempts: it reads the disks
-        def new_plan() -> Plan:
-            plan = make_plan(file.study, resolve_hosts(file.study, runs), request.only)
+        def new_plan() -> tuple[StudyFile, Plan]:
+            made = fit() if fit else file
+            plan = make_plan(made.study, resolve_hosts(made.study, runs), request.only)
             if check is not None:
-                check(file.study, plan)
-            return plan
+                check(made.study, plan)
+            return made, plan
 
         while True:
             try:
@@ -123,13 +128,16 @@ def open_run(
                 root = run.root if run else runs / file.study.study / next_run_id(runs)
                 tag = f"{file.study.study}/{root.name}"
                 lease.check_free(tag, owner)
-                plan = plan or new_plan()
+                made, plan = (file, plan) if plan else new_plan()
+                study = run.study if run else made.study
                 if fits is not None:
-                    fits(file.study, plan)
-                with _held(root, tag, file.study, plan, run, owner, report):
+                    fits(study, plan)
+                with _held(root, tag, study, plan, run, owner, report):
                     if run is None:
                         with _made(root):
-                            run = _begin(root, file, plan)
+                            run = _begin(root, made, plan)
+                            if made != file:
+                                write_text(root / ASKED, file.text)
                             _journal_opening(run, owner, dag_run)
                         return run
                     if plan != run.plan:
@@ -228,11 +236,11 @@ def _taken_over(run: Run, owner: Owner) -> Iterator[None]:
 def _run_and_plan(runs: Path, study: Study, request: RunRequest) -> tuple[Run | None, Plan | None]:
     """The run to resume or extend, and its plan. None: a new run, and a new plan."""
     newest = None if request.fresh else _newest_own(run_folders(runs, study.study))
-    if newest and newest.study != study:
+    if newest and _asked(newest) != study:
         newest = None
     if newest and has_ended(newest):
         if request.extension:
-            return newest, extended(newest.plan, study, request.extension)
+            return newest, extended(newest.plan, newest.study, request.extension)
         newest = None
     if newest is None:
         if request.add_repetitions:
@@ -249,6 +257,12 @@ def _run_and_plan(runs: Path, study: Study, request: RunRequest) -> tuple[Run | 
             "finish it first (study run SPEC), or start a new run with --fresh.",
         )
     return newest, newest.plan
+
+
+def _asked(run: Run) -> Study:
+    """The study that the run was opened with, before it was fitted into its budget."""
+    path = run.root / ASKED
+    return read_study(path).study if path.is_file() else run.study
 
 
 def _newest_own(roots: Sequence[Path]) -> Run | None:

@@ -15,6 +15,7 @@ from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.state import lease
 from density_study.cluster.state.events import (
+    QuestionsLeft,
     RepetitionsEnded,
     RunEnded,
     RunImported,
@@ -102,10 +103,13 @@ def load_run(root: Path) -> Run:
 
 def spared_trials(journal: Journal) -> frozenset[str]:
     """Trials that a run did not need: probes of searches, and repetitions after its answer was precise
-    enough. They do not run, and leave no record."""
-    searches = (ended.spared for ended in journal.events(SearchEnded))
-    repetitions = (ended.spared for ended in journal.events(RepetitionsEnded))
-    return frozenset(chain.from_iterable((*searches, *repetitions)))
+    enough, or its questions were answered. They do not run, and leave no record."""
+    ends: tuple[SearchEnded | RepetitionsEnded | QuestionsLeft, ...] = (
+        *journal.events(SearchEnded),
+        *journal.events(RepetitionsEnded),
+        *journal.events(QuestionsLeft),
+    )
+    return frozenset(chain.from_iterable(ended.spared for ended in ends))
 
 
 def end_run(

@@ -163,6 +163,12 @@ class StudyKeys(Frozen):
         "least 5. A number (default: 1), or bounds between which the study stops once its comparisons are "
         "precise.",
     )
+    budget: Seconds | None = Field(
+        None,
+        description="Time that a run may take, `48 h`, its analysis included. Without `repetitions`, the "
+        "questions, test cases, windows and repetitions are chosen that have the most power in it. A run "
+        "ends before a repetition for which no time is left.",
+    )
     leave_out: tuple[LeftOut, ...] = Field(
         (),
         description="Test cases that some variants do not run, as globs `<variant>/<test case>`: "
@@ -206,6 +212,12 @@ class StudyKeys(Frozen):
             for entry in self.workloads
             for test_case in entry.test_cases()
         )
+
+    @property
+    def fit_s(self) -> float | None:
+        """Seconds that it is to be fitted into; None if it is run as it is. With repetitions of its own it
+        was fitted before, or by its author."""
+        return None if "repetitions" in self.model_fields_set else self.budget
 
     @property
     def hypotheses(self) -> Hypotheses:

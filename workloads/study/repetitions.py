@@ -1,5 +1,5 @@
-"""`Repetitions`: the key `repetitions`, a number, or bounds between which the study stops once its
-comparisons are precise enough."""
+"""`Repetitions`: the key `repetitions`, a number, or bounds between which each question ends once it is
+answered, or the study stops once its comparisons are precise enough."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ Count = Annotated[int, Field(strict=True, ge=1, le=MAX_REPETITIONS)]
 
 class Repetitions(Frozen):
     """Repetitions. Each one builds every topology once, in random order. A claim needs at least 5. A number,
-    or bounds: then repetitions are added until every comparison is decided or precise enough."""
+    or bounds: then each question of the study ends once it is answered; with `until`, repetitions are added
+    until every comparison is decided or precise enough."""
 
     model_config = ConfigDict(
         json_schema_extra={"type": ["integer", "object"], "minimum": 1, "maximum": MAX_REPETITIONS}
@@ -29,8 +30,8 @@ class Repetitions(Frozen):
     at_most: Count = Field(30, description="Repetitions at which the study ends in any case.")
     until: Share | None = Field(
         None,
-        description="How far the interval of every throughput ratio may reach from it: `5%`. Required with "
-        "bounds.",
+        description="How far the interval of every throughput ratio may reach from it: `5%`. Without it, "
+        "each question ends once it is answered, and its test cases are no longer run.",
     )
 
     @model_validator(mode="before")
@@ -42,37 +43,38 @@ class Repetitions(Frozen):
             return {"at_least": value, "at_most": value}
         if not isinstance(value, dict | cls):
             raise ValueError(
-                f"write a whole number, not {value!r}, or bounds: {{at_least: 5, at_most: 30, until: 5%}}"
+                f"write a whole number, not {value!r}, or bounds: {{at_least: 5, at_most: 10}}"
             )
         return value
 
     @model_validator(mode="after")
     def _has_order(self) -> Self:
-        if self.until is None:
-            if self.at_least != self.at_most:
-                raise FaultyKeyError("bounds need `until`, for example until: 5%", "until")
+        if self.is_fixed:
+            if self.until is not None:
+                raise FaultyKeyError(f"it must be more than at_least, {self.at_least}", "at_most")
             return self
         if self.at_least < LEAST_PRECISE:
             raise FaultyKeyError(
                 f"an interval needs {LEAST_PRECISE} repetitions or more", "at_least"
             )
-        if self.at_most <= self.at_least:
+        if self.at_most < self.at_least:
             raise FaultyKeyError(f"it must be more than at_least, {self.at_least}", "at_most")
         return self
 
     @model_serializer
     def _as_written(self) -> int | dict[str, Any]:
         """As in a study file, because plans are read by the same rules."""
-        if self.until is None:
+        if self.is_fixed:
             return self.at_most
-        until = f"{100 * self.until:.15g}%"
-        return {"at_least": self.at_least, "at_most": self.at_most, "until": until}
+        bounds: dict[str, Any] = {"at_least": self.at_least, "at_most": self.at_most}
+        return bounds if self.until is None else bounds | {"until": f"{100 * self.until:.15g}%"}
 
     def __str__(self) -> str:
-        if self.until is None:
+        if self.is_fixed:
             return f"{self.at_most} repetition{'s' if self.at_most > 1 else ''}"
-        return f"{self.at_least} to {self.at_most} repetitions, until ±{100 * self.until:g} %"
+        until = "its questions are answered" if self.until is None else f"±{100 * self.until:g} %"
+        return f"{self.at_least} to {self.at_most} repetitions, until {until}"
 
     @property
     def is_fixed(self) -> bool:
-        return self.until is None
+        return self.at_least == self.at_most

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 
 from density_study.analysis.findings.claims import can_judge, is_whole
 from density_study.analysis.report.charts.figure import Column, DataTable
-from density_study.analysis.report.charts.quantity import ratio
+from density_study.analysis.report.charts.quantity import duration, ratio
 from density_study.analysis.summary import numbers
-from density_study.analysis.summary.summary import Finding, Summary, verdict_words
+from density_study.analysis.summary.summary import Decided, Finding, Summary, verdict_words
 
 NONE = "none"
 # Columns that are empty until a variant has five units; they are omitted until then.
@@ -41,6 +41,41 @@ def findings_table(summary: Summary) -> DataTable:
         tuple(tuple(cell(finding) for cell in cells.values()) for finding in told),
         claims=tuple(finding.verdict for finding in told),
     )
+
+
+def decisions_table(summary: Summary) -> DataTable:
+    """The study's questions: answer, repetitions, power and time, and what an open one would take."""
+    return DataTable(
+        (
+            Column("Question"),
+            Column("Answer"),
+            Column("Repetitions", numeric=True),
+            Column("Power it had", numeric=True),
+            Column("Took", numeric=True),
+            Column("It would take"),
+        ),
+        tuple(
+            (
+                one.question,
+                one.answer,
+                str(one.repetitions),
+                f"{one.power:.0%} at {one.noise:.1%} noise",
+                duration(3600 * one.hours),
+                _would_take(one),
+            )
+            for one in summary.decisions
+        ),
+    )
+
+
+def _would_take(one: Decided) -> str:
+    if one.why_not is None:
+        return NONE
+    if one.more_repetitions is None:
+        return f"more repetitions do not help: {one.why_not}"
+    hours = f", {duration(3600 * one.more_hours)}" if one.more_hours else ""
+    more = f"{one.more_repetitions} more repetitions{hours}; {one.why_not}"
+    return more if one.more_repetitions else one.why_not
 
 
 def claims_table(summary: Summary) -> DataTable:

@@ -19,14 +19,16 @@ from density_study.analysis.report.charts.figure import (
     titled,
 )
 from density_study.analysis.report.charts.observations import Row, View
-from density_study.analysis.report.charts.palette import MUTED, SERIES
+from density_study.analysis.report.charts.palette import MUTED, SERIES, Style
 from density_study.analysis.report.charts.quantity import interval, ratio
 from density_study.analysis.summary.summary import Look, Precision
 
 HEIGHT_PX = 168
 MOST_PANELS = 12
-NOT_PRECISE = "not precise enough yet"
-_LOOKS = {"precise": SERIES[0], NOT_PRECISE: SERIES[1]}
+PRECISE = ("precise", "not precise enough yet")
+DECIDED = ("decided", "not decided yet")
+Words = tuple[str, str]
+"""Of a comparison that needs no more repetitions, and of one that does."""
 
 
 def figure(view: View) -> Figure | None:
@@ -40,16 +42,26 @@ def figure(view: View) -> Figure | None:
     # those that took longest come first
     drawn = sorted(paths, key=lambda name: -sum(look.precise is None for _, look in paths[name]))
     left_out = len(drawn) - MOST_PANELS
+    words, until = _words(precision), precision.until
+    title = titled("answers") if until is None else titled("precision", until=f"{100 * until:g}")
     return Figure(
-        **titled("precision", until=f"{100 * precision.until:g}"),
-        panels=tuple(_panel(name, paths[name]) for name in drawn[:MOST_PANELS]),
-        legend=legend(_LOOKS),
+        **title,
+        panels=tuple(_panel(name, paths[name], words) for name in drawn[:MOST_PANELS]),
+        legend=legend(_styles(words)),
         table=table(precision),
-        notes=(f"{left_out} comparisons that were precise enough sooner are in the table.",)
+        notes=(f"{left_out} comparisons that needed fewer repetitions are in the table.",)
         if left_out > 0
         else (),
         layout="threes",
     )
+
+
+def _words(precision: Precision) -> Words:
+    return DECIDED if precision.until is None else PRECISE
+
+
+def _styles(words: Words) -> dict[str, Style]:
+    return dict(zip(words, SERIES, strict=False))
 
 
 def table(precision: Precision) -> DataTable:
@@ -67,22 +79,24 @@ def table(precision: Precision) -> DataTable:
                 str(one.n),
                 ratio(one.effect),
                 interval(one.low, one.high, "").strip(),
-                one.precise or NOT_PRECISE,
+                one.precise or _words(precision)[1],
             )
             for one in precision.looks
         ),
     )
 
 
-def _panel(name: str, looks: list[tuple[int, Look]]) -> Panel:
-    rows = list(_rows(looks))
+def _panel(name: str, looks: list[tuple[int, Look]], words: Words) -> Panel:
+    rows = list(_rows(looks, words))
     base = alt.Chart(alt.NamedData(DATA)).encode(
         x=alt.X(
             "n:Q", title="builds per variant", axis=alt.Axis(grid=False, tickMinStep=1, format="d")
         ),
         color=alt.Color(
             "state:N",
-            scale=alt.Scale(domain=list(_LOOKS), range=[style.colour for style in _LOOKS.values()]),
+            scale=alt.Scale(
+                domain=list(words), range=[style.colour for style in _styles(words).values()]
+            ),
             legend=None,
         ),
         description=mark(),
@@ -108,10 +122,10 @@ def _panel(name: str, looks: list[tuple[int, Look]]) -> Panel:
     )
 
 
-def _rows(looks: list[tuple[int, Look]]) -> Iterator[Row]:
+def _rows(looks: list[tuple[int, Look]], words: Words) -> Iterator[Row]:
     for at, look in looks:
         if look.effect is not None and look.low is not None and look.high is not None:
-            state = look.precise or NOT_PRECISE
+            state = look.precise or words[1]
             yield {
                 "ref": f"/precision/looks/{at}",
                 "part": "value",
@@ -119,7 +133,7 @@ def _rows(looks: list[tuple[int, Look]]) -> Iterator[Row]:
                 "value": look.effect,
                 "low": look.low,
                 "high": look.high,
-                "state": "precise" if look.precise else NOT_PRECISE,
+                "state": words[0] if look.precise else words[1],
                 "tip": f"{look.n} builds: {ratio(look.effect)}, "
                 f"{look.low:.3g} to {look.high:.3g}, {state}",
             }

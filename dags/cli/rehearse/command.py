@@ -73,13 +73,13 @@ def rehearse(
     compares it with runs.
     """
     need("study rehearse", "spark", "report")
-    from density_study.cluster.providers.simulated.effects import Effects
     from density_study.cluster.providers.simulated.noise import Noise
     from density_study.dags.stages.rehearsal import foreseen, rehearse
+    from density_study.workloads.simulated.effects_file import named_effects
     from density_study.workloads.study.study_file import read_study
 
     file = read_study(spec, parse_overrides(sets or []))
-    seen = foreseen(file, folder, Effects.named(effects), Noise.parse(noise), tuple(only or ()))
+    seen = foreseen(file, folder, named_effects(effects), Noise.parse(noise), tuple(only or ()))
     if not as_json:
         _print_costs(seen)
     root = None

@@ -114,7 +114,11 @@ def test_a_study_is_fitted_into_a_budget_and_written(tmp_path: Path) -> None:
     text = study("plan", "block-cache", "--budget", "66 min", "-o", str(fitted))
     assert "budget: " in " ".join(text.split())
     made = plan_study(fitted)
-    assert made.plan.estimate_s + 40 <= 66 * 60 and made.plan.repetitions >= 5
+    assert "at most about 1:06:00" in text, "a run ends before a repetition that does not fit"
+    bounds = made.study.repetitions
+    assert (made.study.budget, bounds.at_least, made.study.fit_s) == (66 * 60, 5, None)
+    each_s = made.plan.estimate_s / bounds.at_most
+    assert 5 * each_s + 40 <= 66 * 60 < bounds.at_most * each_s, "questions may end sooner"
     assert made.study.questions == ("configuration-rate",)
     with pytest.raises(InputError, match="five repetitions of no question of the study fit"):
         study("plan", "block-cache", "--budget", "2 min")

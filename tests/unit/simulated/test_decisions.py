@@ -10,7 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from density_study.analysis.findings.decide import SEQUENCE_TEST
-from density_study.analysis.rehearsal.decisions import Decisions, decider, decisions
+from density_study.analysis.rehearsal.course import Course, course_of
+from density_study.analysis.rehearsal.decisions import Decisions, decisions
 from density_study.analysis.rehearsal.drawn import Drawing
 from density_study.analysis.summary.summary import Finding
 from density_study.cluster.model.errors import InputError
@@ -18,6 +19,7 @@ from density_study.cluster.providers.simulated.effects import Effects
 from density_study.cluster.providers.simulated.noise import Noise
 from density_study.dags.cli import main
 from density_study.dags.stages.rehearsal import foreseen, rehearsed_plan
+from density_study.workloads.simulated.effects_file import named_effects
 from density_study.workloads.study.hypotheses import Hypotheses
 from density_study.workloads.study.study_file import parse_study
 
@@ -44,7 +46,7 @@ def decided(tmp_path: Path, effects: str, times: int, noise: str = "") -> Decisi
     path.write_text(effects)
     name = "none" if effects == "none" else str(path)
     file = parse_study(STUDY, "decided.yaml", {})
-    return foreseen(file, tmp_path, Effects.named(name), Noise.parse(noise)).decided(times)
+    return foreseen(file, tmp_path, named_effects(name), Noise.parse(noise)).decided(times)
 
 
 def test_an_effect_is_true_and_found(tmp_path: Path) -> None:
@@ -72,7 +74,7 @@ def test_that_another_density_is_the_best_is_a_wrong_claim() -> None:
     other = best.model_copy(update={"statement": "1 VM is best"})
     said = iter((best, best, other))
     drawing = SimpleNamespace(truth=tuple, test_cases=lambda _seed: ())
-    found = decisions(drawing, lambda _test_cases: (next(said),), range(2))  # type: ignore[arg-type]
+    found = decisions(drawing, lambda _test_cases: Course((next(said),), 60.0), range(2))  # type: ignore[arg-type]
     (row,) = found.rows
     assert (row.right, row.wrong, found.wrong) == (0.5, 0.5, 1)
 
@@ -84,9 +86,9 @@ def test_repetitions_that_end_when_precise_are_decided_by_confidence_sequences(
     text = STUDY.replace("repetitions: 8", "repetitions: {at_least: 5, at_most: 8, until: 5%}")
     file = parse_study(text, "decided.yaml", {})
     seen = foreseen(file, tmp_path, Effects(), Noise())
-    decide = decider(seen.plan, Hypotheses.model_validate(file.document.value))
-    found = decide(Drawing(seen.plan, seen.rehearsal).test_cases(1))
-    assert {one.test for one in found if one.question} == {SEQUENCE_TEST}
+    asked = Hypotheses.model_validate(file.document.value)
+    found = course_of(seen.plan, asked, Drawing(seen.plan, seen.rehearsal).test_cases(1))
+    assert {one.test for one in found.findings if one.question} == {SEQUENCE_TEST}
 
 
 def test_effects_of_a_factor_that_does_not_exist_are_refused(tmp_path: Path) -> None:

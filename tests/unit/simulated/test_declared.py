@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.providers.simulated.effects import Effects
 from density_study.cluster.providers.simulated.noise import Noise, log_speed
+from density_study.workloads.simulated.effects_file import check_effects, named_effects
 from tests.support.drafts import plan
 
 V1, V2 = (plan().topologies[name] for name in ("v1-flash", "v2-flash"))
@@ -24,28 +24,28 @@ def test_effects_multiply_the_speed_of_their_variants_and_workloads(tmp_path: Pa
         "  - {factor: vms_per_host, level: 2, workload: 'scan*', speed: 1.5}\n"
         "  - {factor: vms_per_host, per_level: true, speed: 1.2}\n"
     )
-    effects = Effects.named(str(path))
+    effects = named_effects(str(path))
     assert exp(effects.log_speed(V1, "scan95-insert5")) == pytest.approx(1.0)
     assert exp(effects.log_speed(V2, "scan95-insert5")) == pytest.approx(1.8)
     assert exp(effects.log_speed(V2, "load")) == pytest.approx(1.2)
 
 
 def test_shipped_effects_are_the_talks() -> None:
-    talk = Effects.named("talk")
+    talk = named_effects("talk")
     assert talk.are_alike("load") and not talk.are_alike("random")
     assert exp(talk.log_speed(V2, "scan95-insert5")) == pytest.approx(2.2)
     assert talk.service["scan"]["serial_ms"] == 2.0
-    assert Effects.named("none").are_alike("random")
+    assert named_effects("none").are_alike("random")
 
 
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ("effects: [", "cannot be read as YAML"),
-        ("effects: [{factor: disk_type, level: 2020-13-45, speed: 2}]", "cannot be read as YAML"),
-        ("effects: !!bool maybe", "cannot be read as YAML"),
+        ("effects: [", "not valid YAML"),
+        ("effects: !!bool maybe", "the tag"),
+        ("effects: []\neffects: []", "duplicate key"),
         ("effects: [{factor: disk_type, level: on, speed: 2}]", "`level`"),
-        ("# " + "x" * 2**17, "cannot be read as YAML: larger"),
+        ("# " + "x" * 2**17, "larger than 128 KiB"),
         ("effects: [{factor: disk_type, level: [[hdd]], speed: 2}]", "`level`"),
         ("effects: []", "key `effects`"),
         ("[1]", "key `effects`"),
@@ -66,14 +66,25 @@ def test_bad_effects_are_refused(text: str, what: str, tmp_path: Path) -> None:
     path = tmp_path / "effects.yaml"
     path.write_text(text)
     with pytest.raises(InputError, match=what) as refused:
-        Effects.named(str(path))
+        named_effects(str(path))
     assert str(path) in refused.value.where
     assert refused.value.remedy
 
 
+@pytest.mark.parametrize("factor", ["disk_type: falsh", "vms_per_host: 22", "tier: heap"])
+def test_a_level_that_no_variant_has_is_refused(factor: str, tmp_path: Path) -> None:
+    """It would change nothing, and the rehearsal would answer another question."""
+    name, level = factor.split(": ")
+    path = tmp_path / "effects.yaml"
+    path.write_text(f"effects: [{{factor: {name}, level: {level}, speed: 2}}]")
+    with pytest.raises(InputError, match=f"no variant of the study has {name} '{level}'"):
+        check_effects(named_effects(str(path)), (V1, V2))
+    check_effects(named_effects("talk"), (V1, V2))  # shipped, for studies with more densities
+
+
 def test_effects_that_do_not_exist_are_refused() -> None:
     with pytest.raises(InputError, match="no such effects"):
-        Effects.named("no-such-file.yaml")
+        named_effects("no-such-file.yaml")
 
 
 def test_noise_is_read_as_written() -> None:
@@ -108,5 +119,5 @@ def test_effects_that_grow_by_aliases_are_refused_soon(text: str, tmp_path: Path
     path.write_text(f"{text}effects: []\n")
     begun_s = time.process_time()
     with pytest.raises(InputError, match="aliases"):
-        Effects.named(str(path))
+        named_effects(str(path))
     assert time.process_time() - begun_s < 5

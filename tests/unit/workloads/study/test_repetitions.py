@@ -26,13 +26,22 @@ def test_bounds_have_a_width() -> None:
     assert study(repetitions={"until": "3%"}).repetitions.at_most == 30
 
 
+def test_without_a_width_each_question_ends_by_itself() -> None:
+    found = study(repetitions={"at_least": 5, "at_most": 9}).repetitions
+    assert (found.until, found.is_fixed) == (None, False)
+    assert str(found) == "5 to 9 repetitions, until its questions are answered"
+    assert Repetitions.model_validate_json(found.model_dump_json()) == found
+    made = plan(repetitions={"at_least": 5, "at_most": 9})
+    assert (made.precise, made.repetitions) == (found, 9)
+
+
 @pytest.mark.parametrize(
     ("value", "key", "message"),
     [
         (0, "repetitions", "1 to 1,000"),
         (True, "repetitions", "write a whole number"),
         ("two", "repetitions", "write a whole number, not 'two'"),
-        ({"at_least": 5, "at_most": 9}, "repetitions.until", "bounds need `until`"),
+        ({"at_least": 9, "at_most": 5}, "repetitions.at_most", "more than at_least"),
         ({**BOUNDS, "at_least": 3}, "repetitions.at_least", "5 repetitions or more"),
         ({**BOUNDS, "at_most": 5}, "repetitions.at_most", "more than at_least"),
         ({**BOUNDS, "until": "0%"}, "repetitions.until", "above 0"),

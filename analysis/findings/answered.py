@@ -1,0 +1,175 @@
+"""Which questions of a study are answered after a repetition, and what the others still need. Pure.
+
+A run, its analysis and its rehearsals ask this, so that all of them leave the same test cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby, islice
+from math import log, sqrt
+from typing import Literal
+
+import numpy as np
+
+from density_study.analysis.findings import claims
+from density_study.analysis.findings.best_density import FAMILY as BEST_DENSITY
+from density_study.analysis.findings.best_density import conclusion
+from density_study.analysis.findings.decide import decide
+from density_study.analysis.findings.power_of_design import looks_of
+from density_study.analysis.findings.primary import Asked, asked
+from density_study.analysis.findings.question import Cell, Evidence, Question
+from density_study.analysis.findings.question_power import needed
+from density_study.analysis.statistics.difference import Difference, difference
+from density_study.analysis.statistics.looks import Looks
+from density_study.analysis.statistics.power import MIN_UNITS
+from density_study.analysis.summary.summary import Finding, Look, TestCaseSummary
+from density_study.cluster.model.isolation import isolation_of
+from density_study.workloads.planning.plan import Plan
+from density_study.workloads.study.hypotheses import Hypotheses
+
+HOPELESS = 0.05
+"""A comparison that the last look decides with a smaller chance is not worth its time."""
+Pairs = list[tuple[Question, Finding]]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """`answered` and `hopeless`: the names of questions that need no more repetitions. `open`: those of the
+    others, with what they are about."""
+
+    answered: tuple[str, ...]
+    hopeless: tuple[str, ...]
+    open: Mapping[str, frozenset[Cell]]
+
+    @property
+    def cells(self) -> frozenset[Cell]:
+        return frozenset[Cell]().union(*self.open.values())
+
+
+def ran(plan: Plan, spared: Collection[str], last: int) -> Mapping[Cell, int]:
+    """In how many of the repetitions up to `last` each test case of a variant was not spared."""
+    blocks: dict[Cell, set[int]] = {}
+    for step in plan.trials:
+        if step.test_case and step.overhead_pair is None and step.repetition <= last:
+            found = blocks.setdefault((step.test_case.id, plan.builds[step.build]), set())
+            if step.trial not in spared:
+                found.add(step.repetition)
+    return {cell: len(repetitions) for cell, repetitions in blocks.items()}
+
+
+def evidence_of(
+    plan: Plan,
+    test_cases: tuple[TestCaseSummary, ...],
+    spared: Collection[str] = (),
+    repetitions: int | None = None,
+) -> Evidence:
+    """Of so many repetitions of this plan, where every trial is valid. None: all of them."""
+    last = plan.repetitions if repetitions is None else repetitions
+    disks = (disk for one in plan.built for node in one.workers for disk in node.disks)
+    looks = looks_of(plan)
+    return Evidence(
+        test_cases,
+        last,
+        isolation_of(one.isolation for one in plan.topologies.values()),
+        frozenset(disk.disk_type for disk in disks if disk.emulated),
+        sequential=plan.precise is not None and looks is None,
+        looks=looks,
+        ran=ran(plan, spared, last) if looks else {},
+    )
+
+
+def standing(evidence: Evidence, hypotheses: Hypotheses) -> Standing:
+    """After `evidence.repetitions`. ValueError unless the repetitions end by looks."""
+    looks = evidence.looks
+    if looks is None:
+        raise ValueError("the repetitions are fixed")
+    every = asked(evidence, hypotheses)
+    found = decide(every.every, evidence.repetitions, looks=looks)
+    main = [pair for pair in zip(every.every, found, strict=True) if pair[0].main]
+    answered, hopeless, still = list[str](), list[str](), dict[str, frozenset[Cell]]()
+    for name, group in groupby(sorted(main, key=_name), key=_name):
+        pairs = list(group)
+        if _is_answered(name, pairs, every):
+            answered.append(name)
+        elif cells := frozenset(_still(name, pairs, evidence, looks)):
+            still[name] = cells
+        else:
+            hopeless.append(name)
+    return Standing(tuple(answered), tuple(hopeless), still)
+
+
+def spared_by(plan: Plan, now: Standing, after: int) -> tuple[str, ...]:
+    """The trials after this repetition that no open question needs."""
+    wanted = needed(plan, now.cells)
+    bounds = plan.precise
+    last = bounds.at_most if bounds else plan.repetitions  # a person asked for those beyond
+    later = [step for step in plan.trials if after < step.repetition <= last]
+    kept = {
+        step.trial
+        for step in later
+        if step.test_case and (step.test_case.id, plan.builds[step.build]) in wanted
+    }
+    return tuple(str(step.trial) for step in later if step.trial not in kept)
+
+
+def path_to_answers(evidence: Evidence, hypotheses: Hypotheses) -> Iterator[Look]:
+    """Every comparison of the questions at each look while its test cases ran, in time's order."""
+    looks = evidence.looks
+    if looks is None:
+        return
+    main = asked(evidence, hypotheses).main
+    for n in range(looks.first, evidence.repetitions + 1):
+        so_far = [one.up_to(min(n, one.blocks or n)) for one in main]
+        for one, found in zip(so_far, decide(so_far, n, looks=looks), strict=True):
+            if one.blocks == n:
+                decided: Literal["decided"] | None = "decided" if found.is_decided else None
+                yield Look(
+                    comparison=found.statement, n=min(found.n, default=0), effect=found.effect,
+                    low=found.low, high=found.high, precise=decided,
+                )  # fmt: skip
+
+
+def _name(pair: tuple[Question, Finding]) -> str:
+    return pair[0].name
+
+
+def _is_answered(name: str, pairs: Pairs, every: Asked) -> bool:
+    if name == BEST_DENSITY:  # its pairs are in the order of the candidates
+        found = iter(finding for _, finding in pairs)
+        return all(
+            conclusion(one, list(islice(found, len(one.pairs)))).is_decided for one in every.best
+        )
+    if all(finding.is_decided for _, finding in pairs):
+        return True
+    # one refuted part refutes the claim
+    is_claim = any(claim.id == name for claim in claims.CLAIMS)
+    return is_claim and any(finding.verdict == "refuted" for _, finding in pairs)
+
+
+def _still(name: str, pairs: Pairs, evidence: Evidence, looks: Looks) -> Iterator[Cell]:
+    """What its open comparisons are about."""
+    if name == BEST_DENSITY:  # any test case may turn out to be the best
+        yield from ((entry.test_case, entry.topology) for entry in evidence.test_cases)
+        return
+    for question, finding in pairs:
+        hindered = question.obstacles or question.refused or question.withheld
+        left = (question.blocks or evidence.repetitions) < evidence.repetitions
+        if not (finding.is_decided or hindered or left) and _chance(question, looks) >= HOPELESS:
+            yield from question.cells
+
+
+def _chance(question: Question, looks: Looks) -> float:
+    """That the last look decides it."""
+    variants = (question.later,) if question.reference else (question.first, question.later)
+    units = min(map(len, variants))
+    if units < MIN_UNITS or min(map(min, variants)) <= 0:
+        return 1.0  # nothing is known
+    low, high = question.rule.low, question.rule.high
+    if question.reference:
+        shares = np.array(question.later) / question.reference
+        error = float(shares.std(ddof=1)) / sqrt(units)
+        return looks.chance(Difference(float(shares.mean()), error, units - 1), units, (low, high))
+    found = difference(question.first, question.later, question.blocks or units)
+    return looks.chance(found, units, (low and log(low), high and log(high)))

@@ -1,0 +1,82 @@
+"""What became of each question of a run: its answer, what it took, and what it would take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from density_study.analysis.comparison.history import seen_spread, spread_within_repetitions
+from density_study.analysis.findings.answered import ran
+from density_study.analysis.findings.claims import is_whole
+from density_study.analysis.findings.question import Cell
+from density_study.analysis.findings.question_power import PlannedQuestion, needed, questions_of
+from density_study.analysis.statistics.power import ASSUMED_SPREAD
+from density_study.analysis.summary.summary import (
+    Decided,
+    Finding,
+    Summary,
+)
+from density_study.cluster.state.events import QuestionsLeft
+from density_study.cluster.state.journal import JOURNAL, Journal
+from density_study.workloads.execution.run import spared_trials
+from density_study.workloads.execution.step_times import step_times
+from density_study.workloads.planning.plan import Plan
+from density_study.workloads.study.study import Study
+
+
+def decisions(root: Path, study: Study, plan: Plan, summary: Summary) -> Iterator[Decided]:
+    """In the order of the study's questions."""
+    journal = Journal(root / JOURNAL)
+    spread = spread_within_repetitions([summary]) or seen_spread([summary]) or ASSUMED_SPREAD
+    blocks = ran(plan, spared_trials(journal), summary.repetitions)
+    hopeless = {name for event in journal.events(QuestionsLeft) for name in event.hopeless}
+    took = step_times(journal)
+    for one in questions_of(study, plan):
+        mine = [found for found in summary.findings if found.question == one.name]
+        have = max((blocks.get(cell, 0) for cell in one.cells), default=0)
+        seconds = _seconds(plan, needed(plan, one.cells), took)
+        answer, is_open = _answer(mine, one.name in hopeless)
+        needs = one.needs(spread) if is_open else None
+        more = max(0, needs - have) if needs else None
+        yield Decided(
+            question=one.name,
+            answer=answer,
+            comparisons=len(one.comparisons),
+            repetitions=have,
+            power=one.power(plan.repetitions, spread),
+            noise=spread,
+            hours=seconds / 3600,
+            why_not=_why_not(one, mine) if is_open else None,
+            more_repetitions=more,
+            more_hours=seconds / have / 3600 * more if more and have else None,
+        )
+
+
+def _answer(mine: Sequence[Finding], is_hopeless: bool) -> tuple[str, bool]:
+    """In words, and whether it is open. A claim stands for its parts."""
+    among = [one for one in mine if is_whole(one)] or list(mine)
+    words = [one.verdict for one in among if one.is_decided]
+    if words and len(words) == len(among):
+        return " and ".join(dict.fromkeys(words)), False
+    if is_hopeless:
+        return "not decided: it left, because too little time was left for it", True
+    return (f"{len(words)} of {len(among)} comparisons decided" if words else "not decided"), True
+
+
+def _why_not(one: PlannedQuestion, mine: Sequence[Finding]) -> str:
+    if one.obstacle:
+        return one.obstacle
+    return next((found.why for found in mine if not found.is_decided), "nothing was measured")
+
+
+def _seconds(plan: Plan, cells: frozenset[Cell], took: Mapping[int, float]) -> float:
+    """Of these test cases, with the bring-ups and tear-downs of their builds. What two questions share counts
+    for both."""
+    trials = [
+        step
+        for step in plan.trials
+        if step.test_case and (step.test_case.id, plan.builds[step.build]) in cells
+    ]
+    builds = {step.build for step in trials if step.index in took}
+    around = (step for step in plan.steps if step.trial is None and step.build in builds)
+    return sum(took.get(step.index, 0.0) for step in (*trials, *around))

@@ -1,0 +1,80 @@
+"""How long things took in earlier runs on the same hosts, and a budget that ends a run."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from density_study.cluster.model.errors import InputError
+from density_study.cluster.state.clock import SimulatedClock
+from density_study.cluster.state.events import RunOpened, StepEnded, StepStarted
+from density_study.cluster.state.journal import Journal
+from density_study.cluster.state.owner import Owner
+from density_study.dags.stages.answered import spent_s
+from density_study.dags.stages.pace import Pace, pace
+from density_study.dags.stages.planning import check_plan
+from density_study.workloads.execution.run import Run, load_run
+from density_study.workloads.planning.plan import make_plan, write_plan
+from tests.support.drafts import QUICKSTART, host, plan, study
+
+BUILD_S, AROUND = 120.0, 3.0
+"""Bring-up with tear-down, and measured over estimated time around windows."""
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """Each step of one build took longer than stated; the windows did not."""
+    root = tmp_path / "runs" / "quickstart" / "20261120T201530Z"
+    root.mkdir(parents=True)
+    (root / "study.yaml").write_text(QUICKSTART.read_text())
+    made = make_plan(study(), [host()])
+    write_plan(made, root / "plan.json")
+    clock = SimulatedClock(1.7e9)
+    journal = Journal(root / "journal.jsonl", clock)
+    journal.record(
+        RunOpened(study="quickstart", run=root.name, tag="t", owner=Owner.of_process(os.getpid()))
+    )
+    for step in made.steps:
+        window_s = step.test_case.adjustable_s if step.test_case else 0.0
+        seconds = BUILD_S - 20.0 if step.kind == "up" else 20.0
+        if step.kind == "trial":
+            seconds = window_s + AROUND * (step.estimate_s - window_s)
+        about = {"index": step.index, "kind": step.kind, "build": step.build, "trial": step.trial}
+        journal.record(StepStarted(**about, label=step.label))
+        clock.at_s += seconds
+        journal.record(StepEnded(**about, outcome="ok", message=""))
+    return load_run(root)
+
+
+def test_earlier_runs_on_the_same_hosts_say_how_long_things_take(run: Run) -> None:
+    runs = run.root.parents[1]
+    found = pace(run.study, runs)
+    assert found.runs == 1
+    assert (found.build_s, found.around) == (pytest.approx(BUILD_S), pytest.approx(AROUND))
+    assert "of 1 earlier run here: 120 s for a build" in found.words
+    assert found.seconds(run.plan) > run.plan.estimate_s
+    assert pace(study(stack={"hadoop": "3.4.1"}), runs) == Pace(), "other software"
+    assert pace(run.study, runs / "none").words == "times as stated for any host"
+
+
+def test_a_run_counts_what_it_took_and_what_its_next_repetition_would_take(run: Run) -> None:
+    took_s = sum(event.t for event in run.journal.events(StepEnded)) - sum(
+        event.t for event in run.journal.events(StepStarted)
+    )
+    every = {str(step.trial) for step in run.plan.trials}
+    assert spent_s(run, every, 1) == pytest.approx(took_s)
+    assert spent_s(run, (), 1) == pytest.approx(2 * took_s), "as long as it took before"
+
+
+def test_repetitions_that_run_in_any_case_must_fit_the_budget(tmp_path: Path) -> None:
+    little = {"budget": "10 min", "repetitions": {"at_least": 5, "at_most": 9}}
+    with pytest.raises(InputError, match=r"5 repetitions take about .* the budget is 0\.2 h") as no:
+        check_plan(study(**little), plan(**little), QUICKSTART, tmp_path)
+    assert "leave `repetitions` out" in no.value.remedy
+
+
+def test_a_budget_without_repetitions_is_to_be_fitted() -> None:
+    assert study(budget="2 h").fit_s is None, "the quickstart has a number of repetitions"
+    assert study(budget="2 h").budget == 7200.0
