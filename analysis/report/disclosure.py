@@ -38,6 +38,7 @@ HEADINGS = {
     "existing": "What the existing cluster says of itself",
     "in_effect": "Settings in effect",
     "isolation": "Kind of node",
+    "jvm": "What the JVMs of RegionServers chose",
     "listens_on_all_addresses": "Daemons that listen on all addresses",
     "native_hadoop": "Native libraries of Hadoop",
     "reachable_by": "Who can reach the daemons",

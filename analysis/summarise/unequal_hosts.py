@@ -65,5 +65,6 @@ def _sum(topology: Topology, of: Callable[[Virtio, int], int]) -> int:
 def _heap_mib(topology: Topology) -> int:
     """The largest heap of a RegionServer; 0 without one."""
     nodes = [node for node in topology.workers if node.regionservers]
-    heaps = [daemon_heaps(node, topology.variant.configuration)["regionserver"] for node in nodes]
+    given = topology.variant.configuration, topology.variant.sizing
+    heaps = [daemon_heaps(node, *given)["regionserver"] for node in nodes]
     return max(heaps, default=0)

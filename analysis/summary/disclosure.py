@@ -33,6 +33,7 @@ _FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "daemons": _TOPOLOGY,
     "listens_on_all_addresses": _TOPOLOGY,
     "in_effect": _TOPOLOGY,
+    "jvm": _TOPOLOGY,
     "network": _TOPOLOGY,
     "disks": _DISKS,
     "emulated": _DISKS,

@@ -5,13 +5,13 @@ from __future__ import annotations
 import socket
 from collections.abc import Mapping
 from importlib.util import find_spec
+from math import ceil
 from pathlib import Path
 
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.extras import need
-from density_study.cluster.model.memory import CONTAINER_MIB
-from density_study.cluster.model.topology import Placed
+from density_study.cluster.model.topology import AnyTopology, Placed, Topology
 from density_study.cluster.providers.provider import provider_of
 
 LOOPBACK = "127.0.0.1"
@@ -58,15 +58,22 @@ def spark_options(cluster: Cluster, more: Mapping[str, str] | None = None) -> di
     return options
 
 
-def executors(topology: Placed) -> dict[str, str]:
+def executors(topology: AnyTopology) -> dict[str, str]:
     """One executor per worker node, as large as the smallest node's container limit minus the
-    ApplicationMaster, with the node's share of its host's cores."""
-    workers = topology.workers
+    ApplicationMaster, with the node's share of its host's cores. InputError if that is too little."""
+    if not isinstance(topology, Topology):
+        raise InputError(
+            "the size of the nodes of an existing cluster is not known.",
+            f"topology {topology.name!r}",
+            "use the YARN of a cluster that a study builds.",
+        )
+    workers, step_mib = topology.workers, topology.variant.sizing.container_mib
     smallest_mib = min(worker.container_mib for worker in workers)
-    room_mib = (smallest_mib - AM_MIB) // CONTAINER_MIB * CONTAINER_MIB
+    am_mib = ceil(AM_MIB / step_mib) * step_mib  # as YARN rounds it
+    room_mib = (smallest_mib - am_mib) // step_mib * step_mib
     if room_mib < EXECUTOR_MIN_MIB:
         raise InputError(
-            f"YARN has {smallest_mib} MiB per node; Spark needs {EXECUTOR_MIN_MIB + AM_MIB} MiB.",
+            f"YARN has {smallest_mib} MiB per node; Spark needs {EXECUTOR_MIN_MIB + am_mib} MiB.",
             f"topology {topology.name!r}",
             "use a study with more memory per host, or with fewer VMs per host.",
         )

@@ -13,6 +13,7 @@ from typing import Any
 
 from density_study.cluster.lifecycle.disclosed import disclose
 from density_study.cluster.lifecycle.in_effect import in_effect
+from density_study.cluster.lifecycle.jvm_facts import chosen_by
 from density_study.cluster.lifecycle.network_proof import prove_network
 from density_study.cluster.lifecycle.startup_monitor import POLL_S, StartupMonitor
 from density_study.cluster.model.cluster import (
@@ -176,6 +177,8 @@ class _Build:
         fetch = partial(fetch_json, timeout_s=limit_s, network=self.endpoints.network)
         if shown := in_effect(self.rendered.daemons, self.topology.variant.configuration, fetch):
             disclosure["in_effect"] = shown
+        if chosen := chosen_by(watch.printed("regionserver")):
+            disclosure["jvm"] = chosen
         if self.topology.store.hadoop:
             disclosure["native_hadoop"] = not watch.has_logged("datanode", NO_NATIVE)
         return Cluster(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
@@ -74,6 +74,11 @@ class StartupMonitor:
         """Whether any daemon of that role has `text` in its log."""
         daemons = [daemon for daemon in self.running.values() if daemon.role == role]
         return any(text in line for d in daemons for line in self._lines(d, Path(d.log)))
+
+    def printed(self, role: str) -> Iterator[list[str]]:
+        """Standard output of each daemon of that role."""
+        daemons = [daemon for daemon in self.running.values() if daemon.role == role]
+        yield from (self._lines(daemon, Path(daemon.stdout)) for daemon in daemons)
 
     def _fail(self, daemon: Daemon, what: str) -> NoReturn:
         raise BringUpError(

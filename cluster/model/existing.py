@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from density_study.cluster.model.configuration import TableAttributes
 from density_study.cluster.model.host import DiskType, Host
 
 JOB_TAG = "density-study"
@@ -44,6 +45,17 @@ class StoreEndpoint:
 
 
 @dataclass(frozen=True)
+class Limits:
+    """What a study may do to the work of others. `ops_s`: of all its clients together. A trial stops when a
+    table of others has a p99 above `others_p99_ms`, or HDFS less than `hdfs_free_percent` left. None: no
+    limit."""
+
+    ops_s: float | None = None
+    others_p99_ms: float | None = None
+    hdfs_free_percent: float | None = None
+
+
+@dataclass(frozen=True)
 class ExistingCluster:
     """`configuration`: folder with the client's XML files, as the cluster's administrators hand it out.
 
@@ -52,7 +64,8 @@ class ExistingCluster:
     `watched`: hosts of the cluster on which monitors run. `name`: its level, where a study compares existing
     clusters. `endpoint`: of a store other than HBase, where the study has a namespace alone. What the study
     declares about it, or None: `vms_per_host`, `regionservers_per_node`, `disk_type`. `variables`: values of
-    variables that the configuration leaves open, by name.
+    variables that the configuration leaves open, by name. `table`: of the study's own tables. `limits`:
+    for the sake of others.
     """
 
     configuration: str
@@ -68,6 +81,8 @@ class ExistingCluster:
     regionservers_per_node: int | None = None
     disk_type: DiskType | None = None
     variables: tuple[tuple[str, str], ...] = ()
+    table: TableAttributes = field(default_factory=TableAttributes)
+    limits: Limits = field(default_factory=Limits)
 
     @property
     def benchmarks(self) -> str:

@@ -6,10 +6,11 @@ Hadoop and HBase daemons were measured to use beyond their heaps.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from density_study.cluster.model.configuration import PLAIN, Configuration
+from density_study.cluster.model.configuration import PLAIN, Configuration, DaemonKind
+from density_study.cluster.model.dividing.sizing import MASTERS, SMALLEST, WORKERS, Sizing
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.topology import Node
 
@@ -17,8 +18,6 @@ OVERHEAD_MIB = 160
 """Of each JVM, beyond its heap."""
 REGIONSERVER_LEAST_MIB = 256
 """Heap. A RegionServer gets what is left of its node, never less than this, unless a study sets it."""
-CONTAINER_MIB = 256
-"""Every YARN container: ApplicationMaster, map and reduce alike, so that as many fit at any density."""
 CLIENT_HEAP_MIB = 512
 """Of a client that is no load generator, and the least that a host's load generators get together."""
 CLIENT_HEAP_MOST_MIB = 8192
@@ -27,11 +26,6 @@ CLIENT_HEAP_SHARE = 1 / 16
 second at 1,100 scans per second: at the rates of large clusters, its pauses would be the p99."""
 GUEST_OS_MIB = 192
 """Of a VM's memory: kernel, sshd, dool and page cache; daemons divide the rest. The same of a container."""
-CONTAINER_HEAP_MIB = 176
-"""Of a container; the rest is what its JVM takes beyond."""
-
-_MASTER_HEAPS = {"namenode": 256, "resourcemanager": 256, "zookeeper": 128, "hmaster": 256}
-_WORKER_HEAPS = {"datanode": 128, "nodemanager": 128}
 
 
 def client_heap_mib(host_mib: int) -> int:
@@ -48,21 +42,29 @@ def _with_overhead(heaps: Mapping[str, int]) -> int:
     return sum(heaps.values()) + len(heaps) * OVERHEAD_MIB
 
 
-def _heaps(own: Mapping[str, int], configuration: Configuration) -> dict[str, int]:
+def _heaps(
+    kinds: Sequence[DaemonKind], configuration: Configuration, sizing: Sizing
+) -> dict[str, int]:
     """The heaps that the configuration names, else our own."""
+    own = sizing.heaps_of(kinds)
     return {kind: configuration.of(kind).heap_mib or mib for kind, mib in own.items()}
 
 
 def master_reserve_mib(
-    configuration: Configuration = PLAIN, more: Mapping[str, int] = MappingProxyType({})
+    configuration: Configuration = PLAIN,
+    sizing: Sizing = SMALLEST,
+    more: Mapping[str, int] = MappingProxyType({}),
 ) -> int:
     """What the master's daemons need. `more`: heaps of those that HBase has not."""
-    return _with_overhead(_heaps(_MASTER_HEAPS, configuration) | dict(more))
+    return _with_overhead(_heaps(MASTERS, configuration, sizing) | dict(more))
 
 
-def worker_minimum_mib(regionservers: int, configuration: Configuration = PLAIN) -> int:
+def worker_minimum_mib(
+    regionservers: int, configuration: Configuration = PLAIN, sizing: Sizing = SMALLEST
+) -> int:
     """The minimum that a worker node needs for its daemons, without YARN's containers."""
-    fixed_mib = _with_overhead(_heaps(_WORKER_HEAPS, configuration)) + configuration.hdfs_cache_mib
+    fixed_mib = _with_overhead(_heaps(WORKERS, configuration, sizing))
+    fixed_mib += configuration.hdfs_cache_mib
     return fixed_mib + regionservers * _regionserver_least_mib(configuration)
 
 
@@ -72,15 +74,17 @@ def _regionserver_least_mib(configuration: Configuration) -> int:
     return heap_mib + OVERHEAD_MIB + configuration.off_heap_mib
 
 
-def daemon_heaps(node: Node, configuration: Configuration = PLAIN) -> dict[str, int]:
+def daemon_heaps(
+    node: Node, configuration: Configuration = PLAIN, sizing: Sizing = SMALLEST
+) -> dict[str, int]:
     """Heap of each kind of daemon on `node`, MiB; every one of its RegionServers gets `regionserver`.
 
     InputError if the node's memory cannot hold its daemons and its containers.
     """
-    heaps = _heaps(_MASTER_HEAPS, configuration) if "master" in node.roles else {}
+    heaps = _heaps(MASTERS, configuration, sizing) if "master" in node.roles else {}
     if "worker" not in node.roles:
         return heaps
-    heaps |= _heaps(_WORKER_HEAPS, configuration)
+    heaps |= _heaps(WORKERS, configuration, sizing)
     if node.regionservers:
         fixed_mib = _with_overhead(heaps) + node.container_mib + configuration.hdfs_cache_mib
         heaps["regionserver"] = _regionserver_heap(node, fixed_mib, configuration)

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import ceil, lcm
 
+from density_study.cluster.model.dividing.sizing import SMALLEST
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import Host
 from density_study.cluster.model.memory import (
-    CONTAINER_MIB,
     GUEST_OS_MIB,
     client_reserve_mib,
     master_reserve_mib,
@@ -20,8 +20,6 @@ from density_study.cluster.model.memory import (
 )
 from density_study.cluster.model.variant import Variant
 
-CONTAINER_SHARE = 0.55
-"""Most of a worker's memory beyond its daemons' floor that YARN may have; HBase gets the rest."""
 HOST_CONTAINERS_LEAST = 2
 """An ApplicationMaster and one map: below that no MapReduce job can finish."""
 
@@ -44,7 +42,7 @@ def reserved_mib(host: Host, variants: Sequence[Variant]) -> int:
 def master_mib(variants: Sequence[Variant]) -> int:
     """The master's memory, equal in every variant: that of the variant which needs most."""
     return max(
-        master_reserve_mib(variant.configuration, variant.store.master_heaps_mib)
+        master_reserve_mib(variant.configuration, variant.sizing, variant.store.master_heaps_mib)
         for variant in variants
     )
 
@@ -52,6 +50,46 @@ def master_mib(variants: Sequence[Variant]) -> int:
 def system_mib(host: Host, variant: Variant) -> int:
     """The part of a worker's share that its own system uses; on the bare host the reserve covers it."""
     return GUEST_OS_MIB if host.divided is not None and variant.vms_per_host > 0 else 0
+
+
+def with_shares(hosts: Sequence[Host], variants: Sequence[Variant]) -> tuple[Variant, ...]:
+    """The variants with each share of a node as an amount: that of the smallest node, so that all
+    RegionServers of a variant are equal. InputError if a share leaves too little for the node's other daemons
+    and containers."""
+    return tuple(_with_shares(hosts, variant, variants) for variant in variants)
+
+
+def _with_shares(hosts: Sequence[Host], variant: Variant, variants: Sequence[Variant]) -> Variant:
+    percent, servers = variant.configuration.node_percent, variant.regionservers_per_node
+    if not percent:
+        return variant
+    memory_mib, host = min(
+        ((node_mib(host, variant, variants), host) for host in hosts if "worker" in host.roles),
+        key=lambda found: found[0],
+    )
+    if memory_mib <= 0:  # which placement reports
+        return variant
+    configuration = variant.configuration.on_node(memory_mib, servers)
+    containers_mib = _least_containers_mib(variants) // variant.nodes
+    taken_mib = worker_minimum_mib(servers, configuration, variant.sizing)
+    others_mib = taken_mib - int(memory_mib * percent / 100)
+    if taken_mib + containers_mib > memory_mib:
+        most = 100 * (memory_mib - containers_mib - others_mib) // memory_mib
+        raise InputError(
+            f"{percent:g}% of a node of {memory_mib} MiB leave too little: all else of its daemons needs "
+            f"{others_mib} MiB, and YARN at least {containers_mib} MiB.",
+            f"host {host.name!r}, {variant.vms_per_host} of vms_per_host{_named(variant)}",
+            f"let heap and block cache take at most {most}% of the node together."
+            if most > 0
+            else "use fewer nodes per host, or give the host more memory.",
+            ("factors", "configuration"),
+        )
+    return replace(variant, configuration=configuration)
+
+
+def node_mib(host: Host, variant: Variant, variants: Sequence[Variant]) -> int:
+    """Memory of each of its worker nodes."""
+    return workers_mib(host, variants) // variant.nodes - system_mib(host, variant)
 
 
 def host_container_mib(host: Host, variants: Sequence[Variant]) -> int:
@@ -62,7 +100,8 @@ def host_container_mib(host: Host, variants: Sequence[Variant]) -> int:
         for variant in variants
     )
     step_mib = _step_mib(variants)
-    chosen_mib = int(spare_mib * CONTAINER_SHARE) // step_mib * step_mib
+    wanted_mib = int(spare_mib * variants[0].sizing.container_percent / 100)
+    chosen_mib = wanted_mib // step_mib * step_mib
     chosen_mib = max(chosen_mib, _least_containers_mib(variants))
     if spare_mib < chosen_mib:
         raise _too_dense(host, variants)
@@ -71,17 +110,19 @@ def host_container_mib(host: Host, variants: Sequence[Variant]) -> int:
 
 def _step_mib(variants: Sequence[Variant]) -> int:
     """The smallest amount that every density divides into whole containers per node."""
-    return CONTAINER_MIB * lcm(*(variant.nodes for variant in variants))
+    return variants[0].sizing.container_mib * lcm(*(variant.nodes for variant in variants))
 
 
 def _least_containers_mib(variants: Sequence[Variant]) -> int:
     step_mib = _step_mib(variants)
-    return ceil(HOST_CONTAINERS_LEAST * CONTAINER_MIB / step_mib) * step_mib
+    return ceil(HOST_CONTAINERS_LEAST * variants[0].sizing.container_mib / step_mib) * step_mib
 
 
 def _least_mib(host: Host, variant: Variant) -> int:
     """The minimum of one worker node: its daemons, and the own system of a guest or container."""
-    daemons_mib = worker_minimum_mib(variant.regionservers_per_node, variant.configuration)
+    daemons_mib = worker_minimum_mib(
+        variant.regionservers_per_node, variant.configuration, variant.sizing
+    )
     return daemons_mib + system_mib(host, variant)
 
 
@@ -122,8 +163,9 @@ def _too_dense(host: Host, variants: Sequence[Variant]) -> InputError:
         f"in every variant, divided evenly), and {reserved_mib(host, variants)} MiB is reserved for "
         f"{'the host, ' if host.divided else ''}master and client.",
         f"host {host.name!r}, {worst.vms_per_host} of vms_per_host",
-        f"{'take less off-heap memory, ' if off_heap_mib or hdfs_mib else ''}use at most {fits} node(s), "
-        f"or give the host {_needed_mib(host, variants)} MiB or more.",
+        f"{'take less off-heap memory, ' if off_heap_mib or hdfs_mib else ''}"
+        f"{'make stack.yarn.container smaller, ' if worst.sizing != SMALLEST else ''}"
+        f"use at most {fits} node(s), or give the host {_needed_mib(host, variants)} MiB or more.",
         ("factors", "vms_per_host"),
     )
 

@@ -26,8 +26,9 @@ from density_study.cluster.model.memory import client_reserve_mib
 from density_study.cluster.model.memory_shares import (
     host_container_mib,
     master_mib,
+    node_mib,
     reserved_mib,
-    system_mib,
+    with_shares,
     workers_mib,
 )
 from density_study.cluster.model.topology import Jit, Node, Topology
@@ -56,6 +57,7 @@ def place(
     InputError if a host's memory cannot hold a variant (it names what would fit), if no disk has a
     disk type, or if hosts and roles leave a topology without master, worker or client.
     """
+    variants = with_shares(hosts, variants)
     return tuple(_topology(hosts, order, variants, layout) for order in range(len(variants)))
 
 
@@ -183,7 +185,6 @@ def _workers(
 ) -> list[Node]:
     containers_mib = host_container_mib(host, variants)
     has_regionservers = "regionservers_per_node" in variant.store.offers
-    share_mib = workers_mib(host, variants) // variant.nodes - system_mib(host, variant)
     cores = _cores_of_worker(host, variant)
     return [
         Node(
@@ -191,7 +192,7 @@ def _workers(
             host=host.name,
             address=next(addresses),
             roles=("worker",),
-            memory_mib=share_mib,
+            memory_mib=node_mib(host, variant, variants),
             cores=cores,
             disk=own[0],
             more_disks=own[1:],

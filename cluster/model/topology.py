@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, get_type_hints
 from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
-from density_study.cluster.model.configuration import PLAIN, Configuration
+from density_study.cluster.model.configuration import Configuration
 from density_study.cluster.model.existing import ExistingCluster
 from density_study.cluster.model.host import Disk, Host, MemoryFolder, Role
 from density_study.cluster.model.isolation import Isolation
@@ -219,9 +219,13 @@ class ExistingTopology(Existing, Placed):
     levels: Mapping[str, str] = field(default_factory=dict, hash=False)
     order: int = 0
     isolation: ClassVar[Isolation] = Isolation.UNKNOWN
-    configuration: ClassVar[Configuration] = PLAIN
     java: ClassVar[None] = None
     jit: ClassVar[Jit] = "full"
+
+    @property
+    def configuration(self) -> Configuration:
+        """Of a cluster of others, a study sets the attributes of its own tables alone."""
+        return Configuration(table=self.given.table)
 
 
 AnyTopology = Topology | ExistingTopology

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from density_study.cluster.model.configuration import PLAIN, Configuration
+from density_study.cluster.model.dividing.sizing import SMALLEST, Sizing
 from density_study.cluster.model.host import DiskType
 from density_study.cluster.model.network import UNCHANGED, Network
 from density_study.cluster.model.store import Store, default_store
@@ -14,7 +15,8 @@ from density_study.cluster.model.versions import VERSIONS, Versions
 
 @dataclass(frozen=True)
 class Variant:
-    """`levels`: the names of the levels of factors that have named levels: store, stack, ..."""
+    """`levels`: the names of the levels of factors that have named levels: store, stack, ... `sizing`: what
+    its daemons and containers get where the configuration says nothing, equal in all of a study."""
 
     vms_per_host: int
     regionservers_per_node: int
@@ -24,6 +26,7 @@ class Variant:
     levels: Mapping[str, str] = field(default_factory=dict, hash=False)
     store: Store = field(default_factory=default_store)
     network: Network = UNCHANGED
+    sizing: Sizing = SMALLEST
 
     @property
     def nodes(self) -> int:

@@ -18,7 +18,6 @@ import jinja2
 
 from density_study.cluster.model.configuration import SITES, Site
 from density_study.cluster.model.host import DiskType
-from density_study.cluster.model.memory import CONTAINER_HEAP_MIB, CONTAINER_MIB
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.model.versions import numbers
 from density_study.cluster.render.blueprint import Blueprint, InstallDirs
@@ -155,13 +154,12 @@ def _values(blueprint: Blueprint, node: Node) -> dict[str, Any]:
         "hdfs_cache": places.cache_of(node)
         if topology.variant.configuration.hdfs_cache_mib
         else None,
+        "sizing": topology.variant.sizing,
         "storage_policy": storage_policy,
         "racks": sorted({f"{worker.address} /{worker.host}" for worker in topology.workers}),
         "beat_ms": blueprint.beat_ms,
         "jit_flags": jit_flags(blueprint.timeout_scale, topology.jit),
         "ADD_OPENS": ADD_OPENS,
-        "CONTAINER_HEAP_MIB": CONTAINER_HEAP_MIB,
-        "CONTAINER_MIB": CONTAINER_MIB,
         "FAST_START": FAST_START,
         "HISTORY_DIR": HISTORY_DIR,
         "RACK_FAULT_TOLERANT": RACK_FAULT_TOLERANT,

@@ -14,6 +14,7 @@ from density_study.cluster.render.conf_files import StackName, classpath_flag, l
 from density_study.cluster.render.jvm import (
     FAST_START,
     NETTY,
+    SAYS_ITS_CHOICES,
     collector_flag,
     common_flags,
     direct_memory_flags,
@@ -108,17 +109,23 @@ def _java(blueprint: Blueprint, node: Node, kind: str, name: str) -> tuple[str, 
     conf = places.conf_of(node)
     stack: StackName = "hbase" if kind in _OF_HBASE else "hadoop"
     home = homes.hbase if stack == "hbase" else homes.hadoop
-    configuration = blueprint.topology.variant.configuration
-    heap_mib, jvm = daemon_heaps(node, configuration)[kind], configuration.of(kind)
+    configuration, sizing = (
+        blueprint.topology.variant.configuration,
+        blueprint.topology.variant.sizing,
+    )
+    heap_mib, jvm = daemon_heaps(node, configuration, sizing)[kind], configuration.of(kind)
     direct_mib = configuration.direct_mib if kind == "regionserver" else 0
-    collector = collector_flag(kind, jvm)
-    host_mib = max(host.memory_mib for host in blueprint.topology.hosts)
+    collector = collector_flag(kind, jvm, sizing)
     return (
         f"{homes.java}/bin/java",
         *heap_flags(heap_mib),
         *direct_memory_flags(heap_mib, direct_mib),
         collector,
-        *(g1_flags(host_mib, heap_mib, collector, jvm.flags) if kind == "regionserver" else ()),
+        *(
+            (*g1_flags(sizing, heap_mib, collector, jvm.flags), SAYS_ITS_CHOICES)
+            if kind == "regionserver"
+            else ()
+        ),
         *(
             FAST_START
             if name == PREPARE

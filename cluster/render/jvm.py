@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from density_study.cluster.model.configuration import Collector, Jvm
+from density_study.cluster.model.dividing.sizing import Sizing
 from density_study.cluster.model.topology import Jit
 
 _OPENED = (
@@ -36,41 +37,37 @@ FIRST_HEAP_MIB = 64
 """With 32 MiB, a daemon did 2 full and 16 young collections before it was up."""
 
 
-FIXED_HEAP_HOST_MIB = 32 * 1024
-"""Memory of a host from which RegionServers get all of their heap at once."""
-_G1_REGIONS = ((128 * 1024, 32), (64 * 1024, 16), (0, 8))
-"""Least memory of the host and size of a region, MiB. The heaps of eight nodes have at least 400 regions."""
-
-
 def heap_flags(heap_mib: int) -> tuple[str, ...]:
     """A heap that grows to `heap_mib`: idle daemons on a small host must not hold all of it."""
     return (f"-Xms{min(FIRST_HEAP_MIB, heap_mib)}m", f"-Xmx{heap_mib}m")
 
 
-def collector_flag(kind: str, jvm: Jvm) -> str:
-    """By kind, never by size: a collector that changes with density would be a confounder."""
-    chosen: Collector = jvm.collector or ("G1" if kind == "regionserver" else "Serial")
+def collector_flag(kind: str, jvm: Jvm, sizing: Sizing) -> str:
+    """By kind and host, never by heap: a collector that changes with density would be a confounder."""
+    chosen: Collector = jvm.collector or ("G1" if kind == "regionserver" else sizing.collector)
     return f"-XX:+Use{'ZGC' if chosen == 'ZGC' else f'{chosen}GC'}"
 
 
-def g1_flags(host_mib: int, heap_mib: int, collector: str, own: Sequence[str]) -> tuple[str, ...]:
+def g1_flags(sizing: Sizing, heap_mib: int, collector: str, own: Sequence[str]) -> tuple[str, ...]:
     """Regions of one size in all variants: by default it follows the heap, and so the density. HBase
     allocates its memstores in chunks of 2 MiB; in regions of up to 4 MiB each chunk takes whole regions of
     its own, twice its size.
 
     On a host with much memory the heap also has its full size from the start, so that no trial pays for its
-    growth. `host_mib` is that of the host, which all variants divide; `own` are the study's flags, which
-    count.
+    growth. `own` are the study's flags, which count.
     """
     if collector != "-XX:+UseG1GC":
         return ()
     sized = any(flag.startswith("-XX:G1HeapRegionSize") for flag in own)
-    region_mib = next((mib for least_mib, mib in _G1_REGIONS if host_mib >= least_mib))
-    fixed = host_mib >= FIXED_HEAP_HOST_MIB and not any(flag.startswith("-Xms") for flag in own)
+    fixed = sizing.whole_heap and not any(flag.startswith("-Xms") for flag in own)
     return (
-        *(() if sized else (f"-XX:G1HeapRegionSize={region_mib}m",)),
+        *(() if sized else (f"-XX:G1HeapRegionSize={sizing.g1_region_mib}m",)),
         *((f"-Xms{heap_mib}m", "-XX:+AlwaysPreTouch") if fixed else ()),
     )
+
+
+SAYS_ITS_CHOICES = "-Xlog:gc+init"
+"""Of a RegionServer's JVM: what it chose itself, for the disclosure (`cluster.lifecycle.jvm_facts`)."""
 
 
 def direct_memory_flags(heap_mib: int, direct_mib: int) -> tuple[str, ...]:

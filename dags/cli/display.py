@@ -17,6 +17,7 @@ from density_study.cluster.state.events import Notified
 from density_study.dags.cli.layout import clock, rows_table
 from density_study.dags.cli.progress_display import headline
 from density_study.workloads.planning.plan import Plan, Step
+from density_study.workloads.planning.requests import requests_of
 from density_study.workloads.study.factors.tier import is_emulated
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def plan_page(
         Text(""),
         Text(f"time     {_about(plan, analysis_s, budget_s)}, of which analysis {clock(analysis_s)}"),
         Text(f"disk     up to {need_mib:,} MiB at once; the data of a build are deleted with it"),
+        *(Text(f"asks     {requests}") for requests in requests_of(plan)),
         *(Text(f"shows    {line}") for line in design_notes),
         *(
             Text(f"warning  {warning}", style="yellow")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,9 @@ from density_study.analysis.statistics.power import POWER
 from density_study.analysis.summary.summary import Summary
 from density_study.analysis.validity.rules import RULES, Rule
 from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.stack.java import fault_of
+from density_study.cluster.stack.lock import read_lock
+from density_study.cluster.stack.recipes import locked_versions, recipe_of
 from density_study.cluster.state.settings import VARIABLES
 from density_study.dags.airflow_home.interrupt import Interrupted
 from density_study.workloads.imports.map_file import map_schema
@@ -36,6 +40,11 @@ TABLES_INTRODUCTION = """\
 Each is a folder of Parquet files, `runs/<study>/<run-id>/tables/<table>/`, so that one study among many
 is read alone. Times are epoch seconds by the clock of the machine that wrote them; `clock_offset_s`
 says how far that clock is ahead of the controller's. A null is "not known", never zero."""
+VERSIONS_INTRODUCTION = """\
+What is shipped with a lock, which names each jar with its SHA-256. `study stack add` adds other versions of
+Maven Central. Java 17 and 21 run everything; another release must be named by `stack.java`. Of an existing
+cluster, the client has the nearest version."""
+_JAVAS = (17, 21, 25)
 _TITLES = {"cpu": "CPU"}
 
 
@@ -52,6 +61,7 @@ def pages() -> dict[str, str]:
         "environment.md": _environment(),
         "exit-codes.md": _exit_codes(),
         "shipped-studies.md": _shipped_studies(),
+        "versions.md": page("Versions", VERSIONS_INTRODUCTION, _versions()),
     }
 
 
@@ -94,6 +104,19 @@ def _decided() -> Iterator[tuple[str, ...]]:
                 words = ", ".join(f"{chance:.0%}" for chance in chances)
                 parts = str(len(one.comparisons))
                 yield f"`{name}`", f"`{one.name}`", parts, words, f"{hours}:{minutes:02} h"
+
+
+def _versions() -> Iterator[str]:
+    rows = []
+    for one in locked_versions():
+        hbase = recipe_of("hbase", one)
+        if hbase.shipped_lock.exists():
+            jars = read_lock(hbase).jars
+            zookeeper = next(jar for jar in jars if re.fullmatch(r"zookeeper-\d[\d.]*\.jar", jar))
+            javas = ", ".join(str(java) for java in _JAVAS if not fault_of(java, one.hadoop))
+            version = zookeeper.removeprefix("zookeeper-").removesuffix(".jar")
+            rows.append((one.hadoop, one.hbase, version, javas, str(len(jars))))
+    yield from table(("Hadoop", "HBase", "ZooKeeper", "Java", "jars of HBase"), rows)
 
 
 def _import_map() -> str:

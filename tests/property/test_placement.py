@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from density_study.cluster.model.configuration import PLAIN, BlockCache, Configuration, Jvm
+from density_study.cluster.model.dividing.sizing import SMALLEST
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import Disk, Host
 from density_study.cluster.model.memory import (
-    CONTAINER_MIB,
     OVERHEAD_MIB,
     daemon_heaps,
     worker_minimum_mib,
@@ -104,7 +104,7 @@ def test_every_node_has_room_for_its_daemons_and_whole_containers(
         for node in topology.workers:
             daemons = worker_minimum_mib(node.regionservers, topology.variant.configuration)
             assert node.memory_mib >= daemons + node.container_mib
-            assert node.container_mib % CONTAINER_MIB == 0
+            assert node.container_mib % SMALLEST.container_mib == 0
             assert node.disk is not None and node.disk.disk_type == "flash"
 
 

@@ -135,6 +135,7 @@ def _waited(
             deed, due_s = None, inf
         if now_s >= look_s:
             context.check_daemons()
+            context.check_limits()
             if enough is not None and enough():
                 break
             look_s = now_s + LOOK_EVERY_S

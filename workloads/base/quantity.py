@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any
 
@@ -97,8 +98,31 @@ def written_in(unit: str) -> WithJsonSchema:
     return WithJsonSchema({"type": "string", "x-unit": unit})
 
 
+@dataclass(frozen=True)
+class NodeShare:
+    """A part of the memory of each node."""
+
+    percent: float
+
+
+_NODE_SHARE = re.compile(r"(\d{1,3}(?:\.\d{1,2})?%) of node")
+
+
+def size_or_share(value: object) -> object:
+    """ "96 GiB" to 98304, and "60% of node" to a `NodeShare`. ValueError as `magnitude`."""
+    if isinstance(value, str) and (share := _NODE_SHARE.fullmatch(value.strip())):
+        return NodeShare(percent(share[1], "60% of node"))
+    if isinstance(value, str) and "%" in value:
+        raise ValueError(f"{value[:80]!r} is no share of a node; write, for example, 60% of node")
+    return value if isinstance(value, NodeShare) else whole_mib(value)
+
+
 SizeMib = Annotated[int, BeforeValidator(whole_mib), written_in("MiB")]
 """A size in whole MiB, written with its unit: `64 MiB`, `1 GiB`."""
+SizeOrShare = Annotated[int | NodeShare, BeforeValidator(size_or_share), written_in("MiB")]
+"""A size in whole MiB, or a share of the node's memory: `31 GiB`, `60% of node`."""
+Percent = Annotated[float, BeforeValidator(lambda value: percent(value, "25%")), written_in("%")]
+"""Above 0 and up to 100, written with its unit: `25%`."""
 SizeBytes = Annotated[int, BeforeValidator(_whole_bytes), written_in("byte")]
 """A size in whole bytes, written with its unit: `1 MiB`, `1 MB`."""
 Seconds = Annotated[float, BeforeValidator(seconds), written_in("s")]

@@ -79,6 +79,11 @@ class TestCase(Frozen):
         """This test case as it runs with `hosts` client hosts; a workload with one client ignores them."""
         return self
 
+    def limited(self, ops_s: float) -> Self:
+        """This test case at no more than this rate. FaultyKeyError if it cannot be: a study of a cluster that
+        serves others. A workload without a rate is limited by its queue."""
+        return self
+
     def disk_use(self, replication: int) -> tuple[str, float]:
         """Name of the data set, and the most MiB it occupies on disk, all replicas included. Test cases that
         share a data set return the same name."""

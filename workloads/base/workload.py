@@ -17,6 +17,7 @@ from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.topology import Node
 from density_study.cluster.model.transport import Transport
+from density_study.cluster.providers.existing.limits import check_limits
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.timeout_scale import timeout_scale
 from density_study.workloads.base.fault import InjectedFault
@@ -79,6 +80,10 @@ class TrialContext:
                 f"build {self.cluster.site.root.name}",
                 "read the daemons' logs below the run's builds folder.",
             )
+
+    def check_limits(self) -> None:
+        """StudyError if others on a cluster that is not the study's own would be disturbed."""
+        check_limits(self.cluster)
 
 
 @dataclass(frozen=True)

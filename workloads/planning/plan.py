@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
+from density_study.cluster.model.dividing.sizing import sizing_of
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.host import Host
 from density_study.cluster.model.placement import Layout, place
@@ -272,13 +273,13 @@ def _topologies(study: Study, hosts: Sequence[Host]) -> tuple[AnyTopology, ...]:
     store = study.store.store
     # the durability of the study's own store is in the topologies' names, too
     levels = {} if store == default_store() else {"store": store.level}
+    sizing = study.stack.yarn.over(sizing_of(hosts))
+    common = {"versions": study.stack.versions, "levels": levels, "store": store, "sizing": sizing}
     variants = [
         variant
         for vms, servers in densities(study)
         for disk_type in study.factors.disk_type or disk_types
-        for variant in study.factors.variants(
-            Variant(vms, servers, disk_type, study.stack.versions, levels=levels, store=store)
-        )
+        for variant in study.factors.variants(Variant(vms, servers, disk_type, **common))
         if "regionservers_per_node" in variant.store.offers or servers == 1 or is_asked
     ]
     rules = rules_of(study.provider)

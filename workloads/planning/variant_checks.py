@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 
-from density_study.cluster.model.configuration import Configuration
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.topology import Topology
+from density_study.cluster.model.variant import Variant
 from density_study.cluster.model.versions import HBASE, Versions, check_vendor
 from density_study.cluster.providers.provider import software_of
 from density_study.cluster.render.jvm import collector_flag
@@ -68,7 +68,7 @@ def check_properties(topology: Topology) -> None:
 def check_jvm_flags(topology: Topology) -> None:
     """InputError for flags that the variant's Java refuses."""
     machine = software_of(topology)
-    for kind, argv in _flags(topology.variant.configuration):
+    for kind, argv in _flags(topology.variant):
         if refused := machine.refusal(argv, topology.variant.versions.java):
             raise InputError(
                 refused,
@@ -78,7 +78,7 @@ def check_jvm_flags(topology: Topology) -> None:
             )
 
 
-def _flags(configuration: Configuration) -> Iterator[tuple[str, list[str]]]:
-    for kind, jvm in configuration.jvm.items():
+def _flags(variant: Variant) -> Iterator[tuple[str, list[str]]]:
+    for kind, jvm in variant.configuration.jvm.items():
         heap = [f"-Xmx{jvm.heap_mib}m"] if jvm.heap_mib else []
-        yield kind, [*heap, collector_flag(kind, jvm), *jvm.flags]
+        yield kind, [*heap, collector_flag(kind, jvm, variant.sizing), *jvm.flags]

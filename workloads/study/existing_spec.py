@@ -14,6 +14,8 @@ from density_study.cluster.model.host import Host
 from density_study.cluster.model.store import stores
 from density_study.workloads.base.checked import FaultyKeyError, Name, PlainPath, like
 from density_study.workloads.base.values import Frozen
+from density_study.workloads.study.factors.table import TableSpec
+from density_study.workloads.study.limits_spec import LimitsSpec
 
 CLIENT_HOST = "here"
 WATCHED_KEYS = {"name", "address", "roles"}
@@ -190,14 +192,23 @@ class ExistingSpec(Frozen):
         "`{hdp.version: 3.1.4.0-315}`: the cluster's own hosts set them elsewhere.",
     )
 
+    table: TableSpec = Field(
+        TableSpec(),
+        description="Attributes of the study's tables, as the cluster's own tables have them.",
+    )
+
+    limits: LimitsSpec = Field(
+        LimitsSpec(), description="What the study may do to the work of others."
+    )
+
     @model_validator(mode="after")
     def _hadoop_or_endpoint(self) -> ExistingSpec:
         if self.endpoint is None and self.folder is None:
             raise FaultyKeyError("key existing needs folder, or an endpoint", "folder")
-        other = self.model_fields_set - {"endpoint", "namespace"}
+        other = self.model_fields_set - {"endpoint", "namespace", "limits"}
         if self.endpoint is not None and other:
             raise FaultyKeyError(
-                f"an endpoint takes namespace alone beside it, not {min(other)}", min(other)
+                f"an endpoint takes namespace and limits beside it, not {min(other)}", min(other)
             )
         return self
 
@@ -212,6 +223,8 @@ class ExistingSpec(Frozen):
             ca_file=_expanded(self.ca_file),
             endpoint=self.endpoint.endpoint if self.endpoint else None,
             variables=tuple(sorted(self.variables.items())),
+            table=self.table.attributes,
+            limits=self.limits.limits,
         )
 
 

@@ -207,10 +207,10 @@ class StudyKeys(Frozen):
     def test_cases(self) -> tuple[TestCase, ...]:
         """Every test case of the study, in the file's order."""
         hosts = sum("client" in host.roles for host in self.hosts)
+        ops_s = self.existing.limits.rate if self.existing else None
+        found = (s.on_client_hosts(hosts) for entry in self.workloads for s in entry.test_cases())
         return tuple(
-            test_case.on_client_hosts(hosts)
-            for entry in self.workloads
-            for test_case in entry.test_cases()
+            test_case if ops_s is None else test_case.limited(ops_s) for test_case in found
         )
 
     @property

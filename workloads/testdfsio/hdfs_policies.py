@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import Literal
 
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.memory import CONTAINER_MIB
 from density_study.cluster.model.topology import Topology
 from density_study.cluster.render.conf_files import storage_of
 
@@ -41,7 +40,8 @@ def units_of(policy: str) -> tuple[int, int]:
 
 def maps_at_once(topology: Topology) -> int:
     """Maximum number of parallel maps: YARN's containers less one for the ApplicationMaster."""
-    containers = sum(worker.container_mib // CONTAINER_MIB for worker in topology.workers)
+    container_mib = topology.variant.sizing.container_mib
+    containers = sum(worker.container_mib // container_mib for worker in topology.workers)
     return max(containers - 1, 0)
 
 
@@ -51,9 +51,11 @@ def require_containers(readers: int, topology: Topology) -> None:
     if readers > maximum:
         raise InputError(
             f"{readers} readers cannot run in parallel on {topology.name}: its memory holds "
-            f"{maximum} map container(s) of {CONTAINER_MIB} MiB beside the ApplicationMaster's.",
+            f"{maximum} map container(s) of {topology.variant.sizing.container_mib} MiB beside the "
+            "ApplicationMaster's.",
             "workloads, key testdfsio.readers",
-            f"use at most {maximum} readers, or give the hosts more memory.",
+            f"use at most {maximum} readers, make stack.yarn.container smaller, or give the hosts "
+            "more memory.",
         )
 
 

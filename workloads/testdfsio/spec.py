@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, model_validator
 
-from density_study.cluster.model.memory import CONTAINER_HEAP_MIB
+from density_study.cluster.model.dividing.sizing import SMALLEST
 from density_study.workloads.base.checked import FaultyKeyError, at_most
 from density_study.workloads.base.quantity import SizeBytes, SizeMib
 from density_study.workloads.base.test_case import WorkloadSpec
@@ -29,7 +29,7 @@ MAX_FILES = 100_000
 # Defaults of dfs.namenode.fs-limits.max-blocks-per-file and dfs.blocksize in Hadoop 3.4.
 MAX_BLOCKS, BLOCK_MIB = 10_000, 128
 # A map holds its buffer in its heap, next to what HDFS' client needs.
-MAX_BUFFER_BYTES = CONTAINER_HEAP_MIB * 2**20 // 2
+MAX_BUFFER_BYTES = SMALLEST.container_heap_mib * 2**20 // 2
 # Policies that HDFS applies to erasure-coded files (ErasureCodingPolicyManager); it ignores the others.
 STRIPED_POLICIES = ("HOT", "COLD", "ALL_SSD", "ALL_NVDIMM", "PROVIDED")
 

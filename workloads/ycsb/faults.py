@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from density_study.workloads.base.parsing import ParseError
@@ -14,6 +16,8 @@ from density_study.workloads.ycsb.output.summary import (
 )
 from density_study.workloads.ycsb.properties import client_name, loaded_rows, operations_at_most
 from density_study.workloads.ycsb.test_case import YcsbTestCase
+
+_LOST = re.compile(r"^hbase-client: (\d+) x INSERT (\S.*)$", re.MULTILINE)
 
 
 def faults_of_all(folder: Path, test_case: YcsbTestCase) -> tuple[str, ...]:
@@ -56,6 +60,14 @@ def faults_of(
     elif sum(count.ok + count.failed for count in counts.values()) >= at_most:
         faults.append(f"ran out of operations ({at_most}) before its time")
     return tuple(faults)
+
+
+def unsent(errors: Path) -> Iterator[str]:
+    """Of a load in batches, from the client's error output: what failed after its last row was counted."""
+    text = errors.read_text(encoding="utf-8", errors="replace")
+    yield from (
+        f"{found[1]} batches of rows were lost ({found[2]})" for found in _LOST.finditer(text)
+    )
 
 
 def _failures(count: OperationCount) -> str:

@@ -61,6 +61,7 @@ class Loading(YcsbParameters):
     def load_limit_s(self) -> float:
         """How long loading the table may take before it counts as hung."""
         slow_s = self._larger * self.records / LOAD_ESTIMATE_OPS_S
+        slow_s = max(slow_s, self._paced_s(self.target_ops_s if self.is_load else None))
         return max(LEAST_LOAD_LIMIT_S, LOAD_LIMIT_IN_ESTIMATES * slow_s)
 
     @property
@@ -71,7 +72,9 @@ class Loading(YcsbParameters):
         return topology.store.restores
 
     def prepare_estimate_s(self, topology: AnyTopology, is_written: bool) -> float:
-        return (0.0 if is_written else self._load_s) + self.compaction_s(topology, COMPACTION_MIB_S)
+        paced_s = self._paced_s(topology.existing.limits.ops_s if topology.existing else None)
+        load_s = 0.0 if is_written else max(self._load_s, paced_s)
+        return load_s + self.compaction_s(topology, COMPACTION_MIB_S)
 
     def compaction_s(self, topology: AnyTopology, mib_s: float) -> float:
         """To major-compact the loaded table at this rate of each RegionServer; 0 for other stores."""
@@ -95,7 +98,12 @@ class Loading(YcsbParameters):
         """Estimated time to load the table. Large rows take as much longer as they are larger."""
         threads = self.threads if self.is_load else max(self.warm_up_threads or 0, self.threads)
         rate_ops_s = min(THREAD_LOADS_OPS_S * threads, MOST_LOADS_OPS_S)
-        return self._larger * self.records / rate_ops_s
+        own_s = self._larger * self.records / rate_ops_s
+        return max(own_s, self._paced_s(self.target_ops_s if self.is_load else None))
+
+    def _paced_s(self, ops_s: float | None) -> float:
+        """To load all rows at this rate; None: there is no limit."""
+        return 0.0 if ops_s is None else self.records / ops_s
 
     @property
     def _larger(self) -> float:

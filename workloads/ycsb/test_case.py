@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.topology import AnyTopology
+from density_study.workloads.base.checked import FaultyKeyError
 from density_study.workloads.base.search import Probe, Search
 from density_study.workloads.base.test_case import TestCase
 from density_study.workloads.base.values import ClientFiles
@@ -170,6 +171,20 @@ class YcsbTestCase(Loading):
 
     def on_client_hosts(self, hosts: int) -> Self:
         return self.model_copy(update={"clients": self.clients * hosts}) if hosts > 1 else self
+
+    def limited(self, ops_s: float) -> Self:
+        if self.search or self.target_percent:
+            raise FaultyKeyError(
+                f"{self.id} needs the cluster's saturation, which existing.limits.rate prevents; name rates "
+                "in latency_at, or write limits: {rate: off}",
+                "workloads",
+            )
+        if self.target_ops_s is not None and self.target_ops_s > ops_s:
+            raise FaultyKeyError(
+                f"{self.id} exceeds existing.limits.rate, {ops_s:g}/s; lower it, or write another limit",
+                "workloads",
+            )
+        return self if self.is_paced else self.model_copy(update={"target_ops_s": ops_s})
 
     def check_topology(self, topology: AnyTopology) -> None:
         for key, whole, of in (

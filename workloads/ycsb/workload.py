@@ -9,8 +9,7 @@ The servers are warmed up first: see `workloads.ycsb.warming`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -22,9 +21,8 @@ from density_study.cluster.stack import classpath, ensure
 from density_study.workloads.base.client_run import GRACE_S, Deed, require_success, run_clients
 from density_study.workloads.base.values import ClientRun
 from density_study.workloads.base.workload import Collected, Prepared, TrialContext
-from density_study.workloads.ycsb.fault_under_load.injection import injecting, rows_after
-from density_study.workloads.ycsb.fault_under_load.lasting import LastingFault
-from density_study.workloads.ycsb.faults import faults_of_all
+from density_study.workloads.ycsb.fault_under_load.injection import fault_of, rows_after
+from density_study.workloads.ycsb.faults import faults_of_all, unsent
 from density_study.workloads.ycsb.loading import SLOWEST_COMPACTION_MIB_S
 from density_study.workloads.ycsb.noisy_neighbour.neighbour import (
     noise,
@@ -48,7 +46,11 @@ from density_study.workloads.ycsb.stores.store_warm_up import store_warmed_up
 from density_study.workloads.ycsb.table_tool import table_tool
 from density_study.workloads.ycsb.tables import Tables
 from density_study.workloads.ycsb.test_case import YcsbTestCase
+from density_study.workloads.ycsb.warming.unthrottled import is_worth_it, unthrottled
 from density_study.workloads.ycsb.warming.warm_up import warm_up_inserts, warm_up_mix, warmed_by
+
+BATCH_ROWS = 100
+"""Of a load that is not measured, for each thread. Rows of 1 KB then go in requests of 100 KB."""
 
 
 class YcsbWorkload:
@@ -68,7 +70,7 @@ class YcsbWorkload:
         return Prepared(data_set_mib=test_case.data_mib, state=state)
 
     def run(self, context: TrialContext, test_case: YcsbTestCase) -> tuple[ClientRun, ...]:
-        with noise(context, test_case.neighbour_threads or 0), _fault(context, test_case) as deed:
+        with noise(context, test_case.neighbour_threads or 0), fault_of(context, test_case) as deed:
             clients = _run_all(context, test_case, "raw", deed)
         if test_case.fault is not None and not context.injected:
             raise StudyError(
@@ -98,24 +100,6 @@ class YcsbWorkload:
         return Collected(faults=faults, state={**_state(facts), **more})
 
 
-@contextmanager
-def _fault(context: TrialContext, test_case: YcsbTestCase) -> Iterator[Deed | None]:
-    """What is done to the cluster meanwhile; afterwards, what lasts for a time is undone."""
-    if test_case.fault is None:
-        yield None
-        return
-    lasting = None if test_case.fault.kill else LastingFault(context, test_case.fault)
-    if lasting is None:
-        yield injecting(context, test_case, test_case.fault, None)
-        return
-    lasting.prove()
-    try:
-        yield injecting(context, test_case, test_case.fault, lasting)
-        lasting.finish()
-    finally:
-        lasting.stop()
-
-
 def _create(context: TrialContext, test_case: YcsbTestCase) -> list[dict[str, Any]]:
     """Create an empty table, pre-split along the real distribution of its keys."""
     servers = len(context.cluster.endpoints.all("regionserver.http"))
@@ -127,15 +111,9 @@ def _create(context: TrialContext, test_case: YcsbTestCase) -> list[dict[str, An
         keys = ("--variants", test_case.variants.splits)
     elif test_case.insert_order == "ordered":
         keys = ("--ordered", f"{test_case.records},{KEY_DIGITS}")
-    create = (
-        "create",
-        *_table(context, test_case),
-        "--family",
-        FAMILY,
-        "--regions",
-        regions,
-        *keys,
-    )
+    attributes = context.cluster.topology.configuration.table.arguments
+    named = (*_table(context, test_case), "--family", FAMILY)
+    create = ("create", *named, "--regions", regions, *keys, *attributes)
     # An existing cluster's switches are not ours: its tables may be moved, and `state` shows where regions
     # are.
     acts: list[tuple[str, ...]] = [] if context.cluster.topology.existing else [("balancer", "off")]
@@ -169,6 +147,11 @@ def _restore(context: TrialContext, test_case: YcsbTestCase) -> list[dict[str, A
         more_s = test_case.compaction_s(context.cluster.topology, SLOWEST_COMPACTION_MIB_S)
         settle = ("flush-compact-settle", *_table(context, test_case))
         acts = [settle, ("snapshot", snapshot, *_table(context, test_case))]
+        if is_worth_it(context.cluster.topology, test_case):
+            with unthrottled(context):
+                table_tool(context, "table-settled", *acts, more_s=more_s)
+            tables.remember(name, "snapshot")
+            acts, more_s = [], 0.0
     if test_case.warms_up_daemons and not tables.is_warm(name, warmed_by(test_case)):
         if test_case.until_steady:
             acts.append(restore)
@@ -200,12 +183,16 @@ def _confined(context: TrialContext, test_case: YcsbTestCase) -> list[tuple[str,
 def _load_unmeasured(context: TrialContext, test_case: YcsbTestCase) -> None:
     load = test_case.model_copy(
         update={"mix": test_case.load_mix, "duration_s": None, "fault": None, "phase": None, "warm_up_s": 0.0,
-                "warm_up_client_s": 0.0, "target_percent": None, "target_ops_s": None}
+                "warm_up_client_s": 0.0, "target_percent": None, "target_ops_s": _limit_ops_s(context)}
     )  # fmt: skip
-    runs = _run_all(context, load, "logs")
+    batched = context.cluster.topology.store.restores  # HBase: other stores have no such client
+    runs = _run_all(context, load, "logs", batch=BATCH_ROWS if batched else 1)
     for run in runs:
         require_success(context, run, "loading the table")
-    faults = faults_of_all(context.record.root / "logs", load)
+    faults = (
+        *faults_of_all(context.record.root / "logs", load),
+        *(fault for run in runs for fault in unsent(context.record.root / run.stderr)),
+    )
     if faults:
         raise StudyError(
             f"loading the table: {'; '.join(faults)}.",
@@ -221,14 +208,19 @@ def _warm_up_clients(
 
 
 def _run_all(
-    context: TrialContext, test_case: YcsbTestCase, folder: str, deed: Deed | None = None
+    context: TrialContext,
+    test_case: YcsbTestCase,
+    folder: str,
+    deed: Deed | None = None,
+    batch: int = 1,
 ) -> tuple[ClientRun, ...]:
-    """Run the test case's clients; several start together. `deed`: done meanwhile."""
+    """Run the test case's clients; several start together. `deed`: done meanwhile. `batch`: rows that a
+    thread of a load inserts together."""
     timeout_s = test_case.load_limit_s
     if test_case.duration_s is not None:
         timeout_s = test_case.warm_up_client_s + test_case.duration_s + GRACE_S
     ready_within_s = test_case.warm_up_client_s + GRACE_S if test_case.clients > 1 else None
-    commands = client_commands(context, test_case, folder)
+    commands = client_commands(context, test_case, folder, batch=batch)
     return run_clients(
         context, commands, timeout_s, folder, ready_within_s=ready_within_s, deed=deed
     )
@@ -240,17 +232,27 @@ def client_commands(
     folder: str,
     stem: str = CLIENT,
     shares: Mapping[str, float] | None = None,
+    batch: int = 1,
 ) -> list[tuple[Node, Command]]:
     """The client commands of a trial or its warm-up, named `stem` and a number, dealt out to the client nodes
     in turn, with interval logs in `folder` of the record."""
     nodes = context.cluster.topology.clients
+    if test_case.target_ops_s is None:  # of a warm-up, too
+        test_case = test_case.model_copy(update={"target_ops_s": _limit_ops_s(context)})
     commands = []
     for number in range(1, test_case.clients + 1):
         node, name = nodes[(number - 1) % len(nodes)], client_name(number, stem)
         prefix, table = _prefix(context, node, folder, name), table_on(context.cluster, test_case)
         arguments = _arguments(context, test_case, prefix, number, shares, table)
+        arguments += ("-p", f"inserts.batch={batch}") if batch > 1 else ()
         commands.append((node, _command(context, test_case, node, name, arguments)))
     return commands
+
+
+def _limit_ops_s(context: TrialContext) -> float | None:
+    """The most that all clients may request together, of a cluster that serves others; None: no limit."""
+    given = context.cluster.topology.existing
+    return given.limits.ops_s if given else None
 
 
 def _prefix(context: TrialContext, node: Node, folder: str, name: str) -> str:

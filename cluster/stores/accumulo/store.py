@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from density_study.cluster.model.configuration import SITES
 from density_study.cluster.model.memory import daemon_heaps
 from density_study.cluster.model.store import Durability, StoreStack
-from density_study.cluster.model.topology import Node
+from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.render.blueprint import Blueprint
 from density_study.cluster.render.conf_files import (
     CLASSPATH_SUFFIX,
@@ -121,9 +121,10 @@ class Accumulo(HadoopStore):
         return data_mib
 
 
-def tserver_heap_mib(node: Node) -> int:
+def tserver_heap_mib(topology: Topology, node: Node) -> int:
     """That of the RegionServer which the node would have with HBase."""
-    return daemon_heaps(replace(node, regionservers=1))["regionserver"]
+    heaps = daemon_heaps(replace(node, regionservers=1), sizing=topology.variant.sizing)
+    return heaps["regionserver"]
 
 
 def accumulo_files(blueprint: Blueprint, node: Node) -> dict[str, str]:
@@ -150,7 +151,7 @@ def accumulo_argv(blueprint: Blueprint, node: Node, name: str) -> tuple[str, ...
     conf = blueprint.places.conf_of(node)
     return (
         f"{blueprint.homes.java}/bin/java",
-        *heap_flags(_heap_mib(node, name)),
+        *heap_flags(_heap_mib(blueprint.topology, node, name)),
         "-XX:+UseG1GC" if name == "tserver" else "-XX:+UseSerialGC",
         *(FAST_START if name == INIT else ()),
         *common_flags(f"{blueprint.data(node)}/tmp"),
@@ -163,11 +164,11 @@ def accumulo_argv(blueprint: Blueprint, node: Node, name: str) -> tuple[str, ...
     )
 
 
-def _heap_mib(node: Node, name: str) -> int:
+def _heap_mib(topology: Topology, node: Node, name: str) -> int:
     if name == "tserver":
-        return tserver_heap_mib(node)
+        return tserver_heap_mib(topology, node)
     if name == "manager":
-        return daemon_heaps(node)["hmaster"]
+        return daemon_heaps(node, sizing=topology.variant.sizing)["hmaster"]
     return INIT_HEAP_MIB if name == INIT else GC_HEAP_MIB
 
 

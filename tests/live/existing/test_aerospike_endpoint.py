@@ -31,6 +31,7 @@ provider: existing
 store: {name: aerospike, durability: DURABILITY}
 existing:
   namespace: bench
+  limits: {rate: off}
   endpoint: {addresses: ["ADDRESS"], server_namespace: NAMESPACE}
 workloads:
   - ycsb: {records: [2_000], mixes: [load, {name: all-but-scans, read: 0.4, update: 0.3, insert: 0.3}],

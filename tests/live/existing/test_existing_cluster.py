@@ -29,7 +29,7 @@ STUDY = """
 study: live-given
 question: What does this cluster do?
 provider: existing
-existing: {configuration: CONF, folder: FOLDER}
+existing: {configuration: CONF, folder: FOLDER, limits: {rate: off}}
 workloads:
   - testdfsio: {modes: [write, read], files: 2, file_size: 32 MiB}
   - ycsb: {records: [5_000], mixes: [load, read45-insert55], threads: [2], duration: 6 s, warm_up: 2 s,
@@ -200,7 +200,7 @@ def test_quotas_that_leave_too_little_or_would_be_lost_are_refused_before_anythi
 VARIANTS = """
 study: live-arms
 provider: existing
-existing: {folder: FOLDER}
+existing: {folder: FOLDER, limits: {rate: off}}
 factors:
   cluster:
     one: {configuration: CONF, vms_per_host: 1, disk_type: flash}

@@ -35,6 +35,7 @@ study: live-endpoint
 provider: existing
 store: redis
 existing:
+  limits: {{rate: off}}
   endpoint: {{addresses: ["127.0.0.1:{PORT}"], password_file: PASSWORD}}
 workloads:
   - ycsb: {{records: [2_000], mixes: [load, {{name: half-scans, scan: 0.5, insert: 0.5}}], threads: [2],
@@ -47,6 +48,7 @@ provider: existing
 store: {name: NAME, durability: synced}
 existing:
   namespace: bench
+  limits: {rate: off}
   endpoint: {addresses: [ADDRESS]}
 workloads:
   - ycsb: {records: [1_000], mixes: [load, {name: half-inserts, read: 0.5, insert: 0.5}], threads: [2],

@@ -23,7 +23,7 @@ UNSEEN = "the CPU use of the cluster's hosts is unknown"
 STUDY = """
 study: live-watched
 provider: existing
-existing: {configuration: CONF, folder: FOLDER}
+existing: {configuration: CONF, folder: FOLDER, limits: {rate: off}}
 ssh: {user: study, known_hosts: KNOWN_HOSTS}
 hosts: [{name: h1, address: ADDRESS}]
 workloads:

@@ -20,7 +20,7 @@ STUDY = """
 study: live-secure
 question: What does this cluster do?
 provider: existing
-existing: {configuration: CONF, folder: FOLDER, kerberos: {LOGIN, krb5_conf: KRB5}}
+existing: {configuration: CONF, folder: FOLDER, kerberos: {LOGIN, krb5_conf: KRB5}, limits: {rate: off}}
 workloads:
   - testdfsio: {modes: [write, read], files: 2, file_size: 32 MiB}
   - ycsb: {records: [5_000], mixes: [load, c], threads: [2], duration: 6 s, warm_up: 2 s,

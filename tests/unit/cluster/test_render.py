@@ -8,8 +8,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from density_study.cluster.model.dividing.sizing import SMALLEST
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.memory import CONTAINER_MIB
 from density_study.cluster.model.ports import FIRST_PORT
 from density_study.cluster.model.topology import Jit, Topology
 from density_study.cluster.model.versions import Versions
@@ -52,7 +52,7 @@ def test_no_daemon_binds_to_all_addresses() -> None:
 def test_workers_have_equal_containers_and_one_core_per_container() -> None:
     rendered = render(blueprint(local()))
     yarn = settings(rendered, "nodes/w1/yarn-site.xml")
-    assert int(yarn["yarn.nodemanager.resource.memory-mb"]) == 2 * CONTAINER_MIB
+    assert int(yarn["yarn.nodemanager.resource.memory-mb"]) == 2 * SMALLEST.container_mib
     assert yarn["yarn.nodemanager.resource.cpu-vcores"] == "2"
     mapred = settings(rendered, "client/mapred-site.xml")
     sizes = (
@@ -60,7 +60,7 @@ def test_workers_have_equal_containers_and_one_core_per_container() -> None:
         "mapreduce.reduce.memory.mb",
         "yarn.app.mapreduce.am.resource.mb",
     )
-    assert {mapred[size] for size in sizes} == {str(CONTAINER_MIB)}
+    assert {mapred[size] for size in sizes} == {str(SMALLEST.container_mib)}
 
 
 @pytest.mark.parametrize(

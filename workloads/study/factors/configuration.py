@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from density_study.cluster.model.configuration import (
+    BUILT_IN,
     DAEMON_KINDS,
     SITES,
     BlockCache,
@@ -26,9 +27,10 @@ from density_study.cluster.render.settable import (
     property_fault,
 )
 from density_study.workloads.base.checked import MAX_TEXT, FaultyKeyError, like
-from density_study.workloads.base.quantity import SizeMib
+from density_study.workloads.base.quantity import NodeShare, SizeOrShare
 from density_study.workloads.base.values import Frozen
 from density_study.workloads.study.factors.factor import Factor, LevelName
+from density_study.workloads.study.factors.table import TableSpec
 
 _MAX_VALUE = MAX_TEXT
 SMALLEST_CACHE_MIB = 64
@@ -59,12 +61,16 @@ Properties = dict[PropertyName, PropertyValue]
 class JvmSpec(Frozen):
     """The JVM of every daemon of a kind. The project's choice holds for what is left out."""
 
-    heap: SizeMib | Literal["auto"] = Field(
+    heap: SizeOrShare | Literal["auto"] = Field(
         "auto",
-        description="Heap. The memory of the node must hold it; `auto`: a RegionServer gets what is left.",
+        description="Heap. The memory of the node must hold it; `auto`: a RegionServer gets what is left, "
+        "others an amount by the memory of the host. Of RegionServers also `25% of node`: they divide that "
+        "part of each node's memory, which is the same for the host at every density.",
     )
     collector: Collector | Literal["auto"] = Field(
-        "auto", description="Garbage collector. `auto`: G1 for RegionServers, else Serial."
+        "auto",
+        description="Garbage collector. `auto`: G1 for RegionServers, and for others on hosts of 64 GB or "
+        "more, else Serial.",
     )
     flags: tuple[str, ...] = Field(
         (), max_length=50, description="Further flags, for example `-XX:MaxGCPauseMillis=50`."
@@ -78,10 +84,12 @@ class JvmSpec(Frozen):
         return self
 
     def jvm(self) -> Jvm:
+        heap = self.heap
         return Jvm(
-            None if self.heap == "auto" else self.heap,
+            heap if isinstance(heap, int) else None,
             None if self.collector == "auto" else self.collector,
             self.flags,
+            heap.percent if isinstance(heap, NodeShare) else None,
         )
 
 
@@ -92,11 +100,21 @@ class BlockCacheSpec(Frozen):
         description="`off-heap`: memory, which is taken from the heap's share. `flash` or `hdd`: a file on a "
         "disk of that type."
     )
-    size: SizeMib = Field(description="Size of the cache of each RegionServer.")
+    size: SizeOrShare = Field(
+        description="Size of the cache of each RegionServer; `off-heap` also `60% of node`, which the "
+        "RegionServers of a node divide."
+    )
 
     @model_validator(mode="after")
     def _large_enough(self) -> BlockCacheSpec:
-        if self.size < SMALLEST_CACHE_MIB:
+        if isinstance(self.size, NodeShare):
+            if self.place != "off-heap":
+                raise FaultyKeyError(
+                    f"a file on {self.place} is no share of a node's memory; write an amount, for example "
+                    "100 GiB",
+                    "size",
+                )
+        elif self.size < SMALLEST_CACHE_MIB:
             raise FaultyKeyError(
                 f"{self.size} MiB is too small for HBase: a block cache needs {SMALLEST_CACHE_MIB} MiB",
                 "size",
@@ -123,6 +141,7 @@ class ConfigurationSpec(Frozen):
     block_cache: BlockCacheSpec | None = Field(
         None, description="Block cache of each RegionServer beside its heap."
     )
+    table: TableSpec = Field(TableSpec(), description="Attributes of the table of YCSB.")
 
     @model_validator(mode="after")
     def _settable(self) -> ConfigurationSpec:
@@ -134,7 +153,27 @@ class ConfigurationSpec(Frozen):
         if fault := heap_shares_fault(self.hbase_site):
             name = next(name for name in HEAP_SHARES if name in self.hbase_site)
             raise FaultyKeyError(fault, "hbase-site", name)
+        if self.table.attributes.compression not in BUILT_IN:
+            raise FaultyKeyError(
+                f"{self.table.compression} needs jars or libraries that the stack has not; write gz, or measure "
+                "an existing cluster that has them",
+                *("table", "compression"),
+            )
+        for kind, spec in self.jvm.items():
+            if kind != "regionserver" and isinstance(spec.heap, NodeShare):
+                raise FaultyKeyError(
+                    "only RegionServers divide a share of their node; write an amount, for example 1 GiB",
+                    *("jvm", kind, "heap"),
+                )
         return self
+
+    def _block_cache(self) -> BlockCache | None:
+        cache = self.block_cache
+        if cache is None:
+            return None
+        if isinstance(cache.size, NodeShare):
+            return BlockCache(cache.place, 0, percent=cache.size.percent)
+        return BlockCache(cache.place, cache.size)
 
     def _properties(self) -> Iterator[tuple[Site, Mapping[str, str]]]:
         for site in SITES:
@@ -143,11 +182,11 @@ class ConfigurationSpec(Frozen):
                 yield site, given
 
     def configuration(self) -> Configuration:
-        cache = self.block_cache
         return Configuration(
             dict(self._properties()),
             {kind: spec.jvm() for kind, spec in self.jvm.items()},
-            BlockCache(cache.place, cache.size) if cache else None,
+            self._block_cache(),
+            table=self.table.attributes,
         )
 
 

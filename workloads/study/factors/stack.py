@@ -8,11 +8,13 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
+from density_study.cluster.model.dividing.sizing import SMALLEST, Sizing
 from density_study.cluster.model.topology import Jit
 from density_study.cluster.model.variant import Variant
 from density_study.cluster.model.versions import HADOOP, HBASE, Versions, vendor_fault
 from density_study.cluster.stack.java import OLDEST, fault_of
 from density_study.workloads.base.checked import FaultyKeyError, like
+from density_study.workloads.base.quantity import Percent, SizeMib
 from density_study.workloads.base.values import Frozen
 from density_study.workloads.study.factors.factor import Factor, StudyOfFactors
 
@@ -68,6 +70,38 @@ class StackLevel(Frozen):
         )
 
 
+class YarnSpec(Frozen):
+    """YARN's containers, equal in all variants. What is left out follows the memory of the hosts."""
+
+    share: Percent | Literal["auto"] = Field(
+        "auto",
+        description="Of the memory of a host that its daemons leave at the density which leaves least: what "
+        "containers may take. RegionServers divide the rest.",
+    )
+    container: SizeMib | Literal["auto"] = Field(
+        "auto",
+        description="Memory of a container: ApplicationMaster, map and reduce alike. `auto`: 256 MiB, and "
+        "1 GiB on hosts of 128 GB or more.",
+    )
+
+    @model_validator(mode="after")
+    def _large_enough(self) -> YarnSpec:
+        if self.container != "auto" and self.container < SMALLEST.container_mib:
+            raise FaultyKeyError(
+                f"{self.container} MiB is too small for a JVM of Hadoop; write "
+                f"{SMALLEST.container_mib} MiB or more",
+                "container",
+            )
+        return self
+
+    def over(self, sizing: Sizing) -> Sizing:
+        return replace(
+            sizing,
+            container_mib=sizing.container_mib if self.container == "auto" else self.container,
+            container_percent=sizing.container_percent if self.share == "auto" else self.share,
+        )
+
+
 class StackSpec(Frozen):
     """Versions and settings that all topologies share."""
 
@@ -86,6 +120,7 @@ class StackSpec(Frozen):
         description="JIT compilers of all JVMs, also of clients. `c1`: the quick one alone, so that servers "
         "are warm within seconds, but slower than in production: for a first look.",
     )
+    yarn: YarnSpec = Field(YarnSpec(), description="YARN's containers.")
     replication: Annotated[int, Field(strict=True, ge=1, le=10)] = Field(
         1, description="`dfs.replication`, at most the number of workers of the smallest cluster."
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -28,6 +29,24 @@ from density_study.workloads.ycsb.test_case import YcsbTestCase
 
 READ_BACK_ROWS_S = 1000.0
 """Rows that are read back per second at least, which bounds how long it may take."""
+
+
+@contextmanager
+def fault_of(context: TrialContext, test_case: YcsbTestCase) -> Iterator[Deed | None]:
+    """What is done to the cluster meanwhile; afterwards, what lasts for a time is undone."""
+    if test_case.fault is None:
+        yield None
+        return
+    lasting = None if test_case.fault.kill else LastingFault(context, test_case.fault)
+    if lasting is None:
+        yield injecting(context, test_case, test_case.fault, None)
+        return
+    lasting.prove()
+    try:
+        yield injecting(context, test_case, test_case.fault, lasting)
+        lasting.finish()
+    finally:
+        lasting.stop()
 
 
 def injecting(

@@ -1,1 +1,1 @@
-"""Warm-up of the servers before measured trials, and the judgement whether they are warm."""
+"""Makes servers ready for measured trials, with warm code and settled tables, and judges whether they are."""

@@ -130,7 +130,7 @@ def test_clients_are_told_addresses_and_the_file_of_the_password(
         (REDIS.replace("6379", "6379, 10.0.0.6:6379").replace('"', ""), "store redis is one server"),
         (REDIS.replace("10.0.0.5:6379", "10.0.0.5"), "an address, HOST:PORT"),
         (REDIS.replace(", password_file: /home/me/password", ""), "user needs password_file"),
-        (REDIS.replace("existing:\n", "existing:\n  queue: q\n"), "alone beside it, not queue"),
+        (REDIS.replace("existing:\n", "existing:\n  queue: q\n"), "limits beside it, not queue"),
         (REDIS.replace("existing:\n", "existing:\n  folder: /a/b\n"), "not folder"),
         (REDIS + "factors: {cluster: {a: {configuration: /a}, b: {configuration: /b}}}\n", "not endpoints"),
         (REDIS + "factors: {store: [redis]}\n", "takes no factors but cluster"),

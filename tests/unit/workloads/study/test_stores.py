@@ -303,7 +303,7 @@ def test_accumulo_has_the_daemons_and_memory_of_hbase_but_for_its_own(tmp_path: 
         ]
         assert nodes[0] == nodes[1]
         for ours, theirs in zip(accumulo.workers, hbase.workers, strict=True):
-            assert tserver_heap_mib(ours) == daemon_heaps(theirs)["regionserver"]
+            assert tserver_heap_mib(accumulo, ours) == daemon_heaps(theirs)["regionserver"]
             assert ours.regionservers == 0
         ports = allocate_ports(accumulo).by_service
         assert len(ports) == len(set(ports.values()))

@@ -31,6 +31,8 @@ class TableToolTest {
         "create --table t --family f --regions 2 --splits x",
         "create --table in:valid:name --family f --regions 2",
         "create --table t --family f --regions 2 --contig chr1",
+        "create --table t --family f --regions 2 --compression gzip",
+        "create --table t --family f --regions 2 --block-size 0",
         "create --table t --family f --regions 2 --contig chr1,1",
         "load-variants --table t --family f",
         "load-variants --table t --family f --vcf x --durability SOME",

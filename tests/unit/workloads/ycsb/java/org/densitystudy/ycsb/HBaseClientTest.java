@@ -87,6 +87,34 @@ class HBaseClientTest {
   }
 
   @Test
+  void insertsOfABatchAreSentTogetherAndTheRestByCleanUp() throws DBException {
+    HBaseClient client = answering(null, "inserts.batch", "2");
+    Map<String, ByteIterator> values = StringByteIterator.getByteIteratorMap(Map.of("a", "1"));
+    assertEquals(Status.OK, client.insert(TABLE, "user1", values));
+    assertTrue(requests.isEmpty());
+    assertEquals(Status.OK, client.insert(TABLE, "user2", values));
+    assertEquals(2, ((List<?>) requests.get(0)).size());
+    client.insert(TABLE, "user3", values);
+    assertEquals(1, requests.size());
+    client.flush();
+    assertEquals(1, ((List<?>) requests.get(1)).size());
+  }
+
+  @Test
+  void aFailedBatchIsAnErrorAndCounted() throws DBException {
+    HBaseClient client =
+        answering(new RetriesExhaustedException("gone", new IOException("refused")),
+            "inserts.batch", "2");
+    Map<String, ByteIterator> values = StringByteIterator.getByteIteratorMap(Map.of("a", "1"));
+    assertEquals(Status.OK, client.insert(TABLE, "user1", values));
+    assertEquals(Status.ERROR, client.insert(TABLE, "user2", values));
+    client.insert(TABLE, "user3", values);
+    client.flush();
+    failures.report();
+    assertTrue(log.toString().contains("hbase-client: 2 x INSERT"), log.toString());
+  }
+
+  @Test
   void deleteTakesTheWholeRow() throws DBException {
     assertEquals(Status.OK, answering(null).delete(TABLE, "user1"));
     assertTrue(((Delete) requests.get(0)).getFamilyCellMap().isEmpty());

@@ -5,40 +5,70 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.LongStream;
 import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.ColumnFamilyDescriptor;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
 import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
+import org.apache.hadoop.hbase.io.compress.Compression;
+import org.apache.hadoop.hbase.io.encoding.DataBlockEncoding;
+import org.apache.hadoop.hbase.regionserver.BloomType;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.densitystudy.variants.VariantStore;
 import org.densitystudy.ycsb.YcsbKeys;
 
 /**
  * create --table usertable --family f --regions N [--variants SAMPLES,SITES,SEED | --ordered RECORDS,DIGITS |
- * --contig NAME,BASES].
+ * --contig NAME,BASES] [--compression GZ] [--encoding FAST_DIFF] [--bloom ROW] [--block-size BYTES]
+ * [--prefetch true].
  *
  * <p>N regions of equal size, for YCSB's hashed keys, for the rows of a variant store, for records in their
  * own order, or for {@link CalledVariants}. The table is pre-split and is neither split nor normalized later,
  * because results before and after such a change cannot be compared.
  */
-record CreateTable(TableName table, String family, byte[][] splits) implements Task {
-  record Created(String table, int regions, List<String> splitKeys) {}
+record CreateTable(TableName table, ColumnFamilyDescriptor family, byte[][] splits) implements Task {
+  /** Family: its attributes, as the cluster shows them. */
+  record Created(String table, int regions, List<String> splitKeys, String family) {}
 
   static Task parse(Arguments arguments) {
-    return new CreateTable(arguments.table(), arguments.option("family"), splits(arguments));
+    return new CreateTable(arguments.table(), family(arguments), splits(arguments));
+  }
+
+  private static ColumnFamilyDescriptor family(Arguments arguments) {
+    String name = arguments.option("family");
+    ColumnFamilyDescriptorBuilder family =
+        ColumnFamilyDescriptorBuilder.newBuilder(Bytes.toBytes(name));
+    if (arguments.has("compression")) {
+      family.setCompressionType(
+          Compression.Algorithm.valueOf(arguments.option("compression")));
+    }
+    if (arguments.has("encoding")) {
+      family.setDataBlockEncoding(DataBlockEncoding.valueOf(arguments.option("encoding")));
+    }
+    if (arguments.has("bloom")) {
+      family.setBloomFilterType(BloomType.valueOf(arguments.option("bloom")));
+    }
+    if (arguments.has("block-size")) {
+      family.setBlocksize(arguments.number("block-size", 1));
+    }
+    if (arguments.has("prefetch")) {
+      family.setPrefetchBlocksOnOpen(Boolean.parseBoolean(arguments.option("prefetch")));
+    }
+    return family.build();
   }
 
   @Override
   public Created run(Session session) throws IOException {
     TableDescriptor descriptor =
         TableDescriptorBuilder.newBuilder(table)
-            .setColumnFamily(ColumnFamilyDescriptorBuilder.of(family))
+            .setColumnFamily(family)
             .setSplitEnabled(false)
             .setMergeEnabled(false)
             .setNormalizationEnabled(false)
             .build();
     session.admin().createTable(descriptor, splits.length == 0 ? null : splits);
     List<String> keys = Arrays.stream(splits).map(Bytes::toStringBinary).toList();
-    return new Created(table.getNameAsString(), splits.length + 1, keys);
+    String shown = session.admin().getDescriptor(table).getColumnFamilies()[0].toString();
+    return new Created(table.getNameAsString(), splits.length + 1, keys, shown);
   }
 
   private static byte[][] splits(Arguments arguments) {

@@ -39,6 +39,7 @@ public final class TableTool {
               Map.entry("namespace", Namespace::parse),
               Map.entry("read-back", ReadBack::parse),
               Map.entry("ready", Ready::parse),
+              Map.entry("reload", Reload::parse),
               Map.entry("restore", TableLife::restore),
               Map.entry("servers", Servers::parse),
               Map.entry("snapshot", TableLife::snapshot),

@@ -17,7 +17,8 @@ record ClientOptions(
     int rpcTimeoutMs,
     int operationTimeoutMs,
     int retries,
-    int connections) {
+    int connections,
+    int batch) {
 
   static ClientOptions of(Properties properties) throws DBException {
     String family = properties.getProperty("columnfamily", "");
@@ -35,7 +36,8 @@ record ClientOptions(
         number(properties, "hbase.rpc.timeout.ms", 20_000),
         number(properties, "hbase.operation.timeout.ms", 60_000),
         number(properties, "hbase.retries", 8),
-        number(properties, "hbase.connections", 1));
+        number(properties, "hbase.connections", 1),
+        number(properties, "inserts.batch", 1));
   }
 
   /** Bounds every wait, so that a lost server causes an error and not a hung thread; and connections. */

@@ -3,7 +3,9 @@ package org.densitystudy.ycsb;
 import static org.densitystudy.ycsb.SharedConnection.await;
 
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.Vector;
@@ -39,6 +41,7 @@ import site.ycsb.Status;
  */
 public final class HBaseClient extends DB {
   private final FieldNames fields = new FieldNames();
+  private final List<Put> batch = new ArrayList<>();
   private ClientOptions options;
   private Failures failures;
   private AsyncConnection connection;
@@ -75,6 +78,7 @@ public final class HBaseClient extends DB {
     }
     connection = null;
     try {
+      flush();
       SharedConnection.release();
     } catch (IOException failure) {
       throw new DBException("the connection to HBase could not be closed", failure);
@@ -131,6 +135,9 @@ public final class HBaseClient extends DB {
 
   @Override
   public Status insert(String name, String key, Map<String, ByteIterator> values) {
+    if (options.batch() > 1) {
+      return batched(name, putOf(key, values));
+    }
     Status status = done("INSERT", on(name).put(putOf(key, values)));
     if (status.isOk()) {
       InsertLog.acknowledged(key);
@@ -142,6 +149,25 @@ public final class HBaseClient extends DB {
   public Status delete(String name, String key) {
     Delete delete = new Delete(Bytes.toBytes(key)).setDurability(options.durability());
     return done("DELETE", on(name).delete(delete));
+  }
+
+  /** Of loads that are not measured: OK until the batch is full. The last one is sent by cleanup. */
+  private Status batched(String name, Put put) {
+    on(name);
+    batch.add(put);
+    return batch.size() < options.batch() ? Status.OK : done("INSERT", putAll());
+  }
+
+  void flush() {
+    if (!batch.isEmpty()) {
+      done("INSERT", putAll());
+    }
+  }
+
+  private CompletableFuture<Void> putAll() {
+    List<Put> full = List.copyOf(batch);
+    batch.clear();
+    return table.putAll(full);
   }
 
   private Put putOf(String key, Map<String, ByteIterator> values) {

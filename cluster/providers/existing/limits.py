@@ -1,0 +1,73 @@
+"""Limits that stop a trial on a cluster of others: what its own counters say while clients run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from density_study.cluster.model.cluster import Cluster
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.providers.existing.web import beans
+
+_LATENCIES = "Hadoop:service=HBase,name=RegionServer,sub=TableLatencies"
+_P99 = re.compile(
+    r"Namespace_(?P<namespace>.+?)_table_(?P<table>.+)_metric_(?P<what>\w+)_99th_percentile"
+)
+_CAPACITY = "Hadoop:service=NameNode,name=FSNamesystem"
+
+
+def check_limits(cluster: Cluster) -> None:
+    """StudyError if the cluster is beyond a limit of the study, or does not say whether it is. Nothing to
+    check for other clusters."""
+    existing = cluster.topology.existing
+    if existing is None or existing.endpoint is not None:
+        return
+    limits = existing.limits
+    if limits.others_p99_ms is not None:
+        for name, address in cluster.endpoints.all("regionserver.http").items():
+            _check_others(name, beans(address, _LATENCIES, cluster.access), existing.namespace,
+                          limits.others_p99_ms)  # fmt: skip
+    if limits.hdfs_free_percent is not None:
+        (capacity,) = beans(cluster.endpoints.one("namenode.http"), _CAPACITY, cluster.access)
+        free_percent = 100 * capacity["CapacityRemaining"] / max(1, capacity["CapacityTotal"])
+        if free_percent < limits.hdfs_free_percent:
+            raise _stopped(
+                f"HDFS has {free_percent:.1f} % of its capacity left, and the study stops below "
+                f"{limits.hdfs_free_percent:g} %",
+                "hdfs_free",
+            )
+
+
+def others_p99_ms(found: Iterable[Mapping[str, Any]], namespace: str) -> dict[str, float]:
+    """Table and operation -> 99th percentile in ms of a RegionServer, without the tables of `namespace`."""
+    return {
+        f"{match['namespace']}:{match['table']} {match['what'].removesuffix('Time')}": float(value)
+        for bean in found
+        for name, value in bean.items()
+        if (match := _P99.fullmatch(name)) and match["namespace"] not in (namespace, "hbase")
+    }
+
+
+def _check_others(server: str, found: list[dict[str, Any]], namespace: str, most_ms: float) -> None:
+    if not found:
+        raise _stopped(
+            f"RegionServer {server} does not show the latencies of its tables "
+            "(hbase.regionserver.enable.table.latencies)",
+            "others_p99",
+        )
+    worst = max(others_p99_ms(found, namespace).items(), key=lambda one: one[1], default=("", 0.0))
+    if worst[1] > most_ms:
+        raise _stopped(
+            f"{worst[0]} on RegionServer {server} has a p99 of {worst[1]:g} ms, and the study stops above "
+            f"{most_ms:g} ms",
+            "others_p99",
+        )
+
+
+def _stopped(what: str, limit: str) -> StudyError:
+    return StudyError(
+        f"stopped, so that others are not disturbed: {what}.",
+        f"existing.limits.{limit}",
+        "lower existing.limits.rate, measure at another time, or change the limit.",
+    )

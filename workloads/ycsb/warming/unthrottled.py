@@ -1,0 +1,78 @@
+"""Compactions without HBase's limit while a large table settles: nothing is measured then.
+
+By default, a RegionServer compacts 50 to 100 MiB/s however fast its drives are, so that data larger than
+memory settle for hours. The store files are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+from density_study.cluster.model.errors import StudyError
+from density_study.cluster.model.topology import AnyTopology, Topology
+from density_study.cluster.providers.provider import node_paths
+from density_study.cluster.render.conf_files import configuration_xml
+from density_study.workloads.base.workload import TrialContext
+from density_study.workloads.ycsb.loading import COMPACTION_MIB_S
+from density_study.workloads.ycsb.table_tool import table_tool
+from density_study.workloads.ycsb.test_case import YcsbTestCase
+
+WORTH_S = 60.0
+"""Compactions that take longer than this with the limit are run without it; two JVMs start for that."""
+_BOUNDS = tuple(
+    f"hbase.hstore.compaction.throughput.{bound}.bound" for bound in ("lower", "higher")
+)
+_NO_LIMIT_BYTES_S = 2**40
+FILE = "hbase-site.xml"
+
+
+def is_worth_it(topology: AnyTopology, test_case: YcsbTestCase) -> bool:
+    """Whether the limit would cost much, on a cluster that is not of others."""
+    limited_s = test_case.compaction_s(topology, COMPACTION_MIB_S)
+    return isinstance(topology, Topology) and limited_s > WORTH_S
+
+
+@contextmanager
+def unthrottled(context: TrialContext) -> Iterator[None]:
+    """For as long as the context lasts. StudyError if the limit cannot be put back: later trials would not be
+    comparable."""
+    workers = context.cluster.built.workers
+    kept = {worker.name: _kept(context, worker.name) for worker in workers}
+    _set(context, {name: without_limit(text) for name, text in kept.items()})
+    table_tool(context, "without-limit", ("reload",))
+    try:
+        yield
+    finally:
+        _set(context, kept)
+        try:
+            table_tool(context, "with-limit", ("reload",))
+        except StudyError as error:
+            raise StudyError(
+                f"the limit of compactions could not be put back: {error.what}",
+                error.where,
+                "measure the build again: `study run` resumes it.",
+            ) from error
+
+
+def without_limit(text: str) -> str:
+    """The text of hbase-site.xml, with bounds that no drive reaches."""
+    root = ET.fromstring(text)
+    properties = {one.findtext("name", ""): one.findtext("value", "") for one in root}
+    return configuration_xml({**properties, **dict.fromkeys(_BOUNDS, str(_NO_LIMIT_BYTES_S))})
+
+
+def _kept(context: TrialContext, node: str) -> str:
+    """As it was rendered."""
+    path = context.cluster.site.root.absolute() / "conf" / "nodes" / node / FILE
+    return path.read_text(encoding="utf-8")
+
+
+def _set(context: TrialContext, texts: dict[str, str]) -> None:
+    topology = context.cluster.built
+    places = node_paths(context.cluster.site, topology)
+    for worker in topology.workers:
+        there = Path(places.conf_of(worker)) / FILE
+        context.transport.put(worker, texts[worker.name], there)
