@@ -6,7 +6,7 @@ Every variant divides the same memory. Pure functions, in MiB.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import ceil, lcm
 
 from density_study.cluster.model.dividing.sizing import SMALLEST
@@ -54,12 +54,45 @@ def system_mib(host: Host, variant: Variant) -> int:
 
 def with_shares(hosts: Sequence[Host], variants: Sequence[Variant]) -> tuple[Variant, ...]:
     """The variants with each share of a node as an amount: that of the smallest node, so that all
-    RegionServers of a variant are equal. InputError if a share leaves too little for the node's other daemons
-    and containers."""
-    return tuple(_with_shares(hosts, variant, variants) for variant in variants)
+    RegionServers of a variant are equal. InputError if shares leave too little for a node's other daemons and
+    containers."""
+    placed = [_with_shares(hosts, variant, variants) for variant in variants]
+    if faults := [one for one in placed if isinstance(one, _TooLarge)]:
+        raise min(faults, key=lambda one: one.most_percent).error()
+    return tuple(one for one in placed if isinstance(one, Variant))
 
 
-def _with_shares(hosts: Sequence[Host], variant: Variant, variants: Sequence[Variant]) -> Variant:
+@dataclass(frozen=True)
+class _TooLarge:
+    """Shares of a variant that its smallest node cannot give."""
+
+    variant: Variant
+    host: Host
+    memory_mib: int
+    others_mib: int
+    containers_mib: int
+
+    @property
+    def most_percent(self) -> int:
+        left_mib = self.memory_mib - self.containers_mib - self.others_mib
+        return 100 * left_mib // self.memory_mib
+
+    def error(self) -> InputError:
+        percent = self.variant.configuration.node_percent
+        return InputError(
+            f"{percent:g}% of a node of {self.memory_mib} MiB leave too little: all else of its daemons "
+            f"needs {self.others_mib} MiB, and YARN at least {self.containers_mib} MiB.",
+            f"host {self.host.name!r}, {self.variant.vms_per_host} of vms_per_host{_named(self.variant)}",
+            f"let heap and block cache take at most {self.most_percent}% of the node together."
+            if self.most_percent > 0
+            else "use fewer nodes per host, or give the host more memory.",
+            ("factors", "configuration"),
+        )
+
+
+def _with_shares(
+    hosts: Sequence[Host], variant: Variant, variants: Sequence[Variant]
+) -> Variant | _TooLarge:
     percent, servers = variant.configuration.node_percent, variant.regionservers_per_node
     if not percent:
         return variant
@@ -72,18 +105,9 @@ def _with_shares(hosts: Sequence[Host], variant: Variant, variants: Sequence[Var
     configuration = variant.configuration.on_node(memory_mib, servers)
     containers_mib = _least_containers_mib(variants) // variant.nodes
     taken_mib = worker_minimum_mib(servers, configuration, variant.sizing)
-    others_mib = taken_mib - int(memory_mib * percent / 100)
     if taken_mib + containers_mib > memory_mib:
-        most = 100 * (memory_mib - containers_mib - others_mib) // memory_mib
-        raise InputError(
-            f"{percent:g}% of a node of {memory_mib} MiB leave too little: all else of its daemons needs "
-            f"{others_mib} MiB, and YARN at least {containers_mib} MiB.",
-            f"host {host.name!r}, {variant.vms_per_host} of vms_per_host{_named(variant)}",
-            f"let heap and block cache take at most {most}% of the node together."
-            if most > 0
-            else "use fewer nodes per host, or give the host more memory.",
-            ("factors", "configuration"),
-        )
+        others_mib = taken_mib - int(memory_mib * percent / 100)
+        return _TooLarge(variant, host, memory_mib, others_mib, containers_mib)
     return replace(variant, configuration=configuration)
 
 

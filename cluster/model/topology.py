@@ -225,7 +225,7 @@ class ExistingTopology(Existing, Placed):
     @property
     def configuration(self) -> Configuration:
         """Of a cluster of others, a study sets the attributes of its own tables alone."""
-        return Configuration(table=self.given.table)
+        return Configuration(table=self.existing.table)
 
 
 AnyTopology = Topology | ExistingTopology

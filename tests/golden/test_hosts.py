@@ -34,7 +34,7 @@ def files(topology: Topology) -> dict[str, str]:
 @pytest.mark.parametrize("gib", [8, 64, 256, 512])
 def test_hosts(gib: int, golden: Compare) -> None:
     """A master and a bare worker, with the memory that Linux reports of so many GB."""
-    disks = tuple(Disk(f"/data/{number}", "flash") for number in range(1, 1 + gib // 32 or 2))
+    disks = tuple(Disk(f"/data/{number}", "flash") for number in range(1, 2 + gib // 32))
     memory_mib = gib * 1024 * 31 // 32
     hosts = [
         Host("m", "192.0.2.1", 16, memory_mib, disks[:1], ("master", "client")),

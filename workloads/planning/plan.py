@@ -274,12 +274,21 @@ def _topologies(study: Study, hosts: Sequence[Host]) -> tuple[AnyTopology, ...]:
     # the durability of the study's own store is in the topologies' names, too
     levels = {} if store == default_store() else {"store": store.level}
     sizing = study.stack.yarn.over(sizing_of(hosts))
-    common = {"versions": study.stack.versions, "levels": levels, "store": store, "sizing": sizing}
     variants = [
         variant
         for vms, servers in densities(study)
         for disk_type in study.factors.disk_type or disk_types
-        for variant in study.factors.variants(Variant(vms, servers, disk_type, **common))
+        for variant in study.factors.variants(
+            Variant(
+                vms,
+                servers,
+                disk_type,
+                study.stack.versions,
+                levels=levels,
+                store=store,
+                sizing=sizing,
+            )
+        )
         if "regionservers_per_node" in variant.store.offers or servers == 1 or is_asked
     ]
     rules = rules_of(study.provider)

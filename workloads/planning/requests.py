@@ -26,24 +26,24 @@ class Requests:
 
 def requests_of(plan: Plan) -> tuple[Requests, ...]:
     """Of all clusters of others in the plan together; empty if it builds its own, or is of another store."""
-    given = {
+    others = {
         name for name, one in plan.topologies.items()
         if isinstance(one, ExistingTopology) and one.existing.endpoint is None
     }  # fmt: skip
-    builds = sum(name in given for name in plan.builds.values())
-    trials = [step for step in plan.trials if plan.builds[step.build] in given]
+    builds = sum(name in others for name in plan.builds.values())
+    trials = [step for step in plan.trials if plan.builds[step.build] in others]
     return (*_of_builds(builds, plan), *_of_jobs(trials), *_of_tables(trials)) if builds else ()
 
 
 def _of_builds(builds: int, plan: Plan) -> Iterator[Requests]:
-    (given, *_) = (one.existing for one in plan.topologies.values() if one.existing)
+    (existing, *_) = (one.existing for one in plan.topologies.values() if one.existing)
     yield Requests(
-        "HDFS", f"make {given.folder} (WRITE on its parent), and delete it", f"{builds} times"
+        "HDFS", f"make {existing.folder} (WRITE on its parent), and delete it", f"{builds} times"
     )
-    namespace = f"create namespace {given.namespace} (ADMIN), write a row, and drop it"
+    namespace = f"create namespace {existing.namespace} (ADMIN), write a row, and drop it"
     yield Requests("HBase", namespace, f"{builds} times")
     watch = "counters of NameNode, ResourceManager and RegionServers over HTTP"
-    limits = given.limits
+    limits = existing.limits
     busy = limits.others_p99_ms is not None or limits.hdfs_free_percent is not None
     yield Requests("web servers", watch, "around each trial" + ", and every 5 s meanwhile" * busy)
 

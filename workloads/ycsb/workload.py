@@ -251,8 +251,8 @@ def client_commands(
 
 def _limit_ops_s(context: TrialContext) -> float | None:
     """The most that all clients may request together, of a cluster that serves others; None: no limit."""
-    given = context.cluster.topology.existing
-    return given.limits.ops_s if given else None
+    existing = context.cluster.topology.existing
+    return existing.limits.ops_s if existing else None
 
 
 def _prefix(context: TrialContext, node: Node, folder: str, name: str) -> str:

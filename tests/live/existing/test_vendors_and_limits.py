@@ -49,9 +49,9 @@ def test_a_vendors_cluster_is_measured_at_the_pace_of_its_limits(
     assert ended.returncode == 0, ended.stdout + ended.stderr
     (run,) = runs.glob("live-vendor/2*")
     summary = json.loads((run / "report" / "summary.json").read_text())
-    given = summary["disclosure"]["existing"]
-    assert (given["hadoop"], given["hbase"]) == (HADOOP_SAYS, HBASE_SAYS)
-    assert given["hadoop_client"] != HADOOP_SAYS and given["hbase_client"] != HBASE_SAYS
+    found = summary["disclosure"]["existing"]
+    assert (found["hadoop"], found["hbase"]) == (HADOOP_SAYS, HBASE_SAYS)
+    assert found["hadoop_client"] != HADOOP_SAYS and found["hbase_client"] != HBASE_SAYS
     verdicts = {trial["test_case"]: trial["verdict"] for trial in summary["trials"]}
     assert verdicts == {
         "testdfsio-write-n2": "valid", "ycsb-load-r2000-t2-at200ps": "valid",

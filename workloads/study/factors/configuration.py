@@ -155,8 +155,8 @@ class ConfigurationSpec(Frozen):
             raise FaultyKeyError(fault, "hbase-site", name)
         if self.table.attributes.compression not in BUILT_IN:
             raise FaultyKeyError(
-                f"{self.table.compression} needs jars or libraries that the stack has not; write gz, or measure "
-                "an existing cluster that has them",
+                f"{self.table.compression} needs jars or libraries that the stack has not; write gz, or "
+                "measure an existing cluster that has them",
                 *("table", "compression"),
             )
         for kind, spec in self.jvm.items():

@@ -74,8 +74,8 @@ class _Cluster:
     access = None
 
     def __init__(self, limits: Limits) -> None:
-        given = type("Given", (), {"limits": limits, "endpoint": None, "namespace": "mine"})()
-        self.topology = type("Topology", (), {"given": given})()
+        own = type("Existing", (), {"limits": limits, "endpoint": None, "namespace": "mine"})()
+        self.topology = type("Topology", (), {"existing": own})()
         self.endpoints = self
 
     def all(self, _: str) -> dict[str, str]:

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from density_study.cluster.model.configuration import BlockCache, TableAttributes
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.host import Disk, Host
 from density_study.cluster.model.memory import daemon_heaps
 from density_study.cluster.model.topology import Topology
 from density_study.workloads.planning.plan import Plan, make_plan
-from density_study.workloads.planning.resolve import planned_hosts
 from density_study.workloads.study.study_file import parse_study
 
 STUDY = """
 study: s
-hosts: [{name: here, memory: 64 GiB, cores: 16, roles: [master, worker, client]}]
+hosts: [{name: here, memory: 64 GiB, roles: [master, worker, client]}]
 workloads: [{ycsb: {records: [1000], mixes: [load, c], threads: [8]}}]
 factors:
   vms_per_host: [1, 2]
   configuration:
     expert:
 """
+HOST = Host("here", "127.0.0.1", 16, 65536, (Disk("/d", "flash"),), ("master", "worker", "client"))
 SHARES = """
       jvm: {regionserver: {heap: 20% of node}}
       block_cache: {place: off-heap, size: 30% of node}
@@ -31,7 +30,7 @@ SHARES = """
 
 def planned(more: str, tail: str = "") -> Plan:
     study = parse_study(STUDY + more + tail, "s.yaml").study
-    return make_plan(study, planned_hosts(study, Path("/nonexistent/runs")))
+    return make_plan(study, [HOST])
 
 
 def variants(plan: Plan) -> list[Topology]:
