@@ -31,6 +31,7 @@ PLANNED = {
     "talk-2013": (40, 200, "d4f011eb2590"),
     "talk-2013-small": (3, 66, "c70bafb96a8c"),
     "tiers": (15, 90, "db911f497416"),
+    "vm-smoke": (1, 4, "abdea996e0b6"),
     "upgrade": (10, 40, "1e6c58ea4d40"),
 }
 """Builds, trials, and a hash of all steps in order: a resumed run must find its plan unchanged."""
