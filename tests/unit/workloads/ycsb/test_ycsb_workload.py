@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from density_study.cluster.model.cluster import Endpoints
+from density_study.cluster.model.configuration import PLAIN
 from density_study.cluster.model.store import default_store
 from density_study.cluster.model.transport import ProcessId
 from density_study.cluster.state.journal import Journal
@@ -31,6 +32,7 @@ class World:
         self.journal = Journal(folder / "journal.jsonl")
         self.looks = 9
         self.served = 0
+        (folder / "e").touch()  # what each client writes to standard error
         self.build(folder, pid=1)
 
     def build(self, folder: Path, pid: int) -> None:
@@ -45,6 +47,7 @@ class World:
                 workers=(),
                 jit="full",
                 existing=None,
+                configuration=PLAIN,
                 store=default_store(),
                 regionservers_per_node=1,
             ),
