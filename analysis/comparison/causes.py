@@ -30,7 +30,7 @@ def differing(entries: Iterable[TestCaseSummary]) -> tuple[str, ...]:
     """
     values: dict[str, list[str | float]] = {}
     for entry in entries:
-        size: dict[str, str | float | None] = {"file_size_mib": entry.file_size_mib}
+        size: dict[str, str | float | None] = {"file_size_mib": entry.count("file_size_mib")}
         for knob, value in {**size, **entry.unnamed_knobs}.items():
             if value is not None and value not in values.setdefault(knob, []):
                 values[knob].append(value)

@@ -8,6 +8,7 @@ from itertools import groupby
 from math import log, sqrt
 from pathlib import Path
 from statistics import mean
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from density_study.cluster.old_names import present
 from density_study.cluster.providers.simulated import is_rehearsal, refused
 from density_study.cluster.state.journal import run_folders
 from density_study.cluster.state.plain_file import read_plain
+from density_study.workloads.study.registry import kind_of, kinds
 
 SUMMARY = "report/summary.json"
 MOST_BYTES = 2**28
@@ -40,7 +42,9 @@ def read_summary_file(path: Path, run: str = "RUN") -> Summary:
     try:
         value = json.loads(read_plain(path, MOST_BYTES))
         if value.get("format") in (FORMAT, OLD_NAMES):
-            return Summary.model_validate({**present(value), "format": FORMAT})
+            if value["format"] == OLD_NAMES:
+                value = _renamed(value)
+            return Summary.model_validate(value)
     except FileNotFoundError as error:
         raise InputError(
             "the run has no summary: it was not analysed.", str(path), remedy
@@ -53,6 +57,17 @@ def read_summary_file(path: Path, run: str = "RUN") -> Summary:
         str(path),
         remedy,
     )
+
+
+def _renamed(value: dict[str, Any]) -> dict[str, Any]:
+    """A summary with old names, in which parameters of all workloads stood beside each other."""
+    every = {name for kind in kinds().values() for name in kind.parameters}
+    found = present(value)
+    for entry in found["test_cases"]:
+        own = kind_of(entry["workload"]).parameters
+        parameters = {name: entry.pop(name) for name in every & entry.keys()}
+        entry["parameters"] = {name: parameters[name] for name in own if name in parameters}
+    return {**found, "format": FORMAT}
 
 
 def earlier(root: Path) -> tuple[Summary, ...]:

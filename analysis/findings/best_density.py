@@ -85,7 +85,7 @@ def _candidate(
 
 
 def _group(entry: TestCaseSummary) -> tuple[str, int, tuple[str, ...]]:
-    return entry.mode or "", entry.records or 0, held_equal(entry)
+    return entry.mode or "", entry.count("records") or 0, held_equal(entry)
 
 
 def held_equal(entry: TestCaseSummary) -> tuple[str, ...]:
@@ -145,7 +145,7 @@ def conclusion(one: Candidate, pairs: Sequence[Finding]) -> Finding:
     first, shared = one.densities[0].entry, held_equal(one.densities[0].entry)
     subject, among = first.label.split(",")[0], ", ".join(shared)
     base: dict[str, Any] = {
-        "id": f"best-density-{first.mode}-r{first.records or 0}-{'-'.join(shared)}",
+        "id": f"best-density-{first.mode}-r{first.count('records') or 0}-{'-'.join(shared)}",
         "family": FAMILY,
         "subject": subject,
         "measure": "best density under the SLO",

@@ -74,7 +74,10 @@ def c2(evidence: Evidence) -> Iterator[Question]:
     for random in least_dense(evidence, mode="random"):
         for mode in ("backward", "skip"):
             for other in least_dense(evidence, mode=mode, disk_type=random.disk_type):
-                if (other.files, readers(other)) == (random.files, readers(random)):
+                if (other.count("files"), readers(other)) == (
+                    random.count("files"),
+                    readers(random),
+                ):
                     yield compared(
                         evidence, "C2", mode, (random, other),
                         f"{mode}-{random.test_case}-{random.topology}", f"{mode} over random", SIMILAR,
@@ -90,10 +93,10 @@ def c3(evidence: Evidence) -> Iterator[Question]:
 def c4(evidence: Evidence) -> Iterator[Question]:
     for pair in _pairs(evidence, LOAD):
         yield _flash(evidence, "C4", "load", pair, LITTLE_GAIN)
-    scans = {hdd.records: (hdd, flash) for hdd, flash in _pairs(evidence, SCAN)}
+    scans = {hdd.count("records"): (hdd, flash) for hdd, flash in _pairs(evidence, SCAN)}
     for hdd, flash in _pairs(evidence, MIX):
         yield _flash(evidence, "C4", "mix", (hdd, flash), GAIN)
-        scan = scans.get(hdd.records)
+        scan = scans.get(hdd.count("records"))
         if scan is not None:
             yield compared(
                 evidence, "C4", "scan", (hdd, flash),
@@ -152,7 +155,7 @@ def c6(evidence: Evidence) -> Iterator[Question]:
 
 def _bare_growth(evidence: Evidence, pair: Pair, found: tuple[str, Points, Points]) -> Question:
     few, many = pair
-    doublings = log2((many.threads or 1) / (few.threads or 1))
+    doublings = log2((many.count("threads") or 1) / (few.count("threads") or 1))
     return compared(
         evidence, "C6", "bare", pair, f"bare-{few.topology}", _threads(few, many),
         _power(GROWTH_PER_DOUBLING, doublings), points=found[1:], subject=many.label,
@@ -209,7 +212,7 @@ def _power(bounds: tuple[float, float], steps: float) -> Rule:
 
 
 def _threads(few: TestCaseSummary, many: TestCaseSummary) -> str:
-    return f"{many.threads} threads over {few.threads}"
+    return f"{many.count('threads')} threads over {few.count('threads')}"
 
 
 def c8(evidence: Evidence) -> Iterator[Question]:

@@ -95,7 +95,8 @@ def made_up(
     fields = {"name": kind.rate, "value": 1.0, "unit": kind.rate_unit, "points": points}
     rate = Metric.model_validate(fields)
     knobs = test_case.summary_fields()
-    maps = knobs.get("readers") or knobs.get("files") or 0
+    counts = knobs.get("parameters", {})
+    maps = counts.get("readers") or counts.get("files") or 0
     cpu = (
         Metric(name=f"cpu_{kind}", value=1.0, unit="percent", points=points, scope="host:any")
         for kind in ("used", "idle", "iowait")

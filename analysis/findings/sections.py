@@ -89,28 +89,28 @@ def on(evidence: Evidence, mode: str, vms_per_host: int) -> tuple[TestCaseSummar
 
 def most_loaded(entries: Sequence[TestCaseSummary]) -> tuple[TestCaseSummary, ...]:
     """The test case with the most readers or threads per data-set size; smaller sizes first."""
-    by_size = sorted(entries, key=lambda entry: entry.records or 0)
-    groups = groupby(by_size, key=lambda entry: entry.records or 0)
+    by_size = sorted(entries, key=lambda entry: entry.count("records") or 0)
+    groups = groupby(by_size, key=lambda entry: entry.count("records") or 0)
     return tuple(max(same, key=_load) for _, same in groups)
 
 
 def _load(entry: TestCaseSummary) -> float:
-    return entry.threads or readers(entry)
+    return entry.count("threads") or readers(entry)
 
 
 def readers(entry: TestCaseSummary) -> float:
     """Maps that ran concurrently (method 14); the number of files if that is not known."""
     found = next((m.value for m in entry.metrics if m.name == "concurrent_maps"), None)
-    return float(found if found is not None else entry.files or 0)
+    return float(found if found is not None else entry.count("files") or 0)
 
 
 def by_threads(entries: Sequence[TestCaseSummary]) -> tuple[Pair, ...]:
     """The test cases with the fewest and the most threads at the largest data set; empty if they are
     equal."""
-    sized = [entry for entry in entries if entry.threads]
-    largest = max((entry.records or 0 for entry in sized), default=0)
-    ordered = [entry for entry in sized if entry.records == largest]
-    ordered.sort(key=lambda entry: entry.threads or 0)
-    if not ordered or ordered[0].threads == ordered[-1].threads:
+    sized = [entry for entry in entries if entry.count("threads")]
+    largest = max((entry.count("records") or 0 for entry in sized), default=0)
+    ordered = [entry for entry in sized if entry.count("records") == largest]
+    ordered.sort(key=lambda entry: entry.count("threads") or 0)
+    if not ordered or ordered[0].count("threads") == ordered[-1].count("threads"):
         return ()
     return ((ordered[0], ordered[-1]),)

@@ -99,8 +99,8 @@ def victims(test_cases: Sequence[TestCaseSummary]) -> Iterator[Pair]:
 
     # Both run on one node only, so an ordinary trial of the mix, which uses all nodes, is no baseline.
     def same(entry: TestCaseSummary) -> tuple[object, ...]:
-        return (entry.topology, entry.workload, entry.mode, entry.files, entry.records,
-                entry.threads, entry.target_ops_s)  # fmt: skip
+        return (entry.topology, entry.workload, entry.mode, entry.count("files"), entry.count("records"),
+                entry.count("threads"), entry.target_ops_s)  # fmt: skip
 
     alone = {same(entry): entry for entry in reversed(test_cases) if entry.neighbour == NOBODY}
     for entry in test_cases:

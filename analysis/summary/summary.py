@@ -20,6 +20,7 @@ from density_study.workloads.base.search import Probe
 from density_study.workloads.base.values import Frozen
 from density_study.workloads.study.factors.factor import Level
 from density_study.workloads.study.metrics import known_metric, metric_kinds
+from density_study.workloads.study.registry import kind_of
 
 FORMAT: Literal[4] = 4
 VerdictName = Literal["valid", "invalid", "unknown"]
@@ -166,27 +167,9 @@ class TestCaseSummary(Frozen):
     )
     metrics: tuple[Metric, ...]
     mode: str | None = Field(None, description="TestDFSIO's mode, or YCSB's mix")
-    files: int | None = Field(None, description="TestDFSIO: files, each read by one map")
-    file_size_mib: int | None = Field(
-        None, description="TestDFSIO: MiB per file; null: not recorded"
-    )
-    readers: int | None = Field(
-        None, description="TestDFSIO: limit of concurrent maps; null: as many as fit"
-    )
-    records: int | None = Field(None, description="YCSB: records loaded")
-    samples: int | None = Field(None, description="variant store: samples loaded")
-    sites: int | None = Field(
-        None, description="variant store: sites; each sample has a row per site"
-    )
-    reference: str | None = Field(None, description="pipeline: synthetic, or e-coli-536")
-    bases: int | None = Field(None, description="pipeline: length of the reference")
-    coverage: int | None = Field(
-        None, description="pipeline: how often the reads cover the reference"
-    )
-    genomes: int | None = Field(None, description="pipeline: genomes of a trial")
-    concurrent: int | None = Field(None, description="pipeline: genomes at once on each node")
-    threads: int | None = Field(
-        None, description="YCSB: threads per client; pipeline: threads of a stage's programs"
+    parameters: dict[str, int | float | str | None] = Field(
+        default_factory=dict,
+        description="what distinguishes it from others of its workload, which declares their names",
     )
     sought: str | None = Field(
         None, description="YCSB: what its probes search for; null: the test case ran as it is"
@@ -211,6 +194,18 @@ class TestCaseSummary(Frozen):
         None,
         description="noisy-neighbour trial: what ran on another node of the same host, or nobody",
     )
+
+    @model_validator(mode="after")
+    def _declared_parameters(self) -> TestCaseSummary:
+        declared = kind_of(self.workload).parameters
+        if unknown := self.parameters.keys() - declared:
+            raise ValueError(f"{self.workload} declares no parameter {', '.join(sorted(unknown))}")
+        return self
+
+    def count(self, parameter: str) -> int | None:
+        """A parameter that is a whole number; None: it has none."""
+        value = self.parameters.get(parameter)
+        return value if isinstance(value, int) else None
 
     @property
     def density(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import signal
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 import yaml
@@ -139,9 +140,17 @@ def _summary() -> str:
         "`python -m density_study.analysis.summary` prints its JSON Schema. A null is a number that "
         "could not be computed, never zero."
     )
-    return page(
-        "summary.json", introduction, model_sections(Summary.model_json_schema(), "Top level")
+    parameters = [
+        (kind.name, f"`{name}`", meaning)
+        for kind in kinds().values()
+        for name, meaning in kind.parameters.items()
+    ]
+    body = chain(
+        model_sections(Summary.model_json_schema(), "Top level"),
+        ("\n## Parameters of test cases\n",),
+        table(("workload", "parameter", "meaning"), parameters),
     )
+    return page("summary.json", introduction, body)
 
 
 def _metrics() -> Iterator[str]:

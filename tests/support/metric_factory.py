@@ -31,13 +31,14 @@ class Shape:
 
     @property
     def knobs(self) -> dict[str, Any]:
-        """Mode, files, records and threads, read from its id."""
+        """Mode and parameters, read from its id."""
         if self.workload == "testdfsio":
             mode, files = re.fullmatch(r"testdfsio-(\w+)-n(\d+)", self.id).groups()  # type: ignore[union-attr]
-            return {"mode": mode, "files": int(files)}
+            return {"mode": mode, "parameters": {"files": int(files)}}
         match = re.fullmatch(r"ycsb-(.+)-r(\d+)-t(\d+)", self.id)
         mix, records, threads = match.groups()  # type: ignore[union-attr]
-        return {"mode": mix, "records": int(records), "threads": int(threads)}
+        parameters = {"records": int(records), "threads": int(threads)}
+        return {"mode": mix, "parameters": parameters}
 
 
 SHAPES = (
@@ -95,7 +96,9 @@ def _rates(shape: Shape, rate: float) -> Iterator[Metric]:
     yield Metric(name="throughput_per_stream", value=rate / 4.6, unit="MiB/s")
     yield Metric(name="throughput_map_phase", value=rate, unit="MiB/s")
     yield Metric(name="throughput_job", value=rate * 0.38, unit="MiB/s")
-    yield Metric(name="concurrent_maps", value=float(shape.knobs["files"]), unit="count")
+    yield Metric(
+        name="concurrent_maps", value=float(shape.knobs["parameters"]["files"]), unit="count"
+    )
 
 
 def _latencies(shape: Shape, steps: int, disk_type: float, noise: float) -> Iterator[Metric]:

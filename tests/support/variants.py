@@ -43,7 +43,8 @@ def ycsb(
     base = TestCaseSummary(
         topology=f"v{vms}-{disk_type}", vms_per_host=vms, regionservers_per_node=1, disk_type=disk_type,
         test_case=f"ycsb-{mix}-r{records}-t{threads}", workload="ycsb", label=f"YCSB {mix}",
-        n_builds=len(ops_s), metrics=tuple(metrics), mode=mix, records=records, threads=threads,
+        n_builds=len(ops_s), metrics=tuple(metrics), mode=mix,
+        parameters={"records": records, "threads": threads},
     )  # fmt: skip
     return base.model_copy(update=changes)
 
@@ -58,7 +59,7 @@ def dfsio(
     return TestCaseSummary(
         topology=f"v{vms}-{disk_type}", vms_per_host=vms, regionservers_per_node=1, disk_type=disk_type,
         test_case=f"testdfsio-{mode}-n{readers}", workload="testdfsio", label=f"TestDFSIO {mode}",
-        n_builds=len(mib_s), mode=mode, files=readers,
+        n_builds=len(mib_s), mode=mode, parameters={"files": readers},
         metrics=(
             _metric("throughput_map_phase", "MiB/s", mib_s),
             _metric("concurrent_maps", "count", [float(readers)] * len(mib_s)),

@@ -143,6 +143,8 @@ class WorkloadKind:
     """Title of the figure of its rates: 'YCSB throughput'."""
     rates_caption: str
     """Caption of that figure: 'Successful operations per second, by density.'"""
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    """What distinguishes its test cases in summary.json, by name: the meaning, with its unit."""
     tables: tuple[Table, ...] = ()
     """Tables that its readers make. Those of our own workloads are in `workloads/tables/tables.toml`."""
     readers: Mapping[str, Reader] = field(default_factory=dict)

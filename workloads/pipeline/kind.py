@@ -26,4 +26,12 @@ PIPELINE = WorkloadKind(
     rates_title="Test genomes per hour",
     rates_caption="Genomes through all stages, on all nodes together, by density. They have the "
     "length in the panel's title: a human genome is thousands of times as long.",
+    parameters={
+        "reference": "synthetic, or e-coli-536",
+        "bases": "length of the reference",
+        "coverage": "how often the reads cover the reference",
+        "genomes": "genomes of a trial",
+        "concurrent": "genomes at once on each node",
+        "threads": "threads of a stage's programs",
+    },
 )

@@ -210,4 +210,5 @@ class PipelineTestCase(TestCase):
         knobs |= {"variant_load": 1.0} if self.variant_load else {}
         for name, value in self.importance.model_dump().items() if self.importance else ():
             knobs[f"importance_{name}"] = float(value)
-        return {"mode": self.mode_name, "unnamed_knobs": knobs, **self.model_dump(include=named)}
+        parameters = self.model_dump(include=named)
+        return {"mode": self.mode_name, "unnamed_knobs": knobs, "parameters": parameters}

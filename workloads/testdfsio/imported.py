@@ -81,4 +81,5 @@ class ImportedDfsio(TestCase):
         return {**columns, "asked_bytes": self.asked_bytes}
 
     def summary_fields(self) -> dict[str, Any]:
-        return self.model_dump(include={"mode", "files", "file_size_mib"})
+        named = {"files", "file_size_mib"}
+        return {"mode": self.mode, "parameters": self.model_dump(include=named)}

@@ -27,5 +27,10 @@ TESTDFSIO = WorkloadKind(
     rates_title="TestDFSIO throughput",
     rates_caption="Three rates of the same jobs: over the map phase (all streams together, without YARN's "
     "start-up), of one stream, and over the whole job.",
+    parameters={
+        "files": "files, each read by one map",
+        "file_size_mib": "MiB per file; null: not recorded",
+        "readers": "limit of concurrent maps; null: as many as fit",
+    },
     imported=ImportedDfsio,
 )

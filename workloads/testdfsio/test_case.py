@@ -238,4 +238,5 @@ class DfsioTestCase(TestCase):
         return {**self.model_dump(), "asked_bytes": self.asked_bytes}
 
     def summary_fields(self) -> dict[str, Any]:
-        return self.model_dump(include={"mode", "files", "file_size_mib", "readers"})
+        named = {"files", "file_size_mib", "readers"}
+        return {"mode": self.mode, "parameters": self.model_dump(include=named)}

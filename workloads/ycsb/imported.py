@@ -104,6 +104,7 @@ class ImportedYcsb(TestCase):
             knobs["duration"] = self.duration_s
         return {
             "mode": self.mix,
-            **self.model_dump(include={"records", "threads", "target_ops_s"}),
+            "target_ops_s": self.target_ops_s,
+            "parameters": self.model_dump(include={"records", "threads"}),
             "unnamed_knobs": {} if self.is_load else knobs,
         }

@@ -27,5 +27,11 @@ YCSB = WorkloadKind(
     rate_words="operations per second",
     rates_title="YCSB throughput",
     rates_caption="Successful operations per second, by density.",
+    parameters={
+        "records": "records loaded",
+        "threads": "threads per client",
+        "samples": "variant store: samples loaded",
+        "sites": "variant store: sites; each sample has a row per site",
+    },
     imported=ImportedYcsb,
 )

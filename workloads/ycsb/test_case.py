@@ -243,16 +243,14 @@ class YcsbTestCase(Loading):
 
     def summary_fields(self) -> dict[str, Any]:
         store = self.variants
+        of_store = {"samples": store.samples, "sites": store.sites} if store else {}
         return {
             "mode": self.mix,
-            **self.model_dump(include={"records"}),
-            "threads": self.own_threads,
+            "parameters": {"records": self.records, "threads": self.own_threads, **of_store},
             "target_ops_s": None if self.search else self.target_ops_s,
             "phase": self.phase.words if self.phase else None,
             "parts": self.phase.parts() if self.phase else [],
             "sought": self.search.goal if self.search else None,
-            "samples": store.samples if store else None,
-            "sites": store.sites if store else None,
             "unnamed_knobs": self.unnamed_knobs(),
             "neighbour": self.neighbour,
             "fault": self.fault.words if self.fault else None,

@@ -53,17 +53,17 @@ def _cost(view: View) -> Figure | None:
     """None unless a study has several sizes: one point is no curve."""
     seen = [o for o in view.observations({PER_BASE}) if _stage(o.metric) in STAGES]
     seen = sorted(seen, key=lambda o: STAGES.index(_stage(o.metric)))
-    if len({one.test_case.bases for one in seen}) < 2:
+    if len({one.test_case.count("bases") for one in seen}) < 2:
         return None
 
     def series(one: Observation) -> str:
-        return f"{view.where(one.test_case)}, {one.test_case.concurrent} at once"
+        return f"{view.where(one.test_case)}, {one.test_case.count('concurrent')} at once"
 
     chart = by_variant(
         view,
         **titled("pipeline-cost"),
         panel=lambda o: (f"cost-{_stage(o.metric)}", _stage(o.metric), "CPU time per base"),
-        x=lambda o: (o.test_case.bases or 0) / 1e6,
+        x=lambda o: (o.test_case.count("bases") or 0) / 1e6,
         axis="length of the reference, Mb",
         series=series,
         tip=lambda o: f"{o.test_case.label}, {view.where(o.test_case)}",

@@ -54,7 +54,7 @@ def talk_charts(view: View) -> tuple[TalkChart, ...]:
 def _random_read(view: View) -> Drawn:
     found = _seen(view, "throughput_map_phase", {"random"})
     seen = sorted(found, key=lambda one: unknown_first(_density(one)))
-    readers = [one.test_case.files for one in seen]
+    readers = [one.test_case.count("files") for one in seen]
     needs = [
         *_both_disk_types(seen),
         *_several("numbers of readers for testdfsio's random mode", readers),
@@ -74,12 +74,13 @@ def _random_read(view: View) -> Drawn:
 
 def _three_workloads(view: View) -> Drawn:
     seen = _at_most_threads(_seen(view, "throughput", MIXES))
-    seen.sort(key=lambda o: (_density(o), o.test_case.records or 0))
+    seen.sort(key=lambda o: (_density(o), o.test_case.count("records") or 0))
     chart = _chart(
         view,
         "talk-2",
         panel=lambda o: (
-            f"{_density(o)}-{o.test_case.records}", _words(view, o), f"{o.test_case.records:,} records"
+            f"{_density(o)}-{o.test_case.count('records')}", _words(view, o),
+            f"{o.test_case.count('records') or 0:,} records"
         ),
         x=lambda o: MIXES[str(o.test_case.mode)],
         axis="workload",
@@ -102,12 +103,15 @@ def _by_threads(
 ) -> Drawn:
     densities = sorted({_density(one) for one in seen}, key=unknown_first)
     needs = [
-        *_several("numbers of threads for ycsb", [one.test_case.threads for one in seen]),
+        *_several("numbers of threads for ycsb", [one.test_case.count("threads") for one in seen]),
         *_several("densities (vms_per_host)", densities),
     ]
 
     def key(one: Observation) -> tuple[str, str, str]:
-        variant, records = view.variant(one.test_case), f"{one.test_case.records or 0:,} records"
+        variant, records = (
+            view.variant(one.test_case),
+            f"{one.test_case.count('records') or 0:,} records",
+        )
         parts = ", ".join(filter(None, (words(one.metric), variant, records)))
         return f"{one.test_case.mode} {parts}", MIXES[str(one.test_case.mode)], parts
 
@@ -118,9 +122,9 @@ def _by_threads(
         id_,
         panel=key,
         mark="curve",
-        x=lambda o: o.test_case.threads or 0,
+        x=lambda o: o.test_case.count("threads") or 0,
         series=lambda o: _words(view, o),
-        tip=lambda o: f"{_words(view, o)}, {o.test_case.threads} threads",
+        tip=lambda o: f"{_words(view, o)}, {o.test_case.count('threads')} threads",
         axis="threads",
         styles=styles([view.density_in_words(density) for density in densities]),
         log=log,
@@ -131,8 +135,10 @@ def _by_threads(
 
 def _mixed_latency(view: View) -> Drawn:
     seen = _at_most_threads(_tails(view, {MIXED}))
-    seen.sort(key=lambda o: (_density(o), latency_words(o.metric), o.test_case.records or 0))
-    sizes = sorted({one.test_case.records or 0 for one in seen})
+    seen.sort(
+        key=lambda o: (_density(o), latency_words(o.metric), o.test_case.count("records") or 0)
+    )
+    sizes = sorted({one.test_case.count("records") or 0 for one in seen})
     needs = [
         *_valid_mixes(seen, (MIXED,)),
         *_both_disk_types(seen),
@@ -144,7 +150,7 @@ def _mixed_latency(view: View) -> Drawn:
         panel=lambda o: (
             f"{_density(o)} {latency_words(o.metric)}", _words(view, o), latency_words(o.metric)
         ),
-        x=lambda o: f"{o.test_case.records or 0:,}",
+        x=lambda o: f"{o.test_case.count('records') or 0:,}",
         axis="records",
         ticks=tuple(f"{size:,}" for size in sizes),
         log=True,
@@ -191,8 +197,10 @@ def _at_most_threads(seen: list[Observation]) -> list[Observation]:
     most: dict[str | None, int] = {}
     for one in seen:
         mode = one.test_case.mode
-        most[mode] = max(most.get(mode, 0), one.test_case.threads or 0)
-    return [one for one in seen if (one.test_case.threads or 0) == most[one.test_case.mode]]
+        most[mode] = max(most.get(mode, 0), one.test_case.count("threads") or 0)
+    return [
+        one for one in seen if (one.test_case.count("threads") or 0) == most[one.test_case.mode]
+    ]
 
 
 def _words(view: View, one: Observation) -> str:
@@ -206,7 +214,7 @@ def _density(one: Observation) -> int | None:
 def _readers(one: Observation) -> float:
     """Maps that ran concurrently; the number of files where that is not known."""
     ran = next((m.value for m in one.test_case.metrics if m.name == "concurrent_maps"), None)
-    return float(ran if ran is not None else one.test_case.files or 0)
+    return float(ran if ran is not None else one.test_case.count("files") or 0)
 
 
 def _number(metric: Metric) -> str:

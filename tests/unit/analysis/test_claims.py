@@ -133,7 +133,7 @@ def test_missing_parts_of_a_study_are_named() -> None:
     flash = _verdicts(_only(lambda entry: entry.disk_type == "flash"))
     assert "random reads on hdd" in flash["C1"].why
     assert {flash[name].verdict for name in ("C1", "C3", "C4", "C8")} == {"inconclusive"}
-    one_size = _verdicts(_only(lambda entry: entry.records != 30))
+    one_size = _verdicts(_only(lambda entry: entry.count("records") != 30))
     assert "two data-set sizes" in one_size["C8"].why
     assert {finding.verdict for finding in _verdicts((_world()[0],)).values()} == {"inconclusive"}
 

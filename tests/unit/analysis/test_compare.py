@@ -251,7 +251,8 @@ def test_another_file_size_is_another_test_case() -> None:
     def run(number: int, size_mib: int | None, mib_s: float) -> Summary:
         """Eight builds around the rate; another seed in each run."""
         entry = dfsio("read", mib_s=noisy(mib_s, 8, 0.02, number))
-        extended = entry.model_copy(update={"file_size_mib": size_mib})
+        parameters = {**entry.parameters, "file_size_mib": size_mib}
+        extended = entry.model_copy(update={"parameters": parameters})
         return _summary(number, test_cases=(extended,))
 
     fast = [run(number, 64, 100.0) for number in range(1, 8)]

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from density_study.analysis.summarise.analysed_run import labels
 from density_study.analysis.summarise.time_spent import time_spent
 from density_study.analysis.summarise.warnings import MAX_NAMED, repetition_warnings
 from density_study.analysis.summary.disclosure import merge
+from density_study.analysis.summary.summary import TestCaseSummary
 from density_study.cluster.state.events import (
     AnalysisEnded,
     AnalysisStarted,
@@ -22,6 +24,7 @@ from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.testdfsio.test_case import DfsioTestCase
 from density_study.workloads.ycsb.test_case import YcsbTestCase
 from tests.support.drafts import draft
+from tests.support.summary_factory import one_block
 
 
 def _ycsb(mix: Any, threads: int = 8) -> YcsbTestCase:
@@ -150,3 +153,11 @@ def test_not_more_than_a_few_attempts_are_named() -> None:
     (warning,) = repetition_warnings({name: _attempts("complete") for name in names})
     assert names[-2] in warning.message and names[-1] not in warning.message
     assert "; ..." in warning.message
+
+
+def test_parameters_are_those_that_the_workload_declares() -> None:
+    entry = one_block().test_cases[0]
+    assert (entry.workload, entry.count("files"), entry.count("records")) == ("testdfsio", 6, None)
+    fields = entry.model_dump()
+    with pytest.raises(ValidationError, match="testdfsio declares no parameter records"):
+        TestCaseSummary.model_validate({**fields, "parameters": {"records": 1}})

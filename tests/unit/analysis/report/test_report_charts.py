@@ -185,4 +185,6 @@ def test_the_talks_curves_are_at_the_varied_values() -> None:
                 for metric in test_case["metrics"]
                 if metric["name"] == "concurrent_maps"
             ]
-            assert row["x"] == (maps[0] if panel.id.startswith("talk-1-") else test_case["threads"])
+            assert row["x"] == (
+                maps[0] if panel.id.startswith("talk-1-") else test_case["parameters"]["threads"]
+            )
