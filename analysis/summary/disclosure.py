@@ -28,7 +28,8 @@ _DISKS = ("disk_type", "configuration.block_cache", "configuration.hdfs_cache")
 _FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "store": ("store", "store.durability"),
     "store.durability": ("store.durability",),
-    "native_hadoop": ("store",),
+    "native_hadoop": ("store", "stack.native"),
+    "stacks.native": ("stack.native", "store"),
     "files": _TOPOLOGY,
     "daemons": _TOPOLOGY,
     "listens_on_all_addresses": _TOPOLOGY,

@@ -7,11 +7,14 @@ from pathlib import Path
 
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.memory import CLIENT_HEAP_MIB
-from density_study.cluster.model.topology import Node
+from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.model.transport import Command
+from density_study.cluster.model.versions import NATIVE
 from density_study.cluster.providers.provider import node_paths, remote_path
+from density_study.cluster.render.blueprint import LIBRARY_PATH
 from density_study.cluster.render.conf_files import classpath_flag, log_flags
 from density_study.cluster.render.jvm import NETTY, common_flags, heap_flags, jit_flags
+from density_study.cluster.stack import stack_home
 from density_study.cluster.stack.archive import archive_flag
 from density_study.cluster.state.timeout_scale import timeout_scale_of
 
@@ -32,7 +35,17 @@ def hadoop_command(
     conf = node_paths(cluster.site, cluster.topology).client_conf
     archive = archive_flag(cluster.hadoop_home, cluster.topology.java)
     program = (archive, *jvm_flags, classpath_flag(conf, "hadoop"), main_class, *args)
-    return _java(cluster, node, cluster.java_home, name, serial(CLIENT_HEAP_MIB), program)
+    memory, env = serial(CLIENT_HEAP_MIB), _library_path(cluster)
+    return _java(cluster, node, cluster.java_home, name, memory, program, env)
+
+
+def _library_path(cluster: Cluster) -> dict[str, str]:
+    """Of a client of Hadoop, as of the daemons."""
+    topology = cluster.topology
+    if not isinstance(topology, Topology) or not topology.variant.versions.native:
+        return {}
+    home = remote_path(topology, stack_home(NATIVE, topology.variant.versions))
+    return {LIBRARY_PATH: f"{home}/lib"}
 
 
 def java_command(

@@ -53,6 +53,7 @@ class Variant:
             "stack.hadoop": self.versions.hadoop,
             "stack.hbase": self.versions.hbase,
             **java,
+            **({"stack.native": self.versions.native} if self.versions.native else {}),
             **kept,
             **{f"configuration.{key}": value for key, value in self.configuration.declared()},
             **{f"network.{key}": str(value) for key, value in self.network.declared().items()},

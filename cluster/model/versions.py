@@ -9,21 +9,31 @@ from density_study.cluster.model.errors import InputError
 
 HADOOP = "3.4.2"
 HBASE = "2.6.4-hadoop3"
+NATIVE = "native"
+"""Name of the stack of native libraries."""
+NATIVE_DIGITS = 12
 
 
 @dataclass(frozen=True)
 class Versions:
     """`hadoop` and `hbase` as Maven Central names them, for example 2.6.4-hadoop3. `java` is a feature
-    release such as 17; None: the Java that the machine uses anyway. `client`: HBase's, of YCSB."""
+    release such as 17; None: the Java that the machine uses anyway. `client`: HBase's, of YCSB. `native`:
+    hash of Hadoop's native libraries that the user brought; empty: there are none."""
 
     hadoop: str = HADOOP
     hbase: str = HBASE
     java: int | None = None
     client: str = HBASE
+    native: str = ""
 
     def __str__(self) -> str:
         java = f", Java {self.java}" if self.java else ""
-        return f"Hadoop {self.hadoop}, HBase {self.hbase}{java}"
+        native = f", native libraries {self.native}" if self.native else ""
+        return f"Hadoop {self.hadoop}, HBase {self.hbase}{java}{native}"
+
+    def with_native(self, stacks: tuple[str, ...]) -> tuple[str, ...]:
+        """The stacks of a node, and the native libraries where Hadoop is among them."""
+        return (*stacks, NATIVE) if self.native and "hadoop" in stacks else stacks
 
 
 VERSIONS = Versions()

@@ -8,9 +8,9 @@ from pathlib import PurePath
 from typing import Any
 
 from density_study.cluster.model.store import Store, default_store
-from density_study.cluster.model.versions import VERSIONS, Versions
+from density_study.cluster.model.versions import NATIVE, VERSIONS, Versions
 from density_study.cluster.render.blueprint import InstallDirs
-from density_study.cluster.stack import Java, Stack, classpath, ensure_all
+from density_study.cluster.stack import Java, Stack, classpath, ensure, ensure_all
 from density_study.cluster.stack.archive import ensure_archives
 from density_study.cluster.stack.machine_software import THIS_MACHINE, MachineSoftware
 from density_study.cluster.stack.store_software import StoreSoftware
@@ -29,6 +29,7 @@ class Stacks:
     hbase: Stack
     store: StoreSoftware | None = None
     disclosed: tuple[str, ...] = ("hadoop", "hbase")
+    native: Stack | None = None
 
     def install_dirs(self, place: Callable[[PurePath | str], str] = str) -> InstallDirs:
         """Where they are on every node. `place`: the nodes' path of a file of the controller's stacks; by
@@ -45,6 +46,7 @@ class Stacks:
             hbase_classpath=tuple(map(place, classpath(self.hbase))),
             store=program and PurePath(place(program)),
             store_classpath=tuple(map(place, servers)),
+            native=PurePath(place(self.native.home / "lib")) if self.native else None,
         )
 
     @property
@@ -56,6 +58,7 @@ class Stacks:
         return {
             "java": self.daemon_java.version,
             "client_java": self.client_java.version,
+            **({"native": {"sha256": self.native.jars_sha256}} if self.native else {}),
             **{
                 stack.name: {"version": stack.version, "jars_sha256": stack.jars_sha256}
                 for stack in (self.hadoop, self.hbase)
@@ -81,7 +84,8 @@ def ensure_stacks(
         ensure_archives((hadoop, hbase), java, versions.java)
         ensure_archives((ycsb,), client_java)
     software = used.software(machine) if used.own_software else None
-    return Stacks(java, client_java, hadoop, hbase, software, used.stacks)
+    native = ensure(NATIVE, versions) if versions.native else None
+    return Stacks(java, client_java, hadoop, hbase, software, used.stacks, native)
 
 
 def moved(path: PurePath | str, homes: Mapping[PurePath, PurePath]) -> str:

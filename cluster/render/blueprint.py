@@ -10,6 +10,8 @@ from density_study.cluster.model.ports import Ports
 from density_study.cluster.model.topology import Node, Placed, Topology
 from density_study.cluster.render.names import check_address, check_name, check_path, check_tag
 
+LIBRARY_PATH = "LD_LIBRARY_PATH"
+
 
 @dataclass(frozen=True)
 class InstallDirs:
@@ -27,6 +29,13 @@ class InstallDirs:
     hbase_classpath: tuple[str, ...]
     store: PurePath | None = None
     store_classpath: tuple[str, ...] = ()
+    native: PurePath | None = None
+
+    @property
+    def library_path(self) -> dict[str, str]:
+        """Environment of every JVM that uses Hadoop: Java and the libraries themselves look there. `native`
+        is the folder of Hadoop's native libraries."""
+        return {LIBRARY_PATH: str(self.native)} if self.native else {}
 
 
 @dataclass(frozen=True)

@@ -89,7 +89,7 @@ def _daemon(
     places = blueprint.places
     argv = (*_java(blueprint, node, kind, name), _MAINS[kind], *arguments)
     # A NodeManager passes JAVA_HOME on to its containers.
-    environment = {"JAVA_HOME": str(blueprint.homes.java)}
+    environment = {"JAVA_HOME": str(blueprint.homes.java), **blueprint.homes.library_path}
     serves_http = kind != "zookeeper" and name != PREPARE
     return Daemon(
         name=name,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.model.versions import VERSIONS, Versions
+from density_study.cluster.model.versions import NATIVE, VERSIONS, Versions
 from density_study.cluster.stack.cache import cache_root
 from density_study.cluster.stack.java import Java, find_java
 from density_study.cluster.stack.lock import read_lock
@@ -35,6 +35,8 @@ class Stack:
 
 def stack_home(name: str, versions: Versions = VERSIONS) -> Path:
     """Where the stack is, or will be: its directory's name holds a hash of all it is made from."""
+    if name == NATIVE:
+        return cache_root() / "stacks" / f"{NATIVE}-{versions.native}"
     return _home(recipe_of(name, versions))
 
 
@@ -45,9 +47,24 @@ def ensure(name: str, versions: Versions = VERSIONS) -> Stack:
     Raises InputError: no lock for these versions, no Java 17 or 21, no Maven and nothing cached, Maven
     failing, a jar not as locked.
     """
+    if name == NATIVE:
+        return _native(versions)
     recipe = recipe_of(name, versions)
     home = _home(recipe)
     return Stack(recipe.name, recipe.version, home, read_tree(home) or _assemble(recipe, home))
+
+
+def _native(versions: Versions) -> Stack:
+    """What `study stack add native` made. InputError if it is not on this machine."""
+    home = stack_home(NATIVE, versions)
+    if sha256 := read_tree(home):
+        return Stack(NATIVE, versions.native, home, sha256)
+    raise InputError(
+        f"the native libraries {versions.native} are not on this machine.",
+        "stack, native",
+        "run `study stack add native hadoop-VERSION.tar.gz`, which prints the hash to write.",
+        ("stack", "native"),
+    )
 
 
 def ensure_all(names: Sequence[str], versions: Versions = VERSIONS) -> tuple[Stack, ...]:

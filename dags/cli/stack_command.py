@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 class Software(StrEnum):
     hadoop = "hadoop"
     hbase = "hbase"
+    native = "native"
 
 
 app = typer.Typer(
@@ -32,11 +33,23 @@ app = typer.Typer(
 
 
 @app.command(
-    epilog=examples("study stack add hadoop 3.4.3", "study stack add hbase 2.6.1 --hadoop 3.3.6")
+    epilog=examples(
+        "study stack add hadoop 3.4.3",
+        "study stack add hbase 2.6.1 --hadoop 3.3.6",
+        "study stack add native hadoop-3.4.2.tar.gz",
+    )
 )
 def add(
-    software: Annotated[Software, typer.Argument(metavar="SOFTWARE", help="`hadoop` or `hbase`.")],
-    version: Annotated[str, typer.Argument(metavar="VERSION", help="Version on Maven Central.")],
+    software: Annotated[
+        Software, typer.Argument(metavar="SOFTWARE", help="`hadoop`, `hbase` or `native`.")
+    ],
+    version: Annotated[
+        str,
+        typer.Argument(
+            metavar="VERSION",
+            help="Version on Maven Central; of `native`, Apache's tarball, or a folder with libhadoop.so.",
+        ),
+    ],
     hadoop: Annotated[
         str, typer.Option("--hadoop", metavar="VERSION", help="Hadoop that this HBase runs on.")
     ] = HADOOP,
@@ -48,7 +61,15 @@ def add(
 
     HBase brings Hadoop's client libraries, so each pair of versions has jars of its own. Every later
     download must have the hashes of this one.
+
+    `native` takes Hadoop's native libraries, which Maven Central does not have, from Apache's tarball of the
+    same version, and prints the hash that a study names.
     """
+    if software is Software.native:
+        from density_study.cluster.stack.native import add_native
+
+        out.print(f"write in a study: stack: {{native: {add_native(Path(version)).native}}}")
+        return
     from density_study.cluster.stack import ensure_all
     from density_study.cluster.stack.adding import TOGETHER, add
 

@@ -217,7 +217,8 @@ def _describe(topology: Topology) -> dict[str, dict[str, Any]]:
 @cache
 def _of_nodes(topology: Topology) -> tuple[StackCopy, ...]:
     """The trees do not change while the program runs."""
-    return _copies(topology, topology.store.stacks, client=False)
+    stacks = topology.variant.versions.with_native(topology.store.stacks)
+    return _copies(topology, stacks, client=False)
 
 
 @cache

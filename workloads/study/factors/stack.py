@@ -11,7 +11,13 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from density_study.cluster.model.dividing.sizing import SMALLEST, Sizing
 from density_study.cluster.model.topology import Jit
 from density_study.cluster.model.variant import Variant
-from density_study.cluster.model.versions import HADOOP, HBASE, Versions, vendor_fault
+from density_study.cluster.model.versions import (
+    HADOOP,
+    HBASE,
+    NATIVE_DIGITS,
+    Versions,
+    vendor_fault,
+)
 from density_study.cluster.stack.java import OLDEST, fault_of
 from density_study.workloads.base.checked import FaultyKeyError, like
 from density_study.workloads.base.quantity import Percent, SizeMib
@@ -39,6 +45,9 @@ Version = Annotated[
     like(r"\d+\.\d+\.\d+(-[a-z0-9]+)*", "a version on Maven Central, for example 3.4.2"),
 ]
 HBaseVersion = Annotated[Version, AfterValidator(_for_hadoop_3)]
+NativeHash = Annotated[
+    str, like(rf"[0-9a-f]{{{NATIVE_DIGITS}}}", f"{NATIVE_DIGITS} hexadecimal digits")
+]
 JavaFeature = Annotated[int, Field(strict=True, ge=OLDEST, le=99)]
 
 
@@ -51,11 +60,14 @@ class StackLevel(Frozen):
         None,
         description="Feature release of the JDK of daemons, containers and TestDFSIO.",
     )
+    native: NativeHash | None = Field(
+        None, description="Hash of native libraries, as `study stack add native` prints it."
+    )
 
     @model_validator(mode="after")
     def _one_key(self) -> StackLevel:
         if not self.name:
-            raise ValueError("name at least one of hadoop, hbase and java")
+            raise ValueError("name at least one of hadoop, hbase, java and native")
         return self
 
     @property
@@ -66,7 +78,10 @@ class StackLevel(Frozen):
 
     def over(self, versions: Versions) -> Versions:
         return Versions(
-            self.hadoop or versions.hadoop, self.hbase or versions.hbase, self.java or versions.java
+            self.hadoop or versions.hadoop,
+            self.hbase or versions.hbase,
+            self.java or versions.java,
+            native=self.native or versions.native,
         )
 
 
@@ -112,6 +127,11 @@ class StackSpec(Frozen):
         description="Feature release of the JDK of daemons, containers and TestDFSIO. Default: `JAVA_HOME`, "
         "or the `java` on PATH.",
     )
+    native: NativeHash | None = Field(
+        None,
+        description="Hash of Hadoop's native libraries, as `study stack add native TARBALL` prints it. With "
+        "them DataNodes read ahead; without, HDDs seek between concurrent reads.",
+    )
     heap: Literal["auto"] = Field(
         "auto", description="JVM heap sizes. `auto` derives them from the memory of the node."
     )
@@ -130,7 +150,7 @@ class StackSpec(Frozen):
 
     @property
     def versions(self) -> Versions:
-        return Versions(self.hadoop, self.hbase, self.java)
+        return Versions(self.hadoop, self.hbase, self.java, native=self.native or "")
 
 
 class Stack(Factor[StackLevel]):
