@@ -42,6 +42,14 @@ def test_levels_of_a_stack_are_named_by_what_they_set() -> None:
     assert versions_of(read) == (Versions("3.4.1"), Versions("3.4.2"), Versions("3.5.0", java=17))
 
 
+def test_native_libraries_are_a_level_and_declared() -> None:
+    read = study("  stack: [{hadoop: 3.4.2}, {native: 0123456789ab}]\n")
+    assert read.factors.levels("stack") == ("hadoop-3.4.2", "native-0123456789ab")
+    assert versions_of(read) == (Versions("3.4.2"), Versions("3.4.2", native="0123456789ab"))
+    whole = study("", "stack: {native: 0123456789ab}\n").stack.versions
+    assert whole == Versions("3.4.2", native="0123456789ab")
+
+
 def test_hadoop_3_5_runs_without_the_security_manager() -> None:
     factors = study("  stack: [{hadoop: 3.5.0, java: 17}, {hadoop: 3.5.0, java: 25}]\n").factors
     assert factors.levels("stack") == ("hadoop-3.5.0-java-17", "hadoop-3.5.0-java-25")
@@ -94,7 +102,7 @@ IN_STACK, IN_CONFIGURATION = "factors.stack", "factors.configuration"
 @pytest.mark.parametrize(
     ("factors", "key", "message"),
     [
-        ("  stack: [{}]\n", f"{IN_STACK}[0]", "at least one of hadoop, hbase and java"),
+        ("  stack: [{}]\n", f"{IN_STACK}[0]", "at least one of hadoop, hbase, java and native"),
         ("  stack: [{hadoop: 3.4}]\n", f"{IN_STACK}[0].hadoop", "write text"),
         ("  stack: [{hadoop: newest}]\n", f"{IN_STACK}[0].hadoop", "a version on Maven Central"),
         ("  stack: [{java: 11}]\n", f"{IN_STACK}[0].java", "it must be 17 or more"),
