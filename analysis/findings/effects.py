@@ -207,12 +207,14 @@ def expected(evidence: Evidence, expect: Sequence[Expectation]) -> Iterator[Ques
     """The study's hypotheses, in its order: each is a family with one comparison per matching test case. A
     hypothesis without variants is kept, and its finding says so."""
     for one in expect:
+        factor = factors()[one.compare]
+        later, first = (factor.words(level, evidence.noun) for level in (one.later, one.first))
         without_variants = Question(
             id=f"{EXPECTED}{one.name}",
             family=f"{EXPECTED}{one.name}",
             subject=one.workload,
             measure=one.metric,
-            variants=f"{one.compare} {one.later} over {one.first}",
+            variants=f"{later} over {first}",
             rule=Rule(one.low, one.high, one.effect),
             first=(),
             later=(),
@@ -236,8 +238,6 @@ def _expected(
     evidence: Evidence, one: Expectation, without_variants: Question, pair: Pair
 ) -> Question:
     first, later = pair
-    equal = held_equal(one.compare)
-    shared = {name: first.level(name) for name in factors() if name in equal}
     measure, first_points, later_points = _expected_points(first, later, one.metric)
     searches = evidence.about_searches(first, later) if one.metric == "throughput" else ()
     return replace(
@@ -245,7 +245,7 @@ def _expected(
         id=f"{EXPECTED}{one.name}-{first.test_case}-{first.topology}-{later.topology}",
         subject=first.label,
         measure=measure,
-        among=", ".join(f"{name} {level}" for name, level in shared.items() if level is not None),
+        among=_among(evidence, first, held_equal(one.compare)),
         first=first_points,
         later=later_points,
         obstacles=(*obstacles_of(factors()[one.compare], evidence, pair), *searches),

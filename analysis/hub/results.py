@@ -10,6 +10,7 @@ from itertools import groupby
 from pathlib import Path
 from urllib.parse import quote
 
+from density_study.analysis.capacity.plan.plan import PAGE
 from density_study.analysis.comparison.change_points import ChangePoint, change_points
 from density_study.analysis.comparison.compare import RunComparison
 from density_study.analysis.comparison.history import MOST_BYTES, read_summary
@@ -33,12 +34,21 @@ class HubRun:
     why: str
     compared: str
     has_report: bool
+    has_plan: bool = False
 
     @property
     def link(self) -> str:
         """Path of the report, relative to the folder of all runs."""
+        return self._link(REPORT)
+
+    @property
+    def plan_link(self) -> str:
+        """Path of the capacity plan beside the report."""
+        return self._link(f"report/{PAGE}")
+
+    def _link(self, file: str) -> str:
         folder = self.facts.folder
-        return quote(f"{folder.parent.name}/{folder.name}/{REPORT}", errors="surrogateescape")
+        return quote(f"{folder.parent.name}/{folder.name}/{file}", errors="surrogateescape")
 
     @property
     def verdicts(self) -> Mapping[str, int]:
@@ -82,7 +92,8 @@ def _run(facts: RunFacts) -> HubRun:
         why = why or error.what
     except Exception as error:  # a run from a stranger; the others are shown all the same
         summary, why = None, why or f"the summary cannot be used: {type(error).__name__}: {error}"
-    return HubRun(facts, summary, why, _compared(facts.folder), (facts.folder / REPORT).is_file())
+    report, plan = (facts.folder / file for file in (REPORT, f"report/{PAGE}"))
+    return HubRun(facts, summary, why, _compared(facts.folder), report.is_file(), plan.is_file())
 
 
 def _compared(folder: Path) -> str:

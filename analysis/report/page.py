@@ -19,6 +19,7 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from density_study.analysis.capacity.plan.plan import facts, plan_sentence, spread
+from density_study.analysis.capacity.plan.words import resource_words
 from density_study.analysis.report import trials
 from density_study.analysis.report.charts import (
     faults,
@@ -179,4 +180,5 @@ def _environment() -> Environment:
     environment.globals |= {"quantity": quantity, "main_rate": trials.main_rate}
     environment.globals |= {"number": trials.number}
     environment.globals |= {"plan_facts": facts, "plan_sentence": plan_sentence, "spread": spread}
+    environment.globals |= {"resource_words": resource_words}
     return environment

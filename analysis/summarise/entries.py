@@ -101,6 +101,7 @@ def search_summaries(run: AnalysedRun) -> tuple[SearchSummary, ...]:
             build=one.build,
             goal=one.search.goal,
             unit=one.search.unit,
+            limits_ms={f"{x.operation} p{x.percentile:g}": x.ms for x in one.search.limits},
             probes=tuple(ProbeSummary(trial=t, **p.model_dump()) for t, p in one.probes.items()),
             answer=one.answer,
             answer_load=one.ended.answer.load if one.ended.answer else None,

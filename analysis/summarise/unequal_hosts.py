@@ -24,6 +24,8 @@ def unequal_hosts(
 
 
 def _hardware(first: Topology, later: Topology) -> Iterator[str]:
+    if first.variant.worker_hosts != later.variant.worker_hosts:
+        return
     if first.variant.disk_type == later.variant.disk_type:
         drives = [_drives(topology) for topology in (first, later)]
         if drives[0] != drives[1]:

@@ -347,6 +347,9 @@ class SearchSummary(Frozen):
     build: str
     goal: str = Field(description="for people: 'highest rate with READ p99 <= 20 ms'")
     unit: Literal["ops/s", "threads"]
+    limits_ms: dict[str, float] = Field(
+        default={}, description="each limited percentile of intended latency: READ p99"
+    )
     probes: tuple[ProbeSummary, ...]
     answer: str | None = Field(description="the trial that is the answer; null: none")
     answer_load: float | None = Field(description="the highest load kept")

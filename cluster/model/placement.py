@@ -14,7 +14,7 @@ host's drives.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import repeat
 from math import ceil
 
@@ -65,6 +65,7 @@ def _topology(
     hosts: Sequence[Host], order: int, variants: Sequence[Variant], layout: Layout
 ) -> Topology:
     variant = variants[order]
+    hosts = used_hosts(hosts, variant.worker_hosts)
     provider, isolation = layout.provider, layout.isolation
     if layout.bare and variant.vms_per_host == 0:
         provider, isolation = layout.bare, Isolation.HOST
@@ -93,6 +94,18 @@ def _topology(
         order=order,
         worker_stacks=layout.worker_stacks,
     )
+
+
+def used_hosts(hosts: Sequence[Host], workers: int | None) -> tuple[Host, ...]:
+    """All hosts, of which only the first `workers` have the role worker."""
+    left = len(hosts) if workers is None else workers
+    used: list[Host] = []
+    for host in hosts:
+        is_worker = "worker" in host.roles
+        roles = tuple(role for role in host.roles if role != "worker" or left)
+        used.append(host if roles == host.roles else replace(host, roles=roles))
+        left -= is_worker and left > 0
+    return tuple(used)
 
 
 def _check_store(variant: Variant, workers: Sequence[Node]) -> None:

@@ -12,11 +12,15 @@ from density_study.cluster.model.network import UNCHANGED, Network
 from density_study.cluster.model.store import Store, default_store
 from density_study.cluster.model.versions import VERSIONS, Versions
 
+HOSTS_LEVEL = "-hosts"
+"""Ends the names of the levels of the factor hosts: 2-hosts."""
+
 
 @dataclass(frozen=True)
 class Variant:
     """`levels`: the names of the levels of factors that have named levels: store, stack, ... `sizing`: what
-    its daemons and containers get where the configuration says nothing, equal in all of a study."""
+    its daemons and containers get where the configuration says nothing, equal in all of a study.
+    `worker_hosts`: how many are used; None: all."""
 
     vms_per_host: int
     regionservers_per_node: int
@@ -27,6 +31,7 @@ class Variant:
     store: Store = field(default_factory=default_store)
     network: Network = UNCHANGED
     sizing: Sizing = SMALLEST
+    worker_hosts: int | None = None
 
     @property
     def nodes(self) -> int:
@@ -47,6 +52,7 @@ class Variant:
         kept = {} if is_default else {"store": store.name, "store.durability": store.durability}
         java = {"stack.java": str(self.versions.java)} if self.versions.java else {}
         return {
+            **({"hosts": str(self.worker_hosts)} if self.worker_hosts else {}),
             "vms_per_host": str(self.vms_per_host),
             "regionservers_per_node": str(self.regionservers_per_node),
             "disk_type": self.disk_type,

@@ -225,10 +225,13 @@ def runs_to_plan(params: Mapping[str, Any], triggering: Sequence[str | None]) ->
 
 
 def plan_capacity(root: str, params: Mapping[str, Any]) -> str:
-    """Write report/capacity-plan.json, and the report again. Returns the path of the plan."""
+    """Write report/capacity-plan.json and its page, and the report and the hub again. Returns the path of the
+    plan."""
     from density_study.analysis.capacity.inputs.question import parse_promises, question
-    from density_study.analysis.capacity.plan.plan import PLAN, Plan
+    from density_study.analysis.capacity.plan.plan import PAGE, PLAN, Plan
     from density_study.analysis.capacity.sizing.run_plan import plan_run
+    from density_study.analysis.hub.page import rebuild
+    from density_study.analysis.report.plan_page.page import write_plan_page
     from density_study.jobs import pipeline
 
     if not params["hosts"]:
@@ -243,7 +246,9 @@ def plan_capacity(root: str, params: Mapping[str, Any]) -> str:
         log.info("Plan: %d hosts of type %s", found.hosts, found.host_type)
     else:
         log.info("No plan fits: %s", "; ".join(found.reasons))
+    write_plan_page(found, Path(root) / "report" / PAGE)
     pipeline.run_stage("report", Path(root))
+    rebuild(Path(root).parents[1])
     return str(Path(root) / "report" / PLAN)
 
 

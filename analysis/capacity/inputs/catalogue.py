@@ -38,6 +38,13 @@ class CatalogueDisk(DiskRate):
     size_gib: Annotated[float, between(4, 2_500_000, "GiB of one disk", "in TiB or MiB")]
 
 
+class Accelerators(FiniteModel):
+    """GPUs or FPGAs of a host."""
+
+    kind: str
+    count: Annotated[int, between(1, 64, "accelerators", "of the whole cluster")]
+
+
 class HostType(FiniteModel):
     """Bought (capex_usd) or rented (usd_per_hour). A host with neither is excluded and named."""
 
@@ -46,6 +53,7 @@ class HostType(FiniteModel):
     cpu_speed: UncertainValue
     ram_gib: Annotated[float, between(0.5, 65_536, "GiB", "in TiB or MiB")]
     disks: tuple[CatalogueDisk, ...] = Field(min_length=1)
+    accelerators: tuple[Accelerators, ...] = ()
     network_gbit_s: Gbits | None = None
     capex_usd: Annotated[float, between(50, 5_000_000, "USD", "in thousands or cents")] | None = (
         None
@@ -128,6 +136,9 @@ class HostType(FiniteModel):
             return "bought"
         return f"reserved, {self.commit_years} y" if self.commit_years else "on demand"
 
+    def accelerators_of(self, kind: str) -> int:
+        return sum(one.count for one in self.accelerators if one.kind == kind)
+
     def size_gib(self, disk_type: str) -> float:
         return sum(disk.size_gib * disk.count for disk in self.disks if disk.disk_type == disk_type)
 
@@ -184,14 +195,13 @@ class Catalogue(FiniteModel):
 
 
 def read_standing(path: Path) -> Catalogue:
-    """Read a catalogue of the hosts that stand. InputError unless one host type has a count."""
+    """Read a catalogue of the hosts that stand. InputError unless a host type has a count."""
     catalogue = Catalogue.read(path)
-    standing = [host.name for host in catalogue.hosts if host.count is not None]
-    if len(standing) != 1:
+    if all(host.count is None for host in catalogue.hosts):
         raise InputError(
-            f"{len(standing)} host types have a count: {', '.join(standing) or 'none'}.",
+            f"none of {', '.join(host.name for host in catalogue.hosts)} has a count.",
             str(path),
-            "give `count` to the one type of the cluster; a second cluster is a file of its own.",
+            "give `count` to each type of which hosts stand.",
         )
     return catalogue
 

@@ -27,14 +27,24 @@ UNIT_OF: dict[Resource, str] = {
 SHIPPED = Path(__file__).parent / "profiles"
 
 
+class Accelerator(FiniteModel):
+    """GPUs or FPGAs of a stage's tasks, in place of core-hours."""
+
+    kind: str = Field(description="as the catalogue calls it, for example A100")
+    hours: UncertainValue = Field(description="of one accelerator, for one genome")
+    per_task: int = Field(1, ge=1)
+
+
 class Stage(FiniteModel):
-    """One step of the graph. A task is one container: `cores_per_task` cores, `ram_gib` memory."""
+    """One step of the graph. A task is one container: `cores_per_task` cores, `ram_gib` memory, and the
+    accelerators of its stage."""
 
     name: str = Field(pattern=r"^[a-z0-9-]+$")
     after: tuple[str, ...] = ()
     core_hours: UncertainValue | None = Field(
         None, description="for one genome, on the reference CPU"
     )
+    accelerator: Accelerator | None = None
     cpu_efficiency: UncertainValue | None = Field(
         None, description="share of its cores a task keeps busy"
     )
@@ -52,6 +62,19 @@ class Stage(FiniteModel):
     demands: dict[Resource, UncertainValue] = Field(
         default_factory=dict, description="MiB or operations of one genome"
     )
+
+    @property
+    def computes(self) -> bool:
+        """Whether its tasks take slots of hosts; else it is a lane that serves one genome at a time."""
+        return self.core_hours is not None or self.accelerator is not None
+
+    @model_validator(mode="after")
+    def _computes_once(self) -> Self:
+        if self.core_hours is not None and self.accelerator is not None:
+            raise ValueError(
+                f"stage {self.name} has core_hours and an accelerator: make it two stages"
+            )
+        return self
 
 
 class Retention(FiniteModel):
@@ -126,7 +149,7 @@ class Profile(FiniteModel):
         """In words, what a plan does not count because nobody measured it."""
         yield from self.unknown
         for stage in self.stages:
-            if stage.core_hours is not None and stage.ram_gib is None:
+            if stage.computes and stage.ram_gib is None:
                 yield f"stage {stage.name}: memory unknown, counted as none"
 
     @model_validator(mode="after")
@@ -159,6 +182,8 @@ class Profile(FiniteModel):
                 value = getattr(stage, name)
                 if value is not None:
                     yield f"{stage.name}.{name}", value
+            if stage.accelerator is not None:
+                yield f"{stage.name}.accelerator_hours", stage.accelerator.hours
             for resource, demand in stage.demands.items():
                 yield f"{stage.name}.{resource}", demand
         if self.query is not None:

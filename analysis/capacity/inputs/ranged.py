@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from math import ceil
 from pathlib import Path
 from typing import Literal, Self
 
@@ -90,3 +91,11 @@ def quantiles(values: Floats) -> Quantiles:
     """Of finite values; infinite ones (a draw that nothing satisfies) count as very large."""
     low, middle, high = np.quantile(np.nan_to_num(values, posinf=1e12), QUANTILES)
     return Quantiles(q05=float(low), q50=float(middle), q95=float(high))
+
+
+def not_exceeded(draws: Floats, share: float) -> Floats:
+    """The smallest values (...) that at least `share` of the draws (n, ...) do not exceed."""
+    # of 100 draws and a share of 0.9 the 90th, not the 91st; the tiny part is for a share like 0.9 * 70
+    place = ceil(min(share, 1.0) * len(draws) - 1e-9) - 1
+    result: Floats = np.sort(draws, axis=0)[max(0, place)]
+    return result

@@ -18,6 +18,7 @@ import pandas as pd
 from density_study.analysis.capacity.inputs.points import Point, Quantity
 from density_study.analysis.validity.rules import TARGET_HELD
 from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.variant import HOSTS_LEVEL
 from density_study.cluster.providers.simulated import is_rehearsal, refused
 from density_study.workloads import tables
 from density_study.workloads.study.registry import kinds
@@ -119,9 +120,10 @@ def _of_trial(
 
 
 def _group(row: pd.Series) -> str:
-    """The test case without its target, and what else distinguishes the variant beside density and disk
-    type."""
-    return " ".join((TARGET.sub("", str(row["test_case"])), *map(str, row.get("levels", ()))))
+    """The test case without its target, and what else but hosts, density and disk type distinguishes the
+    variant."""
+    levels = (level for level in map(str, row.get("levels", ())) if not level.endswith(HOSTS_LEVEL))
+    return " ".join((TARGET.sub("", str(row["test_case"])), *levels))
 
 
 def _held(row: pd.Series, rate: float) -> bool:

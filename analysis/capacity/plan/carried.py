@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from density_study.analysis.capacity.plan.plan import Load, Quantiles
+from density_study.analysis.capacity.plan.words import resource_words
 from density_study.workloads.base.values import Frozen
 
 
@@ -82,9 +83,10 @@ def carried_sentence(found: Carried) -> str:
     count = found.vms_per_host
     vms = f"{count} VM{'s' * (count > 1)} each" if count else "bare"
     label = "EXAMPLE, made-up figures: " if found.example else ""
+    bottleneck = resource_words(found.bottleneck)
     text = (
         f"{label}{found.hosts} hosts of type {found.host_type}, {vms}, carry {found.genomes_per_day:g} "
-        f"genomes/day with a probability of {found.holds:.0%}, one host failed; {found.bottleneck} "
+        f"genomes/day with a probability of {found.holds:.0%}, one host failed; {bottleneck} "
         "fails first"
     )
     first = next((one for one in found.full if one.days is not None), None)

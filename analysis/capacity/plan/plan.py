@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
+from density_study.analysis.capacity.plan.words import resource_words
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.old_names import present
 from density_study.cluster.state.plain_file import read_plain
@@ -28,6 +29,28 @@ class Quantiles(Frozen):
     q05: float
     q50: float
     q95: float
+
+
+class CurvePoint(Frozen):
+    x: float
+    value: Quantiles
+
+
+class Curve(Frozen):
+    """A prediction with its interval, what it has to keep, and the place that was chosen."""
+
+    title: str
+    x: str = Field(description="what the horizontal axis shows, with its unit")
+    y: str = Field(description="what the vertical axis shows, with its unit")
+    points: tuple[CurvePoint, ...]
+    limit: float | None = Field(
+        None, description="on the vertical axis: the requested load, or an SLO"
+    )
+    limit_words: str = ""
+    chosen: float | None = Field(None, description="on the horizontal axis: what the plan has")
+    margin: Quantiles | None = Field(
+        None, description="at `chosen`, to the limit, as a share of it"
+    )
 
 
 class Load(Frozen):
@@ -114,6 +137,7 @@ class Plan(Frozen):
     hold_out: str = Field(description="the model's error on held-out points")
     draws: int
     seed: int
+    curves: tuple[Curve, ...] = ()
     example: tuple[str, ...] = Field(
         (), description="inputs that are the shipped, made-up example; the plan is no advice then"
     )
@@ -122,11 +146,10 @@ class Plan(Frozen):
 class Excuse(Frozen):
     """No plan: the reasons, and what to measure or change next."""
 
-    format: Literal[2] = FORMAT
+    format: Literal[3] = 3
     kind: Literal["excuse"] = "excuse"
     created: str
-    genomes_per_day: float
-    profile: str
+    requested: str = Field(description="in words: the load, and of what")
     slos: tuple[str, ...]
     reasons: tuple[str, ...]
     next_steps: tuple[str, ...]
@@ -134,7 +157,7 @@ class Excuse(Frozen):
 
 PlanOrExcuse = Annotated[Plan | Excuse, Field(discriminator="kind")]
 _ADAPTER: TypeAdapter[Plan | Excuse] = TypeAdapter(PlanOrExcuse)
-PLAN = "capacity-plan.json"  # file name beside a run's report
+PLAN, PAGE = "capacity-plan.json", "capacity-plan.html"  # file names beside a run's report
 MOST_BYTES = 2**26
 
 
@@ -171,8 +194,8 @@ def plan_sentence(plan: Plan) -> str:
     return (
         f"{label}{plan.hosts} hosts of type {plan.host_type}, {vms} each, {kinds}: {plan.genomes_per_day:g} "
         f"genomes/day at {plan.usd_per_genome_as_bought:.2f} USD per genome, with a probability of "
-        f"{plan.survival.all_slos:.0%} that all SLOs are met with one host failed. {plan.bottleneck} is the "
-        f"bottleneck. What changes it most: {plan.sensitivity[0]}."
+        f"{plan.survival.all_slos:.0%} that all SLOs are met with one host failed. Bottleneck: "
+        f"{resource_words(plan.bottleneck)}. What changes it most: {plan.sensitivity[0]}."
     )
 
 
@@ -187,7 +210,10 @@ def facts(plan: Plan) -> Iterator[tuple[str, str]]:
     yield "USD per genome, hosts needed", spread(plan.usd_per_genome, ".2f")
     yield "3 years, per daily genome, USD", f"{plan.usd_3_years_per_daily_genome:,.0f}"
     yield "headroom with all hosts", spread(plan.headroom, ".0%")
-    yield "bottleneck", f"{plan.bottleneck} (in {plan.bottleneck_share:.0%} of draws)"
+    yield (
+        "bottleneck",
+        f"{resource_words(plan.bottleneck)} (in {plan.bottleneck_share:.0%} of draws)",
+    )
     if plan.turnaround_p95_h is not None:
         yield "turnaround, h", spread(plan.turnaround_p95_h, ".1f")
     if plan.survival.turnaround_p95_h is not None:
@@ -198,5 +224,5 @@ def facts(plan: Plan) -> Iterator[tuple[str, str]]:
     for disk_type, tib in plan.storage_tib.items():
         yield f"data on {disk_type}, TiB", spread(tib, ",.0f")
     for resource, rate in plan.operations_per_usd_hour.items():
-        yield f"{resource} per second, per USD per hour", f"{rate:,.0f}"
+        yield f"{resource_words(resource)} per second, per USD per hour", f"{rate:,.0f}"
     yield "prices", f"{plan.price_basis}, {plan.price_date}"

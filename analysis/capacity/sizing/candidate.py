@@ -16,6 +16,7 @@ import numpy as np
 from density_study.analysis.capacity import Floats
 from density_study.analysis.capacity.inputs.catalogue import HostType
 from density_study.analysis.capacity.inputs.profile import Resource, Stage
+from density_study.analysis.capacity.inputs.ranged import not_exceeded
 from density_study.analysis.capacity.sizing.demand import Demand
 from density_study.analysis.capacity.sizing.promise_curve import QueryCurve
 from density_study.analysis.capacity.sizing.slots import Slots
@@ -168,7 +169,7 @@ class Candidate:
             before = [ends[name] for name in stage.after]
             start = np.max(before, axis=0) if before else 0.0
             # a stage larger than the cluster runs in waves
-            waves = np.maximum(1.0, self.stage_share(stage, hosts)) if stage.core_hours else 1.0
+            waves = np.maximum(1.0, self.stage_share(stage, hosts)) if stage.computes else 1.0
             ends[stage.name] = start + self.stage_s(stage, hosts) * waves
         result: Floats = np.max(list(ends.values()), axis=0)
         return result
@@ -179,5 +180,5 @@ def enough_hosts(need: Floats) -> int | None:
     need (draws,): hosts."""
     # A quantile grows with every need, so a larger load or a tighter SLO never buys fewer hosts. A rule that
     # weighs too few hosts against too many does not have this property.
-    sure = float(np.quantile(need, SURE, method="higher"))
+    sure = float(not_exceeded(need, SURE))
     return int(sure) if np.isfinite(sure) else None

@@ -19,7 +19,7 @@ from density_study.analysis.capacity.inputs.profile import SEQUENTIAL, Profile, 
 from density_study.analysis.capacity.inputs.question import Question
 from density_study.analysis.capacity.sizing.candidate import SURE, Candidate, ResourceSupply
 from density_study.analysis.capacity.sizing.demand import Demand
-from density_study.analysis.capacity.sizing.promise_curve import QueryCurve, query_fit
+from density_study.analysis.capacity.sizing.promise_curve import QueryCurve, misfit, query_fit
 from density_study.analysis.capacity.sizing.slots import Slots
 from density_study.analysis.capacity.sizing.supply import MeasuredSupply, SupplyCatalog
 from density_study.analysis.capacity.sizing.transfer import (
@@ -184,15 +184,10 @@ class Search:
         found = query_fit(
             self.market.model, group, disk_type, slots.vms_per_host, promise.percentile
         )
-        # Common random numbers: every density and disk type gets the same draws, so that they are compared
-        # without noise. Student's t, because the spread has only loads - 2 degrees of freedom.
-        rng = np.random.default_rng([self.demand.question.seed, 4])
-        degrees = max(1, found.loads - 2)
-        misfit = np.exp(
-            np.clip(rng.standard_t(degrees, len(slots.speed)) * found.spread, -1.5, 1.5)
-        )
         speed = latency_speed(disk_type, slots.host, slots.speed, self.catalogue.measured_on)
-        curve = QueryCurve(found, self.demand.drawn["query.scans"] * misfit / speed)
+        question = self.demand.question
+        off = misfit(found, question.seed, question.draws)
+        curve = QueryCurve(found, self.demand.drawn["query.scans"] * off / speed)
         if float((curve.allowed_rho(promise.limit_s) > 0).mean()) < SURE:
             idle = float(np.median(curve.seconds(np.zeros_like(slots.speed))))
             raise NotMeasuredError(

@@ -18,13 +18,9 @@ from density_study.analysis.capacity.inputs.question import Question
 from density_study.analysis.capacity.plan.carried import Carried, Change
 from density_study.analysis.capacity.plan.plan import Excuse, utc_now
 from density_study.analysis.capacity.sizing.candidates import Search
+from density_study.analysis.capacity.sizing.cautions import warnings
 from density_study.analysis.capacity.sizing.growth import Growth, full, years
-from density_study.analysis.capacity.sizing.plan_maker import (
-    examples,
-    hours,
-    loads,
-    warnings,
-)
+from density_study.analysis.capacity.sizing.plan_maker import examples, hours, loads
 from density_study.analysis.capacity.sizing.size import check
 from density_study.analysis.capacity.sizing.sized import Sized, Sizing
 from density_study.analysis.capacity.sizing.standing import Key, Standing, more_disks, neighbours
@@ -32,6 +28,28 @@ from density_study.analysis.capacity.sizing.standing import Key, Standing, more_
 BEYOND = 0.02  # relative: how much larger a load shows what fails first
 FIGURES = 3  # of the answer, rounded down
 SHOWN_REASONS = 8
+
+
+def carry_each(
+    question: Question,
+    model: Model,
+    profile: Profile,
+    catalogue: Catalogue,
+    growth: Growth | None = None,
+) -> tuple[Carried | Excuse, ...]:
+    """Of each host type with a count, as a cluster of its own; each grows by its part of the load."""
+    types = [host for host in catalogue.hosts if host.count is not None]
+    alone = [catalogue.model_copy(update={"hosts": (host,)}) for host in types]
+    if growth is None or len(alone) == 1:
+        return tuple(carry(question, model, profile, one, growth) for one in alone)
+    found = carry_each(question, model, profile, catalogue)
+    total = sum(one.genomes_per_day for one in found if isinstance(one, Carried))
+    return tuple(
+        carry(question, model, profile, hosts, growth.part(one.genomes_per_day / total))
+        if isinstance(one, Carried)
+        else one
+        for one, hosts in zip(found, alone, strict=True)
+    )
 
 
 def carry(
@@ -77,7 +95,7 @@ def carry(
         full=full(standing, key, growth) if growth else (),
         years=tuple(years(standing, key, growth)) if growth else (),
         warnings=tuple(warnings(one, sized.hosts, search)),
-        example=examples(search),
+        example=examples(search.market.model, catalogue),
     )
 
 
@@ -142,10 +160,10 @@ def _excuse(standing: Standing) -> Excuse:
             f"failed: {name} needs {wanted}, and the path of one genome must be within the SLO"
         )
     others = [text for text, _ in search.refused.most_common(SHOWN_REASONS)]
+    hosts = f"{standing.count} hosts of {standing.host.name}"
     return Excuse(
         created=utc_now(),
-        genomes_per_day=0.0,
-        profile=search.demand.profile.profile,
+        requested=f"any load of {search.demand.profile.profile} on {hosts}",
         slos=question.slos,
         reasons=(*dict.fromkeys(reasons), *others) or ("no density and disk type remains",),
         next_steps=("add hosts, relax the SLO, or measure what the reasons name",),

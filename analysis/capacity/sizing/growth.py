@@ -14,6 +14,7 @@ from math import exp, log
 import numpy as np
 
 from density_study.analysis.capacity import Floats
+from density_study.analysis.capacity.inputs.ranged import not_exceeded
 from density_study.analysis.capacity.plan.carried import Full, Year
 from density_study.analysis.capacity.sizing.candidate import SURE, Candidate
 from density_study.analysis.capacity.sizing.demand import Demand
@@ -38,6 +39,10 @@ class Growth:
     def load(self, days: float) -> float:
         """Genomes per day after `days`."""
         return self.today * exp(self._rate * days)
+
+    def part(self, share: float) -> Growth:
+        """Of a share of the load."""
+        return replace(self, today=self.today * share)
 
     @property
     def first_day(self) -> date:
@@ -116,7 +121,7 @@ def _disks(one: Candidate, disk_type: str, standing: Standing, grows: Growth) ->
 
     def fits(days: float) -> bool:
         gib = kept_gib(one, disk_type, grows, days)
-        return float(np.quantile(gib, SURE, method="higher")) <= space
+        return float(not_exceeded(gib, SURE)) <= space
 
     if not fits(0.0):
         return 0.0

@@ -39,10 +39,26 @@ class QueryCurve:
         return np.where(holds.any(axis=1), np.where(holds, GRID[None, :], 0.0).max(axis=1), 0.0)
 
 
+def misfit(fit: LatencyFit, seed: int, draws: int) -> Floats:
+    """What a latency may be off its curve, as a factor (draws,)."""
+    # Common random numbers: every density and disk type gets the same draws, so that they are compared
+    # without noise. Student's t, because the spread has only loads - 2 degrees of freedom.
+    rng = np.random.default_rng([seed, 4])
+    off = rng.standard_t(max(1, fit.loads - 2), draws) * fit.spread
+    result: Floats = np.exp(np.clip(off, -1.5, 1.5))
+    return result
+
+
 def query_fit(
-    model: Model, group: str, disk_type: str, vms_per_host: int, percentile: float
+    model: Model,
+    group: str,
+    disk_type: str,
+    vms_per_host: int,
+    percentile: float,
+    operations: tuple[str, ...] = ("SCAN",),
 ) -> LatencyFit:
-    """The latency curve of a group at a density, for the SLO's percentile. NotMeasuredError without one."""
+    """The latency curve of a group at a density, for the SLO's percentile; of one of the operations, if there
+    is one. NotMeasuredError without any."""
     of_group = [one for one in model.latency if one.group == group]
     close = [one for one in of_group if abs(one.percentile - percentile) < PERCENTILES_APART]
     here = [one for one in close if one.disk_type == disk_type and one.vms_per_host == vms_per_host]
@@ -63,5 +79,5 @@ def query_fit(
             f"latency of {group} on {disk_type} was measured at {known or 'no'} VMs per host, not at "
             f"{vms_per_host}: measure it there"
         )
-    preferred = [one for one in here if one.operation in ("SCAN", "")] or here  # a query scans
+    preferred = [one for one in here if one.operation in (*operations, "")] or here
     return max(preferred, key=lambda one: (one.loads, one.largest_rho))

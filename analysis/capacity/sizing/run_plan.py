@@ -28,8 +28,7 @@ def plan_run(run_root: Path, question: Question, profile_name: str, hosts: Path)
     except InputError as error:
         found = Excuse(
             created=utc_now(),
-            genomes_per_day=question.genomes_per_day,
-            profile=profile.profile,
+            requested=f"{question.genomes_per_day:g} genomes/day of {profile.profile}",
             slos=question.slos,
             reasons=(f"{error.where}: {error.what}",),
             next_steps=(error.remedy,),

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from density_study.analysis.capacity.inputs.ranged import not_exceeded
 from density_study.analysis.capacity.plan.plan import Alternative
+from density_study.analysis.capacity.plan.words import input_words, resource_words
 from density_study.analysis.capacity.sizing.candidate import SURE, Candidate
 
 TAIL = 0.2  # lowest and highest fifth of an input's draws
@@ -20,7 +22,8 @@ def sensitivity(
     """In words: inputs by their effect on hosts, largest first, then the cheapest other host type."""
     moves = sorted(_moves(chosen), key=lambda move: -abs(move[2] - move[1]))
     lines = [
-        f"{name}: its lowest fifth needs {low:.1f} hosts on average, its highest fifth {high:.1f}"
+        f"{input_words(name)}: its lowest fifth needs {low:.1f} hosts on average, "
+        f"its highest fifth {high:.1f}"
         for name, low, high in moves[:SHOWN]
         if abs(high - low) >= MIN_CHANGE
     ]
@@ -54,10 +57,10 @@ def _moves(chosen: Candidate) -> Iterator[tuple[str, float, float]]:
 
 def _promises(chosen: Candidate, hosts: int) -> Iterator[str]:
     """The cost of tolerating a host failure, and the second-largest bottleneck."""
-    without = float(np.quantile(chosen.need - 1, SURE, method="higher"))
+    without = float(not_exceeded(chosen.need - 1, SURE))
     if np.isfinite(without) and without < hosts:
         yield f"without tolerance of a host failure, {without:.0f} hosts are enough instead of {hosts}"
     tops = sorted(chosen.needs.items(), key=lambda item: -float(np.median(item[1])))
     if len(tops) > 1:
-        name, need = tops[1]
-        yield f"without the limit of {tops[0][0]}, {name} needs {float(np.median(need)):.0f} hosts"
+        first, name = (resource_words(top[0]) for top in tops[:2])
+        yield f"without the limit of {first}, {name} needs {float(np.median(tops[1][1])):.0f} hosts"

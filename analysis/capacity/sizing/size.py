@@ -135,8 +135,7 @@ def _excuse(search: Search, without: Sequence[Candidate]) -> Excuse:
     question = search.demand.question
     return Excuse(
         created=utc_now(),
-        genomes_per_day=question.genomes_per_day,
-        profile=search.demand.profile.profile,
+        requested=f"{question.genomes_per_day:g} genomes/day of {search.demand.profile.profile}",
         slos=question.slos,
         reasons=tuple(reasons) or ("no combination of host type, density and disk type remains",),
         next_steps=tuple(_next_steps(reasons)),

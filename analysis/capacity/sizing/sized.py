@@ -15,6 +15,7 @@ from itertools import count
 
 import numpy as np
 
+from density_study.analysis.capacity.inputs.ranged import not_exceeded
 from density_study.analysis.capacity.sizing.candidate import SURE, Candidate
 from density_study.analysis.capacity.sizing.turnaround import Turnaround, turnaround
 
@@ -42,7 +43,7 @@ class Sized:
         one, promise = self.candidate, self.candidate.demand.question.turnaround
         error = OTHER_SEEDS * (SURE * (1 - SURE) / len(one.need)) ** 0.5
         shares = (SURE - error, min(1.0, SURE + error))
-        low, high = (float(np.quantile(one.need, share, method="higher")) for share in shares)
+        low, high = (float(not_exceeded(one.need, share)) for share in shares)
         if promise is not None and self.one_lost is not None:
             # where turnaround decides, other draws may need a host less or more
             late = float((self.one_lost.percentile_s > promise.limit_s).mean())
@@ -74,7 +75,7 @@ class Sizing:
     def least(self, share: float) -> int | None:
         """The smallest count that is enough in `share` of the draws."""
         need = self.candidate.need
-        start = float(np.quantile(need, min(share, 1.0), method="higher"))
+        start = float(not_exceeded(need, share))
         if not np.isfinite(start) or self.path_fits < share:
             return None
         return smallest(lambda hosts: self.holds(hosts) >= share, int(start))

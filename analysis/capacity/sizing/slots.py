@@ -49,6 +49,10 @@ class Slots:
         if float((self.vm_ram_gib > 0).mean()) < SURE:
             return f"{name}: the daemons alone need more than a VM's {self.host.ram_gib / self.vms:.0f} GiB"
         for stage in self._computing():
+            if stage.accelerator is not None and not self._by_accelerators(stage):
+                wanted = f"{stage.accelerator.per_task} {stage.accelerator.kind} for a task of {stage.name}"
+                of_vm = self.host.accelerators_of(stage.accelerator.kind) // self.vms
+                return f"{name}: {wanted} are needed, and a VM has {of_vm}"
             fits = float((self.per_vm(stage) >= 1).mean())
             if fits < SURE:
                 needs = stage.ram_gib.value if stage.ram_gib else 0.0
@@ -59,7 +63,7 @@ class Slots:
 
     def per_vm(self, stage: Stage) -> Floats:
         """Concurrent tasks of a stage per VM (draws,)."""
-        by_cores = np.full(len(self.speed), max(1, self.vm_cores // self.cores(stage)))
+        by_cores = np.full(len(self.speed), self._by_cores(stage))
         if stage.ram_gib is None:
             return by_cores.astype(float)
         # whole tasks per VM: memory left over in one VM does not help another, which is a cost of density
@@ -67,14 +71,27 @@ class Slots:
         result: Floats = np.maximum(0.0, np.minimum(by_cores, by_ram))
         return result
 
+    def _by_cores(self, stage: Stage) -> int:
+        """Concurrent tasks by cores and accelerators."""
+        most = max(1, self.vm_cores // self.cores(stage))
+        return most if stage.accelerator is None else min(most, self._by_accelerators(stage))
+
+    def _by_accelerators(self, stage: Stage) -> int:
+        assert stage.accelerator is not None
+        of_vm = self.host.accelerators_of(stage.accelerator.kind) // self.vms
+        return of_vm // stage.accelerator.per_task
+
     def cores(self, stage: Stage) -> int:
         return max(1, min(stage.cores_per_task, self.vm_cores))
 
     def task_s(self, stage: Stage) -> Floats:
         """Seconds per task of a genome (draws,); 0 for a stage without core-hours."""
+        drawn = self.demand.drawn
+        if stage.accelerator is not None:  # as fast on any host
+            hours = drawn[f"{stage.name}.accelerator_hours"]
+            return hours * HOUR_S / stage.tasks / stage.accelerator.per_task
         if stage.core_hours is None:
             return np.zeros(len(self.speed))
-        drawn = self.demand.drawn
         seconds = drawn[f"{stage.name}.core_hours"] * HOUR_S / stage.tasks
         efficiency = drawn.get(f"{stage.name}.cpu_efficiency", 1.0)
         # core-hours are busy time: a task that waits a tenth of its time takes 1 / 0.9 as long
@@ -97,10 +114,12 @@ class Slots:
         heaviest = max(
             self._computing(), key=lambda s: float(np.median(self.hosts_busy(s))), default=None
         )
-        if heaviest is None or heaviest.ram_gib is None:
+        if heaviest is None:
             return "cpu"
-        by_cores = max(1, self.vm_cores // self.cores(heaviest))
-        return "memory" if float(np.median(self.per_vm(heaviest))) < by_cores else "cpu"
+        most = self._by_cores(heaviest)
+        if float(np.median(self.per_vm(heaviest))) < most:
+            return "memory"
+        return "cpu" if heaviest.accelerator is None else heaviest.accelerator.kind
 
     def _computing(self) -> tuple[Stage, ...]:
-        return tuple(stage for stage in self.demand.profile.stages if stage.core_hours is not None)
+        return tuple(stage for stage in self.demand.profile.stages if stage.computes)

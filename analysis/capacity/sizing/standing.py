@@ -10,9 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import exp, log
 
-import numpy as np
-
 from density_study.analysis.capacity.inputs.catalogue import HostType
+from density_study.analysis.capacity.inputs.ranged import not_exceeded
 from density_study.analysis.capacity.sizing.candidate import SURE, Candidate
 from density_study.analysis.capacity.sizing.candidates import Search
 from density_study.analysis.capacity.sizing.sized import Sized, Sizing
@@ -100,7 +99,7 @@ def largest(enough: Callable[[float], bool], most: float) -> float | None:
 
 
 def _fits(one: Candidate, count: int) -> bool:
-    return float(np.quantile(one.need, SURE, method="higher")) <= count
+    return float(not_exceeded(one.need, SURE)) <= count
 
 
 def more_disks(host: HostType, disk_type: str) -> HostType:

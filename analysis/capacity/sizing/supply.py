@@ -95,19 +95,20 @@ class SupplyCatalog:
             raise NotMeasuredError(
                 f"{group} was measured only on {disk_types}, not on {disk_type}: measure it there"
             )
-        return self._rates(surface, vms_per_host)
+        return measured_supply(surface, vms_per_host, self.question.seed, self.question.draws)
 
-    def _rates(self, surface: Surface, vms_per_host: int) -> MeasuredSupply:
-        counts = surface.host_counts
-        hosts = np.arange(counts[0], int(counts[-1] * FARTHEST) + 1, dtype=float)
-        places = _places(hosts)
-        forecast = surface.forecast(places, vms_per_host)
-        # Each surface has its own rng, shared by its densities, so that their errors are correlated.
-        seed = zlib.crc32(f"{surface.group}/{surface.disk_type}".encode())
-        rng = np.random.default_rng([self.question.seed, seed])
-        times = forecast.prediction.draws(rng, self.question.draws)
-        rates = 1.0 / times if len(places) == len(hosts) else _filled(hosts, places, times)
-        return MeasuredSupply(surface.group, hosts, rates, counts[-1], forecast.notes)
+
+def measured_supply(surface: Surface, vms_per_host: int, seed: int, draws: int) -> MeasuredSupply:
+    """Rates of a surface at a density. NotMeasuredError if its points do not support them."""
+    counts = surface.host_counts
+    hosts = np.arange(counts[0], int(counts[-1] * FARTHEST) + 1, dtype=float)
+    places = _places(hosts)
+    forecast = surface.forecast(places, vms_per_host)
+    # Each surface has its own rng, shared by its densities, so that their errors are correlated.
+    name = zlib.crc32(f"{surface.group}/{surface.disk_type}".encode())
+    times = forecast.prediction.draws(np.random.default_rng([seed, name]), draws)
+    rates = 1.0 / times if len(places) == len(hosts) else _filled(hosts, places, times)
+    return MeasuredSupply(surface.group, hosts, rates, counts[-1], forecast.notes)
 
 
 def _places(hosts: Floats) -> Floats:

@@ -56,7 +56,7 @@ def _utilization(one: Candidate, hosts: int) -> Floats:
     """Of the busiest resource, pool or lane (draws,)."""
     rhos = [rho for name, (rho, _) in one.rhos(hosts).items() if not name.startswith("storage")]
     # a stage without core-hours serves one genome at a time
-    lanes = [stage for stage in one.demand.profile.stages if stage.core_hours is None]
+    lanes = [stage for stage in one.demand.profile.stages if not stage.computes]
     rhos += [one.demand.genomes_per_s * one.stage_s(stage, hosts) for stage in lanes]
     result: Floats = np.max(rhos, axis=0)
     return result
@@ -77,7 +77,7 @@ def _simulated(one: Candidate, hosts: int, drawn: np.ndarray) -> Floats:
         services = [
             Service(
                 stage.name, stage.after, float(time_s[draw]), float(share[draw]),
-                lane=stage.core_hours is None,
+                lane=not stage.computes,
             )
             for stage, time_s, share in zip(stages, seconds, shares, strict=True)
         ]  # fmt: skip

@@ -30,6 +30,7 @@ def answer(view: View) -> Figure | None:
         table=("Number", _words),
         notes=(*_sought(seen), *notes(view, seen, "number")),
         joined=True,
+        limits=_limits(view, seen),
         height_px=232,
     )
     return draw(chart, seen, view)
@@ -39,9 +40,25 @@ def _sought(seen: Sequence[Observation]) -> Iterator[str]:
     """A latency far below its limit looks like a fault of the search, unless one knows its steps."""
     for sought in dict.fromkeys(one.test_case.sought for one in seen if one.test_case.sought):
         yield (
-            f"A search found each rate: the {sought}. Latency and CPU are those at that rate. At the next "
-            "higher rate that was tried, a limit no longer held; see Searches."
+            f"A search found each rate: the {sought}. Latency and CPU are those at that rate; the dashed "
+            "line is the limit. At the next higher rate that was tried, a limit no longer held; see Searches."
         )
+
+
+def _limits(view: View, seen: Sequence[Observation]) -> dict[str, float]:
+    """The latency that a search keeps, by the panel that shows it."""
+    wanted = {
+        (one.test_case, quantity): ms
+        for one in view.summary.searches
+        for quantity, ms in one.limits_ms.items()
+    }
+    return {
+        _panel(one)[0]: wanted[key]
+        for one in seen
+        if one.metric.latency_kind == "intended"
+        and (key := (one.test_case.test_case, f"{one.metric.operation} p{one.metric.percentile:g}"))
+        in wanted
+    }
 
 
 def _varied(view: View) -> str:

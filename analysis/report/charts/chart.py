@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import altair as alt
@@ -39,6 +39,7 @@ class Chart:
 
     points: each unit light, the value over them solid with its interval, side by side for each series;
     if `joined`, lines between the values guide the eye, and each value is written above it.
+    limits: by panel id, a value that the study asked for, drawn as a line.
     curve: values over a number that was varied, joined by lines that only guide the eye.
     stack: values of one bar on top of each other, in the order of `styles`.
     """
@@ -63,6 +64,7 @@ class Chart:
     notes: tuple[str, ...] = ()
     layout: Layout = "threes"
     joined: bool = False
+    limits: Mapping[str, float] = field(default_factory=dict)
     height_px: int = 208
 
 
@@ -98,7 +100,12 @@ def draw(
     for one in seen:
         groups.setdefault(chart.panel(one), []).append(one)
     panels = tuple(
-        _panel(chart, key, rows, chart.unit or sign(same[0].metric.unit))
+        _panel(
+            chart,
+            key,
+            [*rows, *_limit(chart, key, same[0])],
+            chart.unit or sign(same[0].metric.unit),
+        )
         for key, same in groups.items()
         if (rows := [row for one in same for row in _rows(chart, one)])
     )
@@ -135,6 +142,13 @@ def _rows(chart: Chart, one: Observation) -> Iterator[Row]:
         }
 
 
+def _limit(chart: Chart, key: PanelKey, one: Observation) -> Iterator[Row]:
+    limit = chart.limits.get(key[0])
+    if limit is not None:
+        tip = f"limit: {quantity(limit, one.metric.unit)}"
+        yield {"part": "limit", "ref": one.ref, "value": limit, "tip": tip}
+
+
 def _panel(chart: Chart, key: PanelKey, rows: list[Row], unit: str) -> Panel:
     if chart.mark == "curve":
         rows = sorted(rows, key=lambda row: (row["series"], row["x"]))
@@ -142,7 +156,8 @@ def _panel(chart: Chart, key: PanelKey, rows: list[Row], unit: str) -> Panel:
     place = {"x": _across(chart, rows), "y": _upwards(chart, rows, unit)}
     if chart.mark != "stack":
         place["stroke"] = alt.Stroke("series:N", scale=colour_scale(chart.styles), legend=None)
-    layered = alt.layer(*layers(chart, rows, place), data=alt.NamedData(DATA))
+    drawn = [*layers(chart, rows, place), *_limit_line(rows, place)]
+    layered = alt.layer(*drawn, data=alt.NamedData(DATA))
     what = f"{chart.title}: {', '.join(filter(None, key[1:]))}, in {unit} by {chart.axis}"
     return panel(key, what, layered, rows, chart.height_px, WIDTHS_PX[chart.layout])
 
@@ -235,6 +250,14 @@ def _intervals(base: Any, rows: list[Row], place: dict[str, Any]) -> list[Any]:
     bars = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=2, strokeCap="round")
     ends = {"y": alt.Y("low:Q"), "y2": "high:Q"}
     return [bars.encode(**{**place, **ends}, description=mark())]
+
+
+def _limit_line(rows: list[Row], place: dict[str, Any]) -> list[Any]:
+    if not any(row["part"] == "limit" for row in rows):
+        return []
+    line = alt.Chart().transform_filter("datum.part == 'limit'")
+    rule = line.mark_rule(color=INK, strokeDash=[4, 3], strokeWidth=1.5)
+    return [rule.encode(y=place["y"], description=mark())]
 
 
 def _stack(chart: Chart, _: list[Row], place: dict[str, Any]) -> list[Any]:

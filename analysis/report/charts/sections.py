@@ -141,7 +141,7 @@ def _host_cpu(view: View) -> Figure | None:
 
 def _used_cpu(view: View) -> Figure | None:
     seen = view.observations({"cpu_used"})
-    present = {_scope(one.metric) for one in seen}
+    styles = _cpu_styles(seen)
     chart = by_density(
         view,
         **titled("cpu-used"),
@@ -149,15 +149,33 @@ def _used_cpu(view: View) -> Figure | None:
             f"used-{o.test_case.test_case}-{view.variant(o.test_case)}",
             o.test_case.label, view.variant(o.test_case)
         ),
-        series=lambda o: where(_scope(o.metric)),
+        series=lambda o: next(
+            name for name in (where(o.metric.scope), where(_scope(o.metric))) if name in styles
+        ),
         tip=lambda o: f"{where(o.metric.scope)}, {_density(view, o)}",
-        styles={where(name): SCOPES[name] for name in SCOPES if name in present},
+        styles=styles,
         unit="% used",
         layout=_layout(view),
         table=("Used CPU of", lambda metric: where(metric.scope)),
         notes=notes(view, seen, "used CPU value"),
     )  # fmt: skip
     return draw(chart, _by_test_case(seen, lambda o: view.variant(o.test_case)), view)
+
+
+def _cpu_styles(seen: Collection[Observation]) -> dict[str, Style]:
+    """Of each scope; of each node, while there is a shape for each."""
+    present = {_scope(one.metric) for one in seen}
+    nodes = sorted({where(one.metric.scope) for one in seen if _scope(one.metric) == "node"})
+    found: dict[str, Style] = {}
+    for scope in SCOPES:
+        if scope == "node" and 1 < len(nodes) <= len(SERIES):
+            colour = SCOPES[scope].colour
+            found |= {
+                node: Style(colour, one.shape) for node, one in zip(nodes, SERIES, strict=False)
+            }
+        elif scope in present:
+            found[where(scope)] = SCOPES[scope]
+    return found
 
 
 def _price_performance(view: View) -> Figure | None:

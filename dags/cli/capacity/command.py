@@ -10,36 +10,18 @@ import typer
 
 from density_study.cluster.model.errors import InputError
 from density_study.dags.cli.arguments import (
-    Draws,
-    Hosts,
     Json,
-    Mapped,
-    ModelFile,
-    PerDay,
     PointsFile,
-    ProfileName,
-    Seed,
-    Slo,
     Source,
     examples,
 )
-from density_study.dags.cli.capacity import imported, standing
-from density_study.dags.cli.capacity.inputs import SEED, Format, analysed_run, plan_inputs
+from density_study.dags.cli.capacity import imported, sizing, standing
+from density_study.dags.cli.capacity.inputs import analysed_run
 from density_study.dags.cli.console import out, print_json
 
 if TYPE_CHECKING:
     from density_study.analysis.capacity.accuracy.hold_out_load import LoadMiss
     from density_study.analysis.capacity.inputs.points import Point
-    from density_study.analysis.capacity.inputs.profile import Profile
-
-SIZE_EXAMPLE = (
-    "study capacity size --genomes-per-day 100 --hosts catalog.yaml --model model.json"
-    " --slo turnaround_p95=24h --slo query_p95=3s"
-)
-WHATIF_EXAMPLE = (
-    "study capacity whatif --genomes-per-day 100 --hosts catalog.yaml --model model.json"
-    " -o whatif.svg"
-)
 
 
 class HoldOut(StrEnum):
@@ -57,8 +39,9 @@ app = typer.Typer(
         "study capacity fit --points analysis/capacity/inputs/examples/points.csv -o model.json",
         "study capacity check model.json --hold-out hosts",
         "study capacity explain model.json --group hdfs-read --disk-type flash --hosts 6",
-        SIZE_EXAMPLE,
-        WHATIF_EXAMPLE,
+        sizing.SIZE_EXAMPLE,
+        sizing.OPERATIONS_EXAMPLE,
+        sizing.WHATIF_EXAMPLE,
         standing.CARRY_EXAMPLE,
     ),
 )
@@ -193,96 +176,8 @@ def explain(
         out.print(explanation_page(found))
 
 
-@app.command(epilog=examples(SIZE_EXAMPLE))
-def size(
-    genomes_per_day: PerDay,
-    hosts: Hosts,
-    model: ModelFile,
-    profile: ProfileName = "wgs30x",
-    slo: Slo = None,
-    mapped: Mapped = None,
-    draws: Draws = 1000,
-    seed: Seed = SEED,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="JSON", help="Output file of the plan.")
-    ] = None,
-    form: Annotated[
-        Format,
-        typer.Option(
-            "--format",
-            help="table; csv by stage; nodes and partition for slurm.conf; process settings for Nextflow.",
-        ),
-    ] = Format.table,
-    as_json: Json = False,
-) -> None:
-    """Size a cluster for N genomes per day under SLOs, or explain why no candidate fits.
-
-    Exit codes: 0 a plan, 1 no plan, 2 invalid input.
-    """
-    from density_study.analysis.capacity.plan.plan import Plan
-    from density_study.analysis.capacity.sizing.size import size as find_plan
-    from density_study.cluster.state.atomic import write_text
-    from density_study.dags.cli.capacity.plan_display import excuse_page, plan_page
-    from density_study.dags.cli.capacity.plan_text import plan_text
-
-    inputs = plan_inputs(genomes_per_day, hosts, model, profile, slo, mapped, draws, seed)
-    if not as_json and form is Format.table:
-        _print_differences(profile, inputs[2])
-    found = find_plan(*inputs)
-    if output is not None:
-        write_text(output, found.model_dump_json(indent=1) + "\n")
-    if as_json:
-        print_json(found)
-    elif isinstance(found, Plan) and form is not Format.table:
-        out.file.write(plan_text(found, inputs[2], inputs[3], form))
-    else:
-        out.print(plan_page(found) if isinstance(found, Plan) else excuse_page(found))
-    raise typer.Exit(0 if isinstance(found, Plan) else 1)
-
-
-@app.command(epilog=examples(WHATIF_EXAMPLE))
-def whatif(
-    genomes_per_day: PerDay,
-    hosts: Hosts,
-    model: ModelFile,
-    profile: ProfileName = "wgs30x",
-    slo: Slo = None,
-    mapped: Mapped = None,
-    draws: Draws = 1000,
-    seed: Seed = SEED,
-    output: Annotated[
-        Path,
-        typer.Option("--output", "-o", metavar="SVG", help="Output file of the cost chart."),
-    ] = Path("whatif.svg"),
-    as_json: Json = False,
-) -> None:
-    """List cost and hosts for every density, disk type and host type, and chart cost over density."""
-    from density_study.analysis.capacity.sizing.size import whatif as table
-    from density_study.analysis.report.charts.cost_by_density import write_chart
-    from density_study.dags.cli.capacity.plan_display import whatif_page
-
-    inputs = plan_inputs(genomes_per_day, hosts, model, profile, slo, mapped, draws, seed)
-    rows, rejected = table(*inputs)
-    found = any(row.hosts for row in rows)
-    if found:
-        write_chart(rows, output)
-    if as_json:
-        print_json({"rows": rows, "rejected": rejected})
-    else:
-        out.print(whatif_page(rows, rejected))
-        if found:
-            out.print(f"chart    {output}", markup=False, soft_wrap=True)
-    raise typer.Exit(0 if found else 1)
-
-
-def _print_differences(name: str, profile: Profile) -> None:
-    from density_study.analysis.capacity.inputs.measured import PREFIX, differences
-    from density_study.dags.cli.capacity.plan_display import differences_page
-
-    if name.startswith(PREFIX):
-        out.print(differences_page(differences(profile)))
-
-
+app.command(epilog=examples(sizing.SIZE_EXAMPLE, sizing.OPERATIONS_EXAMPLE))(sizing.size)
+app.command(epilog=examples(sizing.WHATIF_EXAMPLE))(sizing.whatif)
 app.command("import-trace", epilog=examples("study capacity import-trace trace.txt -o mine.yaml"))(
     imported.import_trace
 )

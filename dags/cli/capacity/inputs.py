@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from density_study.cluster.model.errors import InputError
 from density_study.dags.cli.arguments import RUNS
@@ -14,9 +16,32 @@ if TYPE_CHECKING:
     from density_study.analysis.capacity.inputs.catalogue import Catalogue
     from density_study.analysis.capacity.inputs.profile import Profile
     from density_study.analysis.capacity.inputs.question import Question
+    from density_study.analysis.capacity.operations.load import Load
     from density_study.analysis.capacity.sizing.growth import Growth
 
 SEED = 20130226
+Mix = Annotated[
+    str | None,
+    typer.Option(
+        "--mix", metavar="MIX|GROUP", help="Of operations: YCSB's mix, or a measured group."
+    ),
+]
+ReadP99 = Annotated[
+    str | None,
+    typer.Option(
+        "--read-p99", metavar="TIME", help="Of operations: short for --slo read_p99=TIME."
+    ),
+]
+DataGib = Annotated[
+    float | None,
+    typer.Option("--data-gib", help="Of operations: size of the table, before 3 replicas."),
+]
+Split = Annotated[
+    bool,
+    typer.Option(
+        "--split", help="Of operations: several clusters without a common table may share the load."
+    ),
+]
 
 
 class Format(StrEnum):
@@ -82,6 +107,32 @@ def _asked(
 
     wanted = question(genomes_per_day, parse_promises(slo or []), mapped or [], draws, seed)
     return wanted, read_model(model), _profile(profile)
+
+
+def operations_load(
+    ops: str,
+    mix: str | None,
+    slo: list[str] | None,
+    read_p99: str | None,
+    data_gib: float | None,
+    split: bool,
+    model: Path,
+    draws: int,
+    seed: int,
+) -> tuple[Load, Model]:
+    """Read and check what a plan for operations is given. InputError for an invalid one."""
+    from density_study.analysis.capacity.curves.model import read_model
+    from density_study.analysis.capacity.operations.load import load
+
+    if mix is None:
+        raise InputError(
+            "operations of an unknown mix.", "--mix", "name the measured mix: --mix a."
+        )
+    slos = [*(slo or []), *([] if read_p99 is None else [f"read_p99={read_p99}"])]
+    fitted = read_model(model)
+    return load(
+        ops, mix, slos, fitted, split=split, data_gib=data_gib, draws=draws, seed=seed
+    ), fitted
 
 
 def _profile(name: str) -> Profile:

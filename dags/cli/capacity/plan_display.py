@@ -3,7 +3,7 @@ how a measured profile differs from the shipped one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich import box
 from rich.console import Group, RenderableType, group
@@ -12,7 +12,14 @@ from rich.text import Text
 
 from density_study.analysis.capacity.inputs.measured import BASE, Difference
 from density_study.analysis.capacity.inputs.ranged import UncertainValue
+from density_study.analysis.capacity.plan.operations import (
+    OperationsPlan,
+    changed_words,
+    operations_facts,
+    operations_sentence,
+)
 from density_study.analysis.capacity.plan.plan import Excuse, Plan, facts, plan_sentence, spread
+from density_study.analysis.capacity.plan.words import resource_words
 from density_study.analysis.capacity.sizing.size import WhatIf
 from density_study.dags.cli.layout import titled
 
@@ -29,7 +36,8 @@ def plan_page(plan: Plan) -> Iterator[RenderableType]:
     yield table
     header = ("resource", "utilization", "one host failed", "limit")
     yield titled("utilization, median (q05 to q95)", header, (
-        (load.resource, spread(load.rho, ".0%"), spread(load.rho_one_lost, ".0%"), f"{load.limit:.0%}")
+        (resource_words(load.resource), spread(load.rho, ".0%"), spread(load.rho_one_lost, ".0%"),
+         f"{load.limit:.0%}")
         for load in plan.loads
     ))  # fmt: skip
     yield titled("stages of one genome", ("stage", "disk type", "hours", "share of slots"), (
@@ -40,25 +48,52 @@ def plan_page(plan: Plan) -> Iterator[RenderableType]:
     yield titled("next cheapest", ("host type", "VMs/host", "disk types", "hosts", "USD/genome",
                                    "bottleneck"), (
         (one.host_type, str(one.vms_per_host), " + ".join(dict.fromkeys(one.disk_types)), str(one.hosts),
-         f"{one.usd_per_genome:.2f}", one.bottleneck)
+         f"{one.usd_per_genome:.2f}", resource_words(one.bottleneck))
         for one in plan.alternatives
     ))  # fmt: skip
-    yield from lines("warnings", plan.warnings)
+    yield from lines("warnings", map(resource_words, plan.warnings))
     yield from lines("not considered", plan.left_out)
     yield Text(f"evidence: {len(plan.evidence)} entries in the plan's JSON; {plan.hold_out}")
 
 
-def lines(title: str, texts: Sequence[str]) -> Iterator[RenderableType]:
+def answer_page(found: Plan | OperationsPlan | Excuse) -> RenderableType:
+    if isinstance(found, Excuse):
+        return excuse_page(found)
+    return plan_page(found) if isinstance(found, Plan) else operations_page(found)
+
+
+@group()
+def operations_page(plan: OperationsPlan) -> Iterator[RenderableType]:
+    """The answer in one sentence, its numbers, what would change it, and what else was possible."""
+    yield Text(operations_sentence(plan), style="bold")
+    table = Table(box=box.SIMPLE, show_header=False)
+    for name, value in operations_facts(plan):
+        table.add_row(name, value)
+    yield table
+    yield from lines("what would change it", [changed_words(one, plan) for one in plan.changes])
+    header = ("host type", "VMs/host", "disk type", "hosts", "clusters", "USD/hour")
+    if plan.alternatives:
+        yield titled("next cheapest", header, (
+            (one.host_type, str(one.vms_per_host), one.disk_type, str(one.hosts), str(one.clusters),
+             f"{one.usd_per_hour:.2f}")
+            for one in plan.alternatives
+        ))  # fmt: skip
+    yield from lines("warnings", plan.warnings)
+    yield from lines("not considered", plan.left_out)
+
+
+def lines(title: str, texts: Iterable[str]) -> Iterator[RenderableType]:
     """A titled list; nothing if it is empty."""
-    if texts:
+    shown = [Text(f"  {text}") for text in texts]
+    if shown:
         yield Text(f"{title}:")
-        yield from (Text(f"  {text}") for text in texts)
+        yield from shown
 
 
 def excuse_page(excuse: Excuse) -> RenderableType:
     """Why no plan fits, and what to do next."""
     return Group(
-        Text(f"no plan for {excuse.genomes_per_day:g} genomes per day", style="bold yellow"),
+        Text(f"no plan for {excuse.requested}", style="bold yellow"),
         *lines("what does not fit", excuse.reasons),
         *lines("what to do next", excuse.next_steps),
     )
@@ -88,7 +123,7 @@ def _whatif_row(row: WhatIf) -> Sequence[str]:
         "no number suffices" if row.hosts is None else needed,
         "-" if row.usd_per_genome is None else f"{row.usd_per_genome:.2f}",
         "-" if low is None or high is None else f"{low:.2f} to {high:.2f}",
-        row.bottleneck,
+        resource_words(row.bottleneck),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
 
@@ -55,6 +56,11 @@ def _one_line(plan: Plan) -> str:
     return " ".join(plan_sentence(plan).replace("\\", "/").split())
 
 
+def _word(name: str) -> str:
+    """A name from a file of others, with nothing that the program might read as more than a name."""
+    return re.sub(r"[^A-Za-z0-9_.-]", "_", name)
+
+
 def _cores(stage: Stage, plan: Plan, host: HostType) -> int:
     return max(1, min(stage.cores_per_task, host.cores // max(1, plan.vms_per_host)))
 
@@ -67,7 +73,7 @@ def _stage_rows(plan: Plan, profile: Profile, host: HostType) -> Iterator[Sequen
         yield (
             stage.name, stage.tasks, _cores(stage, plan, host), request_gib(stage) or "",
             "" if hours is None else f"{hours.value:.6g}", stage.lost,
-            *("" if hours is None else f"{one:.6g}" for one in spread),
+            *(f"{one:.6g}" if stage.computes else "" for one in spread),
         )  # fmt: skip
 
 
@@ -81,6 +87,9 @@ def _nextflow(plan: Plan, profile: Profile, host: HostType) -> Iterator[str]:
         yield f"    withName: '{pattern}' {{"
         yield f"        cpus = {_cores(stage, plan, host)}"
         yield f"        {asked}"
+        if stage.accelerator is not None:
+            one = stage.accelerator
+            yield f"        accelerator = [request: {one.per_task}, type: '{_word(one.kind)}']"
         yield "    }"
     yield "}"
 
@@ -91,7 +100,9 @@ def _slurm(plan: Plan, profile: Profile, host: HostType) -> Iterator[str]:
     real_mib = int((host.ram_gib / vms - profile.daemon_gib.high) * 1024)
     yield f"# {_one_line(plan)}"
     yield "# A node is a VM; RealMemory leaves out what daemons take."
-    yield f"NodeName={nodes} CPUs={host.cores // vms} RealMemory={max(1, real_mib)} State=UNKNOWN"
+    gres = ",".join(f"gpu:{_word(one.kind)}:{one.count // vms}" for one in host.accelerators)
+    has = f" Gres={gres}" if gres else ""
+    yield f"NodeName={nodes} CPUs={host.cores // vms} RealMemory={max(1, real_mib)}{has} State=UNKNOWN"
     yield f"PartitionName=genomics Nodes={nodes} Default=YES MaxTime=INFINITE State=UP"
     for stage in profile.stages:
         memory = request_gib(stage)

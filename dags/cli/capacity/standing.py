@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,8 +18,24 @@ from density_study.dags.cli.arguments import (
     Seed,
     Slo,
 )
-from density_study.dags.cli.capacity.inputs import SEED, grown_inputs
+from density_study.dags.cli.capacity.inputs import (
+    SEED,
+    DataGib,
+    Mix,
+    ReadP99,
+    Split,
+    grown_inputs,
+    operations_load,
+)
 from density_study.dags.cli.console import out, print_json
+
+if TYPE_CHECKING:
+    from density_study.analysis.capacity.curves.model import Model
+    from density_study.analysis.capacity.inputs.catalogue import Catalogue
+    from density_study.analysis.capacity.operations.load import Load
+    from density_study.analysis.capacity.plan.carried import Carried
+    from density_study.analysis.capacity.plan.operations import OperationsPlan
+    from density_study.analysis.capacity.plan.plan import Excuse
 
 CARRY_EXAMPLE = (
     "study capacity carry --hosts mine.yaml --model model.json --slo turnaround_p95=24h"
@@ -33,7 +50,7 @@ Standing = Annotated[
     typer.Option(
         "--hosts",
         metavar="YAML",
-        help="The hosts that stand: a catalogue whose host type has a count.",
+        help="The hosts that stand: a catalogue whose host types have a count.",
     ),
 ]
 Today = Annotated[float, typer.Option("--today", metavar="N", help="Genomes per day today.")]
@@ -46,6 +63,10 @@ Years = Annotated[int, typer.Option("--years", help="Number of years.")]
 def carry(
     hosts: Standing,
     model: ModelFile,
+    mix: Mix = None,
+    read_p99: ReadP99 = None,
+    data_gib: DataGib = None,
+    split: Split = False,
     profile: ProfileName = "wgs30x",
     slo: Slo = None,
     mapped: Mapped = None,
@@ -60,23 +81,38 @@ def carry(
 ) -> None:
     """Find the load that hosts that stand carry under SLOs, and when they are full.
 
-    Also what one more host, disk or VM per host changes.
+    Also what one more host, disk or VM per host changes. Each host type with a count is a cluster of its own.
+    With --mix, the load is operations per second instead of genomes per day.
 
     Exit codes: 0 they carry a load, 1 they carry none, 2 invalid input.
     """
     from density_study.analysis.capacity.inputs.catalogue import read_standing
-    from density_study.analysis.capacity.plan.carried import Carried
-    from density_study.analysis.capacity.sizing.carry import carry as find
-    from density_study.dags.cli.capacity.plan_display import excuse_page
-    from density_study.dags.cli.capacity.standing_display import carried_page
+    from density_study.analysis.capacity.sizing.carry import carry_each
+    from density_study.dags.cli.capacity.standing_display import clusters_page
 
-    inputs, grows = grown_inputs(today, growth, years, model, profile, slo, mapped, draws, seed)
-    found = find(*inputs, read_standing(hosts), grows)
+    standing = read_standing(hosts)
+    found: Sequence[Carried | OperationsPlan | Excuse]
+    if mix is not None:
+        # any rate: the one that is carried is looked for
+        asked = operations_load("1/s", mix, slo, read_p99, data_gib, split, model, draws, seed)
+        found = _operations(asked, standing)
+    else:
+        inputs, grows = grown_inputs(today, growth, years, model, profile, slo, mapped, draws, seed)
+        found = carry_each(*inputs, standing, grows)
     if as_json:
         print_json(found)
     else:
-        out.print(carried_page(found) if isinstance(found, Carried) else excuse_page(found))
-    raise typer.Exit(0 if isinstance(found, Carried) else 1)
+        out.print(clusters_page(found))
+    raise typer.Exit(0 if any(one.kind != "excuse" for one in found) else 1)
+
+
+def _operations(
+    asked: tuple[Load, Model], catalogue: Catalogue
+) -> Sequence[OperationsPlan | Excuse]:
+    from density_study.analysis.capacity.operations.sizing import carry_operations
+
+    types = [host for host in catalogue.hosts if host.count is not None]
+    return [carry_operations(*asked, catalogue, host) for host in types]
 
 
 def years_of_growth(

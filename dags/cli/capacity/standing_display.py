@@ -14,12 +14,26 @@ from density_study.analysis.capacity.plan.carried import (
     Year,
     carried_sentence,
 )
-from density_study.analysis.capacity.plan.plan import spread
+from density_study.analysis.capacity.plan.operations import OperationsPlan
+from density_study.analysis.capacity.plan.plan import Excuse, spread
+from density_study.analysis.capacity.plan.words import resource_words
 from density_study.analysis.capacity.sizing.growth import Growth
-from density_study.dags.cli.capacity.plan_display import lines
+from density_study.dags.cli.capacity.plan_display import answer_page, lines
 from density_study.dags.cli.layout import titled
 
 SHOWN_REFUSED = 12
+
+
+def clusters_page(found: Sequence[Carried | OperationsPlan | Excuse]) -> RenderableType:
+    """The answer of each cluster; of several, what they carry together comes first."""
+    pages = [carried_page(one) if isinstance(one, Carried) else answer_page(one) for one in found]
+    loads = [one.genomes_per_day for one in found if isinstance(one, Carried)]
+    rates = [one.ops_s for one in found if isinstance(one, OperationsPlan)]
+    if len(loads) + len(rates) < 2:
+        return Group(*pages)
+    total = f"{sum(loads):g} genomes/day" if loads else f"{sum(rates):,.0f} operations/s"
+    text = f"{len(loads) + len(rates)} clusters, one for each host type, carry {total} together."
+    return Group(Text(text, style="bold"), *pages)
 
 
 @group()
@@ -28,7 +42,8 @@ def carried_page(found: Carried) -> Iterator[RenderableType]:
     yield Text(carried_sentence(found), style="bold")
     header = ("resource", "utilization", "one host failed", "limit")
     yield titled(f"at {found.genomes_per_day:g} genomes/day, median (q05 to q95)", header, (
-        (load.resource, spread(load.rho, ".0%"), spread(load.rho_one_lost, ".0%"), f"{load.limit:.0%}")
+        (resource_words(load.resource), spread(load.rho, ".0%"), spread(load.rho_one_lost, ".0%"),
+         f"{load.limit:.0%}")
         for load in found.loads
     ))  # fmt: skip
     yield titled("what would change it", ("change", "genomes/day", ""), map(_change, found.changes))
@@ -48,7 +63,7 @@ def carried_page(found: Carried) -> Iterator[RenderableType]:
         )
         rows = ((str(one.year), *_load(one, found), *_year(one)) for one in found.years)
         yield titled("at the end of each year", columns, rows)
-    yield from lines("warnings", found.warnings)
+    yield from lines("warnings", map(resource_words, found.warnings))
 
 
 def _change(one: Change) -> Sequence[str]:

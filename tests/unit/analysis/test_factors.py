@@ -152,7 +152,7 @@ def test_a_hypothesis_about_versions_is_decided_on_its_variants() -> None:
     found = findings(Evidence((OLD, NEW, NEWEST), 1, Isolation.VM), Hypotheses(expect=(expect,)))
     (finding,) = (one for one in found if one.family == "expect-h")
     assert finding.effect == pytest.approx(1.0)
-    assert "stack hadoop-3.4.2 over hadoop-3.4.1" in finding.statement
+    assert "hadoop-3.4.2 over hadoop-3.4.1" in finding.statement
 
 
 def test_with_one_density_the_headline_tells_about_the_next_factor() -> None:

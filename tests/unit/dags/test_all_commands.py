@@ -119,7 +119,10 @@ def test_a_mistyped_option_gets_a_suggestion(called: Any, name: str) -> None:
     for option in options(ALONE[name]):
         if len(option) < 6:
             continue
-        code, _, err = called(*name.split()[1:], option[:-2] + option[-1] + option[-2])
+        mistyped = option[:-2] + option[-1] + option[-2]
+        if mistyped == option:  # --read-p99
+            continue
+        code, _, err = called(*name.split()[1:], mistyped)
         assert code == 2
         assert "Did you mean" in err and option in err
 

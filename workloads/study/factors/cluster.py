@@ -26,7 +26,7 @@ class Cluster(Factor[ClusterSpec]):
     )
     is_named = False
     about = "unknown"
-    carries = ("vms_per_host", "regionservers_per_node", "disk_type")
+    carries = ("vms_per_host", "regionservers_per_node", "disk_type", "hosts")
 
     def pairs(self, given: Mapping[str, ClusterSpec]) -> Iterator[tuple[str, ClusterSpec]]:
         yield from dict(given).items()

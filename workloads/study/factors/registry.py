@@ -12,6 +12,7 @@ from density_study.workloads.study.factors.cluster import CLUSTER
 from density_study.workloads.study.factors.configuration import CONFIGURATION
 from density_study.workloads.study.factors.disk_type import DISK_TYPE
 from density_study.workloads.study.factors.factor import Factor
+from density_study.workloads.study.factors.hosts import HOSTS
 from density_study.workloads.study.factors.network import NETWORK
 from density_study.workloads.study.factors.regionservers_per_node import REGIONSERVERS_PER_NODE
 from density_study.workloads.study.factors.stack import STACK
@@ -24,6 +25,7 @@ OURS: tuple[Factor[Any], ...] = (
     VMS_PER_HOST,
     DISK_TYPE,
     REGIONSERVERS_PER_NODE,
+    HOSTS,
     STORE,
     STACK,
     CONFIGURATION,

@@ -97,7 +97,8 @@ class ProviderRules:
 
 def check_workers(study: StudyKeys) -> None:
     """Every density has a worker for each replica; all densities need the same replication."""
-    workers = len(worker_hosts(study)) * max(1, min(study.factors.vms_per_host))
+    hosts = min(study.factors.hosts or (len(worker_hosts(study)),))
+    workers = hosts * max(1, min(study.factors.vms_per_host))
     if study.stack.replication > workers:
         raise FaultyKeyError(
             f"stack.replication {study.stack.replication} exceeds the {workers} worker(s) of the "

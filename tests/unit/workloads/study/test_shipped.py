@@ -34,7 +34,7 @@ def test_a_misspelt_name_gets_a_suggestion(tmp_path: Path) -> None:
         study_path(Path("quikstart"), tmp_path)
     assert caught.value.where == "quikstart"
     with pytest.raises(
-        InputError, match="name a file, or block-cache-off, block-cache, collectors"
+        InputError, match="name a file, or block-cache-off, block-cache, capacity-curve, collectors"
     ):
         study_path(Path("zzz"), tmp_path)
 

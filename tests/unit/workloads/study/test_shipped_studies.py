@@ -18,6 +18,7 @@ PLANNED = {
     "block-cache-off": (10, 10, "9d22a1aa2157"),
     "block-cache": (15, 30, "37cb4c268b1a"),
     "collectors": (10, 20, "3db9192e3bb3"),
+    "capacity-curve": (18, 288, "d9bae8e0a9a3"),
     "containers": (20, 100, "62e1b5b20325"),
     "density-curve": (5, 35, "d85e63ef8cc9"),
     "genomics": (2, 26, "c5b30097f059"),
@@ -55,7 +56,7 @@ def test_every_shipped_study_is_in_the_table() -> None:
 def test_a_shipped_study_plans_the_same_builds_and_trials(name: str) -> None:
     plan = planned(name)
     assert (len(plan.builds), len(plan.trials), steps(plan)) == PLANNED[name]
-    loads = name == "genomics-pipeline"
+    loads = name in ("genomics-pipeline", "capacity-curve")
     for topology in plan.topologies.values():
         assert topology.worker_stacks == (("ycsb",) if loads else ())
 

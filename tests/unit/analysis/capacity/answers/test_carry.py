@@ -215,7 +215,7 @@ def test_answers_are_rounded_down() -> None:
 
 
 def test_hosts_without_a_count_and_a_growth_without_a_load_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="0 host types have a count"):
+    with pytest.raises(InputError, match=r"none of .* has a count"):
         read_standing(EXAMPLE)
     options = ["capacity", "carry", *_files(tmp_path), "--growth", "20%"]
     refused = CliRunner().invoke(main.app, options)
@@ -245,4 +245,4 @@ def test_the_commands(tmp_path: Path) -> None:
     assert found.exit_code == 0, found.output
     assert "8 hosts of type middle-mixed" in found.output and "one more host" in found.output
     shown = run(main.app, [*options, "--json"])
-    assert json.loads(shown.output)["hosts"] == 8
+    assert [one["hosts"] for one in json.loads(shown.output)] == [8]

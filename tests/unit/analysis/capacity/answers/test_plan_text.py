@@ -9,6 +9,7 @@ import pytest
 from density_study.analysis.capacity.inputs.profile import Profile, read_profile
 from density_study.analysis.capacity.plan.carried import Purchase, Year
 from density_study.analysis.capacity.plan.plan import plan_sentence
+from density_study.analysis.capacity.plan.words import resource_words
 from density_study.dags.cli.capacity.inputs import Format
 from density_study.dags.cli.capacity.plan_text import plan_text, request_gib, years_csv
 from tests.unit.analysis.capacity.planning import catalogue, plan
@@ -61,7 +62,7 @@ def test_the_sentence_has_hosts_cost_probability_bottleneck_and_what_changes_it(
     found = plan(20, "turnaround_p95=24h", "query_p95=3s")
     text = plan_sentence(found)
     for part in (f"{found.hosts} hosts of type", "USD per genome", f"{found.survival.all_slos:.0%}",
-                 f"{found.bottleneck} is the bottleneck", found.sensitivity[0]):  # fmt: skip
+                 f"Bottleneck: {resource_words(found.bottleneck)}", found.sensitivity[0]):  # fmt: skip
         assert part in text
 
 

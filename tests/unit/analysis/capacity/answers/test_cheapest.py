@@ -8,14 +8,13 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from density_study.analysis.capacity.inputs.catalogue import Catalogue
 from density_study.analysis.capacity.inputs.profile import read_profile
 from density_study.analysis.capacity.inputs.question import parse_promises, question
 from density_study.analysis.capacity.plan.plan import Plan, plan_sentence
-from density_study.analysis.capacity.sizing.candidate import SURE, Candidate, enough_hosts
+from density_study.analysis.capacity.sizing.candidate import SURE, enough_hosts
 from density_study.analysis.capacity.sizing.candidates import Search
 from density_study.analysis.capacity.sizing.size import size
-from density_study.analysis.capacity.sizing.sized import Sizing, smallest
+from density_study.analysis.capacity.sizing.sized import smallest
 from tests.unit.analysis.capacity.offers import (
     host,
     offers,
@@ -137,45 +136,6 @@ def test_a_lower_price_never_costs_more_and_another_type_neither() -> None:
             assert usd(10, "turnaround_p95=24h", hosts=changed) <= before + 1e-9
         fewer = catalogue.model_copy(update={"hosts": tuple(others)})
         assert usd(10, "turnaround_p95=24h", hosts=fewer) >= before - 1e-9
-
-
-def least_by_counting(one: Candidate) -> int | None:
-    """Every count, from the resources' need to far beyond it."""
-    sizing = Sizing(one)
-    need = enough_hosts(one.need)
-    if need is None or sizing.path_fits < SURE:
-        return None
-    counts = range(need, 3 * need + 10)
-    return next((hosts for hosts in counts if sizing.with_hosts(hosts).holds >= SURE), None)
-
-
-def cheapest_by_counting(catalogue: Catalogue, genomes: float, limit_h: float) -> float:
-    wanted = question(genomes, parse_promises([f"turnaround_p95={limit_h}h"]), draws=100)
-    search = Search.of(wanted, model(), read_profile("wgs30x"), catalogue)
-    found = [(one, least_by_counting(one)) for one in search.candidates()]
-    return min((one.usd_per_genome(n) for one, n in found if n is not None), default=np.inf)
-
-
-def agrees(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    catalogue, genomes = random_offers(rng), float(rng.choice((2, 5, 10, 20)))
-    limit_h = float(rng.choice((16, 20, 24, 48)))
-    wanted = question(genomes, parse_promises([f"turnaround_p95={limit_h}h"]), draws=100)
-    found = size(wanted, model(), read_profile("wgs30x"), catalogue)
-    cost = found.usd_per_genome_as_bought if isinstance(found, Plan) else np.inf
-    assert cost == pytest.approx(cheapest_by_counting(catalogue, genomes, limit_h)), seed
-
-
-@pytest.mark.slow
-def test_the_plan_is_the_cheapest_of_all_candidates_and_counts_in_100_catalogues() -> None:
-    for seed in range(100):
-        agrees(seed)
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("seed", range(100, 106))
-def test_the_plan_is_the_cheapest_of_all_candidates_and_counts(seed: int) -> None:
-    agrees(seed)
 
 
 @pytest.mark.parametrize(("first", "start"), [(5, 5), (9, 5), (200, 5), (6, 5)])

@@ -1,0 +1,1 @@
+"""Operations per second to hosts (`size --ops`), and back (`carry --mix`), from measured curves."""

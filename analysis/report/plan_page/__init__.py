@@ -1,0 +1,1 @@
+"""A capacity plan as one HTML page, for the person who approves the purchase."""

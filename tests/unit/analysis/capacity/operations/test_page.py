@@ -1,0 +1,89 @@
+"""A plan as a page: the sentence, the curve, the limit and the margin; and the hub's link to it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from density_study.analysis.capacity.curves.model import write_model
+from density_study.analysis.capacity.plan.plan import spread
+from density_study.analysis.report.plan_page.page import render
+from density_study.cluster.model.errors import InputError
+from density_study.dags.cli import main
+from tests.unit.analysis.capacity.operations.measured import model
+from tests.unit.analysis.capacity.operations.test_sizing import one_type, sized
+from tests.unit.analysis.capacity.planning import excuse, plan
+
+
+def test_a_plan_for_genomes_has_three_curves_with_limit_and_margin() -> None:
+    found = plan(20, "turnaround_p95=24h", "query_p95=3s")
+    text = render(found)
+    titles = [curve.title for curve in found.curves]
+    assert titles == ["Load by hosts", "Turnaround p95 by hosts", "Query p95 by utilization"]
+    for curve in found.curves:
+        assert curve.title in text and curve.margin is not None
+        assert f"failed: {spread(curve.margin, '.0%')}" in text.replace("\xa0", " ")
+    assert text.count("<svg") >= 3
+    assert "20 genomes/day" in text and "EXAMPLE" in text
+    assert not re.search(r"(src|href)=.?https?:", text)
+
+
+def test_the_load_curve_meets_the_limit_at_the_hosts_that_the_resources_need() -> None:
+    found = plan(20)
+    (curve,) = found.curves
+    short = [point.x for point in curve.points if point.value.q50 < found.genomes_per_day]
+    assert short and max(short) < found.hosts == curve.chosen
+    medians = [point.value.q50 for point in curve.points]
+    assert medians == sorted(medians)
+
+
+def test_a_plan_for_operations_and_no_plan_are_pages_too() -> None:
+    text = render(sized())
+    assert "READ p99 by utilization" in text and "READ p99 &lt;= 5" in text.replace("\xa0", " ")
+    assert "What would change the result" in text
+    refused = render(excuse(20, "turnaround_p95=1min"))
+    assert "No plan for 20 genomes/day of wgs30x" in refused and "<svg" not in refused
+
+
+def _files(folder: Path) -> list[str]:
+    (folder / "hosts.yaml").write_text(yaml.safe_dump(one_type().model_dump(mode="json")))
+    write_model(model(), folder / "model.json")
+    return ["--hosts", str(folder / "hosts.yaml"), "--model", str(folder / "model.json")]
+
+
+def test_size_and_carry_take_operations(tmp_path: Path) -> None:
+    run, files = CliRunner().invoke, _files(tmp_path)
+    asked = ["--mix", "a", "--read-p99", "5ms", "--draws", "200"]
+    page = tmp_path / "plan.html"
+    found = run(
+        main.app, ["capacity", "size", "--ops", "20k/s", *asked, *files, "--page", str(page)]
+    )
+    assert found.exit_code == 0, found.output
+    assert "20,000 operations/s" in found.output and "10% more operations" in found.output
+    assert "Load by hosts" in page.read_text()
+    document = yaml.safe_load((tmp_path / "hosts.yaml").read_text())
+    document["hosts"][0]["count"] = 5
+    document["hosts"].append({**document["hosts"][0], "name": "other", "count": 4})
+    (tmp_path / "hosts.yaml").write_text(yaml.safe_dump(document))
+    found = run(main.app, ["capacity", "carry", *asked, *files])
+    assert found.exit_code == 0, found.output
+    assert "2 clusters, one for each host type" in found.output
+    shown = json.loads(run(main.app, ["capacity", "carry", *asked, *files, "--json"]).output)
+    assert [one["host_type"] for one in shown] == ["same", "other"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [[], ["--ops", "20k/s", "--genomes-per-day", "5"], ["--ops", "20k/s"],
+     ["--ops", "20k/s", "--mix", "a", "--format", "slurm"]],
+)  # fmt: skip
+def test_a_load_that_is_missing_double_or_without_a_mix_is_refused(
+    options: list[str], tmp_path: Path
+) -> None:
+    found = CliRunner().invoke(main.app, ["capacity", "size", *options, *_files(tmp_path)])
+    assert isinstance(found.exception, InputError)
