@@ -215,7 +215,8 @@ class TestCaseSummary(Frozen):
 
     def level(self, factor: str) -> Level:
         """The variant's level of any factor."""
-        level: Level = self.levels[factor] if factor in self.levels else getattr(self, factor, None)
+        # not getattr: what a model lacks costs it more than all findings of a small report
+        level: Level = self.levels.get(factor, self.__dict__.get(factor))
         return level
 
 

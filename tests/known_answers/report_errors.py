@@ -9,12 +9,14 @@ from math import exp
 from statistics import NormalDist
 
 from density_study.analysis.findings.decide import decide
+from density_study.analysis.findings.power_of_design import looks_of
 from density_study.analysis.findings.question import Question
 from density_study.analysis.findings.question_power import (
     WANTED_RATIO,
     PlannedQuestion,
     questions_of,
 )
+from density_study.analysis.statistics.looks import Looks
 from density_study.analysis.summary.summary import Finding
 from density_study.workloads.planning.planned_study import outlined_study
 from density_study.workloads.study.shipped import shipped_studies
@@ -84,19 +86,19 @@ def is_wrong(question: Question, finding: Finding, ratio: float) -> bool:
     return question.rule.holds(ratio) != (finding.verdict == "confirmed")
 
 
-def planned(name: str) -> tuple[tuple[PlannedQuestion, ...], int]:
+def planned(name: str) -> tuple[tuple[PlannedQuestion, ...], int, Looks | None]:
     made = outlined_study(shipped_studies()[name])
-    return questions_of(made.study, made.plan), made.plan.repetitions
+    return questions_of(made.study, made.plan), made.plan.repetitions, looks_of(made.plan)
 
 
 def errors(name: str, truth: Truth, reports: int = REPORTS) -> int:
     """Reports with a false claim."""
-    questions, builds = planned(name)
+    questions, builds, looks = planned(name)
     every = [part for one in questions for part in one.comparisons]
     rng, wrong = random.Random(f"{name}/{truth.__name__}"), 0
     for _ in range(reports):
         asked = drawn(every, truth, builds, rng)
-        found = decide(asked, builds)
+        found = decide(asked, builds, looks=looks)  # of all looks, as if none ended a question
         wrong += any(
             is_wrong(one, finding, truth(one)) for one, finding in zip(asked, found, strict=True)
         )
@@ -125,12 +127,12 @@ def false_claims() -> list[Answer]:
 
 def right_decisions(name: str = "talk-2013") -> list[Answer]:
     """At the planned ratios: each question as a whole."""
-    questions, builds = planned(name)
+    questions, builds, looks = planned(name)
     every = [part for one in questions for part in one.comparisons]
     rng, right = random.Random(name), dict.fromkeys((one.name for one in questions), 0)
     for _ in range(REPORTS):
         asked = drawn(every, as_planned, builds, rng)
-        found = {one.id: one.verdict for one in decide(asked, builds)}
+        found = {one.id: one.verdict for one in decide(asked, builds, looks=looks)}
         for one in questions:
             wanted = [
                 "confirmed" if part.rule.holds(as_planned(part)) else "refuted"

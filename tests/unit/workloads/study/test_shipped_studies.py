@@ -29,7 +29,7 @@ PLANNED = {
     "quickstart-full": (2, 12, "bca0fcda27ca"),
     "stores": (20, 80, "e01801b6adfc"),
     "short-circuit": (10, 50, "5b47357e99ca"),
-    "talk-2013": (40, 200, "d4f011eb2590"),
+    "talk-2013": (50, 250, "796d03a365d3"),
     "talk-2013-small": (3, 66, "c70bafb96a8c"),
     "tiers": (15, 90, "db911f497416"),
     "vm-smoke": (1, 4, "abdea996e0b6"),
