@@ -69,8 +69,21 @@ def read_table(run_root: Path, table: Table) -> pd.DataFrame:
 
 
 def read_arrow(run_root: Path, table: Table) -> pa.Table:
-    """The same as an Arrow table."""
-    require(run_root, table)
+    """The same as an Arrow table. StudyError if it is not there, or is damaged."""
+    path = require(run_root, table)
+    try:
+        return _rows(run_root, table).sort_by([(name, "ascending") for name in table.key])
+    except (OSError, pa.ArrowException) as error:
+        if isinstance(error, OSError) and error.errno:  # of the disk, not of the content
+            raise
+        raise StudyError(
+            f"the table {table.name!r} cannot be read: {' '.join(str(error).split())[:200]}.",
+            str(path),
+            "make it again from the records: study report RUN.",
+        ) from error
+
+
+def _rows(run_root: Path, table: Table) -> pa.Table:
     schema = arrow_schema(table)
     location, filesystem = arrow_source(table_path(run_root, table))
     names = ds.dataset(location, format="parquet", filesystem=filesystem).schema.names
@@ -79,13 +92,10 @@ def read_arrow(run_root: Path, table: Table) -> pa.Table:
         new: ds.field(old) for old, new in zip(names, present(dict.fromkeys(names)), strict=True)
     }
     if set(columns) == set(names):
-        rows = dataset(run_root, table).to_table()
-    else:
-        rows = ds.dataset(location, format="parquet", filesystem=filesystem).to_table(columns)
-        rows = pa.concat_tables([schema.empty_table(), rows], promote_options="default").select(
-            schema.names
-        )
-    return rows.sort_by([(name, "ascending") for name in table.key])
+        return dataset(run_root, table).to_table()
+    rows = ds.dataset(location, format="parquet", filesystem=filesystem).to_table(columns)
+    whole = pa.concat_tables([schema.empty_table(), rows], promote_options="default")
+    return whole.select(schema.names)
 
 
 def write_table(run_root: Path, table: Table, frame: pd.DataFrame) -> None:
