@@ -27,6 +27,7 @@ from tests.causes.disturbance import AT_S, HERE, Disturbance
 from tests.causes.injections import INJECTIONS, Target
 from tests.causes.keeper import COMMAND
 from tests.live.support.java_client import compiled
+from tests.prove.groups import ROOT
 
 AHEAD_S = 4.0
 """A program that disturbs starts this long before: its own start disturbs nobody. The client runs by then."""
@@ -105,7 +106,9 @@ class _Disturbing:
             "kind": self._disturbance.kind, "arguments": self._disturbance.arguments,
             "target": asdict(target_of(self._run, cluster)), "at_epoch_s": at_epoch_s, "for_s": for_s,
         }  # fmt: skip
-        keeper = subprocess.Popen(COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        keeper = subprocess.Popen(
+            COMMAND, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
         assert keeper.stdin is not None
         keeper.stdin.write(json.dumps(order))
         keeper.stdin.close()
