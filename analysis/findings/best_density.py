@@ -15,7 +15,7 @@ from itertools import groupby
 from statistics import median
 from typing import Any, Literal
 
-from density_study.analysis.findings.control import more_servers
+from density_study.analysis.findings.control import more_daemons
 from density_study.analysis.findings.decide import MEASURED
 from density_study.analysis.findings.factors import baseline
 from density_study.analysis.findings.question import RISES, Evidence, IntervalOf, Question
@@ -188,7 +188,7 @@ def _question(evidence: Evidence, best: _Variant, other: _Variant) -> Question:
         later=rate_points(later),
         obstacles=evidence.about_density(first, later),
         refused=evidence.differences(first, later),
-        declared=(*evidence.declared(first, later), *more_servers(first, later)),
+        declared=(*evidence.declared(first, later), *more_daemons(first, later)),
         cells=cells(first, later),
     )
 

@@ -36,6 +36,19 @@ def more_servers(first: TestCaseSummary, later: TestCaseSummary) -> tuple[str, .
     return (f"RegionServers per host: {counts[0]} -> {counts[1]}, {PER_SERVER}",)
 
 
+def more_daemons(first: TestCaseSummary, later: TestCaseSummary) -> tuple[str, ...]:
+    """`more_servers`, and of HDFS and YARN: each node has one DataNode and one NodeManager, in a control
+    variant, too, so that they are a part of what density is, and no obstacle."""
+    known = UNKNOWN_LEVEL not in (first.vms_per_host, later.vms_per_host)
+    if first.workload != "testdfsio" and servers_per_host(first) is None:
+        return ()
+    nodes = [max(1, one.vms_per_host) for one in (first, later)] if known else [0, 0]
+    of_nodes = (
+        f"DataNodes and NodeManagers per host: {nodes[0]} -> {nodes[1]}, one of each per node",
+    )
+    return (*more_servers(first, later), *of_nodes * (nodes[0] != nodes[1]))
+
+
 def control_of(evidence: Evidence, pair: Pair) -> TestCaseSummary | None:
     """The test case of the pair's first variant with as many RegionServers per host as its later variant has;
     None without such a variant, or if the first itself has as many."""

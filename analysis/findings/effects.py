@@ -19,6 +19,7 @@ from density_study.analysis.findings.control import (
     DENSITY,
     control_of,
     controlled,
+    more_daemons,
     more_servers,
 )
 from density_study.analysis.findings.factors import levels, obstacles_of, others, pairs, rules_of
@@ -89,10 +90,15 @@ def _attributed(
 ) -> Question:
     """What a density has more of than nodes is an obstacle if a control variant tells both apart, and else is
     declared."""
-    more = more_servers(*pair) if factor.name == DENSITY else ()
-    if more and control_of(evidence, pair) is not None:
-        return replace(question, obstacles=(*question.obstacles, f"{more[0]}; {ITS_CONTROL}"))
-    return replace(question, declared=(*question.declared, *more))
+    if factor.name != DENSITY:
+        return question
+    servers, declared = more_servers(*pair), more_daemons(*pair)
+    if servers and control_of(evidence, pair) is not None:
+        obstacles = (*question.obstacles, f"{servers[0]}; {ITS_CONTROL}")
+        return replace(
+            question, obstacles=obstacles, declared=(*question.declared, *declared[len(servers) :])
+        )
+    return replace(question, declared=(*question.declared, *declared))
 
 
 def by_control(evidence: Evidence) -> Iterator[Question]:
@@ -107,7 +113,10 @@ def by_control(evidence: Evidence) -> Iterator[Question]:
         obstacles = obstacles_of(density, evidence, pair)
         for one in of_pair(evidence, "density-control", pair, variants, rules_of(density)):
             both = (*obstacles, *one.obstacles)
-            yield replace(one, among=control.disk_type, unit="build", obstacles=both)
+            declared = (*one.declared, *more_daemons(*pair))
+            yield replace(
+                one, among=control.disk_type, unit="build", obstacles=both, declared=declared
+            )
 
 
 def isolation(evidence: Evidence) -> Iterator[Question]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
-from density_study.analysis.findings.control import more_servers
+from density_study.analysis.findings.control import more_daemons
 from density_study.analysis.findings.factors import baseline
 from density_study.analysis.findings.question import Evidence, Question, Rule
 from density_study.analysis.findings.variants import Pair, Points, cells, rate_points
@@ -46,7 +46,7 @@ def compared(
         later=later,
         obstacles=about(*pair),
         refused=evidence.differences(*pair),
-        declared=(*evidence.declared(*pair), *more_servers(*pair) * (claim in _ABOUT_VMS)),
+        declared=(*evidence.declared(*pair), *more_daemons(*pair) * (claim in _ABOUT_VMS)),
         **{"cells": cells(*pair), **fields},
     )
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -62,6 +63,11 @@ def fetch_json(url: str, timeout_s: float = REQUEST_TIMEOUT_S, network: str = ""
         if answer.status != http.client.OK:
             raise http.client.HTTPException(f"HTTP {answer.status} {answer.reason}")
         return json.load(answer)
+
+
+def fetching(fetch: Fetch | None, network: str) -> Fetch:
+    """What asks in this network, unless something else is given."""
+    return fetch or partial(fetch_json, network=network)
 
 
 def queried(fetch: Fetch, url: str, judge: Judge, expected: int) -> Seen:

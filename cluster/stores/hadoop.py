@@ -12,7 +12,7 @@ from density_study.cluster.render.blueprint import Blueprint
 from density_study.cluster.render.conf_files import client_files, node_files
 from density_study.cluster.render.daemons import Daemon, daemons, format_daemon
 from density_study.cluster.render.rendered import Rendered
-from density_study.cluster.stores.answers import Fetch, Judge, Seen, Service, fetch_json, queried
+from density_study.cluster.stores.answers import Fetch, Judge, Seen, Service, fetching, queried
 from density_study.cluster.stores.store import ClusterStore, addresses
 
 MASTER_SERVICES = (
@@ -86,7 +86,8 @@ class HadoopStore(ClusterStore):
     def readiness(
         self, topology: Topology, endpoints: Endpoints, fetch: Fetch | None = None
     ) -> list[Service]:
-        checked, workers = partial(jmx_check, fetch), len(topology.workers)
+        ask, workers = fetching(fetch, endpoints.network), len(topology.workers)
+        checked = partial(jmx_check, ask)
         namenode, manager = "NameNode,name=FSNamesystemState", "ResourceManager,name=ClusterMetrics"
         hdfs = checked(endpoints.one("namenode.http"), namenode, hdfs_seen, workers)
         yarn = checked(endpoints.one("resourcemanager.http"), manager, yarn_seen, workers)
@@ -120,11 +121,11 @@ def _hadoop_files(blueprint: Blueprint) -> dict[str, str]:
 
 
 def jmx_check(
-    fetch: Fetch | None, address: str, bean: str, judge: Judge, expected: int
+    fetch: Fetch, address: str, bean: str, judge: Judge, expected: int
 ) -> Callable[[], Seen]:
     """A check of a daemon by one of its JMX beans."""
     url = f"http://{address}/jmx?qry=Hadoop:service={bean}"
-    return lambda: queried(fetch or fetch_json, url, judge, expected)
+    return lambda: queried(fetch, url, judge, expected)
 
 
 def hdfs_seen(beans: dict[str, Any], expected: int) -> Seen:

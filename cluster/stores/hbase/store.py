@@ -11,7 +11,7 @@ from density_study.cluster.model.host import Role
 from density_study.cluster.model.store import Durability
 from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.render.blueprint import Blueprint
-from density_study.cluster.stores.answers import Fetch, Seen, Service
+from density_study.cluster.stores.answers import Fetch, Seen, Service, fetching
 from density_study.cluster.stores.hadoop import HadoopStore, jmx_check
 from density_study.cluster.stores.store import Where
 
@@ -71,7 +71,8 @@ class HBase(HadoopStore):
         self, topology: Topology, endpoints: Endpoints, fetch: Fetch | None = None
     ) -> list[Service]:
         bean, servers = "HBase,name=Master,sub=Server", len(endpoints.all("regionserver.http"))
-        check = jmx_check(fetch, endpoints.one("hmaster.http"), bean, hbase_seen, servers)
+        ask = fetching(fetch, endpoints.network)
+        check = jmx_check(ask, endpoints.one("hmaster.http"), bean, hbase_seen, servers)
         return [
             *super().readiness(topology, endpoints, fetch),
             Service("hbase", "hmaster", check),

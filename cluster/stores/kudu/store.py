@@ -15,7 +15,7 @@ from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.render.blueprint import Blueprint
 from density_study.cluster.stack.machine_software import MachineSoftware
 from density_study.cluster.stack.store_software import StoreSoftware
-from density_study.cluster.stores.answers import Fetch, Seen, Service, fetch_json
+from density_study.cluster.stores.answers import Fetch, Seen, Service, fetching
 from density_study.cluster.stores.kudu.programs import ensure_programs, programs_home
 from density_study.cluster.stores.store import ClusterStore, Part, Where, server
 
@@ -65,9 +65,10 @@ class Kudu(ClusterStore):
         self, topology: Topology, endpoints: Endpoints, fetch: Fetch | None = None
     ) -> list[Service]:
         """By the master's own page: it knows which servers answer it."""
+        ask = fetching(fetch, endpoints.network)
         page = allocate_ports(topology).address(topology.master, "kudu-master.http")
         return [
-            Service(name, name, partial(kudu_answer, fetch or fetch_json, page, address))
+            Service(name, name, partial(kudu_answer, ask, page, address))
             for name, address in endpoints.all("store").items()
         ]
 

@@ -15,6 +15,8 @@ from tests.support.variants import dfsio, noisy, ycsb
 
 MORE = "RegionServers per host: 1 -> 4, each with its own handlers"
 
+NODES = "DataNodes and NodeManagers per host: 1 -> 4, one of each per node"
+
 
 def density(*variants: TestCaseSummary) -> list[Finding]:
     questions = effects.questions(Evidence(variants, 8, Isolation.VM))
@@ -39,6 +41,7 @@ def test_what_nodes_do_is_a_claim() -> None:
     bare, dense = ycsb("b", 0, ops_s=noisy(100.0)), ycsb("b", 4, ops_s=noisy(200.0, seed=2))
     _, controlled = density(bare, control(100.0), dense)
     assert controlled.verdict == "confirmed"
+    assert controlled.declared == (NODES,)
 
 
 def test_without_control_variant_the_finding_says_what_still_differs() -> None:
@@ -48,7 +51,7 @@ def test_without_control_variant_the_finding_says_what_still_differs() -> None:
     (files,) = density(
         dfsio("read", vms=1, mib_s=noisy(1.0)), dfsio("read", vms=4, mib_s=noisy(2.0))
     )
-    assert files.declared == ()  # no RegionServer serves it
+    assert files.declared == (NODES,)  # no RegionServer serves it
 
 
 def test_claims_about_vms_and_the_best_density_say_it_too() -> None:

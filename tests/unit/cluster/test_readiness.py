@@ -6,6 +6,7 @@ import socket
 import threading
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -14,10 +15,11 @@ import pytest
 from density_study.cluster.lifecycle.startup_monitor import StartupMonitor
 from density_study.cluster.model.cluster import Endpoints
 from density_study.cluster.model.errors import BringUpError
-from density_study.cluster.model.store import store_named
+from density_study.cluster.model.store import store_named, stores
 from density_study.cluster.model.topology import Node
 from density_study.cluster.model.transport import Command, ProcessId
 from density_study.cluster.render.daemons import Daemon
+from density_study.cluster.stores import answers as answers_module
 from density_study.cluster.stores.hadoop import hdfs_seen, yarn_seen
 from density_study.cluster.stores.hbase.store import HBase, hbase_seen
 from density_study.cluster.stores.kudu.store import kudu_answer
@@ -108,6 +110,31 @@ def test_a_node_of_a_store_is_named_when_it_is_late(fake: Fake, tmp_path: Path) 
     with pytest.raises(BringUpError) as caught:
         watching.fail_overdue(late.daemon, late.check().state)
     assert caught.value.where == "cassandra on node 'w2'"
+
+
+@pytest.mark.parametrize(
+    "name", sorted(one for one, kind in stores().items() if kind.built and not kind.embedded)
+)
+def test_services_are_asked_in_the_network_of_their_build(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A cluster on this machine has a network of its own, where 127.0.0.1 is another one."""
+    asked: list[str] = []
+
+    def refuse(_: object, network: str = "", *more: object) -> Any:
+        asked.append(network)
+        raise ConnectionRefusedError
+
+    def refused(network: str, *_: object) -> Any:
+        return refuse("", network)
+
+    monkeypatch.setattr(answers_module, "Connection", refuse)
+    monkeypatch.setattr(answers_module, "connect", refused)
+    placed = with_variant(local(), store=store_named(name, "synced"))
+    points = replace(render(blueprint(placed)).endpoints, network="own")
+    services = store_of(placed).readiness(placed, points)
+    assert services and not any(one.check().ready for one in services)
+    assert set(asked) == {"own"}
 
 
 def test_accumulo_is_ready_with_its_hdfs_and_yarn() -> None:
