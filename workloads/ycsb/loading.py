@@ -90,8 +90,7 @@ class Loading(YcsbParameters):
     def warm_up_estimate_s(self, jit: Jit) -> float:
         if not self.until_steady:
             return 2 * self.warm_up_daemons_s
-        steady_s = STEADY_ESTIMATE_S[jit]
-        return min(steady_s, self._load_s) if self.is_load else steady_s
+        return STEADY_ESTIMATE_S[jit]
 
     @property
     def _load_s(self) -> float:

@@ -6,7 +6,7 @@ the random order makes that a different trial at each density. A study chooses o
 - For a fixed time: inserts before a build's first load, into a table that is then dropped, and for the same
   time the WARM_UP mix on each table after its snapshot.
 - Until steady: each mix, before a build's first trial of it, at full speed until the servers are warm (see
-  `Warmth`). Inserts before a measured load end with its last record at the latest.
+  `Warmth`). Inserts before a measured load write more rows than it, if that takes longer.
 
 Both use the trials' keys and clients, and the most threads that any trial of the mix has: as much load as a
 trial's, and the same in all builds whatever their first trial is.

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from density_study.workloads.planning.plan import make_plan
 from density_study.workloads.rows.raw.trial_context import TrialFacts
 from density_study.workloads.study.study_file import parse_study
-from density_study.workloads.ycsb.properties import client_arguments
+from density_study.workloads.ycsb.properties import client_arguments, table_of
 from density_study.workloads.ycsb.spec import YcsbSpec
 from density_study.workloads.ycsb.test_case import YcsbTestCase
 from tests.support.drafts import host
@@ -90,10 +90,16 @@ def test_the_daemons_warm_up_is_estimated_once_per_build(daemons: str, a_build_s
     assert sum(step.estimate_s for step in trials) - plain_s == pytest.approx(4 * a_build_s, abs=2)
 
 
-def test_the_warm_up_of_a_steady_load_is_limited_by_its_duration() -> None:
+def test_the_warm_up_before_a_small_load_lasts_until_servers_are_warm() -> None:
     load = YcsbTestCase(
         mix="load", records=6000, threads=8, until_steady=True, warm_up_daemons_s=900
     )
-    assert load.warm_up_estimate_s("full") == 1.0
-    fewer = load.model_copy(update={"threads": 2})
-    assert fewer.warm_up_estimate_s("full") == 4.0
+    assert load.warm_up_estimate_s("full") == 90.0
+    assert "recordcount=6000" in client_arguments(load, "x")
+    warm_up = load.model_copy(update={"duration_s": 180.0, "clients": 3})
+    for number, first in ((1, 0), (2, 266_666), (3, 533_333)):
+        arguments = client_arguments(warm_up, "x", number, None)
+        assert {"recordcount=800000", f"insertstart={first}"} <= set(arguments)
+        assert f"table={table_of(load)}" in arguments
+    large = warm_up.model_copy(update={"records": 10**9})
+    assert "recordcount=1000000000" in client_arguments(large, "x")
