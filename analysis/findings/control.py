@@ -39,14 +39,14 @@ def more_servers(first: TestCaseSummary, later: TestCaseSummary) -> tuple[str, .
 def more_daemons(first: TestCaseSummary, later: TestCaseSummary) -> tuple[str, ...]:
     """`more_servers`, and of HDFS and YARN: each node has one DataNode and one NodeManager, in a control
     variant, too, so that they are a part of what density is, and no obstacle."""
-    known = UNKNOWN_LEVEL not in (first.vms_per_host, later.vms_per_host)
     if first.workload != "testdfsio" and servers_per_host(first) is None:
         return ()
-    nodes = [max(1, one.vms_per_host) for one in (first, later)] if known else [0, 0]
-    of_nodes = (
-        f"DataNodes and NodeManagers per host: {nodes[0]} -> {nodes[1]}, one of each per node",
-    )
-    return (*more_servers(first, later), *of_nodes * (nodes[0] != nodes[1]))
+    levels = [one.vms_per_host for one in (first, later)]
+    nodes = [max(1, level) for level in levels if level is not None]
+    if len(nodes) < len(levels) or nodes[0] == nodes[1]:
+        return more_servers(first, later)
+    words = f"DataNodes and NodeManagers per host: {nodes[0]} -> {nodes[1]}, one of each per node"
+    return (*more_servers(first, later), words)
 
 
 def control_of(evidence: Evidence, pair: Pair) -> TestCaseSummary | None:
