@@ -15,13 +15,14 @@ from density_study.analysis.findings.primary import asked
 from density_study.analysis.findings.question import Evidence
 from density_study.analysis.statistics.difference import difference
 from density_study.analysis.statistics.interval import mean_interval
+from density_study.analysis.statistics.power import ALPHA
 from density_study.cluster.model.isolation import Isolation
 from density_study.workloads.planning.planned_study import plan_study
 from density_study.workloads.study.hypotheses import Hypotheses
 from density_study.workloads.study.shipped import shipped_studies
 from tests.known_answers.answer import Answer, KnownAnswer
 from tests.known_answers.report_errors import drawn as drawn_report
-from tests.known_answers.report_errors import is_wrong, no_effect, upper
+from tests.known_answers.report_errors import is_wrong, lower, no_effect, upper
 
 SPREAD, SLOW, SHARE = 0.025, 0.7, 1 / 8
 TYPICAL = exp(SPREAD * NormalDist().inv_cdf((0.5 - SHARE) / (1 - SHARE)))
@@ -72,10 +73,22 @@ REPETITIONS, REPORTS = 8, 3000
 def equal_variants() -> list[Answer]:
     """Reports of shipped studies in which no variant differs from another. A headline repeats a claim of its
     report, so that no more headlines than reports are false."""
-    return [_false_claims(name) for name in STUDIES]
+    wrong = {name: _false_claims(name) for name in STUDIES}
+    shares = ", ".join(f"{name} {count / REPORTS:.1%}" for name, count in wrong.items())
+    of, every = REPORTS * len(STUDIES), sum(wrong.values())
+    # of one study, chance alone moves the share by 0.8 points
+    above = [name for name, count in wrong.items() if lower(count, REPORTS) > ALPHA]
+    return [
+        Answer(
+            f"{REPETITIONS} repetitions, all variants equal: reports with a false claim",
+            "at most 5%, and of no study more than chance explains",
+            f"{every / of:.1%} of {of}, interval up to {upper(every, of):.1%} ({shares})",
+            every <= ALPHA * of and not above,
+        )
+    ]
 
 
-def _false_claims(name: str) -> Answer:
+def _false_claims(name: str) -> int:
     planned = plan_study(shipped_studies()[name], {"repetitions": REPETITIONS})
     test_cases = tuple(
         made_up(topology, test_case, (1.0,) * REPETITIONS)
@@ -87,12 +100,7 @@ def _false_claims(name: str) -> Answer:
     for _ in range(REPORTS):
         found = decide(drawn_report(every, no_effect, REPETITIONS, rng), REPETITIONS)
         wrong += any(is_wrong(*one, 1.0) for one in zip(every, found, strict=True))
-    return Answer(
-        f"{name}, {REPETITIONS} repetitions, all variants equal: reports with a false claim",
-        "at most 5%",
-        f"{wrong / REPORTS:.1%} of {REPORTS}, interval up to {upper(wrong, REPORTS):.1%}",
-        wrong <= 0.05 * REPORTS,
-    )
+    return wrong
 
 
 KNOWN = (

@@ -35,6 +35,11 @@ def upper(wrong: int, of: int) -> float:
     return (p + z * z / (2 * of) + half) / (1 + z * z / of)
 
 
+def lower(wrong: int, of: int) -> float:
+    """Lower end of the same."""
+    return 1 - upper(of - wrong, of)
+
+
 def no_effect(_: Question) -> float:
     return 1.0
 

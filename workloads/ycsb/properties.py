@@ -166,9 +166,7 @@ def _of_several(test_case: YcsbTestCase, number: int) -> dict[str, str]:
 def _properties(test_case: YcsbTestCase, hdr_prefix: str) -> dict[str, str]:
     properties = {
         "workload": CORE,
-        "recordcount": str(
-            rows_to_insert(test_case) if test_case.is_load else test_case.records
-        ),
+        "recordcount": str(rows_to_insert(test_case) if test_case.is_load else test_case.records),
         "fieldcount": str(test_case.row.fields),
         "fieldlength": str(test_case.row.field_length),
         "operationcount": str(operations_at_most(test_case)),
