@@ -56,9 +56,10 @@ def operations_at_most(test_case: YcsbTestCase) -> int:
 
 
 def rows_to_insert(test_case: YcsbTestCase) -> int:
-    """Of a load: its records. Of one that ends by its time, which warms up servers: more, or a small table
-    would be full before compilers rest."""
-    if test_case.duration_s is None or test_case.variants is not None:
+    """The records. Of a load that ends by its time, which warms up servers: more, or a small table would be
+    full before compilers rest."""
+    warms_up = test_case.is_load and test_case.duration_s is not None
+    if not warms_up or test_case.variants is not None:
         return test_case.records
     return min(INT_MAX, max(test_case.records, WARM_ROWS * test_case.threads))
 
@@ -166,7 +167,7 @@ def _of_several(test_case: YcsbTestCase, number: int) -> dict[str, str]:
 def _properties(test_case: YcsbTestCase, hdr_prefix: str) -> dict[str, str]:
     properties = {
         "workload": CORE,
-        "recordcount": str(rows_to_insert(test_case) if test_case.is_load else test_case.records),
+        "recordcount": str(rows_to_insert(test_case)),
         "fieldcount": str(test_case.row.fields),
         "fieldlength": str(test_case.row.field_length),
         "operationcount": str(operations_at_most(test_case)),

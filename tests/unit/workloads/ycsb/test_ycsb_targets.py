@@ -171,7 +171,9 @@ def test_each_of_several_clients_gets_its_index() -> None:
         assert f"client.number={number - 1}" in words and "client.count=3" in words
         assert "workload=org.densitystudy.ycsb.StudyWorkload" in words
         assert "recordcount=12600" in words
-    load = client_arguments(test_case.model_copy(update={"mix": "load"}), "/r/", 2)
+    load = client_arguments(
+        test_case.model_copy(update={"mix": "load", "duration_s": None}), "/r/", 2
+    )
     assert "insertstart=4200" in load and "insertcount=4200" in load
     alone = client_arguments(HALF, "/r/")
     assert "workload=org.densitystudy.ycsb.StudyWorkload" in alone
