@@ -39,9 +39,13 @@ Stop = Callable[[], str]
 """Ends what disturbs, and returns its output."""
 
 
+class NotDisturbedError(Exception):
+    """The injection failed, or the trial was over before."""
+
+
 @contextmanager
 def disturbing(run: Run, step: Step, disturbance: Disturbance | None) -> Iterator[None]:
-    """While the trial of the step runs in the block, disturbs it. RuntimeError at the end if that failed."""
+    """Disturbs the trial that runs in the block. NotDisturbedError at its end if it was not disturbed."""
     if disturbance is None:
         yield
         return
@@ -54,7 +58,7 @@ def disturbing(run: Run, step: Step, disturbance: Disturbance | None) -> Iterato
         one.over.set()
         thread.join()
     if one.failure is not None:
-        raise RuntimeError(f"{disturbance.name} of {step.trial} failed") from one.failure
+        raise NotDisturbedError("it was not disturbed") from one.failure
 
 
 class _Disturbing:

@@ -21,7 +21,7 @@ from density_study.workloads.execution.run import Run, end_run
 from density_study.workloads.execution.steps import carry_out, close_run, what_is_left
 from density_study.workloads.planning.plan import Plan, Step, plan_text, write_plan
 from tests.causes.disturbance import HERE, Workload, disturbances
-from tests.causes.disturbing import answering, classes_of, disturbing
+from tests.causes.disturbing import NotDisturbedError, answering, classes_of, disturbing
 
 QUIET = "quiet"
 LEAST_QUIET = 5
@@ -43,9 +43,10 @@ def carried_out(workload: Workload, kinds: Sequence[str], runs: Path, fresh: boo
             try:
                 with disturbing(run, step, known.get(kind)):
                     outcome = carry_out(run, step)
-            except RuntimeError:  # the trial was not disturbed: a resumed run measures it again
+            except NotDisturbedError as error:  # a resumed run measures it again
                 clear_trials(run, [str(step.trial)])
-                raise
+                print(f"{step.label}: {error}: {error.__cause__}", flush=True)
+                continue
             if (step.kind, outcome.outcome) == ("up", "ok"):
                 answering(run)
             print(f"{step.label}: {outcome.outcome} {outcome.message}".rstrip(), flush=True)
@@ -105,6 +106,6 @@ def _trial(like: Step, number: int, kind: str) -> Step:
 
 
 def disturbed(root: Path) -> dict[str, dict[str, float]]:
-    """Of each disturbed trial of the run, when that was `begun` and `ended`, epoch seconds."""
-    lines = (root / "disturbed.jsonl").read_text(encoding="utf-8").splitlines()
-    return {line.pop("trial"): line for line in map(json.loads, lines)}
+    """Of each trial of the run that was disturbed, when that was `begun` and `ended`, epoch seconds."""
+    lines = map(json.loads, (root / "disturbed.jsonl").read_text(encoding="utf-8").splitlines())
+    return {line.pop("trial"): line for line in lines if "begun" in line}

@@ -32,7 +32,7 @@ def section(result: Score, known: Mapping[str, Disturbance]) -> str:
         (f"among the first {NAMED}", f"{AMONG:.0%}", f"{result.among:.0%} of {result.trials}"),
         ("false names in quiet trials", f"at most {FALSE:.0%}",
          f"{len(result.false_names)} in {result.quiet}{_counts(false)}"),
-        ("trials that did not complete", "0", str(len(result.incomplete))),
+        ("trials that did not complete, or were not disturbed", "0", str(len(result.incomplete))),
     )  # fmt: skip
     today = datetime.now(UTC).date()
     return "\n".join(

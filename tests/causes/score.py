@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tests.causes.disturbance import Disturbance
-from tests.causes.library import QUIET, kind_of
+from tests.causes.library import QUIET, disturbed, kind_of
 
 FIRST, AMONG, FALSE = 0.80, 0.90, 1 / 20
 """Goals: shares of the disturbed trials whose cause is named first, and among NAMED; false names per quiet
@@ -20,7 +20,7 @@ NAMED = 3
 @dataclass(frozen=True)
 class Trial:
     """`kind`: the disturbance, or QUIET. `causes`: ids of what the analysis names, the first one first; None:
-    the trial did not complete."""
+    the trial did not complete, or was not disturbed."""
 
     name: str
     kind: str
@@ -71,9 +71,9 @@ class Score:
         )
 
 
-def trials_of(summary: Mapping[str, Any]) -> Iterator[Trial]:
-    """The trials of a run of the library, from its summary.json. What is common to most trials is no name for
-    one of them."""
+def trials_of(summary: Mapping[str, Any], begun: Container[str]) -> Iterator[Trial]:
+    """The trials of a run of the library, from its summary.json. `begun`: those that were disturbed. What is
+    common to most trials is no name for one of them."""
     causes: dict[str, list[tuple[int, str]]] = {}
     for one in summary["causes"]:
         if not one["common"]:
@@ -81,11 +81,14 @@ def trials_of(summary: Mapping[str, Any]) -> Iterator[Trial]:
     for trial in summary["trials"]:
         name = trial["trial"]
         ids = tuple(cause for _, cause in sorted(causes.get(name, [])))
-        yield Trial(name, kind_of(name), ids if trial["state"] == "complete" else None)
+        kind = kind_of(name)
+        judged = trial["state"] == "complete" and (kind == QUIET or name in begun)
+        yield Trial(name, kind, ids if judged else None)
 
 
 def read_trials(run: Path) -> list[Trial]:
-    return list(trials_of(json.loads((run / "report" / "summary.json").read_text("utf-8"))))
+    summary = json.loads((run / "report" / "summary.json").read_text("utf-8"))
+    return list(trials_of(summary, disturbed(run)))
 
 
 def score(trials: Sequence[Trial], known: Mapping[str, Disturbance]) -> Score:

@@ -11,7 +11,7 @@ from tests.causes.disturbance import disturbances
 from tests.causes.score import AMONG, FALSE, FIRST, NAMED, Score, read_trials, score
 from tests.known_answers.answer import Answer, KnownAnswer
 
-PARTS = 3
+PARTS = 4
 """Of the disturbances of HBase: each takes less than 20 minutes."""
 QUIET = 5
 """Quiet trials of each part: as many as the rules of lasting causes need."""

@@ -216,16 +216,18 @@ def test_a_trial_that_did_not_complete_is_no_success_and_no_miss() -> None:
 def test_trials_are_read_by_the_ranks_of_their_causes() -> None:
     summary = {
         "trials": [{"trial": "b1--001-gc-pause", "state": "complete"},
-                   {"trial": "b1--002-quiet", "state": "failed"}],
+                   {"trial": "b1--002-quiet", "state": "failed"},
+                   {"trial": "b1--003-flushes", "state": "complete"}],
         "causes": [
             {"trial": "b1--001-gc-pause", "rank": 2, "cause": "flush", "common": False},
             {"trial": "b1--001-gc-pause", "rank": 3, "cause": "io-wait", "common": True},
             {"trial": "b1--001-gc-pause", "rank": 1, "cause": "gc-pause", "common": False},
         ],
     }  # fmt: skip
-    assert list(trials_of(summary)) == [
+    assert list(trials_of(summary, {"b1--001-gc-pause": {}})) == [
         Trial("b1--001-gc-pause", "gc-pause", ("gc-pause", "flush")),
         Trial("b1--002-quiet", QUIET, None),
+        Trial("b1--003-flushes", "flushes", None),  # its injection failed
     ]
 
 
