@@ -75,6 +75,7 @@ def outcomes(seeds: range, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Cou
     monkeypatch.setattr(main, "out", Console(file=io.StringIO()))
     monkeypatch.setenv("HOME", str(folder))  # an unreadable known_hosts: no host is contacted
     import croniter  # noqa: F401  # on import, it asks the command `file` for the size of a word
+    import urllib3  # noqa: F401  # on import, it looks whether it may listen on ::1
 
     counts = Counter(outcome(seed, folder) for seed in seeds)
     assert [path.name for path in folder.iterdir()] == ["mutated.yaml"]  # no file was written
