@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from density_study.analysis.comparison.history import seen_spread, spread_within_repetitions
@@ -36,7 +37,7 @@ def decisions(root: Path, study: Study, plan: Plan, summary: Summary) -> Iterato
         have = max((blocks.get(cell, 0) for cell in one.cells), default=0)
         seconds = _seconds(plan, needed(plan, one.cells), took)
         answer, is_open = _answer(mine, one.name in hopeless)
-        needs = one.needs(spread) if is_open else None
+        needs = _as_seen(one, mine).needs(spread) if is_open else None
         more = max(0, needs - have) if needs else None
         yield Decided(
             question=one.name,
@@ -61,6 +62,18 @@ def _answer(mine: Sequence[Finding], is_hopeless: bool) -> tuple[str, bool]:
     if is_hopeless:
         return "not decided: it left, because too little time was left for it", True
     return (f"{len(words)} of {len(among)} comparisons decided" if words else "not decided"), True
+
+
+def _as_seen(one: PlannedQuestion, mine: Sequence[Finding]) -> PlannedQuestion:
+    """With the ratios that were measured instead of those that were expected."""
+    effects = {found.id: found.effect for found in mine}
+    return replace(
+        one,
+        comparisons=tuple(
+            replace(each, rule=replace(each.rule, expected=effects.get(each.id)))
+            for each in one.comparisons
+        ),
+    )
 
 
 def _why_not(one: PlannedQuestion, mine: Sequence[Finding]) -> str:

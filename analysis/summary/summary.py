@@ -375,7 +375,8 @@ class Decided(Frozen):
     )
     why_not: str | None = Field(description="null: it is decided")
     more_repetitions: int | None = Field(
-        description="so many more have a power of 80 % at this noise; null: it is decided, or no number would"
+        description="so many more have a power of 80 % at this noise for the ratios seen; null: it is "
+        "decided, or not even 1,000 would"
     )
     more_hours: float | None
 

@@ -1,0 +1,105 @@
+"""What became of each question: its answer, the time it took, and what it would take."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from density_study.analysis.findings import findings
+from density_study.analysis.findings.answered import evidence_of, ran, spared_by, standing
+from density_study.analysis.findings.question_power import questions_of
+from density_study.analysis.report.charts import precision
+from density_study.analysis.report.charts.findings_table import decisions_table
+from density_study.analysis.report.charts.observations import View
+from density_study.analysis.report.page import render
+from density_study.analysis.summarise.decisions import _as_seen, decisions
+from density_study.analysis.summarise.summarise import _precision
+from density_study.analysis.summary.summary import Summary
+from density_study.cluster.state.clock import SimulatedClock
+from density_study.cluster.state.events import QuestionsLeft, RunOpened, StepEnded, StepStarted
+from density_study.cluster.state.journal import Journal
+from density_study.cluster.state.owner import Owner
+from density_study.dags.stages.rehearsal import rehearsed_plan
+from density_study.workloads.study.study_file import parse_study
+from tests.support.summary_factory import one_block
+from tests.unit.analysis.deciding.test_answered import CLEAR, NONE, STUDY, measured
+
+STEP_S = 60.0
+
+
+@pytest.fixture
+def ended(tmp_path: Path) -> Summary:
+    """A run in which `reads` was answered after five repetitions, and `scans` left as hopeless."""
+    file = parse_study(STUDY, "answered.yaml", {})
+    plan = rehearsed_plan(file, tmp_path)
+    seen = measured(file, plan, 5, {"c": CLEAR, "e": NONE})
+    now = standing(evidence_of(plan, seen, (), 5), file.study.hypotheses)
+    spared = spared_by(plan, now, 5)
+    clock = SimulatedClock(1.7e9)
+    journal = Journal(tmp_path / "journal.jsonl", clock)
+    owner = Owner.of_process(os.getpid())
+    journal.record(RunOpened(study="answered", run="r", tag="t", owner=owner))
+    for step in plan.steps:
+        if step.repetition <= 5:
+            about = {"index": step.index, "kind": step.kind, "build": step.build}
+            about["trial"] = step.trial
+            journal.record(StepStarted.model_validate({**about, "label": step.label}))
+            clock.at_s += STEP_S
+            end = {**about, "outcome": "ok", "message": ""}
+            journal.record(StepEnded.model_validate(end))
+    left = QuestionsLeft(repetition=5, answered=now.answered, hopeless=now.hopeless, spared=spared)
+    journal.record(left)
+    evidence = evidence_of(plan, seen, spared, 5)
+    summary = one_block().model_copy(
+        update={
+            "test_cases": seen,
+            "repetitions": 5,
+            "findings": findings(evidence, file.study.hypotheses),
+            "precision": _precision(plan, tmp_path, evidence, file.study.hypotheses),
+        }
+    )
+    assert set(ran(plan, spared, 5).values()) == {5}
+    found = tuple(decisions(tmp_path, file.study, plan, summary))
+    return summary.model_copy(update={"decisions": found})
+
+
+def test_an_answered_question_has_its_answer_and_its_hours(ended: Summary) -> None:
+    reads, scans = ended.decisions
+    assert (reads.question, reads.answer, reads.why_not) == ("reads", "confirmed", None)
+    assert (reads.comparisons, reads.repetitions, reads.more_repetitions) == (1, 5, None)
+    # five builds of two variants: bring-up, the load, the reads, tear-down
+    assert reads.hours == pytest.approx(5 * 2 * 4 * STEP_S / 3600)
+    assert scans.question == "scans" and scans.answer.startswith("not decided: it left")
+    assert scans.why_not
+    assert scans.more_repetitions is None, "it measured no difference, so that no number decides"
+
+
+def test_an_open_question_says_what_it_would_take_at_the_ratio_seen(ended: Summary) -> None:
+    scans = next(one for one in ended.findings if one.question == "scans")
+    slight = [scans.model_copy(update={"effect": 1.02})]
+    file = parse_study(STUDY, "answered.yaml", {})
+    plan = rehearsed_plan(file, Path("rehearsals"))
+    (asked,) = (one for one in questions_of(file.study, plan) if one.name == "scans")
+    few, many = (_as_seen(asked, slight).needs(noise) for noise in (0.01, 0.02))
+    assert few and many and 5 < few < many
+    assert asked.needs(0.02) == 5, "its plan expects a fifth more"
+
+
+def test_the_page_has_a_row_for_each_question_and_the_path_to_its_answer(ended: Summary) -> None:
+    table = decisions_table(ended)
+    assert [row[:2] for row in table.rows] == [
+        ("reads", "confirmed"),
+        ("scans", ended.decisions[1].answer),
+    ]
+    assert "over 1,000 repetitions" in table.rows[1][-1]
+    figure = precision.figure(View(ended))
+    assert figure is not None and figure.title == "How the questions were answered"
+    assert ended.precision and ended.precision.why.startswith(
+        "after 5 repetitions, answered: reads"
+    )
+    shown = {"decisions": ended.decisions, "precision": ended.precision}
+    page = render(one_block().model_copy(update=shown))
+    assert "What became of each question of the study" in page
+    assert "How the questions were answered" in page
