@@ -1,17 +1,74 @@
-"""`Course`: a trial second by second, as the rules of slow seconds see it."""
+"""`Course`: a trial second by second, as the rules of causes see it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[Any]
+Mask = npt.NDArray[np.bool_]
 NORMAL = 1.4826
 """Median absolute deviation to standard deviation, for normal data."""
+HOST = "host"
+_NUMBER = re.compile(r"-?[0-9]+$")
+
+
+class Place(NamedTuple):
+    """A series: what was measured, and where. source: a disk, a CPU or a daemon of the host, or `host`."""
+
+    quantity: str
+    host: str
+    source: str = HOST
+
+    @property
+    def words(self) -> str:
+        if not self.host:
+            return self.source
+        return self.host if self.source == HOST else f"{self.source} on {self.host}"
+
+    @property
+    def role(self) -> str:
+        """Equals have the same one: `regionserver` for w1/regionserver-2. Disks are equals, CPUs too."""
+        name = self.source.rpartition("/")[2]
+        return _NUMBER.sub("", name) if "/" in self.source else ("" if name == HOST else "part")
+
+
+@dataclass(frozen=True)
+class Series:
+    """What was sampled: a row of `values` per place, a column per second; NaN where it is not known."""
+
+    places: tuple[Place, ...]
+    values: Array
+
+    @staticmethod
+    def of(rows: Mapping[Place, Array], seconds: int) -> Series:
+        values = np.full((len(rows), seconds), np.nan)
+        for row, known in enumerate(rows.values()):
+            values[row] = known
+        return Series(tuple(rows), values)
+
+    @cached_property
+    def rows(self) -> Mapping[str, Array]:
+        """By quantity, the rows in which it is."""
+        found: dict[str, list[int]] = {}
+        for row, place in enumerate(self.places):
+            found.setdefault(place.quantity, []).append(row)
+        return {quantity: np.array(rows) for quantity, rows in found.items()}
+
+    @cached_property
+    def means(self) -> Array:
+        """Of each row, over the whole trial; NaN where nothing is known."""
+        return mean_of_rows(self.values)
+
+    @cached_property
+    def medians(self) -> Array:
+        return median_of_rows(self.values)
 
 
 @dataclass(frozen=True)
@@ -50,28 +107,58 @@ class Spell:
 class Course:
     """Arrays have an element per second from `first` on; NaN where it is not known.
 
-    rate: operations a second. worst_ms: the longest operation; intended latency, if the trial has any.
-    series: by quantity (`iowait`, `io_stall`, `read_await`, ...), then by where it was measured.
+    rate: work a second, in `unit`. worst_ms: the longest operation; intended latency, if the trial has any.
     """
 
     first: int
     rate: Array
     worst_ms: Array
     events: tuple[Happening, ...] = ()
-    series: Mapping[str, Mapping[str, Array]] = field(default_factory=dict)
+    series: Series = Series((), np.zeros((0, 0)))
+    unit: str = "ops/s"
+    facts: Mapping[Place, float] = field(default_factory=dict)
+    """What the trial has once, like the requests to each of its regions."""
+
+    @property
+    def values(self) -> Array:
+        """Those of its series, a column per second also where it has none."""
+        return self.series.values.reshape(len(self.series.places), len(self.rate))
 
     @property
     def seconds(self) -> range:
         return range(self.first, self.first + len(self.rate))
 
-    def within(self, first: int, last: int) -> npt.NDArray[np.bool_]:
+    def within(self, first: int, last: int) -> Mask:
         """Which elements are these seconds."""
         seconds = np.arange(self.first, self.first + len(self.rate))
-        found: npt.NDArray[np.bool_] = (seconds >= first) & (seconds <= last)
+        found: Mask = (seconds >= first) & (seconds <= last)
         return found
 
-    def measured(self, quantity: str) -> Iterator[tuple[str, Array]]:
-        yield from self.series.get(quantity, {}).items()
+    def usual(self, spells: Iterable[Spell]) -> Usual:
+        """What its series are like in the seconds of no spell."""
+        slow = np.zeros(len(self.rate), bool)
+        for one in spells:
+            slow |= self.within(one.first, one.last)
+        return Usual.of(self.values, ~slow)
+
+
+@dataclass(frozen=True)
+class Usual:
+    """`seconds`: which are in no spell. Of each row of the series its median and robust standard deviation
+    in them; NaN without a value."""
+
+    seconds: Mask
+    centre: Array
+    spread: Array
+
+    @staticmethod
+    def of(values: Array, seconds: Mask) -> Usual:
+        if not len(values):
+            return Usual(seconds, np.zeros(0), np.zeros(0))
+        among = values[:, seconds]
+        centre = median_of_rows(among)
+        spread = NORMAL * median_of_rows(np.abs(among - centre[:, None]))
+        return Usual(seconds, centre, spread)
 
 
 def centre_and_spread(values: Array) -> tuple[float, float]:
@@ -81,3 +168,23 @@ def centre_and_spread(values: Array) -> tuple[float, float]:
         return float("nan"), float("nan")
     centre: Any = np.median(known)
     return float(centre), float(NORMAL * np.median(np.abs(known - centre)))
+
+
+def median_of_rows(values: Array) -> Array:
+    """NaN for a row without a value. A sort puts NaN last: ten times as fast as nanmedian."""
+    ordered = np.sort(values, axis=1)
+    known = np.isfinite(values).sum(axis=1)
+    if not values.shape[1]:
+        return np.full(len(values), np.nan)
+    rows = np.arange(len(values))
+    low, high = np.maximum(known - 1, 0) // 2, known // 2
+    middle: Array = (ordered[rows, low] + ordered[rows, np.minimum(high, values.shape[1] - 1)]) / 2
+    return np.where(known > 0, middle, np.nan)
+
+
+def mean_of_rows(values: Array) -> Array:
+    """NaN for a row without a value."""
+    known = np.isfinite(values)
+    count = known.sum(axis=1)
+    total = np.where(known, values, 0.0).sum(axis=1)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)

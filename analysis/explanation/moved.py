@@ -1,99 +1,103 @@
 """What moved most with a slow spell that no rule explains, over every series that was sampled.
 
-Rules look at a few quantities; a trial has hundreds. A quantity moved if its mean in the spell lies SPREADS
-robust standard deviations from its median in the other seconds, up or down. A series that is usually
-constant has no deviation, so a share of its median, and one unit of it, count as well.
+A quantity moved if its mean in the spell lies SPREADS robust standard deviations from its median in the other
+seconds, up or down. A series that is usually constant has no deviation, so a share of its median, and one
+unit of it, count as well. Of hundreds of series one always moves most: whether that is more than chance is
+judged by a randomisation test, in which windows of other seconds stand in for the spell.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-
 import numpy as np
 
-from density_study.analysis.explanation.causes import Usual, clipped, covered_s
-from density_study.analysis.explanation.course import Array, Course, Spell, centre_and_spread
-from density_study.analysis.summary.numbers import digits
-from density_study.workloads.monitors.devices import devices
+from density_study.analysis.explanation.course import (
+    Array,
+    Course,
+    Place,
+    Series,
+    Spell,
+    Usual,
+    mean_of_rows,
+)
+from density_study.analysis.explanation.spells import AMONG, course_share
+from density_study.analysis.explanation.words import compared
+from density_study.analysis.summary.numbers import probability
 
 SPREADS = 4.0
 SHARE = 0.02  # of the median
-MOST = 3  # told in a sentence
+MOST = 3  # in a sentence
+CHANCE = 0.05
+FEWEST_WINDOWS = 19  # fewer cannot make CHANCE
+MOST_WINDOWS = 200
 NO_RULE = "No rule held"
-_OWN = {
-    "iowait": "iowait",
-    "steal": "CPU that the hypervisor gave to others",
-    "cpu_used": "CPU use",
-    "other_programs": "CPU of programs that are not the study's",
-    "disk_read": "bytes read from disks",
-    "disk_write": "bytes written to disks",
-}
-_OWN_UNITS = {"disk_read": "MiB/s", "disk_write": "MiB/s"}
-_SIGNS = {"percent": "%", "count": ""}
 
 
-@dataclass(frozen=True)
-class Movement:
-    """`score`: how many spreads the spell lies from the usual seconds."""
-
-    words: str
-    where: str
-    unit: str
-    value: float
-    usual: float
-    score: float
-
-    def __str__(self) -> str:
-        value, usual = (f"{digits(one)} {self.unit}".rstrip() for one in (self.value, self.usual))
-        return f"{self.words} of {self.where} {value}, {usual} in the median second"
-
-
-def no_rule(course: Course, spell: Spell, usual: Usual) -> str:
-    """The end of the sentence about a spell for which no rule holds."""
-    moved = sorted(movements(course, spell, usual), key=lambda one: -one.score)
-    if not moved:
+def no_rule(course: Course, spell: Spell, seconds: np.typing.NDArray[np.bool_]) -> str:
+    """The end of the sentence about a spell for which no rule holds. seconds: those of no spell."""
+    series = _with_shares(course)
+    usual = Usual.of(series.values, seconds)
+    value = mean_of_rows(series.values[:, course.within(*spell.core)])
+    scores = _scores(value[:, None], usual)[:, 0]
+    known = int(np.isfinite(scores).sum())
+    if not known:
         return f"{NO_RULE}, and nothing was sampled with it"
-    told = [str(one) for one in moved if one.score >= SPREADS]
-    if not told:
-        counted = f"{len(moved)} sampled series" if len(moved) > 1 else "the only sampled series"
-        return f"{NO_RULE}; all of {counted} stayed in their usual range"
-    more = f"; and {len(told) - MOST} more" if len(told) > MOST else ""
-    return f"{NO_RULE}. Moved most: {'; '.join(told[:MOST])}{more}"
+    scores = np.nan_to_num(scores, nan=0.0)
+    chance = _of_chance(series, usual, spell.core[1] - spell.core[0] + 1)
+    p = (1 + int((chance >= scores.max()).sum())) / (1 + len(chance))
+    moved = np.flatnonzero(scores >= SPREADS)
+    if not len(moved) or (len(chance) >= FEWEST_WINDOWS and p > CHANCE):
+        few = "" if len(chance) >= FEWEST_WINDOWS else ", as far as so few other seconds can tell"
+        counted = (
+            f"of {known} sampled series none" if known > 1 else "the only sampled series has not"
+        )
+        test = f" ({probability(p)}, {len(chance)} random windows)" if not few else ""
+        return f"{NO_RULE}; {counted} moved more than in other seconds{test}{few}"
+    order = moved[np.argsort(-scores[moved], kind="stable")]
+    texts = [
+        compared(series.places[row], float(value[row]), float(usual.centre[row]), AMONG)
+        for row in order
+    ]
+    more = f"; and {len(texts) - MOST} more" if len(texts) > MOST else ""
+    return f"{NO_RULE}. Moved most: {'; '.join(texts[:MOST])}{more}"
 
 
-def movements(course: Course, spell: Spell, usual: Usual) -> Iterator[Movement]:
-    """Of every series that has values both in the spell and outside it."""
-    named = _named()
-    inside = course.within(*spell.core)
-    for quantity, by_place in (*course.series.items(), *_shares(course).items()):
-        words, unit = named.get(quantity, (quantity, "percent"))
-        for where, values in by_place.items():
-            known = values[inside & np.isfinite(values)]
-            centre, spread = centre_and_spread(values[usual])
-            if not len(known) or not np.isfinite(centre):
-                continue
-            value = float(known.mean())
-            score = abs(value - centre) / (spread + SHARE * abs(centre) + 1.0 / SPREADS)
-            yield Movement(words, where, _SIGNS.get(unit, unit), value, centre, score)
+def _scores(values: Array, usual: Usual) -> Array:
+    """How many spreads each value lies from its row's usual one; NaN where it is not known."""
+    away = np.abs(values - usual.centre[:, None])
+    spread = usual.spread + SHARE * np.abs(usual.centre) + 1.0 / SPREADS
+    scores: Array = away / spread[:, None]
+    return scores
 
 
-def _named() -> Mapping[str, tuple[str, str]]:
-    """Words and unit of each quantity."""
-    of_devices = {
-        metric.name: (metric.label, metric.unit)
-        for device in devices().values()
-        for metric in device.metrics
+def _of_chance(series: Series, usual: Usual, length: int) -> Array:
+    """The largest score of all series in each window of so many usual seconds."""
+    values = series.values[:, usual.seconds]
+    count = values.shape[1] - length + 1
+    if count < 1:
+        return np.zeros(0)
+    first = np.unique(np.linspace(0, count - 1, min(count, MOST_WINDOWS)).astype(int))
+    known = np.isfinite(values)
+    sums, counts = (_windows(one, first, length) for one in (np.where(known, values, 0.0), known))
+    with np.errstate(invalid="ignore"):
+        means = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+    largest: Array = np.nan_to_num(_scores(means, usual), nan=0.0).max(axis=0)
+    return largest
+
+
+def _windows(values: Array, first: Array, length: int) -> Array:
+    """Sums over [first, first + length) of each row."""
+    total = np.concatenate([np.zeros((len(values), 1)), np.cumsum(values, axis=1)], axis=1)
+    sums: Array = total[:, first + length] - total[:, first]
+    return sums
+
+
+def _with_shares(course: Course) -> Series:
+    """Its series, and of each second the share in which a daemon paused, flushed or compacted."""
+    kinds = sorted({(event.kind, event.source) for event in course.events})
+    shares = {
+        Place(f"time in a {kind}", "", source): 100
+        * course_share(course, [e for e in course.events if (e.kind, e.source) == (kind, source)])
+        for kind, source in kinds
     }
-    own = {name: (words, _OWN_UNITS.get(name, "percent")) for name, words in _OWN.items()}
-    return of_devices | own
-
-
-def _shares(course: Course) -> Mapping[str, Mapping[str, Array]]:
-    """Of each second, the share in which a daemon paused, flushed or compacted."""
-    found: dict[str, dict[str, Array]] = {}
-    for kind, source in sorted({(event.kind, event.source) for event in course.events}):
-        same = [e for e in course.events if (e.kind, e.source) == (kind, source)]
-        shares = [100 * covered_s(clipped(same, second, second + 1)) for second in course.seconds]
-        found.setdefault(f"time in a {kind}", {})[source] = np.array(shares)
-    return found
+    more = Series.of(shares, len(course.rate))
+    return Series((*course.series.places, *more.places), np.vstack([course.values, more.values]))

@@ -43,6 +43,7 @@ from density_study.analysis.report.forest import forest
 from density_study.analysis.report.html import inline_script, policy, static, templates
 from density_study.analysis.report.matrix import matrix
 from density_study.analysis.report.trust import trust
+from density_study.analysis.report.why import why
 from density_study.analysis.summary.summary import (
     Summary,
     TestCaseSummary,
@@ -92,7 +93,7 @@ def render(summary: Summary) -> str:
         choices=_choices(view),
         validity=trials.reasons(summary),
         courses=trials.courses(view),
-        slow=trials.slow_seconds(view),
+        why=why(view),
         watched=any(one.devices or one.events for one in summary.series),
         symbols=inside.symbols(),
         cpu_kinds=CPU,

@@ -18,6 +18,7 @@ from pyarrow.acero import (
     AggregateNodeOptions,
     Declaration,
     ExecNodeOptions,
+    FilterNodeOptions,
     ProjectNodeOptions,
     ScanNodeOptions,
 )
@@ -48,7 +49,7 @@ CPU_PARTS = ("user", "system", "iowait", "steal", "irq", "idle")
 MAIN_SERIES = ("operations", "transferred")
 _CPU = [f"cpu_{part}" for part in CPU_PARTS]
 _DEVICE = ["device", "host", "source", "name", "unit"]
-_WIDTHS = {tables.TRIAL_CPU_SERIES: len(_CPU), tables.TRIAL_RATE_SERIES: 1, tables.DEVICE_SERIES: 1}
+_WIDTHS = {tables.TRIAL_CPU_SERIES: len(_CPU), tables.TRIAL_RATE_SERIES: 1}
 
 
 def trial_series(
@@ -65,7 +66,10 @@ def trial_series(
         _binned(run_root, tables.TRIAL_RATE_SERIES, step_s, ["name", "unit"], ["rate"])
     )
     longest = _by_trial(_binned(run_root, tables.LATENCY_SECONDS, step_s, [], ["worst_ms"]))
-    sampled = _by_trial(_binned(run_root, tables.DEVICE_SERIES, step_s, _DEVICE, ["value"]))
+    watched = pc.field("trial").isin(pa.array(_drawn(run_root, max_numbers * step_s), pa.string()))
+    sampled = _by_trial(
+        _binned(run_root, tables.DEVICE_SERIES, step_s, _DEVICE, ["value"], watched)
+    )
     events = _by_trial(_optional(run_root, tables.DEVICE_EVENTS))
     slow = _by_trial(_optional(run_root, tables.SLOW_SECONDS))
     latency = _by_trial(_optional(run_root, tables.LATENCY_PERCENTILES))
@@ -157,6 +161,25 @@ def _step_s(run_root: Path, max_numbers: int) -> int:
     )
 
 
+def _drawn(run_root: Path, max_numbers: int) -> list[str]:
+    """The trials whose device series are kept: those with slow seconds or causes first, as many as have
+    `max_numbers` together. Of ten hosts with twelve disks, a trial has a thousand series."""
+    by_trial = AggregateNodeOptions([("trial", "hash_count", None, "numbers")], ["trial"])
+    steps = [
+        ("scan", ScanNodeOptions(_dataset(run_root, tables.DEVICE_SERIES))),
+        ("aggregate", by_trial),
+    ]
+    counted = _streamed(steps).to_pandas()
+    slow = {
+        trial
+        for table in (tables.SLOW_SECONDS, tables.TRIAL_CAUSES)
+        for trial in _dataset(run_root, table).to_table(columns=["trial"])["trial"].to_pylist()
+    }
+    counted = counted.assign(calm=~counted["trial"].isin(slow)).sort_values(["calm", "trial"])
+    few = counted[counted["numbers"].cumsum() <= max_numbers]
+    return list(few["trial"])
+
+
 def _span_s(rows: ds.Dataset) -> int:
     """From the earliest second of any trial to the latest of any."""
     ends = [("second", "min", None, "first"), ("second", "max", None, "last")]
@@ -166,7 +189,12 @@ def _span_s(rows: ds.Dataset) -> int:
 
 
 def _binned(
-    run_root: Path, table: Table, step_s: int, by: list[str], values: list[str]
+    run_root: Path,
+    table: Table,
+    step_s: int,
+    by: list[str],
+    values: list[str],
+    rows: pc.Expression | None = None,
 ) -> pd.DataFrame:
     """trial, `by`, at_s and the mean of each of `values` over step_s seconds from at_s on."""
     keys = ["trial", *by, "at_s"]
@@ -175,7 +203,8 @@ def _binned(
     columns = ["trial", *by, *values]
     means = [(value, "hash_mean", None, value) for value in values]
     found: pd.DataFrame = _streamed([
-        ("scan", ScanNodeOptions(_dataset(run_root, table))),
+        ("scan", ScanNodeOptions(_dataset(run_root, table), filter=rows)),
+        *([("filter", FilterNodeOptions(rows))] if rows is not None else []),
         ("project", ProjectNodeOptions([*map(pc.field, columns), at_s], [*columns, "at_s"])),
         ("aggregate", AggregateNodeOptions(means, keys)),
     ]).to_pandas()  # fmt: skip

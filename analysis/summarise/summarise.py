@@ -32,6 +32,7 @@ from density_study.analysis.summarise.rehearsed import simulated_warnings, withh
 from density_study.analysis.summarise.time_spent import time_spent
 from density_study.analysis.summarise.undecided import undecided
 from density_study.analysis.summarise.warnings import warnings
+from density_study.analysis.summarise.why import between_and_within, trial_causes
 from density_study.analysis.summary.disclosure import guests_are_emulated, merge
 from density_study.analysis.summary.summary import (
     BuildSummary,
@@ -106,6 +107,7 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
     found = withheld(decided) if is_rehearsal(divided.provider) else decided
     topologies = run.topologies.values()
     is_existing = any(map(is_joined, topologies))
+    between, within = between_and_within(run, at, test_cases)
     answer = headline(evidence, len(trials), found, is_existing)
     simulated = simulated_warnings(divided.provider, run.disclosures.values())
     limits = (
@@ -140,6 +142,9 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         disclosure=merge(run.disclosures),
         variants=run.variants,
         imported=imported,
+        causes=tuple(trial_causes(at, [trial.trial for trial in trials])),
+        bottlenecks=within,
+        explanations=between,
         series=read_series.trial_series(at, [trial.trial for trial in trials]),
         flame_graphs=tuple(_flame_graphs(run.manifests)),
         data_docs=DATA_DOCS if (run_root / "report" / DATA_DOCS).is_file() else None,

@@ -15,6 +15,7 @@ from pydantic import (
 
 from density_study.analysis.capacity.plan.plan import PlanOrExcuse
 from density_study.analysis.summary.series import TrialSeries
+from density_study.analysis.summary.why import Bottleneck, Explanation, TrialCause
 from density_study.cluster.model.isolation import Isolation
 from density_study.workloads.base.search import Probe
 from density_study.workloads.base.values import Frozen
@@ -453,6 +454,15 @@ class Summary(Frozen):
     )
     device_overheads: tuple[MonitoringOverhead, ...] = Field(
         (), description="the same of each telemetry device (monitor.also)"
+    )
+    causes: tuple[TrialCause, ...] = Field(
+        (), description="causes that are named for trials, in the trials' order, then by rank"
+    )
+    bottlenecks: tuple[Bottleneck, ...] = Field(
+        (), description="what limits each test case on each topology"
+    )
+    explanations: tuple[Explanation, ...] = Field(
+        (), description="what moved between variants beside their rate"
     )
     series: tuple[TrialSeries, ...] = Field(
         (), description="each trial's drill-down, in the trials' order"

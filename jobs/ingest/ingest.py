@@ -23,6 +23,7 @@ from density_study.workloads import tables
 from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.searches import answers
 from density_study.workloads.rows.arrays.arrow_tables import with_codes, writer_of
+from density_study.workloads.rows.raw.counter_rows import region_rows
 from density_study.workloads.rows.raw.manifest_rows import (
     Row,
     bring_up_rows,
@@ -167,4 +168,5 @@ def _from_manifests(manifests: Sequence[Manifest]) -> Iterator[tuple[Table, list
     yield tables.NODES, [row for manifest in manifests for row in node_rows(manifest)]
     yield tables.CLIENTS, [row for manifest in manifests for row in client_rows(manifest)]
     yield tables.MONITORS, [row for manifest in manifests for row in monitor_rows(manifest)]
+    yield tables.REGIONS, [row for manifest in manifests for row in region_rows(manifest)]
     yield tables.BRING_UP, list(bring_up_rows(manifests))

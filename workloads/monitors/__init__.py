@@ -34,16 +34,19 @@ class MonitorCommand(Protocol):
         ...
 
 
-# Monitors by their names in studies, records and file names (`<host>.<kind>.csv`).
+# Devices that every trial has: what they cost is in the thousandths of a core (tests/bench/devices.py).
+DEFAULT_DEVICES = ("pressure", "disks", "sockets", "kernel", "limits")
+# Monitors by their names in records and file names (`<host>.<kind>.csv`).
 MONITORS: Mapping[str, MonitorCommand] = MappingProxyType(
     {
         "dool": dool_command,
         "nodecpu": nodecpu_command,
-        "canary": partial(device_command, device="canary"),
+        **{name: partial(device_command, device=name) for name in ("canary", *DEFAULT_DEVICES)},
     }
 )
-# Telemetry devices by their names in `monitor.also`, each off by default: see devices.toml and gc.py.
-DEVICES = (*(name for name in devices() if name not in MONITORS), "gc", "profile")
+# Telemetry devices by their names in `monitor.also`, where the default ones change nothing: see devices.toml
+# and gc.py.
+DEVICES = (*(name for name in devices() if name != "canary"), "gc", "profile")
 
 
 def with_devices(

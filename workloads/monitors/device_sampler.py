@@ -8,6 +8,7 @@ Standard library only. Ends on TERM or INT.
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -15,16 +16,24 @@ from pathlib import Path
 from density_study.workloads.monitors import canary
 from density_study.workloads.monitors.devices import HOST, devices, header, title
 from density_study.workloads.monitors.jmx import JmxPoller
-from density_study.workloads.monitors.proc_counters import disks, network, pressure, sockets
+from density_study.workloads.monitors.limits import Limits
+from density_study.workloads.monitors.proc_counters import (
+    Counters,
+    Kernel,
+    disks,
+    network,
+    pressure,
+    sockets,
+)
 from density_study.workloads.monitors.rounds import hold_stop, stopped_within, until_next
 
-Counters = Mapping[str, Mapping[str, float]]
-"""By source, then by column."""
-READERS: Mapping[str, Callable[[], Counters]] = {
-    "pressure": pressure,
-    "disks": disks,
-    "sockets": sockets,
-    "network": network,
+READERS: Mapping[str, Callable[[], Callable[[], Counters]]] = {
+    "pressure": lambda: pressure,
+    "disks": lambda: disks,
+    "sockets": lambda: sockets,
+    "network": lambda: network,
+    "kernel": lambda: Kernel().read,
+    "limits": lambda: Limits(os.environ.get("STUDY_TAG", "")).read,
 }
 JMX = "jmx"
 # A daemon keeps its metrics for a second after it has computed them (decision 9): do not ask sooner.
@@ -37,7 +46,7 @@ def run(device: str, host: str, period_s: float, output: Path, daemons: Mapping[
     hold_stop()
     columns = devices()[device].columns
     asks = device == JMX
-    read = JmxPoller(daemons, period_s).read if asks else READERS[device]
+    read = JmxPoller(daemons, period_s).read if asks else READERS[device]()
     with output.open("w", encoding="utf-8") as file:
         file.write(f"{title(host, device)}\n{header(columns)}\n")
         stopped = False

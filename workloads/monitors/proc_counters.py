@@ -1,4 +1,4 @@
-"""Counters of a machine from /proc: pressure stall information, block devices, TCP, packets. Linux only.
+"""Counters of a machine from /proc and /sys: pressure, disks, TCP, cards, packets, memory. Linux only.
 
 Each function takes the folder to read from and returns columns of devices.toml by source. What the kernel
 does not show is left out.
@@ -7,6 +7,7 @@ does not show is left out.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -26,26 +27,54 @@ _DISK_FIELDS = {
     "queued_ms": 11,
 }
 _TCP = {"sent_segments": "OutSegs", "retransmitted": "RetransSegs"}
-_TCP_EXT = {"timeouts": "TCPTimeouts", "listen_overflows": "ListenOverflows"}
+_TCP_EXT = {
+    "timeouts": "TCPTimeouts",
+    "listen_overflows": "ListenOverflows",
+    "pruned": "PruneCalled",
+}
 _SOFTIRQ = 6
 """Place in a line of /proc/stat, after the CPU's name."""
 _TICKS_S = os.sysconf("SC_CLK_TCK")
 _SOCKETS = {"in_use": "inuse", "time_wait": "tw"}
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+_RUN_DELAY = 7
+"""Place in a line of /proc/schedstat, after the CPU's name (kernel: scheduler/sched-stats)."""
+# Columns from /proc/vmstat: sums of counters whose names begin so, times a unit.
+_MEMORY = {
+    "swapped_bytes": (("pswpin", "pswpout"), _PAGE),
+    "major_faults": (("pgmajfault",), 1),
+    "direct_reclaims": (("allocstall",), 1),
+    "huge_page_stalls": (("compact_stall",), 1),
+    "numa_misses": (("numa_miss",), 1),
+    "dirty_bytes": (("nr_dirty",), _PAGE),
+    "writeback_bytes": (("nr_writeback",), _PAGE),
+}
+_NO_COUNTERS = ("nr_dirty_threshold", "nr_dirty_background_threshold", "nr_writeback_temp")
+_DROPS = ("rx_dropped", "tx_dropped", "rx_missed_errors", "rx_fifo_errors")
+Counters = Mapping[str, Mapping[str, float]]
 
 
-def pressure(proc: Path = PROC) -> Mapping[str, Mapping[str, float]]:
-    """Microseconds in which some, or all, tasks waited. OSError if the kernel has no PSI."""
-    return {HOST: dict(_stalls(proc))}
+def pressure(proc: Path = PROC) -> Counters:
+    """Microseconds in which some, or all, tasks waited, and how long tasks waited in run queues."""
+    found = dict(_stalls(proc))
+    with suppress(OSError, IndexError):
+        lines = (proc / "schedstat").read_text().splitlines()
+        waits_ns = [float(line.split()[1 + _RUN_DELAY]) for line in lines if line.startswith("cpu")]
+        found["run_delay_ms"] = sum(waits_ns) / 1e6
+    return {HOST: found}
 
 
 def _stalls(proc: Path) -> Iterator[tuple[str, float]]:
     for resource in ("cpu", "io", "memory"):
-        for line in (proc / "pressure" / resource).read_text().splitlines():
-            extent, _, total = line.partition(" ")[0], *line.rpartition("total=")[1:]
-            yield f"{resource}_{extent}_us", float(total)
+        with suppress(
+            OSError
+        ):  # a kernel without pressure stall information, or one that has it off
+            for line in (proc / "pressure" / resource).read_text().splitlines():
+                extent, _, total = line.partition(" ")[0], *line.rpartition("total=")[1:]
+                yield f"{resource}_{extent}_us", float(total)
 
 
-def disks(proc: Path = PROC) -> Mapping[str, Mapping[str, float]]:
+def disks(proc: Path = PROC) -> Counters:
     """Cumulative requests and milliseconds of each whole disk that was ever used."""
     found = {}
     whole = {path.name for path in (proc.parent / "sys" / "block").iterdir()}
@@ -59,8 +88,8 @@ def disks(proc: Path = PROC) -> Mapping[str, Mapping[str, float]]:
     return found
 
 
-def sockets(proc: Path = PROC) -> Mapping[str, Mapping[str, float]]:
-    """TCP's counters of this network namespace."""
+def sockets(proc: Path = PROC) -> Counters:
+    """TCP's counters of this network namespace, and of its cards."""
     found: dict[str, float] = {}
     for file, protocol, names in (("snmp", "Tcp", _TCP), ("netstat", "TcpExt", _TCP_EXT)):
         counters = _pairs_of_lines(proc / "net" / file, protocol)
@@ -71,10 +100,61 @@ def sockets(proc: Path = PROC) -> Mapping[str, Mapping[str, float]]:
                 words = line.split()[1:]
                 counts = dict(zip(words[::2], map(float, words[1::2]), strict=True))
                 found |= {column: counts[name] for column, name in _SOCKETS.items()}
-    return {HOST: found}
+                found["memory_bytes"] = counts["mem"] * _PAGE
+    return {HOST: found, **dict(_cards(proc.parent / "sys" / "class" / "net"))}
 
 
-def network(proc: Path = PROC) -> Mapping[str, Mapping[str, float]]:
+def _cards(folder: Path) -> Iterator[tuple[str, Mapping[str, float]]]:
+    """Of each card (not of bridges and pairs of interfaces): what it dropped, and if its speed is known how
+    long its bytes take on the link."""
+    for card in sorted(folder.glob("*/device")):
+        counters = card.parent / "statistics"
+        found = {}
+        with suppress(OSError, ValueError):
+            found["card_drops"] = sum(_number(counters / name) for name in _DROPS)
+            megabits_s = _number(card.parent / "speed")
+            if megabits_s > 0:
+                for column, name in (("receive_ms", "rx_bytes"), ("send_ms", "tx_bytes")):
+                    found[column] = _number(counters / name) * 8 / megabits_s / 1e3
+        if found:
+            yield card.parent.name, found
+
+
+def _number(path: Path) -> float:
+    return float(path.read_text())
+
+
+def memory(proc: Path = PROC) -> Mapping[str, float]:
+    """Columns of the device `kernel` but its clock's."""
+    counters = dict(line.split() for line in (proc / "vmstat").read_text().splitlines())
+    found = {}
+    for column, (names, unit) in _MEMORY.items():
+        values = [
+            float(value)
+            for name, value in counters.items()
+            if name.startswith(names) and name not in _NO_COUNTERS
+        ]
+        if values:
+            found[column] = sum(values) * unit
+    return found
+
+
+class Kernel:
+    """Reads `memory`, and by how much the clock was set since the last time: the difference to a clock that
+    nobody sets."""
+
+    def __init__(self, proc: Path = PROC) -> None:
+        self._proc = proc
+        self._offset_s = time.time() - time.monotonic()
+
+    def read(self) -> Counters:
+        offset_s = time.time() - time.monotonic()
+        step_ms = abs(offset_s - self._offset_s) * 1e3
+        self._offset_s = offset_s
+        return {HOST: {**memory(self._proc), "clock_step_ms": step_ms}}
+
+
+def network(proc: Path = PROC) -> Counters:
     """Of each CPU: packets that it processed, and milliseconds in softirq, of which packets are the most."""
     spent: dict[int, float] = {}
     for line in (proc / "stat").read_text().splitlines():

@@ -26,6 +26,7 @@ from density_study.cluster.state.own_runs import MAX_PLAN_BYTES
 from density_study.cluster.state.plain_file import read_plain
 from density_study.workloads.base.test_case import TestCase
 from density_study.workloads.base.values import Frozen
+from density_study.workloads.monitors import MONITORS
 from density_study.workloads.planning.left_out import built, check_globs, is_left_out
 from density_study.workloads.planning.trial_estimates import Estimates
 from density_study.workloads.planning.trial_order import (
@@ -220,7 +221,8 @@ def _with_repetitions(
     study: Study,
     overhead: MonitorSpec | None = None,
 ) -> Plan:
-    pairs, devices = (overhead.overhead_trials, overhead.also) if overhead else (0, ())
+    pairs = overhead.overhead_trials if overhead else 0
+    devices = [one for one in (overhead.also if overhead else ()) if one not in MONITORS]
     count = repetitions * len(plan.topologies) * len(list(trials_of(test_cases)))
     count += 2 * pairs * (1 + len(devices)) + len(plan.trials)
     if count > MAX_TRIALS:

@@ -35,7 +35,9 @@ from density_study.workloads.study.repetitions import Repetitions
 from density_study.workloads.study.schedule import CompareSpec, Schedule
 from density_study.workloads.study.vms_spec import VmsSpec
 
-DeviceName = Literal["pressure", "disks", "sockets", "network", "jmx", "gc", "profile"]
+DeviceName = Literal[
+    "pressure", "disks", "sockets", "kernel", "limits", "network", "jmx", "gc", "profile"
+]
 MAX_PERIOD_S = 600
 LeftOut = Annotated[
     str, like(r"[\w.*?\[\]!-]{1,60}/[\w.*?\[\]!-]{1,100}", "two globs, <variant>/<test case>")
@@ -89,12 +91,13 @@ class MonitorSpec(Frozen):
     ] = Field(1.0, description="Sampling period, in whole seconds.")
     also: tuple[DeviceName, ...] = Field(
         (),
-        description="Telemetry devices, each off by default because each costs something: `pressure` "
-        "(time in which tasks waited for cores, I/O or memory), `disks` (latency, use and queue of each "
-        "block device), `sockets` (TCP), `network` (packets, drops and softirq time of each CPU), "
-        "`jmx` (HBase and HDFS: requests, queues, compactions, ...), "
+        description="Telemetry devices beyond the default ones, which are `pressure` (time in which tasks "
+        "waited for cores, I/O or memory), `disks` (latency, use and queue of each block device), `sockets` "
+        "(TCP and network cards), `kernel` (swapping, reclaim, writeback, steps of the clock) and `limits` "
+        "(CPU limits that stopped the study's nodes): `network` (packets, drops and softirq time of each "
+        "CPU), `jmx` (HBase and HDFS: requests, queues, compactions, ...), "
         "`gc` (pauses of the daemons' JVMs), `profile` (flame graphs of RegionServers). The report names "
-        "what moved with a slow second.",
+        "the causes of slow seconds and of slow trials from what they sample.",
     )
     overhead_trials: Annotated[int, Field(strict=True, ge=0, le=1000)] = Field(
         0,

@@ -138,7 +138,7 @@ def test_each_device_has_a_ratio_of_its_own() -> None:
 
 
 def test_devices_have_pairs_after_those_of_all_monitors() -> None:
-    paired = planned(2, **{"monitor.also": ["disks", "gc"]})
+    paired = planned(2, **{"monitor.also": ["network", "gc"]})
     steps = parts(paired)
     found = {
         (s.overhead_pair, s.overhead_of): {
@@ -148,7 +148,7 @@ def test_devices_have_pairs_after_those_of_all_monitors() -> None:
     }
     assert found == {
         (1, None): {None}, (2, None): {None},
-        (3, "disks"): {("disks",), ()}, (4, "disks"): {("disks",), ()},
+        (3, "network"): {("network",), ()}, (4, "network"): {("network",), ()},
         (5, "gc"): {("gc",), ()}, (6, "gc"): {("gc",), ()},
     }  # fmt: skip
     assert all(step.monitored for step in steps if step.overhead_of)

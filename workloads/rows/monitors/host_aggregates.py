@@ -25,6 +25,13 @@ from density_study.workloads.tables.arrow import arrow_schema
 
 SHARES = tuple(f"cpu_{part}" for part in ("user", "system", "iowait", "steal", "irq", "idle"))
 DISKS = ("disk_read_bytes_s", "disk_write_bytes_s")
+SERIES = (
+    *DISKS,
+    "net_receive_bytes_s",
+    "net_send_bytes_s",
+    "memory_available_bytes",
+    "memory_cached_bytes",
+)
 MEANS = (*SHARES, *DISKS, "disk_read_ops_s", "disk_write_ops_s")
 NOT_USED = ("cpu_idle", "cpu_iowait", "cpu_steal")
 _SUMMED = ("cpu_irq", "cpu_user", "cpu_system", "cpu_idle", "cpu_iowait", "cpu_steal")
@@ -124,7 +131,7 @@ def _series(hosts: _Hosts, since_s: Array, until_s: Array) -> Iterator[tuple[Tab
     owner = hosts.owner[span]
     order, begins = groups(owner, second)
     counts = np.bincount(owner[order][begins], minlength=len(hosts.subjects))
-    means = _weighted_means(hosts.samples, (*SHARES, *DISKS), span[order], inside_s[order], begins)
+    means = _weighted_means(hosts.samples, (*SHARES, *SERIES), span[order], inside_s[order], begins)
     named = {
         **hosts.named(counts),
         "second": second[order][begins],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from density_study.workloads.record.manifest import Manifest
@@ -39,17 +39,38 @@ def request_row(manifest: Manifest) -> Row:
     }
 
 
+def region_rows(manifest: Manifest) -> Iterator[Row]:
+    """Rows of `regions`. Requests are null where the counters do not show the window's."""
+    before, after = (
+        state.get("hbase", {}).get("regions", [])
+        for state in (manifest.state_before, manifest.state_after)
+    )
+    first = {one["name"]: _requests(one) for one in before}
+    for one in after:
+        increase = _requests(one) - first[one["name"]] if one["name"] in first else -1
+        yield {
+            "trial": manifest.trial,
+            "region": one["name"],
+            "start_key": one.get("start_key"),
+            "server": one.get("server"),
+            "requests": increase if increase >= 0 and manifest.fault is None else None,
+            "locality": one.get("locality"),
+            "store_files": one.get("store_files"),
+            "store_file_mib": one.get("store_file_mib"),
+        }
+
+
+def _requests(counters: Mapping[str, Any]) -> int:
+    return int(counters["read_requests"] + counters["write_requests"])
+
+
 def _increase(
     before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]
 ) -> list[int] | None:
     """Requests to each server that has regions of the table, or to each region. None if one of them is new or
     gone, its counters were reset, or there were too few requests to show how they are spread."""
     first, last = (
-        {
-            one["name"]: one["read_requests"] + one["write_requests"]
-            for one in state
-            if one.get("regions", 1)
-        }
+        {one["name"]: _requests(one) for one in state if one.get("regions", 1)}
         for state in (before, after)
     )
     if first.keys() != last.keys():

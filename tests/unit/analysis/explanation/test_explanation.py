@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from density_study.analysis.explanation.causes import Cause, causes, covered_s
-from density_study.analysis.explanation.course import Course, Happening, Spell
+from density_study.analysis.explanation.causes import Cause
+from density_study.analysis.explanation.course import Course, Happening, Place, Series, Spell
 from density_study.analysis.explanation.explain import sentence
 from density_study.analysis.explanation.slow import LEAST_SECONDS, slow_spells
+from density_study.analysis.explanation.spells import causes, covered_s
 
 TRIALS = 200
 SECONDS = 60
@@ -38,17 +39,32 @@ def quiet(rng: np.random.Generator, first: int = 10) -> Course:
         Happening("flush", rng.choice(SERVERS), at_s, at_s + rng.uniform(0.05, 0.4), "0.2 s")
         for at_s in first + rng.uniform(0, SECONDS, 3)
     ]
-    series: dict[str, Any] = {
-        "iowait": {"h": rng.gamma(1.0, 3.0, SECONDS)},
-        "io_stall": {"h": rng.gamma(1.0, 5.0, SECONDS)},
-        "read_await": {"sda on h": rng.lognormal(0, 0.7, SECONDS)},
-        "write_await": {"sda on h": rng.lognormal(1, 0.9, SECONDS)},
-        "cpu_used": {"h": np.clip(rng.normal(60, 6, SECONDS), 0, 100)},
-        "other_programs": {"h": rng.gamma(1.0, 2.0, SECONDS)},
-        "steal": {"h": rng.gamma(0.5, 1.0, SECONDS)},
-        "retransmitted": {"h": rng.poisson(0.3, SECONDS).astype(float)},
+    series = {
+        Place("iowait", "h"): rng.gamma(1.0, 3.0, SECONDS),
+        Place("io_stall", "h"): rng.gamma(1.0, 5.0, SECONDS),
+        Place("read_await", "h", "sda"): rng.lognormal(0, 0.7, SECONDS),
+        Place("write_await", "h", "sda"): rng.lognormal(1, 0.9, SECONDS),
+        Place("cpu_used", "h"): np.clip(rng.normal(60, 6, SECONDS), 0, 100),
+        Place("other_programs", "h"): rng.gamma(1.0, 2.0, SECONDS),
+        Place("steal", "h"): rng.gamma(0.5, 1.0, SECONDS),
+        Place("retransmitted", "h"): rng.poisson(0.3, SECONDS).astype(float),
+        Place("cpu_stall", "h"): np.clip(rng.normal(40, 8, SECONDS), 0, 100),
+        Place("run_delay", "h"): rng.gamma(4.0, 10.0, SECONDS),
+        Place("memory_stall", "h"): rng.gamma(0.2, 0.5, SECONDS),
+        **{
+            Place(name, "h", server): values
+            for server in SERVERS
+            for name, values in (
+                ("queue_time", rng.gamma(1.0, 0.3, SECONDS)),
+                ("process_time", rng.gamma(2.0, 0.5, SECONDS)),
+                ("queue_time_longest", rng.lognormal(2, 0.8, SECONDS)),
+                ("wal_sync_longest", rng.lognormal(2, 0.8, SECONDS)),
+                ("active_handlers", rng.poisson(2.0, SECONDS).astype(float)),
+                ("cache_hits", np.clip(rng.normal(97, 1, SECONDS), 0, 100)),
+            )
+        },
     }
-    return Course(first, rate, worst, tuple(events), series)
+    return Course(first, rate, worst, tuple(events), Series.of(series, SECONDS))
 
 
 def slowed(course: Course, rng: np.random.Generator, where: slice = DISTURBED) -> Course:
@@ -96,28 +112,25 @@ def crowded(course: Course, rng: np.random.Generator) -> Course:
 
 
 def raised(course: Course, by: dict[str, float], where: slice = DISTURBED) -> Course:
-    series: dict[str, Any] = {quantity: dict(course.series[quantity]) for quantity in course.series}
+    values = course.series.values.copy()
     for quantity, more in by.items():
-        for place, values in series[quantity].items():
-            changed = values.copy()
-            changed[where] += more
-            series[quantity][place] = changed
-    return replace(course, series=series)
+        values[course.series.rows[quantity], where] += more
+    return replace(course, series=Series(course.series.places, values))
 
 
 def named(course: Course) -> list[tuple[Spell, tuple[Cause, ...]]]:
     spells = slow_spells(course)
-    return [(spell, causes(course, spell, spells)) for spell in spells]
+    return [(spell, causes(course, spell, course.usual(spells))) for spell in spells]
 
 
 @pytest.mark.parametrize(
     "disturb, kind",
     (
-        (paused, "gc pause"),
+        (paused, "gc-pause"),
         (compacted, "compaction"),
-        (throttled, "disk"),
-        (stalled, "disk"),
-        (crowded, "other programs"),
+        (throttled, "io-wait"),
+        (stalled, "io-wait"),
+        (crowded, "other-programs"),
     ),
 )
 def test_a_disturbance_is_named_first_in_at_least_9_of_10_trials(
@@ -128,7 +141,7 @@ def test_a_disturbance_is_named_first_in_at_least_9_of_10_trials(
         rng = np.random.default_rng(seed)
         course = disturb(quiet(rng), rng)
         hits += any(
-            found[:1] and found[0].kind == kind
+            found[:1] and found[0].rule.id == kind
             for spell, found in named(course)
             if spell.first <= course.first + DISTURBED.start + 1 <= spell.last + 1
         )
@@ -211,13 +224,13 @@ def kinds_of(
     made = course(rate, events=tuple(events))
     spells = slow_spells(made)
     assert len(spells) == 1
-    return [cause.kind for cause in causes(made, spells[0], spells)]
+    return [cause.rule.id for cause in causes(made, spells[0], made.usual(spells))]
 
 
 def test_a_pause_must_last_for_a_good_part_of_what_was_lost() -> None:
-    assert kinds_of([pause(12.1, 12.65)]) == ["gc pause"]
+    assert kinds_of([pause(12.1, 12.65)]) == ["gc-pause"]
     assert kinds_of([pause(11.8, 12.3)]) == [
-        "gc pause"
+        "gc-pause"
     ]  # it began before the second that it slowed
     assert kinds_of([pause(12.1, 12.19)]) == []  # too short
     assert kinds_of([pause(12.1, 12.3)]) == []  # 0.2 s do not explain 0.6 s
@@ -247,12 +260,13 @@ def test_a_compaction_that_runs_all_the_time_is_no_news() -> None:
 def test_the_sentence_has_the_evidence_or_says_that_there_is_none() -> None:
     made = course((*STEADY, 40, *STEADY), events=(pause(12.1, 12.65),))
     (spell,) = slow_spells(made)
-    found = causes(made, spell, [spell])
-    text = sentence(made, spell, [spell], found)
+    usual = made.usual([spell])
+    text = sentence(made, spell, usual, causes(made, spell, usual))
     assert text.startswith("second 12: rate 60 % below the median (40 of 100 ops/s)")
     assert text.endswith(
-        ". With it: w1/regionserver-1 paused 550 ms for GC (Pause Full) at 12.1 s."
+        ". With it: w1/regionserver-1 stood still for garbage collection (550 ms, Pause Full, at 12.1 s)."
     )
-    assert sentence(course((*STEADY, 40, *STEADY)), spell, [spell], ()).endswith(
+    bare = course((*STEADY, 40, *STEADY))
+    assert sentence(bare, spell, bare.usual([spell]), ()).endswith(
         ". No rule held, and nothing was sampled with it."
     )

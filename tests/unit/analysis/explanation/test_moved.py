@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
-import pandas as pd
 import pytest
 
-from density_study.analysis.explanation.causes import causes
-from density_study.analysis.explanation.course import Course, Happening
-from density_study.analysis.explanation.explain import of_devices, of_disks, sentence
+from density_study.analysis.explanation.course import Course, Happening, Place, Series
+from density_study.analysis.explanation.explain import sentence
 from density_study.analysis.explanation.slow import slow_spells
+from density_study.analysis.explanation.spells import causes
 from density_study.workloads.monitors.devices import devices
 
 SECONDS = 60
@@ -17,16 +19,20 @@ SPELL = slice(30, 33)
 NAMES = sorted({metric.name for device in devices().values() for metric in device.metrics})
 
 
-def _told(series: dict[str, dict[str, object]], events: tuple[Happening, ...] = ()) -> str:
+def _told(
+    series: Mapping[Place, Any], events: tuple[Happening, ...] = (), spell: slice = SPELL
+) -> str:
     rng = np.random.default_rng(7)
     rate = 3000 * rng.lognormal(0, 0.02, SECONDS)
-    rate[SPELL] = 300
-    course = Course(0, rate, np.full(SECONDS, 20.0), events, series)  # type: ignore[arg-type]
+    rate[spell] = 300
+    sampled = Series.of(series, SECONDS)
+    course = Course(0, rate, np.full(SECONDS, 20.0), events, sampled)
     spells = slow_spells(course)
-    return sentence(course, spells[0], spells, causes(course, spells[0], spells))
+    usual = course.usual(spells)
+    return sentence(course, spells[0], usual, causes(course, spells[0], usual))
 
 
-def _jumps(usual: float, then: float) -> object:
+def _jumps(usual: float, then: float) -> Any:
     values = np.full(SECONDS, usual)
     values[SPELL] = then
     return values
@@ -34,16 +40,15 @@ def _jumps(usual: float, then: float) -> object:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_whatever_is_sampled_and_moves_is_told(name: str) -> None:
-    text = _told({name: {"w1": _jumps(2.0, 900.0)}, "iowait": {"w1": _jumps(1.0, 1.0)}})
+    text = _told({Place(name, "w1"): _jumps(2.0, 900.0), Place("iowait", "w1"): _jumps(1.0, 1.0)})
     assert "900" in text
-    assert "Nothing measured" not in text and "usual range" not in text
+    assert "none moved" not in text
 
 
 def test_a_quantity_that_falls_has_moved() -> None:
-    text = _told({"cache_hits": {"rs-1 on w1": _jumps(99.0, 40.0)}})
+    text = _told({Place("memstore", "w1", "rs-1"): _jumps(99.0, 40.0)})
     assert text.endswith(
-        "No rule held. Moved most: lookups answered by the block cache of rs-1 on w1 40.0 %, 99.0 % "
-        "in the median second."
+        "No rule held. Moved most: memstores of rs-1 on w1 40.0 MiB, 99.0 MiB in the median second."
     )
 
 
@@ -51,8 +56,8 @@ def test_what_moved_most_comes_first() -> None:
     rng = np.random.default_rng(1)
     noise = rng.normal(50.0, 10.0, SECONDS)
     noise[SPELL] = 95.0
-    text = _told({"cpu_stall": {"w1": noise}, "memory_stall": {"w1": _jumps(0.0, 60.0)}})
-    assert text.index("waited for memory") < text.index("waited for a core")
+    text = _told({Place("tcp_memory", "w1"): noise, Place("dirty", "w1"): _jumps(0.0, 60.0)})
+    assert text.index("not yet being written") < text.index("buffers")
 
 
 def test_a_pause_too_short_for_its_rule_is_told() -> None:
@@ -60,32 +65,25 @@ def test_a_pause_too_short_for_its_rule_is_told() -> None:
     assert "time in a gc pause of w1/regionserver-1 10.0 %" in _told({}, (pause,))
 
 
-def test_where_all_is_as_usual_the_sentence_says_over_how_much() -> None:
-    steady = {"iowait": {f"w{n}": _jumps(1.0, 1.0) for n in range(3)}}
+def test_where_nothing_moves_a_randomisation_test_says_so() -> None:
+    steady = {Place("iowait", f"w{n}"): _jumps(1.0, 1.0) for n in range(3)}
     assert _told(steady).endswith(
-        "No rule held; all of 3 sampled series stayed in their usual range."
+        "No rule held; of 3 sampled series none moved more than in other seconds (p = 1, 55 random windows)."
     )
 
 
-def test_every_sampled_series_is_read_from_the_tables() -> None:
-    disks = pd.DataFrame(
-        {
-            "host": "w1",
-            "second": [0, 1],
-            "disk_read_bytes_s": 2.0**20,
-            "disk_write_bytes_s": 2.0**21,
-        }
+def test_of_many_series_the_one_that_jumps_most_is_chance() -> None:
+    """Heavy tails: in nearly every window some series lies many deviations away."""
+    rng = np.random.default_rng(3)
+    many = {Place(f"series_{n}", "w1"): rng.pareto(0.8, SECONDS) for n in range(300)}
+    assert "of 300 sampled series none moved more than in other seconds" in _told(many)
+    jump = np.array(many[Place("series_7", "w1")])
+    jump[SPELL] = 1e6
+    assert "Moved most: series_7" in _told({**many, Place("series_7", "w1"): jump})
+
+
+def test_few_other_seconds_can_tell_nothing() -> None:
+    text = _told({Place("iowait", "w1"): np.full(SECONDS, 1.0)}, spell=slice(5, 30))
+    assert text.endswith(
+        "has not moved more than in other seconds, as far as so few other seconds can tell."
     )
-    found = of_disks(disks)
-    assert {name: list(by["w1"]) for name, by in found.items()} == {
-        "disk_read": [1.0, 1.0],
-        "disk_write": [2.0, 2.0],
-    }
-    rows = [
-        {"name": name, "host": "w1", "source": source, "second": 0, "value": 1.0}
-        for name in NAMES
-        for source in ("host", "rs-1")
-    ]
-    series = of_devices(pd.DataFrame(rows))
-    assert sorted(series) == NAMES
-    assert all(set(by_place) == {"w1", "rs-1 on w1"} for by_place in series.values())

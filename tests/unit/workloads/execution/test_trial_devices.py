@@ -18,7 +18,7 @@ from density_study.workloads.planning.plan import Step
 from tests.support.drafts import plan, study
 from tests.unit.workloads.execution.test_trial import Monitors, Runner
 
-CHOSEN = {"monitor.also": ["disks", "gc"], "monitor.overhead_trials": 1}
+CHOSEN = {"monitor.also": ["network", "gc"], "monitor.overhead_trials": 1}
 
 
 class Seen(Monitors):
@@ -48,10 +48,10 @@ def test_a_trial_has_the_studys_devices_and_a_pair_its_own(
         (step.overhead_of, step.devices, step.monitored): step for step in plan(**CHOSEN).trials
     }
     expected: dict[Any, set[str]] = {
-        (None, None, True): {*MONITORS, "disks", "gc"},
+        (None, None, True): {*MONITORS, "network", "gc"},
         (None, None, False): set(),
-        ("disks", ("disks",), True): {*MONITORS, "disks"},
-        ("disks", (), True): set(MONITORS),
+        ("network", ("network",), True): {*MONITORS, "network"},
+        ("network", (), True): set(MONITORS),
         ("gc", ("gc",), True): {*MONITORS, "gc"},
         ("gc", (), True): set(MONITORS),
     }

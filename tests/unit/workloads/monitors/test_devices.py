@@ -13,9 +13,23 @@ from typing import get_args
 import pytest
 
 from density_study.workloads.base.parsing import ParseError
-from density_study.workloads.monitors import DEVICES, MONITORS, last_epoch_s, with_devices
+from density_study.workloads.monitors import (
+    DEFAULT_DEVICES,
+    DEVICES,
+    MONITORS,
+    last_epoch_s,
+    with_devices,
+)
 from density_study.workloads.monitors.devices import devices, header, parse_device, title
-from density_study.workloads.monitors.proc_counters import disks, network, pressure, sockets
+from density_study.workloads.monitors.limits import Limits
+from density_study.workloads.monitors.proc_counters import (
+    Kernel,
+    disks,
+    memory,
+    network,
+    pressure,
+    sockets,
+)
 from density_study.workloads.study.keys import DeviceName
 
 ROOT = Path(__file__).parents[4]
@@ -42,8 +56,8 @@ def test_every_metric_is_made_of_columns_of_its_device() -> None:
 
 def test_no_device_runs_by_default() -> None:
     assert set(with_devices(())) == set(MONITORS)
-    assert set(with_devices(("disks",))) == {*MONITORS, "disks"}
-    assert not set(MONITORS) & set(DEVICES)
+    assert set(with_devices(("jmx", "disks"))) == {*MONITORS, "jmx"}
+    assert set(MONITORS) & set(DEVICES) == set(DEFAULT_DEVICES)
 
 
 def test_a_whole_file() -> None:
@@ -110,7 +124,25 @@ def _proc(tmp_path: Path) -> Path:
         (proc / path).write_text(text)
     for name in ("sda", "loop0"):
         (tmp_path / "sys" / "block" / name).mkdir(parents=True)
+    for name, text in {
+        "vmstat": "nr_dirty 3\nnr_writeback 2\nnr_writeback_temp 9\nnr_dirty_threshold 9\npswpin 1\n"
+        "pswpout 4\npgmajfault 5\nallocstall_dma 1\nallocstall_normal 6\ncompact_stall 7\nnuma_miss 8\n",
+        "schedstat": "version 15\ntimestamp 1\ncpu0 0 0 0 0 0 0 9 3000000 1\ndomain0 3 1\n"
+        "cpu1 0 0 0 0 0 0 9 4000000 1\n",
+    }.items():
+        (proc / name).write_text(text)
     return proc
+
+
+def _card(tmp_path: Path, speed: str = "1000") -> None:
+    card = tmp_path / "sys" / "class" / "net" / "eth0"
+    for name, value in {"rx_bytes": 125_000, "tx_bytes": 250_000, "rx_dropped": 1, "tx_dropped": 2,
+                        "rx_missed_errors": 3, "rx_fifo_errors": 4}.items():  # fmt: skip
+        (card / "statistics").mkdir(parents=True, exist_ok=True)
+        (card / "statistics" / name).write_text(f"{value}\n")
+    (card / "device").mkdir()
+    (card / "speed").write_text(f"{speed}\n")
+    (card.parent / "veth1" / "statistics").mkdir(parents=True)  # a pair of interfaces: no card
 
 
 def test_counters_of_proc(tmp_path: Path) -> None:
@@ -118,6 +150,7 @@ def test_counters_of_proc(tmp_path: Path) -> None:
     stalls = pressure(proc)["host"]
     assert {name: stalls[name] for name in devices()["pressure"].columns} == {
         "cpu_some_us": 100, "io_some_us": 7, "io_full_us": 5, "memory_some_us": 3, "memory_full_us": 2,
+        "run_delay_ms": 7.0,
     }  # fmt: skip
     assert disks(proc) == {  # neither the partition nor the disk that nobody has used
         "sda": {"reads": 10, "read_ms": 33, "writes": 20, "write_ms": 44, "busy_ms": 55, "queued_ms": 66}
@@ -135,7 +168,7 @@ def test_counters_of_proc(tmp_path: Path) -> None:
     }
     assert sockets(proc)["host"] == {
         "sent_segments": 6, "retransmitted": 7, "timeouts": 9, "listen_overflows": 8,
-        "in_use": 3, "time_wait": 12,
+        "in_use": 3, "time_wait": 12, "memory_bytes": 0,
     }  # fmt: skip
 
 
@@ -145,11 +178,61 @@ def test_what_the_kernel_does_not_tell_is_left_out(tmp_path: Path) -> None:
     (proc / "net" / "netstat").write_text("")
     assert sockets(proc)["host"] == {"sent_segments": 6, "retransmitted": 7}
     (proc / "pressure" / "io").unlink()
-    with pytest.raises(OSError):  # the study asked for it: no zeros in its place
-        pressure(proc)
+    (proc / "schedstat").unlink()
+    assert set(pressure(proc)["host"]) == {
+        "cpu_some_us", "cpu_full_us", "memory_some_us", "memory_full_us"
+    }  # fmt: skip
 
 
-@pytest.mark.parametrize("device", ("disks", "sockets", "network"))
+def test_a_card_counts_its_drops_and_the_time_of_its_bytes_on_the_link(tmp_path: Path) -> None:
+    proc = _proc(tmp_path)
+    _card(tmp_path)
+    assert sockets(proc)["eth0"] == {"card_drops": 10, "receive_ms": 1.0, "send_ms": 2.0}
+    (tmp_path / "sys/class/net/eth0/speed").write_text(
+        "-1\n"
+    )  # unknown to the driver: no use of it
+    assert sockets(proc)["eth0"] == {"card_drops": 10}
+    assert "veth1" not in sockets(proc)
+
+
+def test_counters_of_the_kernel(tmp_path: Path) -> None:
+    page = os.sysconf("SC_PAGE_SIZE")
+    assert memory(_proc(tmp_path)) == {
+        "swapped_bytes": 5 * page, "major_faults": 5, "direct_reclaims": 7, "huge_page_stalls": 7,
+        "numa_misses": 8, "dirty_bytes": 3 * page, "writeback_bytes": 2 * page,
+    }  # fmt: skip
+
+
+def test_a_step_of_the_clock_shows_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Kernel(_proc(tmp_path))
+    true_s = time.time
+    assert clock.read()["host"]["clock_step_ms"] < 100
+    monkeypatch.setattr(time, "time", lambda: true_s() - 5.0)
+    assert clock.read()["host"]["clock_step_ms"] == pytest.approx(5000, abs=100)
+    assert clock.read()["host"]["clock_step_ms"] < 100
+
+
+@pytest.mark.parametrize("version", (1, 2))
+def test_a_cpu_limit_of_a_cgroup_or_of_one_above_it_counts(tmp_path: Path, version: int) -> None:
+    root = "sys/fs/cgroup" if version == 2 else "sys/fs/cgroup/cpu"
+    line = "0::/a/b\n" if version == 2 else "4:memory:/m\n3:cpu,cpuacct:/a/b\n"
+    throttled = "throttled_usec 3000" if version == 2 else "throttled_time 3000000"
+    for path, text in {
+        "proc/7/cgroup": line,
+        f"{root}/a/b/cpu.stat": f"nr_periods 9\n{throttled}\n",
+        f"{root}/a/cpu.stat": f"{throttled}\n",
+        f"{root}/cpu.stat": "nr_periods 9\n",
+    }.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    limits = Limits("s/r/b", tmp_path)
+    found = set(limits.cgroups(7))
+    assert found == {"/a/b", "/a", ""}
+    assert sum(map(limits.throttled_ms, found)) == pytest.approx(6.0)
+    assert list(limits.cgroups(8)) == []  # it has ended
+
+
+@pytest.mark.parametrize("device", ("disks", "sockets", "network", "kernel", "limits"))
 def test_the_sampler_writes_what_the_parser_reads(device: str, tmp_path: Path) -> None:
     output = tmp_path / f"h1.{device}.csv"
     command = with_devices([device])[device]("h1", str(output), 0.1, "s/r/b", (sys.executable,))

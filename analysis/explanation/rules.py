@@ -1,0 +1,109 @@
+"""The rules that name causes, as data: `rules.toml` holds them, with their ranking."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from density_study.analysis.explanation.course import Array, Mask
+
+SPREADS = 5.0
+"""Robust standard deviations that a value must lie beyond the median."""
+CLASS_WEIGHT = 0.25
+"""Of a second of class 2 over one of class 1, and so on."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """How far a value must lie beyond the median of what it is compared with: `least`, in the series' unit,
+    and `factor` times. load: the series that the value follows."""
+
+    least: float
+    factor: float = 1.0
+    load: str = ""
+
+
+def exceeds(
+    value: Array,
+    centre: Array,
+    spread: Array,
+    least: Array | float,
+    factor: Array | float,
+    down: Mask,
+) -> Mask:
+    """Of each value whether it lies far enough beyond. False where one of them is not known."""
+    sign = np.where(down, -1.0, 1.0)
+    times = np.where(down, centre / factor, centre * factor)
+    # each of the three is a value that must be passed, upwards or downwards
+    limits = [sign * times, sign * centre + least, sign * centre + SPREADS * spread]
+    found: Mask = sign * value > np.maximum.reduce(limits)
+    return found
+
+
+@dataclass(frozen=True)
+class Sign:
+    """A series that a cause moves. `down`: it falls. At least one of the comparisons is set; `level` is in
+    the series' unit, of the mean over the trial."""
+
+    series: str
+    down: bool = False
+    spell: Limit | None = None
+    peers: Limit | None = None
+    trials: Limit | None = None
+    level: float | None = None
+
+
+@dataclass(frozen=True)
+class Rule:
+    """`id`: kebab case, as in summary.json. `place`: in the file. `event`: kind of event of a daemon that is
+    the cause, instead of signs. sentence: with {where}. friends: what looks alike and is another cause.
+    unless: rules that explain the same better, where they hold."""
+
+    id: str
+    place: int
+    title: str
+    kind: int
+    sentence: str
+    remedy: str
+    friends: str
+    event: str = ""
+    signs: tuple[Sign, ...] = ()
+    unless: tuple[str, ...] = ()
+
+    @property
+    def weight(self) -> float:
+        """Of each second that the cause affects."""
+        return float(CLASS_WEIGHT ** (self.kind - 1))
+
+
+@cache
+def rules() -> Mapping[str, Rule]:
+    """Every rule by its id, in the order of the file."""
+    declared = tomllib.loads(Path(__file__).with_name("rules.toml").read_text(encoding="utf-8"))
+    return {one["id"]: _rule(place, one) for place, one in enumerate(declared["rules"])}
+
+
+def _rule(place: int, declared: Mapping[str, Any]) -> Rule:
+    known = {
+        key: value for key, value in declared.items() if key not in ("class", "signs", "unless")
+    }
+    return Rule(
+        place=place,
+        kind=declared["class"],
+        signs=tuple(map(_sign, declared.get("signs", ()))),
+        unless=tuple(declared.get("unless", ())),
+        **known,
+    )
+
+
+def _sign(declared: Mapping[str, Any]) -> Sign:
+    limits = {
+        name: Limit(**declared[name]) for name in ("spell", "peers", "trials") if name in declared
+    }
+    return Sign(**{**declared, **limits})

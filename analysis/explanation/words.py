@@ -1,0 +1,62 @@
+"""Words and units of every series, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+from density_study.analysis.explanation.course import Place
+from density_study.analysis.summary.numbers import digits
+from density_study.workloads.monitors.devices import devices
+
+# What the default monitors, manifests and the reading of them add to the metrics of devices.
+_OWN: Mapping[str, tuple[str, str]] = {
+    "iowait": ("iowait", "percent"),
+    "steal": ("CPU that the hypervisor gave to others", "percent"),
+    "cpu_used": ("CPU use", "percent"),
+    "other_programs": ("CPU of programs that are not the study's", "percent"),
+    "client_cpu": ("CPU of the client, of the cores that it may use", "percent"),
+    "disk_read": ("bytes read from disks", "MiB/s"),
+    "disk_write": ("bytes written to disks", "MiB/s"),
+    "net_receive": ("bytes received", "MiB/s"),
+    "net_send": ("bytes sent", "MiB/s"),
+    "memory_available": ("memory available", "MiB"),
+    "memory_cached": ("page cache", "MiB"),
+    "silent": ("time without an answer", "percent"),
+    "server_requests": ("share of the requests to the busiest server", "percent"),
+    "server_excess": ("requests over a server's fair share", "times"),
+    "region_share": ("share of the requests to the busiest region", "percent"),
+    "region_excess": ("requests over a region's fair share", "times"),
+    "namenode_queue_time": ("mean time in the NameNode's queue", "ms"),
+    "namenode_process_time": ("mean processing time of the NameNode", "ms"),
+    "namenode_calls": ("calls of the NameNode", "1/s"),
+}
+_SIGNS = {"percent": "%", "count": ""}
+MOST = 2  # places in a sentence
+
+
+@cache
+def named() -> Mapping[str, tuple[str, str]]:
+    """Words and unit of each quantity."""
+    of_devices = {
+        metric.name: (metric.label, metric.unit)
+        for device in devices().values()
+        for metric in device.metrics
+    }
+    return {**of_devices, **_OWN}
+
+
+def amount(value: float, unit: str) -> str:
+    return f"{digits(value)} {_SIGNS.get(unit, unit)}".rstrip()
+
+
+def compared(place: Place, value: float, usual: float, among: str) -> str:
+    """'mean time of a write of sda on h1 480 ms, 12.0 ms in the median second'."""
+    words, unit = named().get(place.quantity, (place.quantity, "percent"))
+    return f"{words} of {place.words} {amount(value, unit)}, {amount(usual, unit)} {among}"
+
+
+def several(texts: list[str]) -> str:
+    """At most MOST of them; how many more."""
+    more = len(texts) - MOST
+    return ", ".join(texts[:MOST]) + (f", and {more} more" if more > 0 else "")

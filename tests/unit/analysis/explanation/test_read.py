@@ -1,0 +1,146 @@
+"""Courses of trials from the tables that ingest writes, and the rows that come of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from density_study.analysis.explanation.course import Course, Place
+from density_study.analysis.explanation.explain import explained
+from density_study.analysis.explanation.read import courses
+from density_study.workloads import tables
+from density_study.workloads.tables import Table
+from density_study.workloads.tables.arrow import arrow_schema
+from density_study.workloads.tables.store import read_table, write_arrow
+
+SECONDS = range(-2, 42)
+COUNT = 6
+"""Trials of one test case on one topology; the last is slow, and its second host reads slowly."""
+SLOW = f"t{COUNT}"
+
+
+def _write(run: Path, table: Table, rows: list[dict[str, Any]]) -> None:
+    write_arrow(run, table, pa.Table.from_pylist(rows, arrow_schema(table)))
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    names = [f"t{n}" for n in range(1, COUNT + 1)]
+    _write(tmp_path, tables.TRIALS, [
+        {"trial": name, "topology": "v1", "test_case": "a", "workload": "ycsb", "warm_up_s": 5.0,
+         "window_start_epoch_s": 1000.0, "window_end_epoch_s": 1040.0}
+        for name in names
+    ])  # fmt: skip
+    rng = np.random.default_rng(0)
+    _write(tmp_path, tables.OPERATION_SECONDS, [
+        {"trial": name, "second": s, "operations": (500 if name == SLOW else 1000) * rng.normal(1, 0.02)}
+        for name in names for s in range(40)
+    ])  # fmt: skip
+    _write(tmp_path, tables.TRIAL_CPU_SERIES, [
+        {"trial": name, "host": host, "scope": scope, "second": s, "cpu_user": user, "cpu_system": 5.0,
+         "cpu_iowait": 1.0, "cpu_steal": None, "cpu_irq": 0.0, "cpu_idle": 100.0 - 6.0 - user}
+        for name in names for host in ("h1", "h2") for s in SECONDS
+        for scope, user in ((f"host:{host}", 40.0), (f"node:w{host[1]}", 20.0), ("client", 5.0))
+    ])  # fmt: skip
+    _write(tmp_path, tables.NODES, [
+        {"trial": name, "node": "c", "host": "h1", "scope": "client", "roles": ["client"], "cores": 2,
+         "host_cores": 16}
+        for name in names
+    ])  # fmt: skip
+    _write(tmp_path, tables.DEVICE_SERIES, [
+        {"trial": name, "host": host, "device": "disks", "source": "sda", "name": "read_await", "unit": "ms",
+         "second": s, "value": (90.0 if name == SLOW and host == "h2" else 4.0) * rng.normal(1, 0.05)}
+        for name in names for host in ("h1", "h2") for s in SECONDS
+    ] + [
+        {"trial": name, "host": "h1", "device": "jmx", "source": source, "name": "queue_time", "unit": "ms",
+         "second": s, "value": 1.0}
+        for name in names for source in ("m/namenode", "w1/regionserver-1") for s in SECONDS
+        if not (source.startswith("w1") and s in (20, 21))
+    ])  # fmt: skip
+    _write(tmp_path, tables.REGIONS, [
+        {"trial": name, "region": f"r{n}", "start_key": f"user{n}", "server": f"s{n % 2}",
+         "requests": n * 100}
+        for name in names for n in range(1, 5)
+    ])  # fmt: skip
+    return tmp_path
+
+
+def _course(run: Path, trial: str = "t1") -> Course:
+    return dict(courses(run, read_table(run, tables.TRIALS)))[trial]
+
+
+def test_a_course_begins_after_the_ramp_up_and_ends_before_the_clients(run: Path) -> None:
+    course = _course(run)
+    assert course.seconds == range(5, 39)
+    assert course.rate.mean() == pytest.approx(1000, rel=0.02)
+    assert course.values.shape == (len(course.series.places), 34)
+
+
+def test_hosts_and_client_are_read_from_the_default_monitors(run: Path) -> None:
+    found = dict(zip(_course(run).series.places, _course(run).series.means, strict=True))
+    assert found[Place("cpu_used", "h1")] == pytest.approx(45.0)
+    assert found[Place("iowait", "h2")] == 1.0
+    # 45 % in all, 25 % of the node and 10 % of the client
+    assert found[Place("other_programs", "h1")] == pytest.approx(10.0)
+    assert found[Place("client_cpu", "h1")] == pytest.approx(80.0)  # 10 % of 16 cores, of its 2
+
+
+def test_a_daemon_that_does_not_answer_is_silent_and_the_namenode_is_no_server(run: Path) -> None:
+    course = _course(run)
+    rows = dict(zip(course.series.places, course.values, strict=True))
+    silent = rows[Place("silent", "h1", "w1/regionserver-1")]
+    assert list(np.flatnonzero(silent == 100) + course.first) == [20, 21]
+    assert not rows[Place("silent", "h1", "m/namenode")].any()
+    assert Place("namenode_queue_time", "h1", "m/namenode") in rows
+    assert Place("queue_time", "h1", "m/namenode") not in rows
+
+
+def test_shares_of_regions_and_servers_are_facts(run: Path) -> None:
+    facts = _course(run).facts
+    assert facts[Place("region_share", "", "the region from user4")] == pytest.approx(40.0)
+    assert facts[Place("region_excess", "", "the region from user4")] == pytest.approx(1.6)
+    assert facts[Place("server_requests", "", "s0")] == pytest.approx(60.0)
+    assert facts[Place("server_excess", "", "s0")] == pytest.approx(1.2)
+
+
+def test_the_trial_that_is_slow_among_its_equals_has_its_cause(run: Path) -> None:
+    found = explained(run)
+    causes = found[tables.TRIAL_CAUSES]
+    assert set(causes["trial"]) == {SLOW}
+    first = causes[causes["rank"] == 1].iloc[0]
+    assert (first["cause"], first["where"], first["lasting"]) == ("slow-disk", "sda on h2", True)
+    assert "the rate is 50 % below that of the 5 other trials" in first["sentence"]
+    assert first["remedy"]
+    means = found[tables.SERIES_MEANS].set_index(["trial", "name"])
+    assert means.loc[(SLOW, "read_await"), "most"] == pytest.approx(90, rel=0.05)
+    assert means.loc[(SLOW, "read_await"), "where"] == "sda on h2"
+    for table, rows in found.items():  # as pipeline.series writes them
+        pa.Table.from_pandas(
+            rows[arrow_schema(table).names], arrow_schema(table), preserve_index=False
+        )
+
+
+def test_a_testdfsio_job_is_explained_by_what_its_disks_did(run: Path) -> None:
+    _write(run, tables.TRIALS, [
+        {"trial": "d", "topology": "v1", "test_case": "w", "workload": "testdfsio", "warm_up_s": 0.0,
+         "window_start_epoch_s": 1000.0, "window_end_epoch_s": 1040.0}
+    ])  # fmt: skip
+    moved = {"disk_write_bytes_s": 2.0**20, "net_receive_bytes_s": 0.0, "net_send_bytes_s": 0.0}
+    _write(run, tables.HOST_DISK_SERIES, [
+        {"trial": "d", "host": host, "second": s, "disk_read_bytes_s": 2.0**22, **moved}
+        for host in ("h1", "h2") for s in range(40) if s != 7
+    ])  # fmt: skip
+    course = _course(run, "d")
+    assert (course.unit, len(course.rate)) == ("MiB/s", 40)
+    assert list(course.rate) == [10.0] * 40  # a second without a sample is no stall
+    assert np.isnan(course.worst_ms).all()
+
+
+def test_a_trial_without_operations_has_no_course(run: Path) -> None:
+    _write(run, tables.OPERATION_SECONDS, [])
+    assert dict(courses(run, read_table(run, tables.TRIALS))) == {}
+    assert all(rows.empty for rows in explained(run).values())

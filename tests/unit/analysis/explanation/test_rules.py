@@ -1,0 +1,214 @@
+"""Each rule, on made-up series: where it is the cause, and where it is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from density_study.analysis.explanation.course import Course, Happening, Place, Series
+from density_study.analysis.explanation.lasting import Group, of_level, of_peers
+from density_study.analysis.explanation.rules import Limit, Rule, Sign, rules
+from density_study.analysis.explanation.slow import slow_spells
+from density_study.analysis.explanation.spells import causes
+from density_study.analysis.explanation.words import named
+
+SECONDS = 60
+SPELL = slice(30, 34)
+KINDS = ("spell", "peers", "trials", "level")
+BASE_UP, BASE_DOWN = 3.0, 96.0
+FEW = 0.4  # of the way from the usual value to the limit: not far enough
+
+
+def signs(kind: str) -> Iterator[Any]:
+    for rule in rules().values():
+        for sign in rule.signs:
+            if getattr(sign, kind) is not None:
+                yield pytest.param(rule, sign, id=f"{rule.id}-{sign.series}")
+
+
+def base(sign: Sign) -> float:
+    return BASE_DOWN if sign.down else BASE_UP
+
+
+def limit(sign: Sign, by: Limit, factor: float = 1.0) -> float:
+    usual = base(sign)
+    if sign.down:
+        return min(usual - by.least, usual / (by.factor * factor))
+    return max(usual + by.least, usual * by.factor * factor)
+
+
+def beyond(sign: Sign, edge: float) -> float:
+    return edge * 0.8 if sign.down else edge * 1.2 + 1.0
+
+
+def almost(sign: Sign, edge: float) -> float:
+    return base(sign) + FEW * (edge - base(sign))
+
+
+def noisy(value: float, seed: int = 0) -> Any:
+    return value * np.random.default_rng(seed).normal(1.0, 0.01, SECONDS)
+
+
+def course(
+    series: Mapping[Place, Any], *, slow: bool = False, rate: float = 1000.0, **more: Any
+) -> Course:
+    made = rate * np.random.default_rng(5).normal(1.0, 0.02, SECONDS)
+    if slow:
+        made[SPELL] *= 0.2
+    return Course(0, made, np.full(SECONDS, 20.0), series=Series.of(series, SECONDS), **more)
+
+
+def in_spell(made: Course) -> list[str]:
+    spells = slow_spells(made)
+    return [c.rule.id for one in spells for c in causes(made, one, made.usual(spells))]
+
+
+@pytest.mark.parametrize(("rule", "sign"), list(signs("spell")))
+def test_a_series_that_moves_in_slow_seconds_names_its_cause(rule: Rule, sign: Sign) -> None:
+    assert sign.spell is not None
+    edge = limit(sign, sign.spell)
+    for then, expected in ((beyond(sign, edge), [rule.id]), (almost(sign, edge), [])):
+        values = noisy(base(sign))
+        values[SPELL] = then
+        series = {Place(sign.series, "h1", "x"): values}
+        assert [one for one in in_spell(course(series, slow=True)) if one == rule.id] == expected
+        assert in_spell(course(series)) == []  # no second is slow: it is no cause
+
+
+def peers(sign: Sign, values: list[float], loads: list[float]) -> list[str]:
+    assert sign.peers is not None
+    series = {}
+    for n, (value, load) in enumerate(zip(values, loads, strict=True)):
+        place = Place(sign.series, f"h{n}", "w/regionserver-1")
+        series[place] = noisy(value, n)
+        if sign.peers.load:
+            series[Place(sign.peers.load, *place[1:])] = noisy(load, 100 + n)
+    return [cause.rule.id for cause in of_peers(course(series))]
+
+
+@pytest.mark.parametrize(("rule", "sign"), list(signs("peers")))
+def test_what_is_beyond_its_equals_all_the_time_is_named(rule: Rule, sign: Sign) -> None:
+    assert sign.peers is not None
+    edge, usual = limit(sign, sign.peers), base(sign)
+    assert rule.id in peers(sign, [usual, usual, beyond(sign, edge), usual], [100.0] * 4)
+    assert rule.id not in peers(sign, [usual, usual, almost(sign, edge), usual], [100.0] * 4)
+    pair = limit(sign, sign.peers, 2.0)
+    assert rule.id in peers(sign, [usual, beyond(sign, pair)], [100.0] * 2)
+    assert rule.id not in peers(sign, [usual, almost(sign, pair)], [100.0] * 2)
+    if sign.peers.load:  # an equal without work is no equal
+        assert rule.id not in peers(sign, [usual, usual, beyond(sign, edge)], [100.0, 100.0, 1.0])
+
+
+def test_a_latency_that_follows_its_load_is_no_news() -> None:
+    """A disk with ten times the requests and three times the latency, where all lie on one line."""
+    rng = np.random.default_rng(1)
+    series = {}
+    for n, load in enumerate((30.0, 60.0, 120.0, 1200.0)):
+        loads = load * rng.lognormal(0, 0.3, SECONDS)
+        series[Place("disk_writes", "h", f"sd{n}")] = loads
+        series[Place("write_await", "h", f"sd{n}")] = loads**0.6 * rng.lognormal(0, 0.05, SECONDS)
+    assert of_peers(course(series)) == ()
+    slow = {
+        **series,
+        Place("write_await", "h", "sd1"): series[Place("write_await", "h", "sd1")] * 10,
+    }
+    (cause,) = of_peers(course(slow))
+    assert (cause.rule.id, cause.where) == ("slow-disk", "sd1 on h")
+    assert "of its equals at its load" in cause.sentence
+
+
+def test_disks_of_two_kinds_do_not_accuse_each_other() -> None:
+    """Half of the disks are slower: nobody is the exception."""
+    series = {
+        Place("write_await", "h", f"sd{n}"): noisy(5.0 if n % 2 else 80.0, n) for n in range(6)
+    }
+    series |= {Place("disk_writes", *place[1:]): noisy(100.0) for place in list(series)}
+    assert of_peers(course(series)) == ()
+
+
+@pytest.mark.parametrize(("rule", "sign"), list(signs("level")))
+def test_a_level_that_no_healthy_cluster_has_is_named(rule: Rule, sign: Sign) -> None:
+    assert sign.level is not None
+    for value, expected in ((1.3 * sign.level, True), (0.7 * sign.level, False)):
+        made = course({Place(sign.series, "h1"): noisy(value)})
+        assert (rule.id in [cause.rule.id for cause in of_level(made)]) == expected
+
+
+def trials(sign: Sign, last: float, rate: float) -> list[str]:
+    values = [*(base(sign) * f for f in (0.99, 1.0, 1.01, 1.0, 0.99, 1.01)), last]
+    alike = [
+        course({Place(sign.series, "h1"): noisy(value, n)}, rate=rate if n == 6 else 1000.0)
+        for n, value in enumerate(values)
+    ]
+    return [cause.rule.id for cause in Group.of(alike).of_trial(6)]
+
+
+@pytest.mark.parametrize(("rule", "sign"), list(signs("trials")))
+def test_a_slow_trial_is_compared_with_the_others_of_its_test_case(rule: Rule, sign: Sign) -> None:
+    assert sign.trials is not None
+    edge = limit(sign, sign.trials)
+    assert trials(sign, beyond(sign, edge), 700.0) == [rule.id]
+    assert trials(sign, almost(sign, edge), 700.0) == []
+    assert trials(sign, beyond(sign, edge), 1000.0) == []  # it is not slower: nothing to explain
+
+
+def test_few_trials_tell_nothing() -> None:
+    two = [
+        course({Place("iowait", "h"): noisy(v)}, rate=r) for v, r in ((1.0, 1000.0), (90.0, 300.0))
+    ]
+    assert Group.of(two).of_trial(1) == ()
+
+
+EVENTS = {
+    "gc-pause": Happening("gc pause", "w1/regionserver-1", 30.2, 33.5, "Pause Full"),
+    "safepoint": Happening("safepoint", "w1/regionserver-1", 30.2, 33.5, "HeapDump"),
+    "flush": Happening("flush", "w1/regionserver-1", 29.9, 33.9, "4.0 s"),
+    "compaction": Happening("compaction", "w1/regionserver-1", 29.9, 33.9, "4.0 s"),
+}
+
+
+@pytest.mark.parametrize("name", EVENTS)
+def test_an_event_of_a_daemon_names_its_cause(name: str) -> None:
+    event = EVENTS[name]
+    assert in_spell(course({}, slow=True, events=(event,))) == [name]
+    often = tuple(
+        Happening(event.kind, event.source, s, s + 0.9, event.what) for s in range(SECONDS)
+    )
+    assert in_spell(course({}, slow=True, events=often)) == []  # it is usual
+
+
+def test_every_rule_is_tested() -> None:
+    tested = {param.values[0].id for kind in KINDS for param in signs(kind)}
+    assert tested | EVENTS.keys() == rules().keys()
+
+
+def test_every_rule_is_complete() -> None:
+    for rule in rules().values():
+        assert rule.kind in (1, 2, 3)
+        assert "{where}" in rule.sentence
+        assert all(text.endswith(".") for text in (rule.remedy, rule.friends))
+        assert set(rule.unless) <= rules().keys() - {rule.id}
+        for sign in rule.signs:
+            assert sign.series in named(), rule.id
+            limits = (sign.spell, sign.peers, sign.trials)
+            assert any(limits) or sign.level is not None
+            assert all(one.load in {"", *named()} for one in limits if one)
+
+
+def test_a_better_explanation_stands_alone_and_a_mechanism_comes_before_a_symptom() -> None:
+    jumps = {
+        "io_stall": 90.0,
+        "iowait": 60.0,
+        "queue_time": 300.0,
+        "retransmitted": 500.0,
+        "card_drops": 900.0,
+    }
+    series = {}
+    for name, then in jumps.items():
+        series[Place(name, "h1")] = noisy(1.0)
+        series[Place(name, "h1")][SPELL] = then
+    named_causes = in_spell(course(series, slow=True))
+    assert named_causes == ["packets-dropped", "io-wait", "call-queue"]

@@ -1,0 +1,56 @@
+"""How long CPU limits stopped the study's nodes: cpu.stat of their processes' cgroups.
+
+Standard library only: it runs on hosts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from density_study.workloads.monitors.nodecpu_sampler import Processes
+
+ROOT = Path("/")
+_FILES = (
+    "sys/fs/cgroup{path}/cpu.stat",
+    "sys/fs/cgroup/cpu,cpuacct{path}/cpu.stat",
+    "sys/fs/cgroup/cpu{path}/cpu.stat",
+)
+_UNITS_MS = {"throttled_usec": 1e-3, "throttled_time": 1e-6}  # version 2, and 1
+
+
+class Limits:
+    """tag: of the build. A process may be moved between cgroups, so each round reads where it is."""
+
+    def __init__(self, tag: str, root: Path = ROOT) -> None:
+        self._processes, self._root = Processes(tag), root
+
+    def read(self) -> Mapping[str, Mapping[str, float]]:
+        """By node; a node whose cgroups have no limit has 0."""
+        cgroups: dict[str, set[str]] = {}
+        for reading in self._processes.readings():
+            cgroups.setdefault(reading.node, set()).update(self.cgroups(reading.identity[0]))
+        return {
+            node: {"throttled_ms": sum(map(self.throttled_ms, found))}
+            for node, found in cgroups.items()
+            if found
+        }
+
+    def cgroups(self, pid: int) -> Iterator[str]:
+        """Paths of the process's cgroup for the CPU and of those above, which may have limits, too."""
+        with suppress(OSError):
+            for line in (self._root / f"proc/{pid}/cgroup").read_text().splitlines():
+                _, controllers, path = line.split(":", 2)
+                if not controllers or "cpu" in controllers.split(","):
+                    for above in (Path(path), *Path(path).parents):
+                        yield str(above).rstrip("/")
+
+    def throttled_ms(self, path: str) -> float:
+        for form in _FILES:
+            with suppress(OSError):
+                for line in (self._root / form.format(path=path)).read_text().splitlines():
+                    name, _, value = line.partition(" ")
+                    if name in _UNITS_MS:
+                        return float(value) * _UNITS_MS[name]
+        return 0.0
