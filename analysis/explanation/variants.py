@@ -6,9 +6,10 @@ one moves by chance.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp
+from typing import Any
 
 import pandas as pd
 
@@ -49,7 +50,7 @@ def explanations(
     topology, test case and repetition of each, and its rate as the quantity `rate`."""
     alone = [entry for entry in test_cases if entry.neighbour is None]
     builds = means.groupby(["test_case", "topology", "name", "repetition"])["mean"].mean()
-    points = {
+    points: dict[Any, pd.Series[float]] = {
         key: of_name.droplevel([0, 1, 2]).sort_index()
         for key, of_name in builds.groupby(level=[0, 1, 2])
     }
@@ -66,7 +67,8 @@ def explanations(
 @dataclass(frozen=True)
 class _Variant:
     entry: TestCaseSummary
-    points: dict[tuple[str, str, str], pd.Series[float]]
+    points: Mapping[Any, pd.Series[float]]
+    """By test case, topology and quantity."""
 
     def names(self) -> set[str]:
         here = (self.entry.test_case, self.entry.topology)

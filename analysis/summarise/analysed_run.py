@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from density_study.analysis.summarise import read_series
+from density_study.analysis.summarise import read_rows
 from density_study.analysis.summarise.read_ahead import without_read_ahead
 from density_study.analysis.summarise.unequal_hosts import unequal_hosts
 from density_study.analysis.summary.disclosure import (
@@ -54,7 +54,7 @@ class AnalysedRun:
         topologies = [manifest.topology for manifest in manifests]
         trials = read_table(run_root, tables.TRIALS).sort_values("order")
         verdicts = read_table(run_root, tables.VERDICTS).set_index("trial")
-        steady = read_series.steadiness(run_root)
+        steady = read_rows.steadiness(run_root)
         counted = trials[trials["trial"].map(verdicts["counted"]) & trials["studied"]]
         counted = counted[["trial", "topology", "test_case", "repetition", "build"]]
         return cls(
@@ -63,16 +63,16 @@ class AnalysedRun:
             labels=labels(test_cases),
             trials=trials,
             verdicts=verdicts,
-            metrics=read_series.with_rows(
+            metrics=read_rows.with_rows(
                 tables.METRICS, read_table(run_root, tables.METRICS), steady
             ),
-            test_case_metrics=read_series.with_rows(
+            test_case_metrics=read_rows.with_rows(
                 tables.TEST_CASE_METRICS,
                 read_table(run_root, tables.TEST_CASE_METRICS),
-                read_series.case_steadiness(steady, counted),
-                read_series.price_performance(run_root),
+                read_rows.case_steadiness(steady, counted),
+                read_rows.price_performance(run_root),
             ),
-            usd_per_hour=read_series.usd_per_hour(run_root),
+            usd_per_hour=read_rows.usd_per_hour(run_root),
             test_cases=test_cases,
         )
 

@@ -23,6 +23,7 @@ from pyarrow.acero import (
     ScanNodeOptions,
 )
 
+from density_study.analysis.summarise.read_rows import optional, rows_of
 from density_study.analysis.summary.series import (
     CpuSeries,
     DeviceSeries,
@@ -35,10 +36,7 @@ from density_study.analysis.summary.series import (
 )
 from density_study.workloads import tables
 from density_study.workloads.monitors.devices import devices
-from density_study.workloads.study.metrics import main_rates
 from density_study.workloads.tables import Table
-from density_study.workloads.tables.arrow import arrow_schema
-from density_study.workloads.tables.store import dataset, table_path
 
 MAX_NUMBERS = 150_000  # in all series of a summary: about 1 MB of the report
 MAX_POINTS = 400  # in one series: a panel is a few hundred pixels wide
@@ -46,7 +44,6 @@ MOST_EVENTS = 100  # of a trial: the longest
 SHORTEST_EVENT_S = 0.05
 STEPS_S = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600)
 CPU_PARTS = ("user", "system", "iowait", "steal", "irq", "idle")
-MAIN_SERIES = ("operations", "transferred")
 _CPU = [f"cpu_{part}" for part in CPU_PARTS]
 _DEVICE = ["device", "host", "source", "name", "unit"]
 _WIDTHS = {tables.TRIAL_CPU_SERIES: len(_CPU), tables.TRIAL_RATE_SERIES: 1}
@@ -70,9 +67,9 @@ def trial_series(
     sampled = _by_trial(
         _binned(run_root, tables.DEVICE_SERIES, step_s, _DEVICE, ["value"], watched)
     )
-    events = _by_trial(_optional(run_root, tables.DEVICE_EVENTS))
-    slow = _by_trial(_optional(run_root, tables.SLOW_SECONDS))
-    latency = _by_trial(_optional(run_root, tables.LATENCY_PERCENTILES))
+    events = _by_trial(optional(run_root, tables.DEVICE_EVENTS))
+    slow = _by_trial(optional(run_root, tables.SLOW_SECONDS))
+    latency = _by_trial(optional(run_root, tables.LATENCY_PERCENTILES))
     return tuple(
         TrialSeries(
             trial=trial,
@@ -92,67 +89,10 @@ def trial_series(
     )
 
 
-def steadiness(run_root: Path) -> pd.DataFrame:
-    """Rows of `metrics`: each trial's coefficient of variation of its rate by second, in percent."""
-    rows = _optional(run_root, tables.STEADINESS)
-    rows = rows[rows["name"].isin(MAIN_SERIES)]
-    cv_percent = 100.0 * rows["coefficient_of_variation"].astype(float)
-    return rows[["trial"]].assign(name="throughput_cv", unit="percent", value=cv_percent)
-
-
-def case_steadiness(trial_rows: pd.DataFrame, valid: pd.DataFrame) -> pd.DataFrame:
-    """Rows of `test_case_metrics` from those of `steadiness`: the unit is the build (method 1).
-
-    valid: trial, topology, test case, repetition, build of the valid trials.
-    """
-    placed = trial_rows.merge(valid, on="trial").dropna(subset=["value"])
-    keys = ["topology", "test_case"]
-    builds = placed.groupby([*keys, "repetition", "build"], as_index=False)["value"].mean()
-    values = builds.groupby(keys)["value"].agg(value="median", n="size", points=list)
-    found: pd.DataFrame = values.reset_index().assign(name="throughput_cv", unit="percent")
-    return found
-
-
-def price_performance(run_root: Path) -> pd.DataFrame:
-    """Rows of `test_case_metrics`: the main rate of each test case per USD per hour."""
-    rows = _optional(run_root, tables.PRICE_PERFORMANCE)
-    rows = rows[rows["name"].isin(main_rates())]
-    return rows.assign(name="price_performance", unit=rows["unit"].astype(str) + " per USD/h")
-
-
-def usd_per_hour(run_root: Path) -> dict[str, float]:
-    """The price of each topology that has one."""
-    rows = _optional(run_root, tables.PRICE_PERFORMANCE)
-    return {
-        str(topology): float(usd) for topology, usd in rows[["topology", "usd_per_hour"]].values
-    }
-
-
-def with_rows(table: Table, *frames: pd.DataFrame) -> pd.DataFrame:
-    """The rows of all `frames`, typed as if they were read from `table`; a missing column is null."""
-    schema = arrow_schema(table)
-    whole = [frame.reindex(columns=schema.names).astype(object) for frame in frames]
-    parts = [pa.Table.from_pandas(frame, schema, preserve_index=False) for frame in whole]
-    every: pd.DataFrame = pa.concat_tables(parts).to_pandas()
-    return every
-
-
-def _optional(run_root: Path, table: Table) -> pd.DataFrame:
-    rows: pd.DataFrame = _dataset(run_root, table).to_table().to_pandas()
-    return rows
-
-
-def _dataset(run_root: Path, table: Table) -> ds.Dataset:
-    """The table, or one without rows."""
-    if table_path(run_root, table).is_dir():
-        return dataset(run_root, table)
-    return ds.dataset(arrow_schema(table).empty_table())
-
-
 def _step_s(run_root: Path, max_numbers: int) -> int:
     numbers, longest_s = 0, 0
     for table, width in _WIDTHS.items():
-        rows = _dataset(run_root, table)
+        rows = rows_of(run_root, table)
         numbers += rows.count_rows() * width
         longest_s = max(longest_s, _span_s(rows))
     return next(
@@ -166,14 +106,14 @@ def _drawn(run_root: Path, max_numbers: int) -> list[str]:
     `max_numbers` together. Of ten hosts with twelve disks, a trial has a thousand series."""
     by_trial = AggregateNodeOptions([("trial", "hash_count", None, "numbers")], ["trial"])
     steps = [
-        ("scan", ScanNodeOptions(_dataset(run_root, tables.DEVICE_SERIES))),
+        ("scan", ScanNodeOptions(rows_of(run_root, tables.DEVICE_SERIES))),
         ("aggregate", by_trial),
     ]
     counted = _streamed(steps).to_pandas()
     slow = {
         trial
         for table in (tables.SLOW_SECONDS, tables.TRIAL_CAUSES)
-        for trial in _dataset(run_root, table).to_table(columns=["trial"])["trial"].to_pylist()
+        for trial in rows_of(run_root, table).to_table(columns=["trial"])["trial"].to_pylist()
     }
     counted = counted.assign(calm=~counted["trial"].isin(slow)).sort_values(["calm", "trial"])
     few = counted[counted["numbers"].cumsum() <= max_numbers]
@@ -203,7 +143,7 @@ def _binned(
     columns = ["trial", *by, *values]
     means = [(value, "hash_mean", None, value) for value in values]
     found: pd.DataFrame = _streamed([
-        ("scan", ScanNodeOptions(_dataset(run_root, table), filter=rows)),
+        ("scan", ScanNodeOptions(rows_of(run_root, table), filter=rows)),
         *([("filter", FilterNodeOptions(rows))] if rows is not None else []),
         ("project", ProjectNodeOptions([*map(pc.field, columns), at_s], [*columns, "at_s"])),
         ("aggregate", AggregateNodeOptions(means, keys)),

@@ -10,14 +10,14 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from density_study.analysis.summarise.read_series import (
+from density_study.analysis.summarise.read_rows import (
     case_steadiness,
     price_performance,
     steadiness,
-    trial_series,
     usd_per_hour,
     with_rows,
 )
+from density_study.analysis.summarise.read_series import trial_series
 from density_study.workloads import tables
 from density_study.workloads.tables.store import read_table, write_rows
 
