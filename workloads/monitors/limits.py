@@ -20,17 +20,25 @@ _FILES = (
 _UNITS_MS = {"throttled_usec": 1e-3, "throttled_time": 1e-6}  # version 2, and 1
 
 
+LOOKED_FOR = 5
+"""Rounds after which new processes are looked for: to list all processes costs most."""
+
+
 class Limits:
     """tag: of the build. A process may be moved between cgroups, so each round reads where it is."""
 
     def __init__(self, tag: str, root: Path = ROOT) -> None:
         self._processes, self._root = Processes(tag), root
+        self._rounds, self._nodes = 0, dict[int, str]()
 
     def read(self) -> Mapping[str, Mapping[str, float]]:
         """By node; a node whose cgroups have no limit has 0."""
+        if self._rounds % LOOKED_FOR == 0:
+            self._nodes = {one.identity[0]: one.node for one in self._processes.readings()}
+        self._rounds += 1
         cgroups: dict[str, set[str]] = {}
-        for reading in self._processes.readings():
-            cgroups.setdefault(reading.node, set()).update(self.cgroups(reading.identity[0]))
+        for pid, node in self._nodes.items():
+            cgroups.setdefault(node, set()).update(self.cgroups(pid))
         return {
             node: {"throttled_ms": sum(map(self.throttled_ms, found))}
             for node, found in cgroups.items()

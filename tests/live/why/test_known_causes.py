@@ -51,8 +51,8 @@ def _named(cluster: Standing, manifest: Manifest) -> set[str]:
 
 DISTURBANCES: Mapping[str, tuple[str, Callable[[Standing], Callable[[], object]]]] = {
     "compact": ("compaction", lambda cluster: cluster.compact),
-    "pause": ("gc pause", lambda cluster: cluster.pause),
-    "throttle": ("disk", lambda cluster: cluster.throttle),
+    "pause": ("gc-pause", lambda cluster: cluster.pause),
+    "throttle": ("io-wait", lambda cluster: cluster.throttle),
 }
 
 

@@ -163,3 +163,17 @@ def test_price_performance_becomes_a_number_of_the_test_case(tmp_path: Path) -> 
     )
     assert list(row["points"]) == [180.0, 220.0]
     assert usd_per_hour(tmp_path) == {"v1": 0.5}
+
+
+def test_of_many_device_series_those_of_slow_trials_are_kept(tmp_path: Path) -> None:
+    """They do not make the steps of the other series longer."""
+    names = [f"t{n}" for n in range(4)]
+    write_rows(tmp_path, tables.DEVICE_SERIES, [
+        {"trial": name, "host": "h", "device": "disks", "source": "sda", "name": "read_await", "unit": "ms",
+         "second": second, "value": 1.0}
+        for name in names for second in range(100)
+    ])  # fmt: skip
+    write_rows(tmp_path, tables.TRIAL_CAUSES, [{"trial": "t2", "rank": 1, "cause": "slow-disk"}])
+    found = {one.trial: one for one in trial_series(tmp_path, names, 200)}
+    assert set(found) == {"t2", "t0"}
+    assert {one.step_s for one in found.values()} == {1}

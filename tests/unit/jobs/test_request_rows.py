@@ -9,7 +9,7 @@ import pytest
 from density_study.analysis.validity.judge import judge
 from density_study.workloads.base.fault import InjectedFault
 from density_study.workloads.record.manifest import Manifest
-from density_study.workloads.rows.raw.counter_rows import request_row
+from density_study.workloads.rows.raw.counter_rows import region_rows, request_row
 
 EMPTY = {"busiest_server": None, "busiest_region_share": None}
 
@@ -71,3 +71,28 @@ def test_a_fault_and_another_store_have_none() -> None:
 def test_a_hot_server_is_a_flag(busiest: float | None, flagged: int) -> None:
     judged = judge({"busiest_server": busiest})
     assert sum("hot server" in flag for flag in judged.flags) == flagged
+
+
+def test_each_region_has_its_requests_locality_and_files() -> None:
+    before = {"hbase": {"regions": [{"name": "a", "read_requests": 5, "write_requests": 1}]}}
+    more = {
+        "start_key": "user1",
+        "server": "s1",
+        "locality": 0.5,
+        "store_files": 3,
+        "store_file_mib": 7,
+    }
+    after = {
+        "hbase": {
+            "regions": [
+                {"name": "a", "read_requests": 25, "write_requests": 1, **more},
+                {"name": "new", "read_requests": 9, "write_requests": 9},
+            ]
+        }
+    }
+    made = Manifest.model_construct(trial="t", state_before=before, state_after=after, fault=None)
+    first, new = region_rows(made)
+    assert first == {"trial": "t", "region": "a", "requests": 20, **more}
+    assert new["requests"] is None  # nobody knows what it had before
+    known = Manifest.model_construct(trial="t", state_before={}, state_after={}, fault=None)
+    assert list(region_rows(known)) == []
