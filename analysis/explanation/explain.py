@@ -20,6 +20,7 @@ from density_study.analysis.explanation.slow import slow_spells
 from density_study.analysis.explanation.spells import causes
 from density_study.analysis.explanation.words import named
 from density_study.workloads import tables
+from density_study.workloads.monitors import DEVICES
 from density_study.workloads.tables import Table
 from density_study.workloads.tables.arrow import arrow_schema
 from density_study.workloads.tables.store import read_table
@@ -41,14 +42,17 @@ class Explained:
 
 
 def explained(run_root: Path) -> dict[Table, pd.DataFrame]:
-    """Of every trial that monitors watched, from the tables that ingest has written."""
-    trials = read_table(run_root, tables.TRIALS)
+    """Of every trial that telemetry devices watched, from the tables that ingest has written: each that this
+    program ran with its monitors."""
+    trials, monitors = (read_table(run_root, table) for table in (tables.TRIALS, tables.MONITORS))
+    watched = set(monitors[monitors["kind"].isin(DEVICES)]["trial"])
     rows: dict[Table, list[dict[str, Any]]] = {
         tables.SLOW_SECONDS: [],
         tables.TRIAL_CAUSES: [],
         tables.SERIES_MEANS: [],
     }
     latency: list[pd.DataFrame] = []
+    trials = trials[trials["trial"].isin(watched)]
     for _, group in trials.groupby(["topology", "test_case"], sort=False):
         alike = [explain(trial, course) for trial, course in courses(run_root, group)]
         rows[tables.TRIAL_CAUSES] += of_group(alike)

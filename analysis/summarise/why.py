@@ -11,18 +11,16 @@ from density_study.analysis.explanation.bottleneck import bottlenecks
 from density_study.analysis.explanation.rules import rules
 from density_study.analysis.explanation.variants import RATE, explanations
 from density_study.analysis.summarise.analysed_run import AnalysedRun
+from density_study.analysis.summarise.read_rows import optional
 from density_study.analysis.summary.summary import TestCaseSummary
 from density_study.analysis.summary.why import Bottleneck, Explanation, TrialCause
 from density_study.workloads import tables
 from density_study.workloads.study.metrics import main_rates
-from density_study.workloads.tables.store import read_table, table_path
 
 
 def trial_causes(run_root: Path, trials: Sequence[str]) -> Iterator[TrialCause]:
     """In the order of the trials, then by rank; none of a run that an older version analysed."""
-    if not table_path(run_root, tables.TRIAL_CAUSES).is_dir():
-        return
-    rows = read_table(run_root, tables.TRIAL_CAUSES)
+    rows = optional(run_root, tables.TRIAL_CAUSES)
     by_trial = dict(iter(rows[rows["cause"].isin(rules().keys())].groupby("trial")))
     for trial in trials:
         if trial in by_trial:
@@ -46,13 +44,14 @@ def between_and_within(
     run: AnalysedRun, run_root: Path, entries: Sequence[TestCaseSummary]
 ) -> tuple[tuple[Explanation, ...], tuple[Bottleneck, ...]]:
     """What moved between variants, and what limits each test case. Trials that are not valid do not count."""
-    if not table_path(run_root, tables.SERIES_MEANS).is_dir():
+    sampled = optional(run_root, tables.SERIES_MEANS)
+    if sampled.empty:
         return (), ()
     counted = run.trials[run.trials["trial"].map(run.verdicts["counted"]) & run.trials["studied"]]
     about = counted[["trial", "topology", "test_case", "repetition"]]
     rates = run.metrics[run.metrics["name"].isin(main_rates()) & run.metrics["value"].notna()]
     rates = rates[["trial", "value"]].rename(columns={"value": "mean"}).assign(name=RATE)
-    means = pd.concat([read_table(run_root, tables.SERIES_MEANS), rates]).merge(about, on="trial")
+    means = pd.concat([sampled, rates]).merge(about, on="trial")
     return (
         explanations(entries, means),
         tuple(bottlenecks(entries, means, _threads(counted))),

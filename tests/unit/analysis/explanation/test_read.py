@@ -27,6 +27,10 @@ def _write(run: Path, table: Table, rows: list[dict[str, Any]]) -> None:
     write_arrow(run, table, pa.Table.from_pylist(rows, arrow_schema(table)))
 
 
+def _monitor(trial: str, kind: str = "disks") -> dict[str, Any]:
+    return {"trial": trial, "kind": kind, "host": "h1"}
+
+
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
     names = [f"t{n}" for n in range(1, COUNT + 1)]
@@ -35,6 +39,7 @@ def run(tmp_path: Path) -> Path:
          "window_start_epoch_s": 1000.0, "window_end_epoch_s": 1040.0}
         for name in names
     ])  # fmt: skip
+    _write(tmp_path, tables.MONITORS, [_monitor(name) for name in names])
     rng = np.random.default_rng(0)
     _write(tmp_path, tables.OPERATION_SECONDS, [
         {"trial": name, "second": s, "operations": (500 if name == SLOW else 1000) * rng.normal(1, 0.02)}
@@ -143,4 +148,9 @@ def test_a_testdfsio_job_is_explained_by_what_its_disks_did(run: Path) -> None:
 def test_a_trial_without_operations_has_no_course(run: Path) -> None:
     _write(run, tables.OPERATION_SECONDS, [])
     assert dict(courses(run, read_table(run, tables.TRIALS))) == {}
+    assert all(rows.empty for rows in explained(run).values())
+
+
+def test_a_record_without_devices_is_not_explained(run: Path) -> None:
+    _write(run, tables.MONITORS, [_monitor("t1", "dool")])
     assert all(rows.empty for rows in explained(run).values())
