@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -15,6 +16,7 @@ from typing import Any
 import psutil
 import pytest
 
+from density_study.analysis.explanation.rules import rules
 from density_study.cluster.machine import io_limits
 from density_study.workloads.planning.plan import Plan
 from tests.causes import page
@@ -23,6 +25,7 @@ from tests.causes.injections import INJECTIONS, Target, needs
 from tests.causes.keeper import COMMAND
 from tests.causes.library import QUIET, kind_of, planned, quiet_trials
 from tests.causes.score import Score, Trial, score, trials_of
+from tests.prove.groups import ROOT
 from tests.support.drafts import plan
 
 KNOWN = disturbances()
@@ -44,6 +47,21 @@ def test_a_disturbance_can_be_injected_and_judged(one: Disturbance) -> None:
     else:
         assert f'case "{one.kind}":' in (HERE / "Meddle.java").read_text("utf-8")
         assert set(one.arguments) <= {"threads", "every_s"}
+
+
+def test_what_is_expected_are_ids_of_rules() -> None:
+    expected = {name for one in KNOWN.values() for name in one.expect | one.friends}
+    assert expected - set(rules()) == set()
+
+
+def test_the_page_of_investigations_names_rules() -> None:
+    text = (ROOT / "docs" / "nineteen-investigations.md").read_text("utf-8")
+    rows = [line.split(" | ")[3:] for line in text.splitlines() if re.match(r"\| \d", line)]
+    found = [words for today, words in rows if today == "named"]
+    assert len(rows) == 19 and len(found) >= 14
+    others = {"jmx", "gc", "profile", "factors.stack.java"}
+    named = {word for _, words in rows for word in re.findall(r"`([\w.-]+)`", words)}
+    assert named - others <= set(rules())
 
 
 @pytest.fixture
