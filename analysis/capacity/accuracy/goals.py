@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,6 +11,7 @@ from scipy import stats
 
 from density_study.analysis.capacity.accuracy.hold_out import Miss, Mode
 from density_study.analysis.capacity.accuracy.hold_out_load import LoadMiss
+from density_study.analysis.capacity.curves.prediction import SUPPORTED
 from density_study.analysis.capacity.inputs.points import grouped
 
 Outcome = Literal["met", "missed", "unknown", "printed"]  # printed: a number without a goal
@@ -39,11 +40,23 @@ def judged(misses: Sequence[Miss], mode: Mode) -> tuple[Goal, ...]:
     found = [
         _at_most("absolute error, median", median, MEDIAN[mode]),
         _at_most("absolute error, p90", p90, P90.get(mode)),
+        *_supported(misses, P90.get(mode)),
         _coverage(misses),
     ]
     if mode == "hosts":
         found.append(_better(misses, median))
     return tuple(found)
+
+
+def _supported(misses: Sequence[Miss], limit: float | None) -> Iterator[Goal]:
+    """The same where the prediction's own interval says that the points support it."""
+    kept = [one.error for one in misses if one.high_s / one.predicted_s - 1 <= SUPPORTED]
+    if limit is None or not kept:
+        return
+    p90 = float(np.quantile(kept, 0.9))
+    name = f"p90 where the interval is within {SUPPORTED:.0%}"
+    value = f"{_percent(p90)} of {len(kept) / len(misses):.0%} of the cells"
+    yield Goal(name, value, f"<= {limit:.0%}", "met" if p90 <= limit else "missed")
 
 
 def judged_under_load(misses: Sequence[LoadMiss]) -> tuple[Goal, ...]:

@@ -82,9 +82,8 @@ def operations_sentence(plan: OperationsPlan) -> str:
         f"{plan.ops_s:,.0f} operations/s of {plan.group}{kept}{cost}, with a probability of "
         f"{plan.probability:.0%} with {failed}. The first limit is {plan.bottleneck}."
     )
-    change = next(
-        (one for one in plan.changes if one.hosts is not None or one.ops_s is not None), None
-    )
+    now = (plan.hosts, plan.ops_s)
+    change = next((one for one in plan.changes if (one.hosts, one.ops_s) != now), None)
     return text if change is None else f"{text} {_begun(changed_words(change, plan))}."
 
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
+from density_study.analysis.capacity.curves.prediction import SUPPORTED
 from density_study.analysis.capacity.inputs.catalogue import Catalogue
 from density_study.analysis.capacity.inputs.profile import SEQUENTIAL, Resource
 from density_study.analysis.capacity.sizing.candidate import SURE, Candidate
@@ -71,6 +72,7 @@ def warnings(one: Candidate, hosts: int, search: Search) -> Iterator[str]:
                 f"{supply.group} was measured up to {supply.measured} hosts: the plan has {hosts}, but "
                 f"assumes its rate on {supply.hosts[-1]:.0f} hosts"
             )
+    yield from _unsupported(one, hosts)
     yield from _edge_of_load(one)
     used = {supplied.supply.group for supplied in one.provided}
     for excuse in search.market.model.excuses:
@@ -90,6 +92,19 @@ def price_warnings(catalogue: Catalogue) -> Iterator[str]:
         yield f"prices are dated {dated}: {age} days old"
     if age < 0:
         yield f"prices are dated {dated}, which is in the future: check the catalogue's date"
+
+
+def _unsupported(one: Candidate, hosts: int) -> Iterator[str]:
+    """Rates that the points do not support to a quarter; the plan buys for what they may be."""
+    for supplied in one.provided:
+        rates = supplied.rate(hosts - 1) / supplied.factor
+        low, middle, high = np.quantile(rates, (0.05, 0.5, 0.95))
+        if max(middle / low, high / middle) - 1 > SUPPORTED:
+            known = f"{low / middle - 1:+.0%} to {high / middle - 1:+.0%}"
+            yield (
+                f"{supplied.resource} is known to {known} only: the plan buys hosts for that; repetitions, "
+                "and counts of hosts near the plan's, narrow it"
+            )
 
 
 def _edge_of_load(one: Candidate) -> Iterator[str]:

@@ -45,11 +45,11 @@ def _sought(seen: Sequence[Observation]) -> Iterator[str]:
         )
 
 
-def _limits(view: View, seen: Sequence[Observation]) -> dict[str, float]:
-    """The latency that a search keeps, by the panel that shows it."""
+def _limits(view: View, seen: Sequence[Observation]) -> dict[str, tuple[str, float]]:
+    """The latency that a search keeps, and its place in the summary, by the panel that shows it."""
     wanted = {
-        (one.test_case, quantity): ms
-        for one in view.summary.searches
+        (one.test_case, quantity): (f"/searches/{at}/limits_ms/{quantity}", ms)
+        for at, one in enumerate(view.summary.searches)
         for quantity, ms in one.limits_ms.items()
     }
     return {

@@ -39,7 +39,7 @@ class Chart:
 
     points: each unit light, the value over them solid with its interval, side by side for each series;
     if `joined`, lines between the values guide the eye, and each value is written above it.
-    limits: by panel id, a value that the study asked for, drawn as a line.
+    limits: by panel id, where the summary has a requested value, and the value: drawn as a line.
     curve: values over a number that was varied, joined by lines that only guide the eye.
     stack: values of one bar on top of each other, in the order of `styles`.
     """
@@ -64,7 +64,7 @@ class Chart:
     notes: tuple[str, ...] = ()
     layout: Layout = "threes"
     joined: bool = False
-    limits: Mapping[str, float] = field(default_factory=dict)
+    limits: Mapping[str, tuple[str, float]] = field(default_factory=dict)
     height_px: int = 208
 
 
@@ -143,10 +143,10 @@ def _rows(chart: Chart, one: Observation) -> Iterator[Row]:
 
 
 def _limit(chart: Chart, key: PanelKey, one: Observation) -> Iterator[Row]:
-    limit = chart.limits.get(key[0])
-    if limit is not None:
+    if key[0] in chart.limits:
+        ref, limit = chart.limits[key[0]]
         tip = f"limit: {quantity(limit, one.metric.unit)}"
-        yield {"part": "limit", "ref": one.ref, "value": limit, "tip": tip}
+        yield {"part": "limit", "ref": ref, "value": limit, "tip": tip}
 
 
 def _panel(chart: Chart, key: PanelKey, rows: list[Row], unit: str) -> Panel:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import pytest
 
+from density_study.analysis.findings.variants import main_operation
 from density_study.analysis.report import forest
 from density_study.analysis.report.charts.answer import answer
 from density_study.analysis.report.charts.course import course
 from density_study.analysis.report.charts.figure import vertical_log
 from density_study.analysis.report.charts.observations import View
+from density_study.analysis.report.charts.palette import Style
 from density_study.analysis.report.charts.quantity import quantity, where
+from density_study.analysis.report.charts.sections import _cpu_styles
 from density_study.analysis.report.disclosure import headed
 from density_study.analysis.report.html import templates
 from density_study.analysis.report.page import DOCUMENTS
 from density_study.analysis.report.trials import courses
+from density_study.analysis.summary.summary import Metric, SearchSummary
 from density_study.dags.airflow_home.home import project_root
-from tests.support.report_pages import Elements, html
+from tests.support.report_pages import Elements, html, resolve
 from tests.support.summary_factory import eight_repetitions, one_block
 
 
@@ -132,3 +136,48 @@ def test_results_of_variants_that_are_no_disk_types_are_not_called_so() -> None:
     assert (
         View(summary.model_copy(update={"test_cases": named})).matrix_header == "Results by variant"
     )
+
+
+def test_the_limit_of_a_search_is_a_line_in_the_panel_of_its_latency() -> None:
+    summary = one_block()
+    about = summary.headline_test_case
+    main = main_operation(next(one for one in summary.test_cases if one.test_case == about))
+    latency = {"name": "latency", "unit": "ms", "operation": main, "percentile": 99.0}
+    metric = Metric(**latency, latency_kind="intended", value=9.2, n=1, points=(9.2,))
+    test_cases = tuple(
+        one.model_copy(update={"metrics": (*one.metrics, metric)})
+        if one.test_case == about
+        else one
+        for one in summary.test_cases
+    )
+    search = SearchSummary(
+        test_case=about or "", topology="v1", build="b1", goal="", unit="ops/s", probes=(),
+        limits_ms={f"{main} p99": 20.0}, answer=None, answer_load=None, rejected_load=None,
+        exact=True, why="",
+    )  # fmt: skip
+    found = summary.model_copy(update={"test_cases": test_cases, "searches": (search,)})
+    figure = answer(View(found))
+    assert figure is not None
+    lines = {one.id: [row for row in one.rows if row["part"] == "limit"] for one in figure.panels}
+    (row,) = lines.pop("answer-intended")
+    assert row["value"] == 20.0 == resolve(found.model_dump(mode="json"), row["ref"])
+    assert not any(lines.values())
+    panel = next(one for one in figure.panels if one.id == "answer-intended")
+    assert "limit: 20.0\xa0ms" in panel.svg and "stroke-dasharray" in panel.svg
+
+
+def test_nodes_have_symbols_of_their_own_while_there_are_shapes() -> None:
+    def used(count: int) -> dict[str, Style]:
+        summary = one_block()
+        first = summary.test_cases[0]
+        cpu = {"name": "cpu_used", "unit": "percent", "value": 5.0, "n": 1, "points": (5.0,)}
+        nodes = tuple(Metric(**cpu, scope=f"node:w{n}") for n in range(count))
+        one = first.model_copy(update={"metrics": nodes})
+        return _cpu_styles(
+            View(summary.model_copy(update={"test_cases": (one,)})).observations({"cpu_used"})
+        )
+
+    assert list(used(6)) == [f"w{n}" for n in range(6)]
+    assert len({style.shape for style in used(6).values()}) == 6
+    assert len({style.colour for style in used(6).values()}) == 1
+    assert list(used(7)) == ["node"]
