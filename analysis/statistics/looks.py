@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import sqrt
+from math import inf, isfinite, sqrt
 
 from scipy import special
 
@@ -48,21 +48,24 @@ class Looks:
             return 0.0
         if found.error == 0.0:
             return 1.0
-        left = self.last - units
+        low, high = (
+            (-inf if bounds[0] is None else bounds[0]),
+            (inf if bounds[1] is None else bounds[1]),
+        )
         freedom = found.freedom * (self.last - 1) / (units - 1)
-        needed = float(special.stdtrit(freedom, (1 + self.confidence) / 2))
-        away = needed * found.error * sqrt(units / self.last)
         # the mean at the end around the mean so far: predictive distribution, with a flat prior
-        spread = found.error * sqrt(left / self.last)
+        spread = found.error * sqrt((self.last - units) / self.last)
 
-        def beyond(bound: float, sign: float) -> float:
-            reach = (sign * (found.middle - bound) - away) / spread
-            return float(special.stdtr(found.freedom, reach))
+        def below(end: float) -> float:
+            return float(special.stdtr(found.freedom, (end - found.middle) / spread))
 
-        low, high = bounds
-        inside = 1.0
-        inside -= 0.0 if low is None else 1 - beyond(low, 1.0)
-        inside -= 0.0 if high is None else 1 - beyond(high, -1.0)
-        outside = 0.0 if low is None else beyond(low, -1.0)
-        outside += 0.0 if high is None else beyond(high, 1.0)
-        return min(1.0, max(0.0, inside) + outside)
+        def margin(sides: int) -> float:
+            errors = float(special.stdtrit(freedom, 1 - (1 - self.confidence) / sides))
+            return errors * found.error * sqrt(units / self.last)
+
+        within = margin(
+            1 if isfinite(low) and isfinite(high) else 2
+        )  # an equivalence is two one-sided tests
+        inside = below(high - within) - below(low + within)
+        outside = below(low - margin(2)) + 1 - below(high + margin(2))
+        return max(0.0, inside) + outside
