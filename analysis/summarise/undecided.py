@@ -59,6 +59,8 @@ def undecided(
     repetitions = _repetitions(open_ones, found, so_far)
     if evidence.sequential:
         repetitions = iter(["a smaller `repetitions.until` or a larger `repetitions.at_most`"])
+    if evidence.looks:
+        repetitions = iter(["a new run with a larger `repetitions.at_most`"])
     needs = [*_variants(open_ones, evidence, warnings), *repetitions]
     numbered = [f"({at}) {need}" for at, need in enumerate(needs, 1)] if len(needs) > 1 else needs
     text = f"Not decided: {counted}."

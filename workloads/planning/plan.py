@@ -185,8 +185,14 @@ def extended(plan: Plan, study: Study, extension: Extension) -> Plan:
     """`plan` with more repetitions after its last one. The existing steps do not change.
 
     The seed and a repetition's number determine its order: repetitions added later equal those that the study
-    would have had from the start. InputError if no test case matches.
+    would have had from the start. InputError if no test case matches, or if questions end by themselves.
     """
+    if plan.precise is not None and plan.precise.until is None:
+        raise InputError(
+            "how often this run looks at its questions was fixed before the data, so no look can be added.",
+            f"study {plan.study!r}, key repetitions",
+            "start a new run with a larger at_most: study run SPEC --fresh.",
+        )
     test_cases = chosen(study.test_cases(), extension.only)
     _check_topologies(test_cases, tuple(plan.topologies.values()), study.leave_out)
     more = _with_repetitions(plan, extension.add_repetitions, test_cases, study)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from density_study.cluster.model.errors import InputError
-from density_study.workloads.planning.plan import read_plan, write_plan
+from density_study.workloads.planning.plan import Extension, extended, read_plan, write_plan
 from density_study.workloads.study.repetitions import Repetitions
 from tests.support.drafts import plan, study
 
@@ -33,6 +33,14 @@ def test_without_a_width_each_question_ends_by_itself() -> None:
     assert Repetitions.model_validate_json(found.model_dump_json()) == found
     made = plan(repetitions={"at_least": 5, "at_most": 9})
     assert (made.precise, made.repetitions) == (found, 9)
+
+
+def test_no_look_is_added_to_those_that_the_plan_fixed() -> None:
+    made = plan(repetitions={"at_least": 5, "at_most": 9})
+    with pytest.raises(InputError, match="fixed before the data"):
+        extended(made, study(), Extension(add_repetitions=1))
+    precise = plan(repetitions=BOUNDS)
+    assert extended(precise, study(), Extension(add_repetitions=1)).repetitions == 10
 
 
 @pytest.mark.parametrize(
