@@ -12,6 +12,7 @@ from itertools import combinations
 
 from density_study.analysis.findings.question import Cell
 from density_study.analysis.findings.question_power import PlannedQuestion
+from density_study.analysis.statistics.looks import Looks
 from density_study.analysis.statistics.nested import (
     ASSUMED_SECOND,
     optimal_units,
@@ -155,7 +156,7 @@ def _fitted(
     def design(repetitions: int) -> Design:
         powers = dict.fromkeys((one.question.name for one in asked), 0.0)
         for one in subset:
-            looks = most_repetitions(repetitions) - MIN_UNITS + 1
+            looks = 1 / Looks(MIN_UNITS, most_repetitions(repetitions)).share(repetitions)
             alone = replace(one.question, of=of, sequential=False, looks=looks)
             spread = _spread(one.question, costs, share, noise)
             powers[one.question.name] = alone.power(repetitions, spread)

@@ -44,7 +44,7 @@ _OF_QUESTION = ("id", "statement", "subject", "measure", "variants", "among", "f
 @dataclass(frozen=True)
 class _Tested:
     """`p` belongs to the verdict that the effect supports; the opposite verdict cannot be claimed. `looks`:
-    how many share the error."""
+    so many times it is divided among looks."""
 
     effect: float
     low: float
@@ -52,7 +52,7 @@ class _Tested:
     p: float
     test: str
     between: Difference | None = None
-    looks: int = 1
+    looks: float = 1.0
 
 
 def decide(
@@ -108,14 +108,14 @@ def _test(
 
 def _over_looks(question: Question, blocks: int, looks: Looks) -> _Tested:
     """The last look, with the p of the looks that support the same verdict."""
-    last = _fixed(question, blocks, looks.confidence)
+    last = _fixed(question, blocks, looks.confidence(blocks))
     before: range | tuple[int, ...] = ()
     if set(_units(question)) == {blocks}:  # else nobody knows which builds an earlier look had
         before = range(looks.first, blocks)
-    seen = [_fixed(question.up_to(n), n, looks.confidence) for n in before]
+    seen = {n: _fixed(question.up_to(n), n, looks.confidence(n)) for n in before} | {blocks: last}
     holds = question.rule.holds
-    alike = [one.p for one in (*seen, last) if holds(one.effect) == holds(last.effect)]
-    return replace(last, p=looks.p(alike), looks=looks.number)
+    alike = {n: one.p for n, one in seen.items() if holds(one.effect) == holds(last.effect)}
+    return replace(last, p=looks.p(alike), looks=1 / looks.share(blocks))
 
 
 def _fixed(question: Question, blocks: int, confidence: float = CONFIDENCE) -> _Tested:

@@ -75,7 +75,7 @@ class Rule:
 def interval_of(sequential: bool, looks: Looks | None) -> IntervalOf:
     """What computes the interval of a variant's mean."""
     if looks:
-        return partial(mean_interval, confidence=looks.confidence)
+        return partial(mean_interval, confidence=looks.confidence(looks.first))
     return sequence_mean if sequential else mean_interval
 
 

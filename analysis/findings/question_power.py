@@ -35,14 +35,14 @@ WANTED_RATIO = 1.2
 @dataclass(frozen=True)
 class PlannedQuestion:
     """A question and its comparisons. `of`: comparisons of all questions, which share the error budget.
-    `sequential`: repetitions end when the answer is precise enough. `looks`: how many share the error,
+    `sequential`: repetitions end when the answer is precise enough. `looks`: so often looks divide the error,
     because the question ends once it is answered."""
 
     name: str
     comparisons: tuple[Question, ...]
     of: int
     sequential: bool = False
-    looks: int = 1
+    looks: float = 1.0
     wanted: float = WANTED_RATIO
 
     @property
@@ -103,7 +103,7 @@ def questions_of(
             tuple(one for one in every.main if one.name == name and one.later),
             max(1, able),
             sequential=plan.precise is not None and looks is None,
-            looks=looks.number if looks else 1,
+            looks=1 / looks.share(looks.last) if looks else 1.0,
             wanted=wanted,
         )
         for name in every.names

@@ -1,12 +1,12 @@
 """Looks: a study that ends each question once it is answered looks at its data after every repetition.
 
-How often it may look is known before the data. Each look has an equal share of the error, so that the looks
-together have no more of it than one test at the end.
+How often it may look is known before the data. Each look has a share of the error, so that the looks together
+have no more of it than one test at the end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf, isfinite, sqrt
 
@@ -27,17 +27,23 @@ class Looks:
     def number(self) -> int:
         return self.last - self.first + 1
 
-    @property
-    def confidence(self) -> float:
-        """Of an interval at one look, so that with 95 % no look misses."""
-        return 1 - ALPHA / self.number
+    def share(self, at: int) -> float:
+        """Of the error, at the look after this repetition: half of it is for the last look, where noise is
+        known best, and the others have equal shares of the rest."""
+        if self.number == 1:
+            return 1.0
+        return 0.5 if at >= self.last else 0.5 / (self.number - 1)
 
-    def p(self, ps: Sequence[float]) -> float:
+    def confidence(self, at: int) -> float:
+        """Of an interval at this look, so that with 95 % no look misses."""
+        return 1 - ALPHA * self.share(at)
+
+    def p(self, ps: Mapping[int, float]) -> float:
         """Of a comparison, from its p at each look so far. Holm's correction of such p is valid although
         comparisons end at different looks: a comparison that ends early has a larger p than if it went on."""
-        # Bonferroni over the looks: P(any p <= a / K) <= a. Alpha spending by the joint distribution of the
-        # looks (K. Lan and D. DeMets, Biometrika 70 (1983)) needs a known variance.
-        return min(1.0, self.number * min(ps))
+        # Bonferroni over the looks: P(any p_k <= a w_k) <= a, with shares w_k that sum to 1. Alpha spending by
+        # their joint distribution (K. Lan and D. DeMets, Biometrika 70 (1983)) needs a known variance.
+        return min(1.0, *(p / self.share(at) for at, p in ps.items()))
 
     def chance(
         self, found: Difference, units: int, bounds: tuple[float | None, float | None]
@@ -60,7 +66,7 @@ class Looks:
             return float(special.stdtr(found.freedom, (end - found.middle) / spread))
 
         def margin(sides: int) -> float:
-            errors = float(special.stdtrit(freedom, 1 - (1 - self.confidence) / sides))
+            errors = float(special.stdtrit(freedom, 1 - (1 - self.confidence(self.last)) / sides))
             return errors * found.error * sqrt(units / self.last)
 
         within = margin(

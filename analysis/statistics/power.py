@@ -62,7 +62,7 @@ def power_of_rule(
     return max(0.0, sum(passed) - len(passed) + 1)  # whatever the dependence (Bonferroni)
 
 
-def fixed_errors(units: int, comparisons: int) -> Critical:
+def fixed_errors(units: int, comparisons: float) -> Critical:
     """Of Student's t at the strictest step of Holm: two-sided against one bound, and for an equivalence two
     one-sided tests."""
     freedom = units - 1
@@ -87,14 +87,14 @@ def detectable_ratio(units: int, spread: float, comparisons: int = 1) -> float |
     return detectable(units - 1, spread * sqrt(2 / units), comparisons)
 
 
-def detectable(freedom: float, error: float, comparisons: int) -> float:
+def detectable(freedom: float, error: float, comparisons: float) -> float:
     """The smallest ratio above 1 that a t test with this standard error of logarithms detects with 80 %."""
     # from the noncentral t distribution (Cohen 1988, Statistical Power Analysis for the Behavioral Sciences)
     return exp(min(_detectable_errors(freedom, comparisons) * error, _MAX_LOG_RATIO))
 
 
 @cache
-def _detectable_errors(freedom: float, comparisons: int) -> float:
+def _detectable_errors(freedom: float, comparisons: float) -> float:
     return float(special.nctdtrinc(freedom, 1 - POWER, _critical(freedom, comparisons)))
 
 

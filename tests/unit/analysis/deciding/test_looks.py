@@ -72,9 +72,10 @@ def test_a_decision_stays_when_a_later_look_is_less_certain() -> None:
 def test_a_look_has_its_share_of_the_error() -> None:
     pair = variants(np.random.default_rng(5), 1.05)
     between = difference(pair[0][:5], pair[1][:5], 5)
+    assert sum(LOOKS.share(n) for n in range(5, 11)) == pytest.approx(1.0)
     (found,) = decide([question(pair).up_to(5)], 5, looks=LOOKS)
-    assert found.p == pytest.approx(min(1.0, 6 * between.p()))
-    ends = between.interval_at(1 - 0.05 / 6)
+    assert found.p == pytest.approx(min(1.0, 10 * between.p()))
+    ends = between.interval_at(1 - 0.05 / 10)
     assert (found.low, found.high) == pytest.approx((ends.low, ends.high))
 
 
