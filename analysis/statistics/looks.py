@@ -41,7 +41,7 @@ class Looks:
     def p(self, ps: Mapping[int, float]) -> float:
         """Of a comparison, from its p at each look so far. Holm's correction of such p is valid although
         comparisons end at different looks: a comparison that ends early has a larger p than if it went on."""
-        # Bonferroni over the looks: P(any p_k <= a w_k) <= a, with shares w_k that sum to 1. Alpha spending by
+        # Bonferroni over the looks: P(any p_k <= a w_k) <= a, as the shares w_k sum to 1. Alpha spending by
         # their joint distribution (K. Lan and D. DeMets, Biometrika 70 (1983)) needs a known variance.
         return min(1.0, *(p / self.share(at) for at, p in ps.items()))
 
