@@ -48,7 +48,7 @@ class Hosts(Factor[int]):
         """There are as many hosts with the role worker."""
         most = max(study.factors.hosts or (0,))
         workers = sum("worker" in host.roles for host in study.hosts)
-        if most and study.provider == "existing":
+        if most and study.existing is not None:
             raise FaultyKeyError("a cluster that stands is measured with all of its hosts", *_KEY)
         if most > workers:
             raise FaultyKeyError(
