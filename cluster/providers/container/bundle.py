@@ -2,12 +2,16 @@
 
 Its root file system is the host's, read-only, so that it needs no image, and every path means the same inside
 and outside. It has no PID namespace: a process has one number, its own (decision 54).
+
+Its /tmp is its own, in memory: there a JVM opens the socket by which monitors ask it. Folders
+below the host's /tmp that its nodes need are bound back.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from pathlib import PurePath
 from typing import Any
 
 from density_study.cluster.machine.containers import NETNS, ROOTFS
@@ -17,6 +21,7 @@ from density_study.cluster.providers.container.container import Container
 from density_study.cluster.state.tags import NODE, TAG
 
 HOSTS_FILE = "hosts"
+TMP = PurePath("/tmp")
 PERIOD_US = 100_000
 _THROTTLES = {
     "read_iops_sec": "throttleReadIOPSDevice",
@@ -46,6 +51,13 @@ def config(container: Container, cgroup_version: int, devices: Mapping[str, int]
         "mounts": [
             _bind("/", "rro"),
             _bind("/dev"),
+            {
+                "destination": str(TMP),
+                "type": "tmpfs",
+                "source": "tmpfs",
+                "options": ["nosuid", "nodev", "mode=1777"],
+            },
+            *(_bind(str(path), "rro") for path in dict.fromkeys(_read(container))),
             *(_bind(str(path)) for path in container.writable),
             {
                 **_bind("/etc/hosts", "ro"),
@@ -61,6 +73,15 @@ def config(container: Container, cgroup_version: int, devices: Mapping[str, int]
             "resources": _resources(container, cgroup_version, devices),
         },
     }
+
+
+def _read(container: Container) -> Iterator[PurePath]:
+    """What lies in the host's /tmp beside the folders that it writes to; and the software, wherever it is, as
+    /tmp may be a link."""
+    for path in container.writable:
+        if TMP in path.parents:
+            yield TMP / path.relative_to(TMP).parts[0]
+    yield from container.software
 
 
 def _bind(path: str, *options: str) -> dict[str, Any]:

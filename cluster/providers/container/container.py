@@ -24,7 +24,8 @@ BUNDLES = "containers"
 class Container:
     """`cores` is its CPU quota, `numa` the CPUs that it alone has; None and empty: all cores.
 
-    `limits`: its share of the limits of each of its drives, by path. `writable`: all that it may write to.
+    `limits`: its share of the limits of each of its drives, by path. `writable`: all that it may write to,
+    beside a /tmp of its own. `software`: folders of what its nodes run.
     """
 
     tag: str
@@ -35,6 +36,7 @@ class Container:
     limits: Mapping[str, IoLimits]
     bundle: PurePath
     writable: tuple[PurePath, ...]
+    software: tuple[PurePath, ...]
 
     @property
     def id(self) -> str:
@@ -74,9 +76,10 @@ def containers(
     cpus: Mapping[str, Cpus],
     folder: PurePath,
     writable: PurePath,
+    software: tuple[PurePath, ...],
 ) -> tuple[Container, ...]:
     """Every node of the topology as a container. `cpus`: of each host, by its name. On every host the
-    build has `folder`, and its nodes write to `writable` beside their data."""
+    build has `folder`, and its nodes write to `writable` beside their data, and run `software`."""
     hosts = {host.name: host for host in topology.hosts}
 
     def planned(node: Node) -> Container:
@@ -98,6 +101,7 @@ def containers(
             limits=_limits(node, topology) if is_worker else {},
             bundle=folder / BUNDLES / node.name,
             writable=(writable, *_own(site, node)),
+            software=software,
         )
 
     return tuple(planned(node) for node in topology.nodes)

@@ -86,7 +86,8 @@ class ContainerOverSshProvider(PhysicalProvider):
         build = self._provisioned(site, topology, journal)
         _check_networks(topology)  # one may be taken since the preflight
         facts = _facts(topology)
-        made = containers(site, topology, _cpus(facts), build.folder, build.folder)
+        work = build.folder
+        made = containers(site, topology, _cpus(facts), work, work, (build.work,))
         transport = self.transport(site, journal)
         python = transport.python(topology.nodes[0])
         names = {node.address: node.name for node in topology.nodes}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from density_study.cluster.machine import directories
@@ -40,6 +42,8 @@ from density_study.cluster.providers.provider import (
     NodeTime,
 )
 from density_study.cluster.providers.ssh.programs import HERE, Requirements, check_programs
+from density_study.cluster.stack.cache import cache_root
+from density_study.cluster.stack.machine_software import THIS_MACHINE
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.tags import tagged
 
@@ -84,7 +88,8 @@ class ContainerProvider(LocalProvider):
         facts, root = _facts(topology), site.root.absolute()
         host = topology.hosts[0]
         # the run's folder holds configuration, logs and records, under the same paths as on the host
-        made = containers(site, topology, _cpus(host, facts), root, root.parents[1])
+        run, cpus = root.parents[1], _cpus(host, facts)
+        made = containers(site, topology, cpus, root, run, _software(topology))
         transport = self.transport(site, journal)
         python = transport.python(topology.nodes[0])
         if not self.reachable_because():  # before there is a bridge
@@ -129,6 +134,15 @@ class ContainerProvider(LocalProvider):
             *(["rules of nftables"] if _is_guarded(site, journal) else []),
             *map(str, directories.made(site, journal)),
         )
+
+
+def _software(topology: Topology) -> tuple[Path, ...]:
+    """Folders of Java, Python, this program and the stacks; where one is a link, of both ends."""
+    releases = {None, topology.store.java or topology.variant.versions.java}
+    homes = [THIS_MACHINE.java(feature).home for feature in sorted(releases, key=str)]
+    own = Path(__file__).resolve().parents[3]
+    folders = [*homes, Path(sys.base_prefix), Path(sys.prefix), own, cache_root()]
+    return tuple(dict.fromkeys(end for path in folders for end in (path.absolute(), path.resolve())))
 
 
 def _is_guarded(site: Site, journal: Journal) -> bool:

@@ -34,6 +34,7 @@ RESERVE_MIB = 512
 DEVICE = os.makedev(254, 1)
 
 
+SOFTWARE = (PurePath("/usr/lib/jvm/java"), PurePath("/tmp/cache"))
 CPUS = (NumaNode(0, ((1, 5), (3, 7))),)
 """Two cores of two threads."""
 
@@ -53,7 +54,7 @@ def topologies(
 
 
 def containers(topology: Topology, cpus: Cpus = CPUS) -> tuple[Container, ...]:
-    return planned(SITE, topology, {"here": cpus}, SITE.root, SITE.root.parents[1])
+    return planned(SITE, topology, {"here": cpus}, SITE.root, SITE.root.parents[1], SOFTWARE)
 
 
 def workers(topology: Topology) -> list[Container]:
@@ -131,7 +132,25 @@ def test_a_node_writes_to_the_run_and_to_its_own_data_alone() -> None:
     mounts = {mount["destination"]: mount for mount in config(worker, 1, {})["mounts"]}
     assert mounts["/"]["options"] == ["rbind", "rro"]
     writable = {path for path, m in mounts.items() if not {"ro", "rro"} & set(m["options"])}
-    assert writable == {"/dev", "/runs/s/r", "/data/density-study/s/r/b1/w2"}
+    assert writable == {"/dev", "/tmp", "/runs/s/r", "/data/density-study/s/r/b1/w2"}
+
+
+def test_its_tmp_is_its_own_and_shows_what_its_nodes_need_below_it() -> None:
+    site = Site(Path("/tmp/here/runs/s/r/builds/b1"), "s/r/b1")
+    run, topology = site.root.parents[1], topologies((2,))[0]
+    one = planned(site, topology, {"here": CPUS}, site.root, run, SOFTWARE)[0]
+    mounts = config(one, 1, {})["mounts"]
+    places = [mount["destination"] for mount in mounts]
+    # later ones lie upon earlier ones
+    assert places[places.index("/tmp") :] == [
+        *("/tmp", "/tmp/here", "/usr/lib/jvm/java", "/tmp/cache", str(run)),
+        *(str(path) for path in one.writable[1:]),
+        "/etc/hosts",
+    ]
+    kinds = {mount["destination"]: (mount["type"], mount["options"]) for mount in mounts}
+    assert kinds["/tmp"] == ("tmpfs", ["nosuid", "nodev", "mode=1777"])
+    assert kinds["/tmp/here"] == kinds["/tmp/cache"] == ("bind", ["rbind", "rro"])
+    assert kinds[str(run)] == ("bind", ["rbind"])
 
 
 def test_names_fit_into_linux_and_belong_to_one_build() -> None:
@@ -202,6 +221,7 @@ def test_every_limited_drive_of_a_node_is_proved_once_on_each_host(
             ),
             limits={drive.path: drive.limits for drive in drives},
             writable=(PurePath("/build"), *(PurePath(f"{drive.path}/{name}") for drive in drives)),
+            software=(),
         )
         for name in ("w1", "w2")
     ]

@@ -67,7 +67,7 @@ def journal(tmp_path: Path) -> Journal:
 def asked(journal: Journal) -> Asked:
     """Of h2, which carries w3 and w4."""
     there, act = topology(), Asked(journal)
-    made = containers(SITE, there, {"h1": (), "h2": ()}, WORK, WORK)
+    made = containers(SITE, there, {"h1": (), "h2": ()}, WORK, WORK, (WORK.parents[3],))
     maker = Maker(SITE, journal, act, FACTS, ("python3",), there.variant.network, "h2")
     here = [one for one in made if one.node.host == "h2"]
     names = {node.address: node.name for node in there.nodes}
@@ -123,7 +123,7 @@ def test_a_machines_table_of_flows_is_in_the_journal_before_and_put_back_at_last
     journal: Journal,
 ) -> None:
     there, former = topology(), {"/proc/table": "0"}
-    made = containers(SITE, there, {"h1": (), "h2": ()}, WORK, WORK)
+    made = containers(SITE, there, {"h1": (), "h2": ()}, WORK, WORK, (WORK.parents[3],))
 
     class WithTable(Asked):
         def __call__(self, name: str, *arguments: Any) -> Any:
