@@ -11,7 +11,7 @@ from density_study.analysis.capacity.inputs.unit import parse_unit
 from density_study.cluster.model.errors import InputError
 
 _RATE = re.compile(r"(\d+(?:\.\d+)?|\d{1,3}(?:,\d{3}){2,})\s*([kM]?)\s*((?:ops|operations)?/\w+)")
-_LIMIT = re.compile(r"([a-z]+)_p(\d{1,2}(?:\.\d+)?)=(\d+(?:\.\d+)?)\s*([a-z]+)")
+_LIMIT = re.compile(r"([a-z]+(?:-[a-z]+)*)_p(\d{1,2}(?:\.\d+)?)=(\d+(?:\.\d+)?)\s*([a-z]+)")
 _TIMES = {"": 1.0, "k": 1e3, "M": 1e6}
 MIN_DRAWS = 100  # of which a q95 leaves out five
 

@@ -99,7 +99,7 @@ def _plan(
         alternatives=tuple(_others(others[:SHOWN], catalogue)),
         curves=tuple(curves(option, size, load)),
         evidence=tuple(_evidence(option, catalogue)),
-        warnings=tuple(_warnings(options, option, size)),
+        warnings=tuple(_warnings(options, option, size, stands)),
         left_out=tuple(text for text, _ in options.refused.most_common(SHOWN)),
         example=examples(options.model, catalogue),
         price_basis=catalogue.price_basis,
@@ -133,8 +133,16 @@ def _evidence(option: Option, catalogue: Catalogue) -> Iterator[Evidence]:
     yield Evidence(number="prices", based_on=prices, tag="catalogue")
 
 
-def _warnings(options: Options, option: Option, size: Size) -> Iterator[str]:
+def _warnings(options: Options, option: Option, size: Size, stands: bool) -> Iterator[str]:
     load, supply = options.load, option.supply
+    if stands and (idle := (option.host.count or 0) - size.total) > 0:
+        known = f"{load.group} was measured up to {supply.measured} hosts"
+        remedy = (
+            ""
+            if load.split
+            else ": measure more, or give --split if several clusters may share the load"
+        )
+        yield f"{idle} of {option.host.count} hosts stand idle in this answer: {known}{remedy}"
     if size.clusters > 1:
         yield (
             f"the load is divided over {size.clusters} clusters that share no table: clients must choose a "

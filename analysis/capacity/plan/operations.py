@@ -82,9 +82,12 @@ def operations_sentence(plan: OperationsPlan) -> str:
         f"{plan.ops_s:,.0f} operations/s of {plan.group}{kept}{cost}, with a probability of "
         f"{plan.probability:.0%} with {failed}. The first limit is {plan.bottleneck}."
     )
-    now = (plan.hosts, plan.ops_s)
-    change = next((one for one in plan.changes if (one.hosts, one.ops_s) != now), None)
+    change = next((one for one in plan.changes if _differs(one, plan)), None)
     return text if change is None else f"{text} {_begun(changed_words(change, plan))}."
+
+
+def _differs(one: Changed, plan: OperationsPlan) -> bool:
+    return one.ops_s != plan.ops_s if plan.stands else one.hosts != plan.hosts
 
 
 def changed_words(one: Changed, plan: OperationsPlan) -> str:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from density_study.analysis.capacity.sizing.growth import Growth
 
 SEED = 20130226
+PROFILE = "wgs30x"
 Mix = Annotated[
     str | None,
     typer.Option(
@@ -133,6 +134,13 @@ def operations_load(
     return load(
         ops, mix, slos, fitted, split=split, data_gib=data_gib, draws=draws, seed=seed
     ), fitted
+
+
+def refuse_unused(load: str, **given: object) -> None:
+    """InputError for an option that this load does not use; `given` has the values by names of parameters."""
+    names = ", ".join(f"--{name.replace('_', '-')}" for name, value in given.items() if value)
+    if names:
+        raise InputError(f"{load} do not use {names}.", "study capacity", "leave it out.")
 
 
 def _profile(name: str) -> Profile:

@@ -9,6 +9,7 @@ import typer
 
 from density_study.cluster.model.errors import InputError
 from density_study.dags.cli.arguments import (
+    RUNS,
     Draws,
     Hosts,
     Json,
@@ -20,15 +21,16 @@ from density_study.dags.cli.arguments import (
     Slo,
 )
 from density_study.dags.cli.capacity.inputs import (
+    PROFILE,
     SEED,
     DataGib,
     Format,
     Mix,
     ReadP99,
     Split,
-    analysed_run,
     operations_load,
     plan_inputs,
+    refuse_unused,
 )
 from density_study.dags.cli.console import out, print_json
 
@@ -68,7 +70,7 @@ def size(
     read_p99: ReadP99 = None,
     data_gib: DataGib = None,
     split: Split = False,
-    profile: ProfileName = "wgs30x",
+    profile: ProfileName = PROFILE,
     slo: Slo = None,
     mapped: Mapped = None,
     draws: Draws = 1000,
@@ -113,8 +115,10 @@ def size(
             "study capacity size",
             "give either --genomes-per-day N or --ops RATE with --mix.",
         )
+    root = None if beside is None else _run_of(beside)
     found: Plan | OperationsPlan | Excuse
     if ops is not None:
+        refuse_unused("operations", profile=profile != PROFILE, map=mapped)
         if form is not Format.table:
             remedy = "leave it out, or give --genomes-per-day."
             raise InputError("operations have no stages to write.", f"--format {form}", remedy)
@@ -122,13 +126,14 @@ def size(
             hosts, operations_load(ops, mix, slo, read_p99, data_gib, split, model, draws, seed)
         )
     else:
+        refuse_unused("genomes", mix=mix, read_p99=read_p99, data_gib=data_gib, split=split)
         inputs = plan_inputs(
             genomes_per_day or 0.0, hosts, model, profile, slo, mapped, draws, seed
         )
         if not as_json and form is Format.table:
             _print_differences(profile, inputs[2])
         found = find_plan(*inputs)
-    _write(found, output, page, beside)
+    _write(found, output, page, root)
     if as_json:
         print_json(found)
     elif found.kind == "plan" and form is not Format.table:
@@ -145,18 +150,26 @@ def _of_operations(hosts: Path, asked: tuple[Load, Model]) -> OperationsPlan | E
     return size_operations(*asked, read_catalogue(hosts))
 
 
+def _run_of(named: Path) -> Path:
+    """The folder of a run in a folder of runs: the hub has only these. InputError for another."""
+    from density_study.dags.run_status.status import find_root
+
+    return find_root(named, RUNS)
+
+
 def _write(
     found: Plan | OperationsPlan | Excuse,
     output: Path | None,
     page: Path | None,
-    beside: Path | None,
+    root: Path | None,
 ) -> None:
-    """The plan as JSON, and its page: in a file, and beside the report of a run, to which the hub leads."""
+    """The plan as JSON, and its page: in a file, and beside the report of the run in the folder `root`, to
+    which the hub leads."""
     from density_study.cluster.state.atomic import write_text
 
     if output is not None:
         write_text(output, found.model_dump_json(indent=1) + "\n")
-    if page is None and beside is None:
+    if page is None and root is None:
         return
     from density_study.analysis.capacity.plan.plan import PAGE
     from density_study.analysis.hub.page import rebuild
@@ -164,8 +177,7 @@ def _write(
 
     if page is not None:
         write_plan_page(found, page)
-    if beside is not None:
-        root = analysed_run(beside)
+    if root is not None:
         write_plan_page(found, root / "report" / PAGE)
         rebuild(root.parents[1])
 
@@ -174,7 +186,7 @@ def whatif(
     genomes_per_day: PerDay,
     hosts: Hosts,
     model: ModelFile,
-    profile: ProfileName = "wgs30x",
+    profile: ProfileName = PROFILE,
     slo: Slo = None,
     mapped: Mapped = None,
     draws: Draws = 1000,

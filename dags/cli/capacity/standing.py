@@ -19,6 +19,7 @@ from density_study.dags.cli.arguments import (
     Slo,
 )
 from density_study.dags.cli.capacity.inputs import (
+    PROFILE,
     SEED,
     DataGib,
     Mix,
@@ -26,6 +27,7 @@ from density_study.dags.cli.capacity.inputs import (
     Split,
     grown_inputs,
     operations_load,
+    refuse_unused,
 )
 from density_study.dags.cli.console import out, print_json
 
@@ -57,6 +59,7 @@ Today = Annotated[float, typer.Option("--today", metavar="N", help="Genomes per 
 Grows = Annotated[
     str, typer.Option("--growth", metavar="PERCENT", help="Growth of the load in a year, e.g. 30%.")
 ]
+NO_GROWTH = "0%"
 Years = Annotated[int, typer.Option("--years", help="Number of years.")]
 
 
@@ -67,13 +70,13 @@ def carry(
     read_p99: ReadP99 = None,
     data_gib: DataGib = None,
     split: Split = False,
-    profile: ProfileName = "wgs30x",
+    profile: ProfileName = PROFILE,
     slo: Slo = None,
     mapped: Mapped = None,
     today: Annotated[
         float | None, typer.Option("--today", metavar="N", help="Genomes per day today.")
     ] = None,
-    growth: Grows = "0%",
+    growth: Grows = NO_GROWTH,
     years: Years = 5,
     draws: Draws = 1000,
     seed: Seed = SEED,
@@ -93,10 +96,18 @@ def carry(
     standing = read_standing(hosts)
     found: Sequence[Carried | OperationsPlan | Excuse]
     if mix is not None:
+        refuse_unused(
+            "operations",
+            profile=profile != PROFILE,
+            map=mapped,
+            today=today is not None,
+            growth=growth != NO_GROWTH,
+        )
         # any rate: the one that is carried is looked for
         asked = operations_load("1/s", mix, slo, read_p99, data_gib, split, model, draws, seed)
         found = _operations(asked, standing)
     else:
+        refuse_unused("genomes", read_p99=read_p99, data_gib=data_gib, split=split)
         inputs, grows = grown_inputs(today, growth, years, model, profile, slo, mapped, draws, seed)
         found = carry_each(*inputs, standing, grows)
     if as_json:
@@ -119,9 +130,9 @@ def years_of_growth(
     today: Today,
     hosts: Hosts,
     model: ModelFile,
-    growth: Grows = "0%",
+    growth: Grows = NO_GROWTH,
     years: Years = 5,
-    profile: ProfileName = "wgs30x",
+    profile: ProfileName = PROFILE,
     slo: Slo = None,
     mapped: Mapped = None,
     draws: Draws = 1000,

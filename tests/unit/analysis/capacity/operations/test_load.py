@@ -47,6 +47,8 @@ def test_a_limit_that_says_too_little_is_refused(text: str) -> None:
 def test_limits_are_of_one_operation_and_percentile_each() -> None:
     asked = load("1k/s", "a", ["read_p99=10ms", "update_p95=1s"], model())
     assert asked.slos == ("READ p99 <= 10 ms", "UPDATE p95 <= 1000 ms")
+    both = load("1k/s", "a", ["read-modify-write_p99=9ms"], model()).slos
+    assert both == ("READ-MODIFY-WRITE p99 <= 9 ms",)
     with pytest.raises(InputError, match="two limits"):
         load("1k/s", "a", ["read_p99=10ms", "read_p99=20ms"], model())
 

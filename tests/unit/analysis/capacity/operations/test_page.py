@@ -11,13 +11,16 @@ import yaml
 from typer.testing import CliRunner
 
 from density_study.analysis.capacity.curves.model import write_model
-from density_study.analysis.capacity.plan.plan import spread
+from density_study.analysis.capacity.plan.plan import PAGE, spread
+from density_study.analysis.hub.files import HUB
 from density_study.analysis.report.plan_page.page import render
 from density_study.cluster.model.errors import InputError
 from density_study.dags.cli import main
 from tests.unit.analysis.capacity.operations.measured import model
 from tests.unit.analysis.capacity.operations.test_sizing import one_type, sized
 from tests.unit.analysis.capacity.planning import excuse, plan
+from tests.unit.analysis.hub.test_hub import whole
+from tests.unit.analysis.test_compare import _summary
 
 
 def test_a_plan_for_genomes_has_three_curves_with_limit_and_margin() -> None:
@@ -87,3 +90,56 @@ def test_a_load_that_is_missing_double_or_without_a_mix_is_refused(
 ) -> None:
     found = CliRunner().invoke(main.app, ["capacity", "size", *options, *_files(tmp_path)])
     assert isinstance(found.exception, InputError)
+
+
+def test_a_page_beside_a_run_is_linked_by_the_hub(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = whole(tmp_path / "runs", _summary(1))
+    asked = ["capacity", "size", "--ops", "20k/s", "--mix", "a", "--draws", "200"]
+    command = [*asked, *_files(tmp_path), "--beside"]
+    for cwd, named in ((tmp_path, root.name), (root.parent, root.name), (root, ".")):
+        monkeypatch.chdir(cwd)
+        found = CliRunner().invoke(main.app, [*command, named])
+        assert found.exit_code == 0, found.exception
+        assert "Load by hosts" in (root / "report" / PAGE).read_text()
+        assert (
+            f"{root.parent.name}/{root.name}/report/{PAGE}" in (tmp_path / "runs" / HUB).read_text()
+        )
+        (root / "report" / PAGE).unlink()
+
+
+def test_a_page_beside_what_is_no_run_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "copied" / "tables").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    asked = ["capacity", "size", "--ops", "20k/s", "--mix", "a", "--draws", "200"]
+    command = [*asked, *_files(tmp_path), "--beside", "copied", "-o", "plan.json"]
+    found = CliRunner().invoke(main.app, command)
+    assert isinstance(found.exception, InputError) and "not the folder of a run" in str(
+        found.exception
+    )
+    assert not Path("plan.json").exists() and not Path("copied/report").exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "unused"),
+    [
+        (["size", "--ops", "1k/s", "--mix", "a", "--map", "hbase_scan=g"], "--map"),
+        (["size", "--ops", "1k/s", "--mix", "a", "--profile", "exome"], "--profile"),
+        (["size", "--genomes-per-day", "1", "--mix", "a", "--split"], "--mix, --split"),
+        (["carry", "--mix", "a", "--today", "5", "--growth", "30%"], "--today, --growth"),
+        (["carry", "--read-p99", "5ms"], "--read-p99"),
+    ],
+)
+def test_an_option_of_the_other_load_is_not_ignored(
+    command: list[str], unused: str, tmp_path: Path
+) -> None:
+    files = _files(tmp_path)
+    document = yaml.safe_load((tmp_path / "hosts.yaml").read_text())
+    document["hosts"][0]["count"] = 5
+    (tmp_path / "hosts.yaml").write_text(yaml.safe_dump(document))
+    found = CliRunner().invoke(main.app, ["capacity", *command, *files])
+    assert isinstance(found.exception, InputError)
+    assert f"do not use {unused}." in str(found.exception)

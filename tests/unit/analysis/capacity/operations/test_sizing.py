@@ -162,6 +162,17 @@ def test_what_was_not_measured_is_refused_by_name() -> None:
     assert isinstance(found, Excuse) and "only on hdd" in found.reasons[0]
 
 
+def test_hosts_beyond_what_was_measured_stand_idle_and_the_answer_says_so() -> None:
+    hosts = one_type(vms_per_host=2)
+    standing = hosts.hosts[0].model_copy(update={"count": 100})
+    found = carry_operations(LOAD, model(), hosts, standing)
+    assert isinstance(found, OperationsPlan) and found.hosts < 100
+    idle = [text for text in found.warnings if "stand idle" in text]
+    assert idle and f"{100 - found.hosts} of 100 hosts" in idle[0] and "--split" in idle[0]
+    same = f"{found.ops_s:,.0f} operations/s instead of {found.ops_s:,.0f}"
+    assert same not in operations_sentence(found), "a change that changes nothing is none"
+
+
 def test_one_host_carries_nothing() -> None:
     hosts = one_type()
     standing = hosts.hosts[0].model_copy(update={"count": 1})
