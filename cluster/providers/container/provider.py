@@ -142,7 +142,9 @@ def _software(topology: Topology) -> tuple[Path, ...]:
     homes = [THIS_MACHINE.java(feature).home for feature in sorted(releases, key=str)]
     own = Path(__file__).resolve().parents[3]
     folders = [*homes, Path(sys.base_prefix), Path(sys.prefix), own, cache_root()]
-    return tuple(dict.fromkeys(end for path in folders for end in (path.absolute(), path.resolve())))
+    return tuple(
+        dict.fromkeys(end for path in folders for end in (path.absolute(), path.resolve()))
+    )
 
 
 def _is_guarded(site: Site, journal: Journal) -> bool:
