@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from density_study.analysis.explanation.course import Array, Series
+from density_study.analysis.explanation.course import IDLE, Array, Series
 from density_study.analysis.explanation.rules import Rule, exceeds, rules
 from density_study.analysis.explanation.words import compared, several
 
@@ -60,6 +60,9 @@ def held(
         )
     )
     shown = exceeds(value[at], centre[at], spread[at], least, factor, down)
+    shown &= ~np.concatenate(
+        [_idle(series, one.load, rows, value, centre) for _, one, _, rows in signs]
+    )
     ends = np.cumsum(lengths)
     of_rule: dict[Rule, list[tuple[str, str]]] = {}
     for sign in np.unique(np.searchsorted(ends, np.flatnonzero(shown), side="right")):
@@ -71,6 +74,13 @@ def held(
         cause = of_signs(rule, texts)
         if cause:
             yield cause
+
+
+def _idle(series: Series, load: str, rows: Array, value: Array, centre: Array) -> Array:
+    """Of each row whether it has hardly any of its usual load. False where that is not known."""
+    at = series.loads(rows, load) if load else np.full(len(rows), -1)
+    found: Array = (at >= 0) & (value[at] < IDLE * centre[at])
+    return found
 
 
 def told(series: Series, rows: Array, value: Array, centre: Array, among: str) -> tuple[str, str]:

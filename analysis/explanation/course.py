@@ -15,6 +15,8 @@ Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
 NORMAL = 1.4826
 """Median absolute deviation to standard deviation, for normal data."""
+IDLE = 0.1
+"""Of a usual load: with less, a mean or a share is of too few to tell anything."""
 HOST = "host"
 _NUMBER = re.compile(r"-?[0-9]+$")
 
@@ -52,6 +54,11 @@ class Series:
         for row, known in enumerate(rows.values()):
             values[row] = known
         return Series(tuple(rows), values)
+
+    def loads(self, rows: Array, load: str) -> Array:
+        """The row of the load of each row; -1 where it has none."""
+        at = {self.places[row][1:]: row for row in self.rows.get(load, ())}
+        return np.array([at.get(self.places[row][1:], -1) for row in rows], int)
 
     @cached_property
     def rows(self) -> Mapping[str, Array]:
@@ -118,6 +125,8 @@ class Course:
     unit: str = "ops/s"
     facts: Mapping[Place, float] = field(default_factory=dict)
     """What the trial has once, like the requests to each of its regions."""
+    roles: Mapping[str, str] = field(default_factory=dict)
+    """By host and by node; `worker` for one that is more, too. Empty: nobody knows."""
 
     @property
     def values(self) -> Array:
@@ -133,6 +142,13 @@ class Course:
         seconds = np.arange(self.first, self.first + len(self.rate))
         found: Mask = (seconds >= first) & (seconds <= last)
         return found
+
+    def kind_of(self, place: Place) -> tuple[str, str]:
+        """Equals have the same one. A daemon's does not depend on where it runs; a host, its disks and its
+        nodes have the work of their role."""
+        if "/" in place.source:
+            return place.role, ""
+        return place.role, self.roles.get(place.source, self.roles.get(place.host, ""))
 
     def usual(self, spells: Iterable[Spell]) -> Usual:
         """What its series are like in the seconds of no spell."""

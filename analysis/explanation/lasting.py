@@ -1,9 +1,9 @@
 """Causes that last for a whole trial: what is beyond its equals, other trials, or any healthy level.
 
-An equal is another disk, another host, or another daemon of the same kind. With three or more, the others'
-median and median absolute deviation say what is usual; with two, only the ratio to the other can, and it must
-be PAIR times as large. The latency of a disk or a server follows its load, so it is compared with what a line
-through the others' seconds (logarithms of both) expects at its own load.
+An equal is another disk, another host of the same role, or another daemon of the same kind. With three or
+more, the others' median and median absolute deviation say what is usual; with two, only the ratio to the
+other can, and it must be PAIR times as large. The latency of a disk or a server follows its load, so it is
+compared with what a line through the others' seconds (logarithms of both) expects at its own load.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 
 from density_study.analysis.explanation.causes import Cause, held, of_signs, ranked, told
 from density_study.analysis.explanation.course import (
+    IDLE,
     NORMAL,
     Array,
     Course,
@@ -26,7 +27,6 @@ from density_study.analysis.explanation.course import (
 from density_study.analysis.explanation.rules import Limit, Sign, exceeds, rules
 
 PAIR = 2.0
-IDLE = 0.1  # of its equals' median load: below, it is none of them
 STEEPEST = 1.5  # exponent with which a latency follows its load
 KNOWN = 0.5  # of the seconds, for a level
 FEWEST_TRIALS = 5  # of a test case on a topology
@@ -50,9 +50,11 @@ def of_peers(course: Course) -> tuple[Cause, ...]:
 def _beyond(course: Course, sign: Sign, limit: Limit) -> Iterator[tuple[str, str]]:
     series = course.series
     rows = series.rows.get(sign.series, np.zeros(0, int))
-    roles = np.array([series.places[row].role for row in rows])
-    for role in np.unique(roles):
-        equals = _working(course, rows[roles == role], limit)
+    kinds: dict[tuple[str, str], list[int]] = {}
+    for row in rows:
+        kinds.setdefault(course.kind_of(series.places[row]), []).append(row)
+    for alike in kinds.values():
+        equals = _working(course, np.array(alike, int), limit)
         value = series.medians[equals] if len(equals) else np.zeros(0)
         equals, value = equals[np.isfinite(value)], value[np.isfinite(value)]
         if len(equals) < 2:
@@ -83,15 +85,9 @@ def _working(course: Course, rows: Array, limit: Limit) -> Array:
 
 def _mean_load(course: Course, rows: Array, load: str) -> Array:
     found = np.full(len(rows), np.nan)
-    means, at = course.series.means, _loads(course.series, rows, load)
+    means, at = course.series.means, course.series.loads(rows, load)
     found[at >= 0] = means[at[at >= 0]]
     return found
-
-
-def _loads(series: Series, rows: Array, load: str) -> Array:
-    """The row of the load of each row; -1 where it has none."""
-    at = {series.places[row][1:]: row for row in series.rows.get(load, ())}
-    return np.array([at.get(series.places[row][1:], -1) for row in rows], int)
 
 
 def _of_others(value: Array) -> tuple[Array, Array]:
@@ -104,7 +100,7 @@ def _of_others(value: Array) -> tuple[Array, Array]:
 
 def _expected(course: Course, rows: Array, load: str) -> Array:
     """Of each row the median that the others' seconds let expect at its load. NaN without loads."""
-    at = _loads(course.series, rows, load)
+    at = course.series.loads(rows, load)
     latency = course.values[rows]
     loads = np.where((at >= 0)[:, None], course.values[at], np.nan)
     known = np.isfinite(latency) & np.isfinite(loads) & (latency > 0)

@@ -23,6 +23,7 @@ from density_study.analysis.explanation.course import (
     Place,
     Series,
 )
+from density_study.analysis.explanation.once import requests, roles
 from density_study.cluster.model.host import MIB
 from density_study.workloads import tables
 from density_study.workloads.tables import Table
@@ -160,7 +161,8 @@ def _course(about: Mapping[Any, Any], rows: Rows, logged: pd.DataFrame | None) -
         events=tuple(_events(rows[tables.DEVICE_EVENTS])),
         series=series,
         unit=unit,
-        facts=_requests(rows[tables.REGIONS]),
+        facts=requests(rows[tables.REGIONS]),
+        roles=dict(roles(rows[tables.NODES])),
     )
 
 
@@ -261,26 +263,6 @@ def _of_devices(seconds: _Seconds, rows: pa.Table) -> Iterator[tuple[Place, Arra
 def _events(rows: pa.Table | None) -> Iterator[Happening]:
     for row in rows.to_pylist() if rows is not None else ():
         yield Happening(row["kind"], row["source"], row["start_s"], row["end_s"], row["what"])
-
-
-def _requests(rows: pa.Table | None) -> dict[Place, float]:
-    """How requests were spread over regions and servers of the table: shares, and times a fair share."""
-    if rows is None:
-        return {}
-    frame = rows.select(["region", "start_key", "server", "requests"]).to_pandas().dropna()
-    total = float(frame["requests"].sum())
-    if frame.empty or not total:
-        return {}
-    by_server = frame.groupby("server")["requests"].sum() / total
-    found = {}
-    for name, share in by_server.items():
-        found[Place("server_requests", "", str(name))] = 100 * float(share)
-        found[Place("server_excess", "", str(name))] = float(share) * len(by_server)
-    for key, share in zip(frame["start_key"], frame["requests"] / total, strict=True):
-        place = f"the region from {key or 'the first key'}"
-        found[Place("region_share", "", place)] = 100 * float(share)
-        found[Place("region_excess", "", place)] = float(share) * len(frame)
-    return found
 
 
 def _longest_ms(seconds: _Seconds, logged: pd.DataFrame | None, start_s: float) -> Array:

@@ -77,7 +77,8 @@ def _spell(course: Course, first: int, last: int) -> Spell:
     parts = []
     if usual > 0 and mean < (1 - FEWER) * usual:
         parts.append(
-            f"rate {100 * (1 - mean / usual):.0f} % below the median ({mean:,.0f} of {usual:,.0f} ops/s)"
+            f"rate {100 * (1 - mean / usual):.0f} % below the median ({mean:,.0f} of {usual:,.0f} "
+            f"{course.unit})"
         )
     if worst_ms is not None:
         usual_ms, _ = centre_and_spread(course.worst_ms)

@@ -188,6 +188,11 @@ def test_a_spell_tells_how_slow_it_was() -> None:
     )
 
 
+def test_a_rate_has_its_unit() -> None:
+    (spell,) = slow_spells(course([*STEADY, 20, *STEADY], unit="MiB/s"))
+    assert spell.what.startswith("rate 80 % below the median (20 of 100 MiB/s)")
+
+
 def test_a_stall_that_a_target_rate_makes_up_for_shows_by_its_latency() -> None:
     (spell,) = slow_spells(course([*STEADY, 100, *STEADY], [10.0] * 12 + [400] + [10.0] * 12))
     assert (spell.first, spell.last) == (12, 12)

@@ -154,3 +154,17 @@ def test_a_trial_without_operations_has_no_course(run: Path) -> None:
 def test_a_record_without_devices_is_not_explained(run: Path) -> None:
     _write(run, tables.MONITORS, [_monitor("t1", "dool")])
     assert all(rows.empty for rows in explained(run).values())
+
+
+def test_hosts_have_the_roles_of_their_nodes(run: Path) -> None:
+    _write(run, tables.NODES, [
+        {"trial": "t1", "node": node, "host": host, "scope": f"node:{node}", "roles": roles, "cores": 2,
+         "host_cores": 16}
+        for node, host, roles in (
+            ("m", "h1", ["master"]), ("w", "h1", ["worker"]), ("c", "h2", ["client"]), ("z", "h3", None),
+        )
+    ])  # fmt: skip
+    assert _course(run).roles == {
+        **{"m": "master", "w": "worker", "c": "client", "z": ""},
+        **{"h1": "worker", "h2": "client", "h3": ""},
+    }

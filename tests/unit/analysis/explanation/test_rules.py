@@ -198,6 +198,43 @@ def test_every_rule_is_complete() -> None:
             assert all(one.load in {"", *named()} for one in limits if one)
 
 
+def test_a_share_of_few_lookups_is_no_news() -> None:
+    """A server that stands still looks up a block or two: whether they are in the cache tells nothing."""
+    hits, lookups = noisy(96.0), noisy(400.0)
+    hits[SPELL] = 30.0
+    series = {Place("cache_hits", "h", "w/regionserver-1"): hits}
+    series[Place("cache_lookups", "h", "w/regionserver-1")] = lookups
+    assert in_spell(course(series, slow=True)) == ["cache-misses"]
+    lookups[SPELL] = 20.0
+    assert in_spell(course(series, slow=True)) == []
+
+
+@pytest.mark.parametrize("cause", ["own-limit", "retransmissions", "packets-dropped"])
+def test_a_daemon_that_is_kept_from_answering_is_not_the_cause(cause: str) -> None:
+    (sign, *_) = rules()[cause].signs
+    assert sign.spell is not None
+    series = {Place("silent", "h", "w3/datanode"): np.zeros(SECONDS)}
+    series[Place("silent", "h", "w3/datanode")][SPELL] = 100.0
+    assert in_spell(course(series, slow=True)) == ["daemon-silent"]
+    series[Place(sign.series, "h", "w3")] = noisy(base(sign))
+    series[Place(sign.series, "h", "w3")][SPELL] = beyond(sign, limit(sign, sign.spell))
+    assert in_spell(course(series, slow=True)) == [cause]
+
+
+def test_hosts_with_other_roles_are_no_equals() -> None:
+    """The client works, the master idles, and there is one worker: none of them is the exception."""
+    roles = {"c": "client", "m": "master", "w": "worker"}
+    series = {
+        Place(quantity, host): noisy(value, n)
+        for n, (host, value) in enumerate({"c": 85.0, "m": 3.0, "w": 4.0}.items())
+        for quantity in ("cpu_used", "iowait", "io_stall", "cpu_stall", "other_programs")
+    }
+    assert [one.rule.id for one in of_peers(course(series))] != []
+    assert of_peers(course(series, roles=roles)) == ()
+    alike = dict.fromkeys("cmw", "worker")
+    assert of_peers(course(series, roles=alike)) != ()
+
+
 def test_a_better_explanation_stands_alone_and_a_mechanism_comes_before_a_symptom() -> None:
     jumps = {
         "io_stall": 90.0,

@@ -1,0 +1,39 @@
+"""What a trial has once, from its tables: roles of hosts and nodes, and the requests to each region."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+
+from density_study.analysis.explanation.course import Place
+
+
+def roles(nodes: pa.Table | None) -> Iterator[tuple[str, str]]:
+    """Of each host and each node."""
+    found: dict[str, set[str]] = {}
+    for one in nodes.to_pylist() if nodes is not None else ():
+        for name in (one["host"], one["node"]):
+            found.setdefault(name, set()).update(one["roles"] or ())
+    for name, of_name in found.items():
+        yield name, "worker" if "worker" in of_name else ",".join(sorted(of_name))
+
+
+def requests(rows: pa.Table | None) -> dict[Place, float]:
+    """How requests were spread over regions and servers of the table: shares, and times a fair share."""
+    if rows is None:
+        return {}
+    frame = rows.select(["region", "start_key", "server", "requests"]).to_pandas().dropna()
+    total = float(frame["requests"].sum())
+    if frame.empty or not total:
+        return {}
+    by_server = frame.groupby("server")["requests"].sum() / total
+    found = {}
+    for name, share in by_server.items():
+        found[Place("server_requests", "", str(name))] = 100 * float(share)
+        found[Place("server_excess", "", str(name))] = float(share) * len(by_server)
+    for key, share in zip(frame["start_key"], frame["requests"] / total, strict=True):
+        place = f"the region from {key or 'the first key'}"
+        found[Place("region_share", "", place)] = 100 * float(share)
+        found[Place("region_excess", "", place)] = float(share) * len(frame)
+    return found
