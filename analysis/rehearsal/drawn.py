@@ -144,7 +144,7 @@ def _of_hosts(cell: Cell, by: Speeds) -> list[Metric]:
     workers = {node.host for node in cell.topology.workers}
     clients = {node.host for node in cell.topology.clients}
     use, found = cell.outcome.use, []
-    for host in cell.topology.hosts:
+    for host in cell.topology.occupied:
         busy = 100 * (use.servers * (host.name in workers) + use.clients * (host.name in clients))
         used = np.clip(busy * by, 0.1, 99.0)
         waiting = (100 - used) * use.disks * (host.name in workers) / 4

@@ -119,6 +119,12 @@ class Placed:
     hosts: tuple[Host, ...]
     nodes: tuple[Node, ...]
 
+    @property
+    def occupied(self) -> tuple[Host, ...]:
+        """Hosts that carry nodes: `factors.hosts` leaves others idle."""
+        used = {node.host for node in self.nodes}
+        return tuple(host for host in self.hosts if host.name in used)
+
     def with_role(self, role: Role) -> tuple[Node, ...]:
         """Nodes that carry `role`, in the order they were placed."""
         return tuple(node for node in self.nodes if role in node.roles)

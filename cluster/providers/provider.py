@@ -74,9 +74,9 @@ class NodeTime:
 
 
 def machines_of_hosts(topology: Placed, transport: Transport) -> tuple[Machine, ...]:
-    """The hosts, which are all machines where no node is a guest."""
+    """The hosts that carry nodes, which are all machines where no node is a guest."""
     first = {node.host: node for node in reversed(topology.nodes)}
-    return tuple(Machine(host.name, first[host.name], transport) for host in topology.hosts)
+    return tuple(Machine(host.name, first[host.name], transport) for host in topology.occupied)
 
 
 class Provider(ABC, Generic[PlacedT]):

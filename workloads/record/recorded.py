@@ -73,6 +73,11 @@ class RecordedTopology(Flat):
     order: int = 0
 
     @property
+    def occupied(self) -> tuple[RecordedHost, ...]:
+        """All hosts: which of them had nodes may be unknown."""
+        return self.hosts
+
+    @property
     def levels(self) -> Mapping[str, str]:
         return self.variant.levels
 

@@ -45,7 +45,7 @@ class SimulatedMonitors:
     def stop(self, window_end_s: float | None) -> tuple[MonitorRun, ...]:
         topology = self._context.cluster.built
         self.clock = tuple(ClockOffset(host=host.name, before_s=0.0, after_s=0.0, method="simulated")
-                           for host in topology.hosts)  # fmt: skip
+                           for host in topology.occupied)  # fmt: skip
         window = self._workload.window_s
         if window is None or not self._monitored:
             return ()
@@ -55,7 +55,7 @@ class SimulatedMonitors:
         epoch_s = np.arange(begin_s - _AROUND * period_s, end_s + 1.5 * period_s, period_s)
         inside = (epoch_s > begin_s) & (epoch_s < end_s + period_s)
         runs = []
-        for host in topology.hosts:
+        for host in topology.occupied:
             for kind in ("dool", "nodecpu"):
                 data = _SAMPLES[kind](topology, host, self._workload.use, epoch_s, inside, period_s)
                 runs.append(self._written(kind, host.name, data, period_s, epoch_s))

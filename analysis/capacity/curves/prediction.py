@@ -13,8 +13,8 @@ from density_study.analysis.capacity.curves.deviation import Hypotheses
 from density_study.analysis.capacity.curves.shapes import Shapes
 
 LEVEL = 0.90  # what an interval holds
-# Half width up to which points support a number. On the data that it was chosen on, p90 of the error is then 6
-# to 12 %, and 21 to 50 % elsewhere. On other generated clusters it is more: 19.5 % beyond 1 to 16 hosts; at
+# Half width up to which points support a number. On the data that it was chosen on, p90 of the error is then
+# 6 to 12 %, and 21 to 50 % elsewhere. On other generated clusters it is more: 19.5 % beyond 1 to 16 hosts; at
 # 12 % noise 20.0 % between counts and 29.4 % beyond.
 SUPPORTED = 0.25
 NEGLIGIBLE = 5e-4  # hypotheses with less weight are omitted from a prediction

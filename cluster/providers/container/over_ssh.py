@@ -15,7 +15,7 @@ from typing import Any
 from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.dividing.cpus import Cpus, cpus_from
 from density_study.cluster.model.errors import InputError, StudyError
-from density_study.cluster.model.host import Host, Target
+from density_study.cluster.model.host import Target
 from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.ports import Ports
 from density_study.cluster.model.topology import Topology
@@ -161,17 +161,11 @@ def _on(target: Target) -> Act:
     return run
 
 
-def _used(topology: Topology) -> list[Host]:
-    """Hosts that carry nodes."""
-    used = {node.host for node in topology.nodes}
-    return [host for host in topology.hosts if host.name in used]
-
-
 def _routes(topology: Topology, besides: str = "") -> dict[str, str]:
     """The containers' network of each host -> the host's address."""
     return {
         network_of(host).network: socket.gethostbyname(host.address)
-        for host in _used(topology)
+        for host in topology.occupied
         if host.name != besides
     }
 
@@ -191,7 +185,7 @@ def _check_hosts(topology: Topology) -> None:
     targets = targets_of(topology)
     check_programs([Requirements(name, target, NEEDS) for name, target in targets.items()])
     networks = list(_routes(topology))
-    for host in _used(topology):
+    for host in topology.occupied:
         _on(targets[host.name])("check-containers", networks, bool(limited_paths(host)))
     _check_networks(topology)
 

@@ -17,7 +17,7 @@ from density_study.cluster.model.cluster import Site
 from density_study.cluster.model.dividing.cpus import Cpus, pinning
 from density_study.cluster.model.dividing.virtio import virtio_of
 from density_study.cluster.model.errors import StudyError
-from density_study.cluster.model.host import Host, Target
+from density_study.cluster.model.host import Target
 from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.memory import GUEST_OS_MIB
 from density_study.cluster.model.store import MachineProgram, Store
@@ -124,7 +124,7 @@ class LibvirtProvider(Provider[Topology]):
         """Every libvirt answers, else StudyError; and guests have the CPUs of their network, else
         InputError. The same where CPUs cannot be divided as the study says."""
         check_cpus(topology.variant.network, min(node.cores for node in topology.nodes))
-        for host in topology.hosts:
+        for host in topology.occupied:
             if host.vms is not None:
                 Virsh(host.vms.uri).run("version")
         if topology.isolation is self.isolation:
@@ -147,7 +147,7 @@ class LibvirtProvider(Provider[Topology]):
         _in_guests(site, journal).make_folders(places.all_data(topology.nodes))
         _set_networks(_in_guests(site, journal), topology)
         prove_disks(transport, everyone, places, journal)
-        for host in _used(topology):
+        for host in topology.occupied:
             if host.login is not None:
                 journal.record(HostReach(tag=site.tag, node=host.name, target=host.target))
         if (build := _on_hosts(site, journal)) is not None:
@@ -161,7 +161,7 @@ class LibvirtProvider(Provider[Topology]):
         guests_ssh = self.transport(site, journal)
         found = [Machine(f"{n.name}.{n.host}", n, guests_ssh) for n in topology.nodes]
         build = _on_hosts(site, journal)
-        for host in _used(topology):
+        for host in topology.occupied:
             transport: Transport = LocalTransport(site.tag, journal)
             if host.login is not None:
                 assert build is not None  # made with the guests
@@ -240,7 +240,7 @@ def _cpus(topology: Topology) -> dict[str, Cpus]:
     """Of each host whose guests are pinned, as its libvirt knows them. All are asked at once."""
     uris = {
         host.name: host.vms.uri
-        for host in _used(topology)
+        for host in topology.occupied
         if host.vms is not None and host.vms.vcpus == "pinned"
     }
     with ThreadPoolExecutor(max_workers=max(1, len(uris))) as pool:
@@ -251,12 +251,6 @@ def _cpus(topology: Topology) -> dict[str, Cpus]:
 def _cpus_at(uri: str) -> Cpus:
     """Asked once: a machine keeps its CPUs. Over SSH an answer takes a second."""
     return parse_cpus(Virsh(uri).run("capabilities"))
-
-
-def _used(topology: Topology) -> list[Host]:
-    """Hosts that carry nodes."""
-    used = {node.host for node in topology.nodes}
-    return [host for host in topology.hosts if host.name in used]
 
 
 def _journal_targets(site: Site, journal: Journal, keys: Keys, topology: Topology) -> None:

@@ -272,5 +272,4 @@ def _feature(topology: Topology) -> int | None:
 
 
 def targets_of(topology: Topology) -> dict[str, Target]:
-    used = {node.host for node in topology.nodes}
-    return {host.name: host.target for host in topology.hosts if host.name in used}
+    return {host.name: host.target for host in topology.occupied}

@@ -40,7 +40,7 @@ class SimulatedProvider(Provider[Topology]):
         return {"simulated": "a queueing model; nothing was measured"}
 
     def memory_mib(self, topology: Topology) -> int:
-        return sum(host.memory_mib for host in topology.hosts)
+        return sum(host.memory_mib for host in topology.occupied)
 
 
 class SimulatedTransport:

@@ -158,14 +158,18 @@ def test_a_manifest_that_cannot_be_read_is_an_error(
 
 
 @pytest.mark.parametrize(("prices", "total"), (((0.61, 0.2), 0.81), ((0.61, None), None)))
-def test_the_price_covers_all_hosts_or_is_unknown(
+def test_the_price_covers_all_hosts_with_nodes_or_is_unknown(
     run: tuple[Path, tuple[Manifest, ...]], prices: tuple[float | None, ...], total: float | None
 ) -> None:
     manifest = run[1][0]
     (host,) = manifest.topology.hosts
     hosts = tuple(replace(host, name=f"h{n}", usd_per_hour=usd) for n, usd in enumerate(prices))
-    priced = manifest.model_copy(update={"topology": replace(manifest.topology, hosts=hosts)})
-    assert trial_row(priced)["usd_per_hour"] == pytest.approx(total)
+    nodes = tuple(replace(node, host=one.name) for one in hosts for node in manifest.topology.nodes)
+    idle = replace(host, name="idle", usd_per_hour=7.0)
+    topology = replace(manifest.topology, hosts=(*hosts, idle), nodes=nodes)
+    row = trial_row(manifest.model_copy(update={"topology": topology}))
+    assert row["usd_per_hour"] == pytest.approx(total)
+    assert row["hosts"] == len(hosts), "one without nodes is not used"
 
 
 def test_local_times_are_read_in_the_monitors_time_zone() -> None:

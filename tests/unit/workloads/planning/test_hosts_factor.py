@@ -12,6 +12,8 @@ from density_study.analysis.capacity.inputs.run_points import _group
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import Host
 from density_study.cluster.model.placement import used_hosts
+from density_study.cluster.providers.provider import machines_of_hosts
+from density_study.cluster.providers.simulated.provider import SimulatedTransport
 from density_study.workloads.planning.plan import Plan, make_plan
 from density_study.workloads.planning.resolve import planned_hosts
 from density_study.workloads.study.factors.hosts import HOSTS
@@ -34,6 +36,12 @@ def test_each_count_has_its_variants_with_so_many_worker_hosts() -> None:
         assert workers == {f"worker{number}" for number in range(1, count + 1)}
         assert {host.name for host in topology.hosts if host.roles} == {"control", *workers}
         assert len(topology.workers) == count * topology.variant.vms_per_host
+
+
+def test_idle_hosts_are_not_watched() -> None:
+    for name, topology in planned().topologies.items():
+        used = {"control", *(f"worker{number}" for number in range(1, int(name.split("-")[2]) + 1))}
+        assert {one.name for one in machines_of_hosts(topology, SimulatedTransport())} == used
 
 
 def test_a_host_with_another_role_keeps_it() -> None:
