@@ -10,9 +10,13 @@ from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.providers.existing.web import beans
 
-_LATENCIES = "Hadoop:service=HBase,name=RegionServer,sub=TableLatencies"
+_LATENCIES = tuple(
+    f"Hadoop:service=HBase,name=RegionServer,sub={sub}"
+    for sub in ("TableRequests", "TableLatencies")
+)
+"""Of HBase 2.3 and later, and before. Both have the same attributes."""
 _P99 = re.compile(
-    r"Namespace_(?P<namespace>.+?)_table_(?P<table>.+)_metric_(?P<what>\w+)_99th_percentile"
+    r"Namespace_(?P<namespace>.+?)_table_(?P<table>.+)_metric_(?P<what>\w+)Time_99th_percentile"
 )
 _CAPACITY = "Hadoop:service=NameNode,name=FSNamesystem"
 
@@ -26,8 +30,9 @@ def check_limits(cluster: Cluster) -> None:
     limits = existing.limits
     if limits.others_p99_ms is not None:
         for name, address in cluster.endpoints.all("regionserver.http").items():
-            _check_others(name, beans(address, _LATENCIES, cluster.access), existing.namespace,
-                          limits.others_p99_ms)  # fmt: skip
+            seen = (beans(address, bean, cluster.access) for bean in _LATENCIES)
+            found = next(filter(None, seen), [])
+            _check_others(name, found, existing.namespace, limits.others_p99_ms)
     if limits.hdfs_free_percent is not None:
         (capacity,) = beans(cluster.endpoints.one("namenode.http"), _CAPACITY, cluster.access)
         free_percent = 100 * capacity["CapacityRemaining"] / max(1, capacity["CapacityTotal"])
@@ -42,7 +47,7 @@ def check_limits(cluster: Cluster) -> None:
 def others_p99_ms(found: Iterable[Mapping[str, Any]], namespace: str) -> dict[str, float]:
     """Table and operation -> 99th percentile in ms of a RegionServer, without the tables of `namespace`."""
     return {
-        f"{match['namespace']}:{match['table']} {match['what'].removesuffix('Time')}": float(value)
+        f"{match['namespace']}:{match['table']} {match['what']}": float(value)
         for bean in found
         for name, value in bean.items()
         if (match := _P99.fullmatch(name)) and match["namespace"] not in (namespace, "hbase")

@@ -14,6 +14,7 @@ from tests.live.support.foreign import ForeignCluster, running
 HADOOP_SAYS, HBASE_SAYS = "3.1.1.7.1.9.0-387", "2.4.17.7.1.9.0-387"
 """As CDP 7.1.9 does."""
 _INFO = "common-version-info.properties"
+_DEFAULTS = "hbase-default.xml"
 _HBASE = """package org.apache.hadoop.hbase;
 public final class Version {{
   public static final String version = new String("{version}");
@@ -38,6 +39,11 @@ class VendorCluster(ForeignCluster):
             lines = archive.read(_INFO).decode().splitlines()
         kept = [line for line in lines if not line.startswith("version=")]
         (self.patch / _INFO).write_text("\n".join([*kept, f"version={HADOOP_SAYS}", ""]))
+        (jar,) = (ensure("hbase").home / "lib").glob("hbase-common-[0-9]*.jar")
+        with ZipFile(jar) as archive:  # HBase compares the version of its defaults with its own
+            defaults = archive.read(_DEFAULTS).decode()
+        own = jar.stem.removeprefix("hbase-common-")
+        (self.patch / _DEFAULTS).write_text(defaults.replace(own, HBASE_SAYS))
         source = root / "Version.java"
         source.write_text(_HBASE.format(version=HBASE_SAYS))
         javac = [f"{self.java.home}/bin/javac", "-d", str(self.patch), str(source)]
