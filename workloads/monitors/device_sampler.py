@@ -20,20 +20,26 @@ from density_study.workloads.monitors.limits import Limits
 from density_study.workloads.monitors.proc_counters import (
     Counters,
     Kernel,
+    Sockets,
     disks,
     network,
     pressure,
-    sockets,
 )
 from density_study.workloads.monitors.rounds import hold_stop, stopped_within, until_next
+
+
+def _tag() -> str:
+    """Of the build."""
+    return os.environ.get("STUDY_TAG", "")
+
 
 READERS: Mapping[str, Callable[[], Callable[[], Counters]]] = {
     "pressure": lambda: pressure,
     "disks": lambda: disks,
-    "sockets": lambda: sockets,
+    "sockets": lambda: Sockets(_tag()).read,
     "network": lambda: network,
     "kernel": lambda: Kernel().read,
-    "limits": lambda: Limits(os.environ.get("STUDY_TAG", "")).read,
+    "limits": lambda: Limits(_tag()).read,
 }
 JMX = "jmx"
 # A daemon keeps its metrics for a second after it has computed them (decision 9): do not ask sooner.

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from density_study.workloads.monitors.nodecpu_sampler import Processes
+from density_study.workloads.monitors.tagged_nodes import TaggedNodes
 
 ROOT = Path("/")
 _FILES = (
@@ -20,24 +20,16 @@ _FILES = (
 _UNITS_MS = {"throttled_usec": 1e-3, "throttled_time": 1e-6}  # version 2, and 1
 
 
-LOOKED_FOR = 5
-"""Rounds after which new processes are looked for: to list all processes costs most."""
-
-
 class Limits:
     """tag: of the build. A process may be moved between cgroups, so each round reads where it is."""
 
     def __init__(self, tag: str, root: Path = ROOT) -> None:
-        self._processes, self._root = Processes(tag), root
-        self._rounds, self._nodes = 0, dict[int, str]()
+        self._nodes, self._root = TaggedNodes(tag), root
 
     def read(self) -> Mapping[str, Mapping[str, float]]:
         """By node; a node whose cgroups have no limit has 0."""
-        if self._rounds % LOOKED_FOR == 0:
-            self._nodes = {one.identity[0]: one.node for one in self._processes.readings()}
-        self._rounds += 1
         cgroups: dict[str, set[str]] = {}
-        for pid, node in self._nodes.items():
+        for pid, node in self._nodes.by_pid().items():
             cgroups.setdefault(node, set()).update(self.cgroups(pid))
         return {
             node: {"throttled_ms": sum(map(self.throttled_ms, found))}

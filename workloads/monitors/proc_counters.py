@@ -14,6 +14,7 @@ from pathlib import Path
 
 from density_study.cluster.machine.softnet import by_cpu
 from density_study.workloads.monitors.devices import HOST
+from density_study.workloads.monitors.tagged_nodes import TaggedNodes
 
 PROC = Path("/proc")
 _NO_DISKS = ("loop", "ram", "zram", "sr", "fd")
@@ -35,6 +36,8 @@ _TCP_EXT = {
 _SOFTIRQ = 6
 """Place in a line of /proc/stat, after the CPU's name."""
 _TICKS_S = os.sysconf("SC_CLK_TCK")
+_OF_KERNEL = "memory_bytes"
+"""The same in every network namespace."""
 _SOCKETS = {"in_use": "inuse", "time_wait": "tw"}
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _RUN_DELAY = 7
@@ -88,8 +91,42 @@ def disks(proc: Path = PROC) -> Counters:
     return found
 
 
-def sockets(proc: Path = PROC) -> Counters:
-    """TCP's counters of this network namespace, and of its cards."""
+class Sockets:
+    """TCP's counters of this network namespace and of those of the study's nodes, and cards. tag: of the
+    build."""
+
+    def __init__(self, tag: str, proc: Path = PROC) -> None:
+        self._nodes, self._proc = TaggedNodes(tag), proc
+
+    def read(self) -> Counters:
+        return {
+            HOST: tcp(self._proc),
+            **dict(cards(self._proc)),
+            **self.of_nodes(self._nodes.by_pid()),
+        }
+
+    def of_nodes(self, by_pid: Mapping[int, str]) -> Counters:
+        """Of each network namespace that is not this one: by its node, or `nodes` if several share it."""
+        own = (self._proc / "self" / "ns" / "net").readlink()
+        found: dict[Path, tuple[set[str], dict[str, float]]] = {}
+        for pid, node in by_pid.items():
+            with suppress(OSError):  # it has ended
+                folder = self._proc / str(pid)
+                namespace = (folder / "ns" / "net").readlink()
+                if namespace != own:
+                    if namespace not in found:
+                        found[namespace] = set(), tcp(folder)
+                    found[namespace][0].add(node)
+        return {
+            next(iter(nodes)) if len(nodes) == 1 else "nodes": {
+                column: value for column, value in counters.items() if column != _OF_KERNEL
+            }
+            for nodes, counters in found.values()
+        }
+
+
+def tcp(proc: Path) -> dict[str, float]:
+    """proc: /proc, or a process's folder in it, which shows the network that the process is in."""
     found: dict[str, float] = {}
     for file, protocol, names in (("snmp", "Tcp", _TCP), ("netstat", "TcpExt", _TCP_EXT)):
         counters = _pairs_of_lines(proc / "net" / file, protocol)
@@ -100,14 +137,14 @@ def sockets(proc: Path = PROC) -> Counters:
                 words = line.split()[1:]
                 counts = dict(zip(words[::2], map(float, words[1::2]), strict=True))
                 found |= {column: counts[name] for column, name in _SOCKETS.items()}
-                found["memory_bytes"] = counts["mem"] * _PAGE
-    return {HOST: found, **dict(_cards(proc.parent / "sys" / "class" / "net"))}
+                found[_OF_KERNEL] = counts["mem"] * _PAGE
+    return found
 
 
-def _cards(folder: Path) -> Iterator[tuple[str, Mapping[str, float]]]:
+def cards(proc: Path) -> Iterator[tuple[str, Mapping[str, float]]]:
     """Of each card (not of bridges and pairs of interfaces): what it dropped, and if its speed is known how
     long its bytes take on the link."""
-    for card in sorted(folder.glob("*/device")):
+    for card in sorted((proc.parent / "sys" / "class" / "net").glob("*/device")):
         counters = card.parent / "statistics"
         found = {}
         with suppress(OSError, ValueError):

@@ -24,11 +24,13 @@ from density_study.workloads.monitors.devices import devices, header, parse_devi
 from density_study.workloads.monitors.limits import Limits
 from density_study.workloads.monitors.proc_counters import (
     Kernel,
+    Sockets,
+    cards,
     disks,
     memory,
     network,
     pressure,
-    sockets,
+    tcp,
 )
 from density_study.workloads.study.keys import DeviceName
 
@@ -166,7 +168,7 @@ def test_counters_of_proc(tmp_path: Path) -> None:
         },
         "cpu1": {"softirq_ms": 7 * tick_ms},
     }
-    assert sockets(proc)["host"] == {
+    assert tcp(proc) == {
         "sent_segments": 6, "retransmitted": 7, "timeouts": 9, "listen_overflows": 8,
         "in_use": 3, "time_wait": 12, "memory_bytes": 0,
     }  # fmt: skip
@@ -176,7 +178,7 @@ def test_what_the_kernel_does_not_tell_is_left_out(tmp_path: Path) -> None:
     proc = _proc(tmp_path)
     (proc / "net" / "sockstat").unlink()
     (proc / "net" / "netstat").write_text("")
-    assert sockets(proc)["host"] == {"sent_segments": 6, "retransmitted": 7}
+    assert tcp(proc) == {"sent_segments": 6, "retransmitted": 7}
     (proc / "pressure" / "io").unlink()
     (proc / "schedstat").unlink()
     assert set(pressure(proc)["host"]) == {
@@ -187,12 +189,35 @@ def test_what_the_kernel_does_not_tell_is_left_out(tmp_path: Path) -> None:
 def test_a_card_counts_its_drops_and_the_time_of_its_bytes_on_the_link(tmp_path: Path) -> None:
     proc = _proc(tmp_path)
     _card(tmp_path)
-    assert sockets(proc)["eth0"] == {"card_drops": 10, "receive_ms": 1.0, "send_ms": 2.0}
+    assert dict(cards(proc))["eth0"] == {"card_drops": 10, "receive_ms": 1.0, "send_ms": 2.0}
     (tmp_path / "sys/class/net/eth0/speed").write_text(
         "-1\n"
     )  # unknown to the driver: no use of it
-    assert sockets(proc)["eth0"] == {"card_drops": 10}
-    assert "veth1" not in sockets(proc)
+    assert dict(cards(proc))["eth0"] == {"card_drops": 10}
+    assert "veth1" not in dict(cards(proc))
+
+
+def _namespace(proc: Path, process: str, name: str, sent: int) -> None:
+    (proc / process / "ns").mkdir(parents=True)
+    (proc / process / "ns" / "net").symlink_to(name)
+    (proc / process / "net").mkdir()
+    (proc / process / "net" / "snmp").write_text(f"Tcp: OutSegs RetransSegs\nTcp: {sent} 1\n")
+    (proc / process / "net" / "netstat").write_text("TcpExt: TCPTimeouts\nTcpExt: 2\n")
+    (proc / process / "net" / "sockstat").write_text("TCP: inuse 3 tw 4 mem 5\n")
+
+
+def test_nodes_with_networks_of_their_own_have_counters_of_their_own(tmp_path: Path) -> None:
+    """A container's packets are lost in its own network: the host's counters do not know of them."""
+    proc = _proc(tmp_path)
+    _namespace(proc, "self", "net:[1]", 0)
+    _namespace(proc, "7", "net:[1]", 0)  # on the host's network
+    for process, name, sent in (("8", "net:[2]", 80), ("9", "net:[2]", 80), ("10", "net:[3]", 90)):
+        _namespace(proc, process, name, sent)
+    found = Sockets("s/r/b", proc).of_nodes({7: "monitor", 8: "w1", 9: "w1", 10: "w2", 11: "gone"})
+    alike = {"retransmitted": 1, "timeouts": 2, "in_use": 3, "time_wait": 4}
+    assert found == {"w1": {"sent_segments": 80, **alike}, "w2": {"sent_segments": 90, **alike}}
+    shared = Sockets("s/r/b", proc).of_nodes({8: "w1", 9: "w2"})
+    assert shared == {"nodes": {"sent_segments": 80, **alike}}
 
 
 def test_counters_of_the_kernel(tmp_path: Path) -> None:
