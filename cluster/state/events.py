@@ -157,8 +157,8 @@ class SearchEnded(Event, event="search-ended"):
 
 
 class RepetitionsEnded(Event, event="repetitions-ended"):
-    """After this repetition the comparisons were precise enough. `spared`: the trials of those that are not
-    needed; they leave no record."""
+    """After this repetition the comparisons were precise enough, or no time was left. `spared`: the trials
+    that do not run any more; they leave no record."""
 
     repetition: int
     why: str

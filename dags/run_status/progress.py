@@ -141,7 +141,7 @@ def progress(plan: Plan, events: Iterable[Event], now: float) -> Progress:
 def _ended(ended: RepetitionsEnded | QuestionsLeft) -> str:
     if isinstance(ended, QuestionsLeft):
         return ended.words
-    return f"after {ended.repetition} repetitions {ended.why}: no more are needed"
+    return f"after {ended.repetition} repetitions {ended.why}: the run takes no more"
 
 
 def _unplanned(plan: Plan, event: StepStarted) -> StudyError:

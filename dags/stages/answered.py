@@ -6,6 +6,7 @@ import logging
 from collections.abc import Collection, Iterable
 
 from density_study.cluster.state.events import QuestionsLeft, StepEnded, StepStarted
+from density_study.dags.run_status.progress import ANALYSIS_ESTIMATE_S
 from density_study.workloads.execution.run import Run, spared_trials
 from density_study.workloads.planning.plan import Step
 
@@ -35,7 +36,7 @@ def leave(run: Run, step: Step) -> None:
     evidence = evidence_of(run.plan, test_cases_so_far(run), spared, before)
     now = standing(evidence, asked_of_plan(run.study, run.plan))
     trials = spared_by(run.plan, now, before)
-    if run.study.budget and spent_s(run, spared.union(trials), step.repetition) > run.study.budget:
+    if is_too_late(run, spared.union(trials), step.repetition):
         now = Standing(now.answered, (*now.hopeless, *now.open), {})
         trials = spared_by(run.plan, now, before)
     event = QuestionsLeft(
@@ -47,6 +48,14 @@ def leave(run: Run, step: Step) -> None:
     log.info("%s", event.words)
     if event.spared:
         run.journal.record(event)
+
+
+def is_too_late(run: Run, spared: Collection[str], repetition: int) -> bool:
+    """Whether the study has a budget that this repetition, and the analysis after it, would exceed."""
+    budget_s = run.study.budget
+    if budget_s is None:
+        return False
+    return spent_s(run, spared, repetition) + ANALYSIS_ESTIMATE_S > budget_s
 
 
 def spent_s(run: Run, spared: Collection[str], repetition: int) -> float:

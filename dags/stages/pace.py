@@ -3,7 +3,7 @@ same hosts with the same software. Does not import Airflow."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,7 +36,13 @@ class Pace:
         return window_s + self.around * (step.estimate_s - window_s)
 
     def seconds(self, plan: Plan) -> float:
-        return self.build_s * len(plan.builds) + sum(map(self.of, plan.trials))
+        return self.of_steps(plan.steps)
+
+    def of_steps(self, steps: Iterable[Step]) -> float:
+        """Seconds of trials, with their bring-ups and tear-downs."""
+        every = list(steps)
+        trials_s = sum(self.of(step) for step in every if step.kind == "trial")
+        return self.build_s * len({step.build for step in every}) + trials_s
 
     @property
     def words(self) -> str:

@@ -12,6 +12,8 @@ from density_study.analysis.comparison.history import (
 from density_study.analysis.findings import power_between_runs, power_of_design, question_power
 from density_study.analysis.findings.power_of_design import Noise
 from density_study.cluster.model.errors import InputError
+from density_study.dags.run_status.progress import ANALYSIS_ESTIMATE_S
+from density_study.dags.stages.pace import pace
 from density_study.workloads.planning.plan import Plan
 from density_study.workloads.study.study import Study
 
@@ -22,17 +24,20 @@ WINDOW = 5
 def check_plan(study: Study, plan: Plan, spec: Path, runs: Path) -> None:
     """InputError if none of the study's questions, or not its comparison over time, can be decided, or if the
     repetitions that run in any case take longer than its budget."""
-    _check_budget(study, plan, spec)
+    _check_budget(study, plan, spec, runs)
     power_of_design.check_can_be_precise(study, plan, str(spec))
     question_power.check_can_decide(study, plan, str(spec), noise(study, runs))
     if study.compare:
         power_between_runs.check_can_detect(study, plan, str(spec), noise(study, runs))
 
 
-def _check_budget(study: Study, plan: Plan, spec: Path) -> None:
+def _check_budget(study: Study, plan: Plan, spec: Path, runs: Path) -> None:
     first = plan.precise.at_least if plan.precise else plan.repetitions
-    seconds = sum(step.estimate_s for step in plan.steps if step.repetition <= first)
-    if study.budget is None or seconds <= study.budget:
+    if study.budget is None:
+        return
+    steps = [step for step in plan.steps if step.repetition <= first]
+    seconds = pace(study, runs).of_steps(steps) + ANALYSIS_ESTIMATE_S
+    if seconds <= study.budget:
         return
     raise InputError(
         f"{first} repetitions take about {seconds / 3600:.1f} h, and the budget is "

@@ -6,7 +6,7 @@ from __future__ import annotations
 import logging
 
 from density_study.cluster.state.events import RepetitionsEnded
-from density_study.dags.stages.answered import leave
+from density_study.dags.stages.answered import is_too_late, leave
 from density_study.workloads.execution.run import Run, spared_trials
 from density_study.workloads.planning.plan import Step
 
@@ -40,15 +40,18 @@ def look(run: Run, step: Step) -> None:
         log.info(
             "After %d repetitions: %s: %s, n = %d: %s", before, one.comparison, ends, one.n, state
         )
+    every = f"all {len(found)} comparisons were" if len(found) > 1 else "the only comparison was"
+    why = f"{every} precise enough"
     if still or not found:
         log.info("%d of %d comparisons are not precise enough yet", len(still), len(found))
-        return
-    every = f"all {len(found)} comparisons were" if len(found) > 1 else "the only comparison was"
+        if not is_too_late(run, spared_trials(run.journal), step.repetition):
+            return
+        why = "too little time was left in the budget"
     later = [one for one in run.plan.trials if step.repetition <= one.repetition <= precise.at_most]
     run.journal.record(
         RepetitionsEnded(
             repetition=before,
-            why=f"{every} precise enough",
+            why=why,
             spared=tuple(str(one.trial) for one in later),
         )
     )

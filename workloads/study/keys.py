@@ -170,7 +170,7 @@ class StudyKeys(Frozen):
         None,
         description="Time that a run may take, `48 h`, its analysis included. Without `repetitions`, the "
         "questions, test cases, windows and repetitions are chosen that have the most power in it. A run "
-        "ends before a repetition for which no time is left.",
+        "whose `repetitions` have bounds ends before a repetition for which no time is left.",
     )
     leave_out: tuple[LeftOut, ...] = Field(
         (),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -73,6 +74,25 @@ def test_repetitions_that_run_in_any_case_must_fit_the_budget(tmp_path: Path) ->
     with pytest.raises(InputError, match=r"5 repetitions take about .* the budget is 0\.2 h") as no:
         check_plan(study(**little), plan(**little), QUICKSTART, tmp_path)
     assert "leave `repetitions` out" in no.value.remedy
+
+
+def test_what_fits_at_the_pace_of_earlier_runs_is_not_refused_for_stated_times(run: Run) -> None:
+    """And what does not is refused, although the stated times fit."""
+    runs = run.root.parents[1]
+    here = pace(run.study, runs)
+    wanted: dict[str, Any] = {"repetitions": {"at_least": 5, "at_most": 9}, "questions": []}
+    stated_s = 5 * plan(**wanted, budget="9 h").estimate_s / 9
+    taken_s = 5 * here.seconds(plan(**wanted, budget="9 h")) / 9
+    assert taken_s > stated_s + 60
+    between = wanted | {"budget": f"{(stated_s + taken_s) / 2:.0f} s"}
+    with pytest.raises(InputError, match="5 repetitions take about"):
+        check_plan(study(**between), plan(**between), QUICKSTART, runs)
+    check_plan(study(**between), plan(**between), QUICKSTART, runs / "none")
+    enough = wanted | {"budget": f"{taken_s + 41:.0f} s"}
+    check_plan(study(**enough), plan(**enough), QUICKSTART, runs)
+    without_analysis = wanted | {"budget": f"{taken_s + 5:.0f} s"}
+    with pytest.raises(InputError, match="5 repetitions take about"):
+        check_plan(study(**without_analysis), plan(**without_analysis), QUICKSTART, runs)
 
 
 def test_a_budget_without_repetitions_is_to_be_fitted() -> None:

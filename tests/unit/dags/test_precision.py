@@ -94,6 +94,19 @@ def test_comparisons_that_are_not_precise_get_every_repetition(
     assert list(run.journal.events(RepetitionsEnded)) == []
 
 
+def test_comparisons_that_are_not_precise_end_with_the_budget(
+    run: Run, world: World, rates: Callable[[float], None]
+) -> None:
+    """Its steps take no time here: the analysis alone fills the budget."""
+    rates(0.2)
+    study = run.root / "study.yaml"
+    study.write_text(study.read_text() + "budget: 40 s\n")
+    carry_on(load_run(run.root))
+    assert repetitions(world) == [1, 2, 3, 4, 5]
+    (ended,) = run.journal.events(RepetitionsEnded)
+    assert (ended.repetition, ended.why) == (5, "too little time was left in the budget")
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("killed_after", [3, 40, 60, 75])
 def test_a_killed_run_goes_on_and_ends_like_one_that_was_not(

@@ -212,4 +212,4 @@ def test_repetitions_that_are_not_needed_take_no_time(plan: Plan) -> None:
     ended = RepetitionsEnded(repetition=5, why="all were precise enough", spared=tuple(second))
     after = progress(plan, [*story.events, ended], story.t)
     assert after.remaining_s < before
-    assert after.precise == "after 5 repetitions all were precise enough: no more are needed"
+    assert after.precise == "after 5 repetitions all were precise enough: the run takes no more"
