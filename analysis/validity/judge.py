@@ -14,12 +14,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from string import Formatter
 from typing import Any
 
 from density_study.analysis.validity.rules import RULES, Outcome, Rule
 
 SEVERITY = ("valid", "unknown", "invalid")  # a verdict outranks those before it
 Facts = Mapping[str, Any]
+
+
+class _Words(Formatter):
+    """A fact that is not known is called so, whatever its format: a reason is never lost to it."""
+
+    def format_field(self, value: object, format_spec: str) -> str:
+        return "unknown" if value is None else str(super().format_field(value, format_spec))
+
+
+_WORDS = _Words()
 
 
 @dataclass(frozen=True)
@@ -100,7 +111,7 @@ def _findings(facts: Facts, rules: Sequence[Rule]) -> Iterator[Finding]:
         value = facts[rule.check]
         if value is not None:
             if not _allows(rule, value):
-                yield Finding(place, rule.broken, rule.reason.format(**facts))
+                yield Finding(place, rule.broken, _WORDS.vformat(rule.reason, (), facts))
         elif rule.null == "unknown":
             yield _missing(place, rule, facts)
 

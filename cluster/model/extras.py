@@ -12,9 +12,9 @@ MODULES = {
     "spark": ("pyspark", "great_expectations", "pandas", "pyarrow", "pyhdrh"),
     "report": ("altair", "vl_convert"),
     "duckdb": ("duckdb",),
+    "sbom": ("cyclonedx", "packageurl"),
     "agents": ("mcp",),
     "telemetry": ("prometheus_client", "opentelemetry"),
-    "sbom": ("cyclonedx", "packageurl"),
 }
 """Extra -> the modules that this program imports from it (pyproject.toml)."""
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from density_study.cluster.model.host import MIB
+from density_study.dags.run_status.newest import Sample
 from density_study.dags.run_status.progress import Progress
 from density_study.jobs.first_look.look import FirstLook, first_look
 from density_study.workloads.base.parsing import ParseError
@@ -29,18 +30,6 @@ _TAIL_BYTES = 4096
 _FRESH_S = 5.0
 _HEAD_BYTES = 2048
 """Holds the banner and the headers of a dool file."""
-
-
-@dataclass(frozen=True)
-class Sample:
-    """One second of a trial. None: not known from the files that are here."""
-
-    ops_s: float | None = None
-    p99: IntervalLatency | None = None
-    elapsed_s: int | None = None
-    cpu_used_percent: float | None = None
-    cpu_iowait_percent: float | None = None
-    disk_mib_s: float | None = None
 
 
 class LiveTrial:

@@ -29,7 +29,7 @@ from density_study.cluster.state.events import (
 from density_study.workloads.planning.plan import Plan, Step
 
 if TYPE_CHECKING:
-    from density_study.dags.run_status.live import Sample
+    from density_study.dags.run_status.newest import Sample
     from density_study.jobs.first_look.look import FirstLook
 
 ANALYSIS_ESTIMATE_S = 40.0

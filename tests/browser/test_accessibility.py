@@ -128,7 +128,7 @@ def test_a_screen_reader_gets_the_answer_first(page: Page, reports: dict[str, Pa
 def test_on_paper_no_chart_is_cut(page: Page, reports: dict[str, Path], name: str) -> None:
     open_report(page, reports[name], *A4_PX)
     draw_inside(page)
-    page.emulate_media(disk_types="print")
+    page.emulate_media(media="print")
     assert page.evaluate(CUT, A4_PX[0]) == []
     assert page.evaluate(DIVIDED, A4_PX[1]) == []
 
@@ -137,7 +137,7 @@ def test_on_paper_only_trials_with_a_remark_are_listed(
     page: Page, reports: dict[str, Path]
 ) -> None:
     open_report(page, reports["eight"], *A4_PX)
-    page.emulate_media(disk_types="print")
+    page.emulate_media(media="print")
     rows = (
         "[...document.querySelectorAll('#trial-table tbody tr')].filter(r => r.checkVisibility())"
     )

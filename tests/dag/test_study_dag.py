@@ -180,8 +180,8 @@ def test_the_dags_folder_holds_a_dag_per_study_and_imports_without_errors(tmp_pa
     assert (runs, at_once) == (1, 1)
     assert {key: each["title"] for key, each in schema.items()} == {"fresh": "Start a new run"}
     assert {task: n for task, n in retries.items() if n} == dict.fromkeys(STAGE_NAMES, 2)
-    assert tasks["study_talk-2013"] == 200 + 2 * 40 + len(STAGE_NAMES) + 2, (
-        "200 trials of 40 builds"
+    assert tasks["study_talk-2013"] == 3 * 50 + len(STAGE_NAMES) + 2, (
+        "more than 200 trials are one mapped task in each of 50 builds"
     )
     assert len(cost_s) == len(studies)
     assert max(cost_s.values()) < PARSED_WITHIN_S, cost_s

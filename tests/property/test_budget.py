@@ -12,10 +12,12 @@ from density_study.analysis.findings.budget import (
     CellCost,
     Noise,
     best_design,
+    most_repetitions,
     repetition_s,
 )
 from density_study.analysis.findings.question import Question, Rule
 from density_study.analysis.findings.question_power import PlannedQuestion
+from density_study.analysis.statistics.looks import Looks
 from density_study.analysis.statistics.nested import optimal_units, spread_of_build
 
 BUILD_S = 40.0
@@ -75,9 +77,12 @@ def test_no_other_design_has_more_power(case: Case, budget_s: float) -> None:
             each_s = repetition_s(cells, costs, BUILD_S, share)
             for repetitions in range(5, min(1000, int(budget_s / each_s)) + 1):
                 powers = (
-                    PlannedQuestion(one.question.name, one.question.comparisons, size).power(
-                        repetitions, _spread(one, costs, share, noise)
-                    )
+                    PlannedQuestion(
+                        one.question.name,
+                        one.question.comparisons,
+                        size,
+                        looks=1 / Looks(5, most_repetitions(repetitions)).share(repetitions),
+                    ).power(repetitions, _spread(one, costs, share, noise))
                     for one in subset
                 )
                 best = max(best, sum(powers))

@@ -63,6 +63,7 @@ SIMULATED = (
     (f"study report {RUN} --master yarn", "--help"),
     (f"study capacity fit {RUN}", "--help"),
     ("study airflow", "--help"),
+    ("study doctor vm-smoke", "--help"),
     ("study reap --claim", "--help"),
     (f"study rm {RUN}", "--help"),
     ("study setup", "--help"),

@@ -52,10 +52,12 @@ def test_a_node_sees_the_host_read_only_and_writes_to_its_own_folders(up: Built)
         up.folder / "disk" / "density-study" / up.site.tag / name / "file" for name in ("w1", "w2")
     )
     assert up.run("/usr/bin/touch", str(own)) == (0, "")
-    for path in (str(others), "/etc/file", "/tmp/file"):
+    for path in (str(others), "/etc/file"):
         code, told = up.run("/usr/bin/touch", path)
         assert code == 1 and "Read-only file system" in told, path
     assert own.exists()  # the same path on the host
+    assert up.run("/usr/bin/touch", "/tmp/of-this-node") == (0, "")
+    assert not Path("/tmp/of-this-node").exists()  # the node's /tmp is its own
     assert up.run("/bin/hostname")[1] == "w1\n"
 
 

@@ -142,9 +142,9 @@ def test_a_large_study_is_refused_soon(text: str) -> None:
 @pytest.mark.parametrize(
     ("path", "value", "says"),
     [
-        (("workloads", 0, "ycsb", "threads"), list(range(1, 8000)), "test_cases"),
-        (("workloads", 0, "ycsb", "latency_at"), [f"{n}/s" for n in range(1, 8000)], "test_cases"),
-        (("workloads", 0, "ycsb", "records"), list(range(1000, 9000)), "test_cases"),
+        (("workloads", 0, "ycsb", "threads"), list(range(1, 8000)), "test cases"),
+        (("workloads", 0, "ycsb", "latency_at"), [f"{n}/s" for n in range(1, 8000)], "test cases"),
+        (("workloads", 0, "ycsb", "records"), list(range(1000, 9000)), "test cases"),
         (("factors", "stack"), [{"hadoop": f"3.4.{n}"} for n in range(3000)], "topologies"),
         (("repetitions",), 1000, ""),
     ],

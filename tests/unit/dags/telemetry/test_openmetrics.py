@@ -7,7 +7,7 @@ from dataclasses import replace
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from density_study.dags.cli.watch.page import Page
-from density_study.dags.run_status.live import Sample
+from density_study.dags.run_status.newest import Sample
 from density_study.dags.run_status.progress import Progress
 from density_study.dags.telemetry.openmetrics import openmetrics
 from density_study.workloads.ycsb.output.status import IntervalLatency
