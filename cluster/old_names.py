@@ -3,6 +3,7 @@ stay readable. CONTRIBUTING.md has the table of old and new names. Pure, standar
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -32,6 +33,7 @@ VALUES: Mapping[str, str] = {
     "given-quotas": "existing-quotas",
 }
 _HAVE_VALUES = ("code", "outcome", "verdict")
+_GIVEN = re.compile(r"\Agiven(?=-|\Z)")
 
 
 def present(value: Any) -> Any:
@@ -41,6 +43,26 @@ def present(value: Any) -> Any:
     if isinstance(value, dict):
         return dict(_pairs(value))
     return value
+
+
+def present_topology(name: str) -> str:
+    """The name that the topology of an existing cluster has today: given-prod is existing-prod."""
+    return _GIVEN.sub("existing", name, count=1)
+
+
+def present_topologies(value: Any) -> Any:
+    """A summary about existing clusters, with today's names of their topologies: runs are compared by them.
+    Records, and what is analysed from them later, keep the name under which they were measured."""
+    if isinstance(value, list):
+        return [present_topologies(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    found = {key: present_topologies(one) for key, one in value.items()}
+    if isinstance(found.get("topology"), str):
+        found["topology"] = present_topology(found["topology"])
+    if isinstance(found.get("variants"), dict):
+        found["variants"] = {present_topology(key): one for key, one in found["variants"].items()}
+    return found
 
 
 def _pairs(old: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

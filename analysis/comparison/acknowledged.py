@@ -5,6 +5,7 @@ From its run on, an acknowledged number is compared with its new level only.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
@@ -18,6 +19,7 @@ from density_study.workloads.base.values import Frozen
 
 FILE = "acknowledged.json"
 MOST_BYTES = 2**24
+_GIVEN = re.compile(r"-given(?=-|\Z)")
 
 
 class Known(Frozen):
@@ -36,7 +38,19 @@ class Acknowledged(Frozen):
 
     def since(self, number: str, until: str) -> str:
         """The newest run up to `until` at which a level of this number began that is known; "" if none."""
-        return max((k.run for k in self.known if k.number == number and k.run <= until), default="")
+        return max(
+            (
+                k.run
+                for k in self.known
+                if number in (k.number, _of_existing(k.number)) and k.run <= until
+            ),
+            default="",
+        )
+
+
+def _of_existing(number: str) -> str:
+    """With the name that the topology of an existing cluster has today."""
+    return _GIVEN.sub("-existing", number)
 
 
 NOTHING = Acknowledged()

@@ -50,7 +50,7 @@ class Change(Frozen):
 
     regression: slower, by more than the tolerance. slower: than chance between runs explains, but perhaps
     within the tolerance. faster: than chance explains. within tolerance: the whole interval is.
-    acknowledged: the run at which a level began that was acknowledged. no claim: none of these.
+    acknowledged: the run at which a level began that was acknowledged. inconclusive: none of these.
     """
 
     outcome: Outcome

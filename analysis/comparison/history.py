@@ -15,7 +15,7 @@ import numpy as np
 from density_study.analysis.findings.variants import rate_points
 from density_study.analysis.summary.summary import FORMAT, Summary, TestCaseSummary
 from density_study.cluster.model.errors import InputError, StudyError
-from density_study.cluster.old_names import present
+from density_study.cluster.old_names import present, present_topologies
 from density_study.cluster.providers.simulated import is_rehearsal, refused
 from density_study.cluster.state.journal import run_folders
 from density_study.cluster.state.plain_file import read_plain
@@ -23,6 +23,7 @@ from density_study.workloads.study.registry import kind_of, kinds
 
 SUMMARY = "report/summary.json"
 MOST_BYTES = 2**28
+EXISTING = ("existing", "endpoint")
 OLD_NAMES = 3
 """A summary of this format has the same content under old names."""
 
@@ -44,6 +45,8 @@ def read_summary_file(path: Path, run: str = "RUN") -> Summary:
         if value.get("format") in (FORMAT, OLD_NAMES):
             if value["format"] == OLD_NAMES:
                 value = _renamed(value)
+            if value.get("provider") in EXISTING:
+                value = present_topologies(value)
             return Summary.model_validate(value)
     except FileNotFoundError as error:
         raise InputError(

@@ -95,8 +95,8 @@ class Flat:
 
 
 class Existing:
-    """Base of a dataclass with a field `given`. Of plans that knew one kind of topology, it leaves out fields
-    that mean nothing for a cluster of others."""
+    """Base of a dataclass with a field `existing`. Of plans that knew one kind of topology, it leaves out
+    fields that mean nothing for a cluster of others."""
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
@@ -217,7 +217,7 @@ class ExistingTopology(Existing, Placed):
     """The one client of a cluster that stands already, on this machine.
 
     `levels`: the cluster's name, where a study compares several, or an endpoint's store. Density, disks and
-    replication of others' clusters are not here: nobody knows them but by what `given` declares.
+    replication of others' clusters are not here: nobody knows them but by what `existing` declares.
     """
 
     existing: ExistingCluster

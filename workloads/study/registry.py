@@ -49,8 +49,8 @@ def kind_of(workload: str) -> WorkloadKind:
 
 
 def parse_test_case(value: Any) -> Any:
-    """A test case from its JSON form; the keys `workload` and `given` name its class. ValueError if it is not
-    valid."""
+    """A test case from its JSON form; the keys `workload` and `imported` name its class. ValueError if it is
+    not valid."""
     if not isinstance(value, dict):
         return value
     try:

@@ -7,6 +7,7 @@ time a latency) and `operation` (of a latency: READ, SCAN, ...). A lone job's ti
 
 from __future__ import annotations
 
+import logging
 import math
 import re
 from collections import defaultdict
@@ -23,6 +24,7 @@ from density_study.cluster.model.errors import InputError
 from density_study.cluster.state.plain_file import read_named
 from density_study.workloads.base.values import Frozen
 
+_log = logging.getLogger(__name__)
 COLUMNS = ("group", "hosts", "vms_per_host", "disk_type", "value", "unit", "repetition")
 NEEDED = COLUMNS[:-1]
 MOST_BYTES = 2**26
@@ -97,7 +99,9 @@ def read_points(path: Path) -> tuple[Point, ...]:
 def parse_points(text: str, where: str) -> tuple[Point, ...]:
     """As `read_points`, from text. `where` names it in errors."""
     seen: dict[tuple[object, ...], int] = defaultdict(int)
-    text = _OLD_COLUMN.sub(lambda head: head[0][: -len("medium")] + "disk_type", text)
+    if _OLD_COLUMN.match(text):
+        _log.warning("%s: medium is the old name of the column disk_type; rename it", where)
+        text = _OLD_COLUMN.sub(lambda head: head[0][: -len("medium")] + "disk_type", text)
     rows = list(csv_rows(text, where, NEEDED))
     if delimiter_of(text, NEEDED) != ",":
         _check_points_are_decimal(rows)

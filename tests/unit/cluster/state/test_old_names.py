@@ -10,6 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from density_study.analysis.capacity.inputs.points import parse_points
+from density_study.analysis.comparison.acknowledged import acknowledge
 from density_study.analysis.comparison.history import read_summary_file
 from density_study.cluster.old_names import KEYS, present
 from density_study.cluster.state.events import SearchEnded, event_of
@@ -100,3 +102,41 @@ def test_present_names_stay_as_they_are() -> None:
     summary = read_summary_file(OLD / "summary.json")
     value = json.loads(summary.model_dump_json())
     assert present(value) == value
+
+
+@pytest.mark.parametrize("format_", (3, 4))
+@pytest.mark.parametrize(("old", "today"), (("given", "existing"), ("given-prod", "existing-prod")))
+def test_runs_of_an_existing_cluster_are_compared_across_versions(
+    old: str, today: str, format_: int, tmp_path: Path
+) -> None:
+    """Also of a summary that this version made of old records, which keep the name."""
+    text = (OLD / "summary.json").read_text()
+    if format_ == 4:
+        text = read_summary_file(OLD / "summary.json").model_dump_json()
+    value = json.loads(text.replace('"v2-flash"', f'"{old}"'))
+    (tmp_path / "s.json").write_text(json.dumps({**value, "provider": "existing"}))
+    summary = read_summary_file(tmp_path / "s.json")
+    assert {entry.topology for entry in (*summary.test_cases, *summary.trials)} == {today}
+    assert set(summary.variants) == {today}
+
+
+def test_a_topology_of_others_keeps_its_name(tmp_path: Path) -> None:
+    text = (OLD / "summary.json").read_text().replace('"v2-flash"', '"given-prod"')
+    (tmp_path / "s.json").write_text(text)
+    assert {one.topology for one in read_summary_file(tmp_path / "s.json").trials} == {"given-prod"}
+
+
+@pytest.mark.parametrize(("old", "today"), (("given", "existing"), ("given-prod", "existing-prod")))
+def test_what_was_acknowledged_of_an_existing_cluster_is_still_known(
+    old: str, today: str, tmp_path: Path
+) -> None:
+    known = acknowledge(tmp_path, "20261101T020000Z", [f"rates-ycsb-load-{old}"], "new disks")
+    assert known.since(f"rates-ycsb-load-{today}", "20261102T020000Z") == "20261101T020000Z"
+    assert known.since("rates-ycsb-load-existing-test", "20261102T020000Z") == ""
+
+
+def test_old_points_are_read_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    text = "group,hosts,vms_per_host,medium,value,unit\na,2,1,flash,2,s\n"
+    (point,) = parse_points(text, "points.csv")
+    assert point.disk_type == "flash"
+    assert "points.csv: medium is the old name of the column disk_type" in caplog.text
