@@ -77,7 +77,7 @@ def test_slow_seconds_and_events_are_marked_in_every_chart(shown: Page) -> None:
 
 def test_the_cause_and_the_events_are_text(shown: Page, summary: Summary) -> None:
     sentence = summary.series[0].slow[0].sentence
-    assert shown.locator("#inside table", has_text=sentence).count() == 1
+    assert shown.locator("#why table", has_text=sentence).count() == 1
     cells = shown.locator("#inside-charts table", has_text="Pause Full").locator("tbody tr").first
     assert cells.locator("th, td").all_text_contents() == [
         "4.1", "520\u00a0ms", "w2/a", "gc pause", "Pause Full",
