@@ -174,8 +174,8 @@ def plan(
     from density_study.analysis.findings.question_power import lines, questions_of
     from density_study.cluster.state.atomic import write_text
     from density_study.dags.cli.display import plan_page, warnings_of
-    from density_study.dags.run_status.progress import ANALYSIS_ESTIMATE_S
     from density_study.dags.stages.budget import fitted
+    from density_study.dags.stages.estimates import ANALYSIS_ESTIMATE_S
     from density_study.dags.stages.planning import check_plan, noise
     from density_study.workloads.planning.planned_study import plan_study
     from density_study.workloads.planning.preflight import disk_need_mib, disks_too_small

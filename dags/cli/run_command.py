@@ -154,8 +154,8 @@ def _run(
     from density_study.dags.cli.display import check_line
     from density_study.dags.cli.layout import clock
     from density_study.dags.cli.progress_display import progress_display
-    from density_study.dags.run_status.progress import ANALYSIS_ESTIMATE_S
     from density_study.dags.stages.budget import fitted
+    from density_study.dags.stages.estimates import ANALYSIS_ESTIMATE_S
     from density_study.dags.stages.planning import check_plan
     from density_study.workloads.execution.keeping import kept
     from density_study.workloads.execution.opening import open_run

@@ -22,7 +22,7 @@ from typing import Any
 from airflow.sdk import DAG, Asset, TaskGroup, TriggerRule
 
 from density_study.dags.notify.late import deadline
-from density_study.dags.run_status.progress import ANALYSIS_ESTIMATE_S
+from density_study.dags.stages.estimates import ANALYSIS_ESTIMATE_S
 from density_study.dags.stages.outline import BuildOutline, Outline, TrialOutline
 from density_study.dags.stages.task_names import ANALYSIS, TRIALS, build_group, dag_id, trial_task
 from density_study.dags.tasks import study_tasks as tasks

@@ -26,13 +26,14 @@ from density_study.cluster.state.events import (
     TrialState,
     kept_in,
 )
+from density_study.dags.stages.estimates import ANALYSIS_ESTIMATE_S
 from density_study.workloads.planning.plan import Plan, Step
 
 if TYPE_CHECKING:
     from density_study.dags.run_status.newest import Sample
     from density_study.jobs.first_look.look import FirstLook
 
-ANALYSIS_ESTIMATE_S = 40.0
+
 TRUST_ESTIMATE_S = 10.0
 """Weight of the plan's estimate in the correction, as seconds of steps that took exactly as long as
 planned: one unusual early step must not distort the whole forecast (additive smoothing)."""

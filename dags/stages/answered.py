@@ -6,7 +6,7 @@ import logging
 from collections.abc import Collection, Iterable
 
 from density_study.cluster.state.events import QuestionsLeft, StepEnded, StepStarted
-from density_study.dags.run_status.progress import ANALYSIS_ESTIMATE_S
+from density_study.dags.stages.estimates import ANALYSIS_ESTIMATE_S
 from density_study.workloads.execution.run import Run, spared_trials
 from density_study.workloads.planning.plan import Step
 

@@ -12,7 +12,7 @@ from density_study.analysis.comparison.history import (
 from density_study.analysis.findings import power_between_runs, power_of_design, question_power
 from density_study.analysis.findings.power_of_design import Noise
 from density_study.cluster.model.errors import InputError
-from density_study.dags.run_status.progress import ANALYSIS_ESTIMATE_S
+from density_study.dags.stages.estimates import ANALYSIS_ESTIMATE_S
 from density_study.dags.stages.pace import pace
 from density_study.workloads.planning.plan import Plan
 from density_study.workloads.study.study import Study
