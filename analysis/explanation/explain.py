@@ -33,11 +33,13 @@ Spells = Sequence[tuple[Spell, tuple[Cause, ...]]]
 
 @dataclass(frozen=True)
 class Explained:
-    """A trial: its spells, each with its causes, and what lasted by its peers or by a level."""
+    """A trial: its spells, each with its causes, what is usual in its other seconds, and what lasted by its
+    peers or by a level."""
 
     trial: str
     course: Course
     spells: Spells
+    usual: Usual
     lasting: tuple[Cause, ...]
 
 
@@ -75,6 +77,7 @@ def explain(trial: str, course: Course) -> Explained:
         trial,
         course,
         [(spell, causes(course, spell, usual)) for spell in spells],
+        usual,
         ranked((*of_peers(course), *of_level(course))),
     )
 
@@ -139,7 +142,6 @@ def _row(trial: str, cause: Cause, spell: Spell | None, seconds: int) -> dict[st
 
 
 def _slow(one: Explained) -> Iterator[dict[str, Any]]:
-    usual = one.course.usual([spell for spell, _ in one.spells])
     for spell, found in one.spells:
         yield {
             "trial": one.trial,
@@ -150,7 +152,7 @@ def _slow(one: Explained) -> Iterator[dict[str, Any]]:
             "what": spell.what,
             "cause": found[0].rule.id if found else None,
             "also": [cause.rule.id for cause in found[1:]],
-            "sentence": sentence(one.course, spell, usual, found),
+            "sentence": sentence(one.course, spell, one.usual, found),
         }
 
 
