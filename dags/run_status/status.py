@@ -104,10 +104,14 @@ def _named(named: Path, runs: Path) -> Path:
     """A folder as it is; otherwise the run with this id, or the newest run of the study with this name."""
     if named.exists():
         return named
-    folders = run_folders(runs)
-    of_id = [folder for folder in folders if folder.name == str(named)]
-    of_study = [folder for folder in folders if folder.parent.name == str(named)]
-    return next(reversed(of_id or of_study), named)
+    return by_name(str(named), run_folders(runs)) or named
+
+
+def by_name(name: str, folders: Sequence[Path]) -> Path | None:
+    """The run with this id, or the newest of the study with this name. folders: oldest first."""
+    of_id = [folder for folder in folders if folder.name == name]
+    of_study = [folder for folder in folders if folder.parent.name == name]
+    return next(reversed(of_id or of_study), None)
 
 
 def _readable(runs: Path) -> Iterator[Path]:

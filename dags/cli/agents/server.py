@@ -17,12 +17,13 @@ from pydantic import Field
 
 from density_study.analysis.answers import Answer, Quoted, answers, quoted
 from density_study.analysis.comparison.compare import RunComparison
-from density_study.analysis.comparison.history import MOST_BYTES, read_summary
+from density_study.analysis.comparison.history import MOST_BYTES, SUMMARY, read_summary
 from density_study.analysis.hub.results import COMPARISON
 from density_study.analysis.summary.summary import Summary
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.state.journal import run_folders
 from density_study.cluster.state.plain_file import read_plain
+from density_study.dags.run_status.status import by_name
 from density_study.workloads.base.values import Frozen
 from density_study.workloads.execution.run_facts import RunFacts, facts_of_runs
 
@@ -161,12 +162,11 @@ class Tools:
     def _folder(self, run: str) -> Path:
         """Names alone, so that nothing outside the folder of runs is read."""
         folders = run_folders(self.runs)
-        of_id = [one for one in folders if one.name == run]
-        of_study = [one for one in folders if one.parent.name == run]
-        analysed = [one for one in of_study if (one / "report" / "summary.json").is_file()]
-        if not (found := of_id or analysed or of_study):
+        analysed = [one for one in folders if (one / SUMMARY).is_file()]
+        found = by_name(run, analysed) or by_name(run, folders)
+        if found is None:
             raise InputError("there is no such run.", run, "list_runs names all runs.")
-        return found[-1]
+        return found
 
 
 def _line(facts: RunFacts) -> RunLine:
