@@ -184,7 +184,7 @@ def plan(
     overrides, fits = parse_overrides(sets or []), list[str]()
     made = plan_study(spec, overrides, runs, tuple(only or ()))
     if fit_s := budget or made.study.fit_s:
-        within = fitted(spec, overrides, runs, fit_s, ANALYSIS_ESTIMATE_S)
+        within = fitted(spec, overrides, runs, fit_s)
         made, fits = within.made, [f"budget: {within.chosen}"]
         if output is not None:
             write_text(output, made.file.text)

@@ -172,7 +172,7 @@ def _run(
     fit_s = budget or read_study(spec, overrides).study.fit_s
 
     def fit() -> StudyFile:
-        within = fitted(spec, overrides, runs, fit_s or 0.0, ANALYSIS_ESTIMATE_S)
+        within = fitted(spec, overrides, runs, fit_s or 0.0)
         console.print(f"budget: {within.chosen}", markup=False, soft_wrap=True)
         return within.made.file
 

@@ -14,6 +14,7 @@ from density_study.analysis.findings.question_power import needed, questions_of
 from density_study.analysis.statistics.power import MIN_UNITS
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.topology import AnyTopology
+from density_study.dags.stages.estimates import ANALYSIS_ESTIMATE_S
 from density_study.dags.stages.pace import Pace, pace
 from density_study.dags.stages.planning import noise
 from density_study.workloads.base.test_case import TestCase
@@ -34,11 +35,10 @@ def fitted(
     overrides: Mapping[str, object],
     runs: Path,
     budget_s: float,
-    analysis_s: float,
 ) -> Fitted:
     """The study in `spec` with the questions, test cases, windows and repetitions that have the most power
-    within `budget_s`, of which its analysis takes `analysis_s`. InputError if not even one question fits.
-    Writes nothing."""
+    within `budget_s`, of which a part is for its analysis. InputError if not even one question fits. Writes
+    nothing."""
     made = plan_study(spec, overrides, runs)
     asked = tuple(
         Asked(one, needed(made.plan, one.cells)) for one in questions_of(made.study, made.plan)
@@ -54,7 +54,7 @@ def fitted(
     here = pace(made.study, runs)
     costs = dict(_costs(made.plan, here))
     seen = noise(made.study, runs)
-    steps_s = budget_s - analysis_s
+    steps_s = budget_s - ANALYSIS_ESTIMATE_S
     for_steps_s = steps_s
     while design := budget.best_design(
         asked, costs, here.build_s, budget.Noise(seen.paired), for_steps_s
