@@ -13,9 +13,8 @@ from density_study.cluster.state.events import (
     Event,
     RunEnded,
     RunOpened,
-    StepEnded,
-    StepStarted,
 )
+from density_study.workloads.execution.step_times import taken
 
 _BUILDING = ("up", "down")
 
@@ -55,17 +54,11 @@ def _acting_s(events: Sequence[Event]) -> float:
 
 
 def _building_s(events: Iterable[Event]) -> float:
-    started: dict[int, StepStarted] = {}
-    total_s = 0.0
-    for event in events:
-        if isinstance(event, RunOpened):
-            started.clear()  # steps in progress at a crash never ended
-        elif isinstance(event, StepStarted):
-            started[event.index] = event
-        elif isinstance(event, StepEnded) and event.index in started:
-            begun = started.pop(event.index)
-            total_s += (event.t - begun.t) if begun.kind in _BUILDING else 0.0
-    return total_s
+    return sum(
+        ended.t - begun.t
+        for begun, ended in taken(events)
+        if ended is not None and begun.kind in _BUILDING
+    )
 
 
 def _analysing_s(events: Iterable[Event], now_s: float) -> float | None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Iterable
 
-from density_study.cluster.state.events import QuestionsLeft, StepEnded, StepStarted
+from density_study.cluster.state.events import QuestionsLeft, RunOpened, StepEnded, StepStarted
 from density_study.dags.stages.estimates import ANALYSIS_ESTIMATE_S
 from density_study.workloads.execution.run import Run, spared_trials
+from density_study.workloads.execution.step_times import taken
 from density_study.workloads.planning.plan import Step
 
 log = logging.getLogger(__name__)
@@ -61,14 +62,11 @@ def is_too_late(run: Run, spared: Collection[str], repetition: int) -> bool:
 def spent_s(run: Run, spared: Collection[str], repetition: int) -> float:
     """Seconds that the steps took so far, with those that this repetition would take: by its estimates, and
     the time of the steps so far over theirs."""
-    begun: dict[int, float] = {}
     took_s = planned_s = 0.0
-    for event in run.journal.events(StepStarted, StepEnded):
-        if isinstance(event, StepStarted):
-            begun[event.index] = event.t
-        elif isinstance(event, StepEnded) and event.index in begun:
-            took_s += event.t - begun.pop(event.index)
-            planned_s += run.plan.steps[event.index].estimate_s
+    for begun, ended in taken(run.journal.events(RunOpened, StepStarted, StepEnded)):
+        if ended is not None:
+            took_s += ended.t - begun.t
+            planned_s += run.plan.steps[begun.index].estimate_s
     left = [one for one in run.plan.trials if one.repetition == repetition]
     due = {one.build for one in left if one.trial not in spared}
     next_s = sum(

@@ -12,9 +12,8 @@ from density_study.cluster.state.events import (
     PhaseEnded,
     RunEnded,
     RunOpened,
-    StepEnded,
-    StepStarted,
 )
+from density_study.workloads.execution.step_times import taken
 
 
 @dataclass(frozen=True)
@@ -55,10 +54,8 @@ def _opening(study: str, run: str, events: list[Event]) -> Span:
 
 
 def _steps(events: list[Event], last_t: float) -> Iterator[Span]:
-    ends = {event.index: event for event in events if isinstance(event, StepEnded)}
     phases = [event for event in events if isinstance(event, PhaseEnded)]
-    for begun in (event for event in events if isinstance(event, StepStarted)):
-        end = ends.get(begun.index)
+    for begun, end in sorted(taken(events), key=lambda one: one.begun.t):
         end_t = end.t if end else last_t
         outcome = end.outcome if end else "interrupted"
         about = {"kind": begun.kind, "build": begun.build, "outcome": outcome}

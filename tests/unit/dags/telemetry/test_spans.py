@@ -82,6 +82,22 @@ def test_a_killed_run_ends_with_its_last_event_and_each_opening_is_a_span() -> N
     assert spans("s", "r", ()) == ()
 
 
+def test_a_step_that_ran_twice_is_two_spans_with_ends_of_their_own() -> None:
+    """A trial that was cleared is measured again in the same opening."""
+    events = (
+        opened(100.0),
+        begun(101.0, 1, "t"),
+        ended(111.0, 1, "killed"),
+        begun(121.0, 1, "t"),
+        ended(131.0, 1),
+    )
+    (run,) = spans("s", "r", events)
+    assert [(one.begin_t, one.end_t, one.failed) for one in run.within] == [
+        (101.0, 111.0, "killed"),
+        (121.0, 131.0, None),
+    ]
+
+
 def _later(events: tuple[Event, ...], by: float) -> Iterator[Event]:
     return (event.model_copy(update={"t": event.t + by}) for event in events)
 
