@@ -11,7 +11,8 @@ import pytest
 from density_study.cluster.model.host import Disk, Host
 from density_study.cluster.state.events import Event, PhaseEnded, RepetitionsEnded, event_of
 from density_study.cluster.state.journal import Journal
-from density_study.dags.stages.estimates import ANALYSIS_ESTIMATE_S, progress
+from density_study.dags.run_status.progress import progress
+from density_study.dags.stages.estimates import ANALYSIS_ESTIMATE_S
 from density_study.workloads.planning.plan import Plan, Step, make_plan
 from density_study.workloads.study.study_file import parse_study
 
