@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 import tarfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
@@ -16,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.versions import NATIVE, NATIVE_DIGITS, Versions
 from density_study.cluster.stack.stack import locked, stack_home
-from density_study.cluster.stack.tree import MANIFEST, read_tree
+from density_study.cluster.stack.tree import MANIFEST, assembling, read_tree
 
 HADOOP = "libhadoop.so"
 _ELF = b"\x7fELF"
@@ -81,19 +80,16 @@ def _sha256(libraries: Mapping[str, bytes]) -> str:
 
 
 def _write(home: Path, libraries: Mapping[str, bytes], sha256: str) -> None:
-    aside = home.with_name(f".{home.name}.assembling")
-    shutil.rmtree(aside, ignore_errors=True)
-    (aside / "lib").mkdir(parents=True)
     facts = []
-    for name, content in sorted(libraries.items()):
-        (aside / "lib" / name).write_bytes(content)
-        own = hashlib.sha256(content).hexdigest()
-        facts.append({"name": name, "bytes": len(content), "sha256": own})
-    version = sha256[:NATIVE_DIGITS]
-    manifest = {"name": NATIVE, "version": version, "jars_sha256": sha256, "jars": facts}
-    (aside / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n")
-    shutil.rmtree(home, ignore_errors=True)
-    aside.rename(home)
+    with assembling(home) as aside:
+        (aside / "lib").mkdir()
+        for name, content in sorted(libraries.items()):
+            (aside / "lib" / name).write_bytes(content)
+            own = hashlib.sha256(content).hexdigest()
+            facts.append({"name": name, "bytes": len(content), "sha256": own})
+        version = sha256[:NATIVE_DIGITS]
+        manifest = {"name": NATIVE, "version": version, "jars_sha256": sha256, "jars": facts}
+        (aside / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n")
 
 
 def _unusable(path: Path, why: str) -> InputError:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from density_study.cluster.stack.maven import download
 from density_study.cluster.stack.own_jar import write_jar
 from density_study.cluster.stack.property_names import PROPERTIES, names_in
 from density_study.cluster.stack.recipe import TREE_FORMAT, Recipe
+from density_study.cluster.state.atomic import naming
 
 MANIFEST = "manifest.json"
 
@@ -44,10 +47,8 @@ def write_tree(recipe: Recipe, maven: Path, java: Java, home: Path) -> str:
 
     One writer at a time: the caller holds the stack's file lock. Returns the hash of `read_tree`.
     """
-    aside = home.with_name(f".{home.name}.assembling")
-    shutil.rmtree(aside, ignore_errors=True)  # left by one that was killed
-    library, scratch = aside / "lib", aside / "build"
-    try:
+    with assembling(home) as aside:
+        library, scratch = aside / "lib", aside / "build"
         artifacts = download(maven, java, recipe.pom, library, scratch, recipe.properties)
         check(lock_of(library), recipe)
         if recipe.built:
@@ -66,11 +67,23 @@ def write_tree(recipe: Recipe, maven: Path, java: Java, home: Path) -> str:
         }
         (aside / PROPERTIES).write_text("".join(f"{name}\n" for name in names_in(library)))
         (aside / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n")
-        shutil.rmtree(home, ignore_errors=True)  # a damaged one
-        aside.rename(home)
+    return found.sha256()
+
+
+@contextmanager
+def assembling(home: Path) -> Iterator[Path]:
+    """A folder beside `home` that replaces it if the block succeeds, and is removed if not. A full disk is an
+    error of this folder."""
+    aside = home.with_name(f".{home.name}.assembling")
+    shutil.rmtree(aside, ignore_errors=True)  # left by one that was killed
+    try:
+        with naming(aside):
+            aside.mkdir(parents=True)
+            yield aside
+            shutil.rmtree(home, ignore_errors=True)  # a damaged one
+            aside.rename(home)
     finally:
         shutil.rmtree(aside, ignore_errors=True)
-    return found.sha256()
 
 
 def _facts(library: Path, artifact: Artifact, found: Lock) -> dict[str, Any]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import io
+import os
 import tarfile
 from dataclasses import replace
 from pathlib import Path, PurePath
@@ -102,3 +104,19 @@ def test_nodes_of_hadoop_alone_need_them() -> None:
     assert versions.with_native(("hadoop", "hbase")) == ("hadoop", "hbase", NATIVE)
     assert versions.with_native(("redis",)) == ("redis",)
     assert Versions().with_native(("hadoop",)) == ("hadoop",)
+
+
+def test_a_full_disk_is_named_and_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The system names no path with the error of a write."""
+
+    def full(self: Path, *_: object, **__: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    path = tarball(tmp_path)
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(OSError, match="No space left") as raised:
+        add_native(path)
+    assert str(tmp_path / "cache") in str(raised.value.filename)
+    assert not list((tmp_path / "cache").rglob(".*.assembling"))
