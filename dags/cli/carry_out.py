@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import time
 from collections.abc import Callable
@@ -18,6 +19,7 @@ from density_study.dags.run_status.progress import Progress, progress
 from density_study.dags.stages import conclusion, study_stages
 from density_study.workloads.execution.run import Run
 
+_log = logging.getLogger(__name__)
 LOG = "airflow.log"
 _LOOK_EVERY_S = 0.25
 _GRACE_S = 5.0
@@ -38,10 +40,17 @@ class RunEnd:
 def carry_out(run: Run, home: Home, show: Show) -> RunEnd:
     """Run the DAG for an opened run. No process of the run survives, however the DAG ends."""
     live = LiveTrial(run.plan, run.records)
+    faults: set[str] = set()
 
     def look() -> None:
-        now = time.time()
-        show(live.added_to(progress(run.plan, run.journal.events(Event), now), now))
+        """Show the progress. A fault of the view must not end hours of measuring: it is logged once."""
+        try:
+            now = time.time()
+            show(live.added_to(progress(run.plan, run.journal.events(Event), now), now))
+        except Exception as error:
+            if repr(error) not in faults:
+                faults.add(repr(error))
+                _log.warning("The progress is not shown, the run goes on: %r", error, exc_info=True)
 
     environment = {**home.command_environment(), TAG: run.tag}
     argv = python("density_study.dags.inprocess", str(run.root))

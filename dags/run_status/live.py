@@ -94,9 +94,7 @@ def sample(record: Path, now: float, folder: str) -> Sample:
     """The newest second in the files of an open record. `folder` holds the clients' output: raw of the
     measured ones, logs of those that load or warm up. Files that nobody writes any more are of the past."""
     clients = [
-        row
-        for file in sorted(record.glob(f"{folder}/*.err"))
-        if now - file.stat().st_mtime < _FRESH_S and (row := _status(file))
+        row for file in sorted(record.glob(f"{folder}/*.err")) if (row := _status(file, now))
     ]
     hosts = [host for file in sorted(record.glob("monitor/*.dool.csv")) if (host := _host(file))]
     rates = [row.current_ops_s for row in clients if row.current_ops_s is not None]
@@ -130,7 +128,8 @@ def nodes_cpu(record: Path) -> str:
         for node, (before, last) in ((n, r[-2:]) for n, r in rounds.items() if len(r) > 1):
             ticks = last.user_ticks + last.system_ticks - before.user_ticks - before.system_ticks
             capacity = (last.epoch_s - before.epoch_s) * last.ticks_per_s * last.cores
-            shares[node] = 100.0 * ticks / capacity
+            if capacity > 0:  # not where the clock was set back
+                shares[node] = 100.0 * ticks / capacity
     return ", ".join(f"{node} {share:.0f} %" for node, share in sorted(shares.items()))
 
 
@@ -165,9 +164,11 @@ def _slowest(clients: Sequence[StatusRow]) -> IntervalLatency | None:
     return max(measured, key=lambda latency: latency.p99_us or 0, default=None)
 
 
-def _status(file: Path) -> StatusRow | None:
-    """The last row."""
+def _status(file: Path, now: float) -> StatusRow | None:
+    """The last row, if it was written just now. None too where the trial ended and its folder was closed."""
     try:
+        if now - file.stat().st_mtime >= _FRESH_S:
+            return None
         rows = parse_status(_whole_lines(file, _TAIL_BYTES), file.name).rows
     except (ParseError, OSError):
         return None

@@ -15,7 +15,8 @@ from density_study.cluster.state import lease
 from density_study.cluster.state.events import OwnerDeclaredDead, TrialsCleared
 from density_study.cluster.state.owner import SILENT_AFTER_S, Owner, here
 from density_study.cluster.state.presence import present
-from density_study.dags.airflow_home.home import SCHEDULER_PID
+from density_study.dags.airflow_home.home import SCHEDULER_PID, Home
+from density_study.dags.cli import carry_out as command
 from density_study.dags.stages import conclusion, study_stages
 from density_study.dags.stages.opening import Asked, airflow_owner, check_fits, opened
 from density_study.dags.stages.outline import steps_of
@@ -55,6 +56,19 @@ def open_one(tmp_path: Path, dag_run: str = ONE, **rest: object) -> Run:
     root = opened(asked(tmp_path, dag_run, **rest))  # type: ignore[arg-type]
     assert root is not None
     return load_run(Path(root))
+
+
+def test_a_fault_of_the_progress_does_not_end_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    run = open_one(tmp_path)
+    monkeypatch.setattr(command, "python", lambda *_: ["sleep", "1"])
+
+    def show(_: object) -> None:
+        raise FileNotFoundError("a record that was closed")
+
+    assert command.carry_out(run, Home(tmp_path, tmp_path), show).succeeded
+    assert len([line for line in caplog.messages if "the run goes on" in line]) == 1
 
 
 def finish(run: Run) -> None:

@@ -82,6 +82,13 @@ def test_rates_of_two_clients_are_added_and_an_ended_one_is_left_out(tmp_path: P
     assert sample(record, NOW, "raw").ops_s == pytest.approx(3369.68)
 
 
+def test_a_record_that_is_closed_while_it_is_read_shows_what_is_left(tmp_path: Path) -> None:
+    record = opened(tmp_path)
+    gone = record / "raw" / "ycsb-2.err"
+    gone.symlink_to(record / "moved-away")  # listed, and gone before it is read
+    assert sample(record, NOW, "raw").ops_s == sample(opened(tmp_path / "other"), NOW, "raw").ops_s
+
+
 def test_files_without_samples_show_nothing(tmp_path: Path) -> None:
     assert live(tmp_path).added_to(shown(STEP), NOW).live == ""
     opened(tmp_path, status="", dool='"dool 1.3.8 CSV output"\n')
