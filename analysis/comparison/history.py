@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from itertools import groupby
 from math import log, sqrt
 from pathlib import Path
@@ -77,20 +78,25 @@ def earlier(root: Path) -> tuple[Summary, ...]:
     """Summaries of the same study's earlier runs, oldest first. Runs without a summary of this
     version are skipped."""
     root = root.absolute()
-    return tuple(s for s in _summaries(root.parent) if s.run < root.name)
+    return tuple(s for s in _of_study(root.parent) if s.run < root.name)
 
 
 def newest(study_folder: Path, count: int) -> tuple[Summary, ...]:
     """The last `count` of a study's analysed runs, oldest first."""
-    return tuple(_summaries(study_folder))[-count:]
+    return _of_study(study_folder)[-count:]
 
 
-def _summaries(study_folder: Path) -> Iterator[Summary]:
-    for root in run_folders(study_folder.parent, study_folder.name):
-        try:
-            yield read_summary(root)
-        except (StudyError, ValueError):
-            continue
+def _of_study(folder: Path) -> tuple[Summary, ...]:
+    return summaries(run_folders(folder.parent, folder.name))
+
+
+def summaries(roots: Iterable[Path]) -> tuple[Summary, ...]:
+    """Of those of the runs that have one of this version."""
+    found = []
+    for root in roots:
+        with suppress(StudyError, ValueError):
+            found.append(read_summary(root))
+    return tuple(found)
 
 
 def seen_spread(summaries: Sequence[Summary]) -> float | None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from density_study.analysis.findings.precision import compared
-from density_study.analysis.findings.question import Evidence
+from density_study.analysis.findings.question import Evidence, Question
 from density_study.analysis.statistics.looks import Looks
 from density_study.analysis.statistics.power import ASSUMED_SPREAD
 from density_study.analysis.summary.summary import Metric, TestCaseSummary
@@ -26,11 +26,14 @@ SPREADS = (0.025, 0.05, 0.1)
 @dataclass(frozen=True)
 class Noise:
     """Variation between builds of a topology (standard deviation of logarithms), and its source. within: what
-    is left of it in one repetition, after what the repetition has in common; None: as much."""
+    is left of it in one repetition, after what the repetition has in common; None: as much. own: that of
+    comparisons, by their id or measure; second: of a second's rate; where earlier runs tell them."""
 
     spread: float = ASSUMED_SPREAD
     source: str = f"assumed {ASSUMED_SPREAD:.1%} between builds"
     within: float | None = None
+    own: Mapping[str, float] = field(default_factory=dict)
+    second: float | None = None
 
     @property
     def seen(self) -> bool:
@@ -41,6 +44,11 @@ class Noise:
     def paired(self) -> float:
         """The noise of a comparison that is paired by repetition."""
         return self.spread if self.within is None else self.within
+
+    def of(self, comparison: Question) -> float:
+        """The noise of one comparison, paired by repetition."""
+        own = self.own.get(comparison.id) or self.own.get(comparison.measure)
+        return own or self.paired
 
 
 def looks_of(plan: Plan) -> Looks | None:

@@ -19,6 +19,7 @@ from density_study.analysis.statistics.power import (
     MAX_UNITS,
     MIN_UNITS,
     POWER,
+    detectable,
     fixed_errors,
     power_of_rule,
 )
@@ -58,32 +59,46 @@ class PlannedQuestion:
             (why for one in self.comparisons for why in (*one.refused, *one.obstacles)), None
         )
 
-    def power(self, repetitions: int, spread: float) -> float:
+    def power(self, repetitions: int, noise: float | Noise) -> float:
         """At least the chance that all of its comparisons get their right verdicts, if the true ratios are
         those planned for."""
         if self.obstacle:
             return 0.0
-        chances = (self._power(one, repetitions, spread) for one in self.comparisons)
+        chances = (self._power(one, repetitions, noise) for one in self.comparisons)
         return max(0.0, 1 - sum(1 - chance for chance in chances))
 
-    def _power(self, one: Question, repetitions: int, spread: float) -> float:
+    def _power(self, one: Question, repetitions: int, noise: float | Noise) -> float:
         ratio = one.rule.planned(self.wanted)
-        # of a paired difference; a level has one variant, a ratio of ratios four
-        error = spread * sqrt(max(1, len(one.cells)) / max(1, repetitions))
+        error = _error(one, repetitions, noise)
         errors = fixed_errors(repetitions, self.of * self.looks)
         if self.sequential:
             errors = partial(_sequence, repetitions, self.of)
         return power_of_rule((one.rule.low, one.rule.high), ratio, repetitions, error, errors)
 
-    def needs(self, spread: float) -> int | None:
+    def detects(self, repetitions: int, noise: float | Noise) -> float | None:
+        """The smallest ratio above 1 that every comparison detects with a power of 80 %, as a report has it
+        after these repetitions. None with fewer than five, and where repetitions end by a width."""
+        if repetitions < MIN_UNITS or self.sequential or not self.comparisons:
+            return None
+        tests = self.of * self.looks
+        error = max(_error(one, repetitions, noise) for one in self.comparisons)
+        return detectable(repetitions - 1, error, tests)
+
+    def needs(self, noise: float | Noise) -> int | None:
         """The fewest repetitions with a power of 80 %; None beyond 1000, or if none is enough."""
-        if self.power(MAX_UNITS, spread) < POWER:
+        if self.power(MAX_UNITS, noise) < POWER:
             return None
         low, high = MIN_UNITS, MAX_UNITS
         while low < high:
             middle = (low + high) // 2
-            low, high = (low, middle) if self.power(middle, spread) >= POWER else (middle + 1, high)
+            low, high = (low, middle) if self.power(middle, noise) >= POWER else (middle + 1, high)
         return low
+
+
+def _error(one: Question, repetitions: int, noise: float | Noise) -> float:
+    """Of the logarithm of a paired difference; a level has one variant, a ratio of ratios four."""
+    spread = noise.of(one) if isinstance(noise, Noise) else noise
+    return spread * sqrt(max(1, len(one.cells)) / max(1, repetitions))
 
 
 def _sequence(units: int, comparisons: int, _both: bool) -> float:
@@ -165,6 +180,8 @@ def lines(
     every = frozenset(
         (step.test_case.id, plan.builds[step.build]) for step in plan.trials if step.test_case
     )
+    if questions:
+        yield f"noise: {noise.source}" + ("" if noise.seen else "; a first run here tells more")
     if rest := every - spent:
         rest_s = plan.estimate_s - seconds_of(plan, frozenset(spent))
         yield (
@@ -189,10 +206,18 @@ def _size(one: PlannedQuestion, mine: frozenset[Cell]) -> str:
 def _chances(one: PlannedQuestion, plan: Plan, noise: Noise) -> str:
     if one.obstacle:
         return f"cannot be decided: {one.obstacle}"
-    levels = dict.fromkeys((*SPREADS, *([noise.paired] if noise.seen else [])))
-    chances = ", ".join(f"{one.power(plan.repetitions, at):.0%} at {at:.1%}" for at in levels)
-    enough = ", ".join(str(one.needs(at) or f"over {MAX_UNITS}") for at in levels)
-    return f"power {chances} noise ({_effects(one)}); 80 % needs {enough} repetitions"
+    n, levels, after = plan.repetitions, list[float | Noise](SPREADS), " noise"
+    if noise.own:
+        levels, after = [noise], " the noise of earlier runs"
+    elif noise.seen:
+        levels = list(dict.fromkeys((*SPREADS, noise.paired)))
+    at = [f" at {one:.1%}" if isinstance(one, float) else " at" for one in levels]
+    powers = (f"{one.power(n, level):.0%}" for level in levels)
+    chances = ", ".join(map("".join, zip(powers, at, strict=True))) + after
+    enough = ", ".join(str(one.needs(level) or f"over {MAX_UNITS}") for level in levels)
+    ratios = [f"{ratio:.2f}" for level in levels if (ratio := one.detects(n, level))]
+    least = f"; it detects ratios from {', '.join(ratios)}" if ratios else ""
+    return f"power {chances} ({_effects(one)}); 80 % needs {enough} repetitions{least}"
 
 
 def _effects(one: PlannedQuestion) -> str:
@@ -227,7 +252,7 @@ def check_can_decide(study: Study, plan: Plan, where: str, noise: Noise) -> None
         return
     _check_names(study, plan, where)
     questions = questions_of(study, plan)
-    at = noise.paired if noise.seen else SPREADS[0]
+    at = noise if noise.seen else SPREADS[0]
     if not questions or any(one.power(plan.repetitions, at) >= POWER for one in questions):
         return
     needs = {one.name: one.needs(at) for one in questions}
@@ -240,7 +265,7 @@ def check_can_decide(study: Study, plan: Plan, where: str, noise: Noise) -> None
         f"repetitions={min(possible)} decides one of them" if possible else "ask other questions"
     )
     raise InputError(
-        f"no question of the study can be decided ({why}; {at:.1%} noise between builds).",
+        f"no question of the study can be decided ({why}; {noise.source}).",
         f"{where}, key questions",
         f"{remedy}; or accept a run that decides nothing: --anyway, or `questions: []`.",
         ("questions",) if study.questions else ("expect",),

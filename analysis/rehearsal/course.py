@@ -6,7 +6,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from density_study.analysis.findings import findings
-from density_study.analysis.findings.answered import evidence_of, ran, spared_by, standing
+from density_study.analysis.findings.answered import (
+    Standing,
+    evidence_of,
+    ran,
+    spared_by,
+    standing,
+)
 from density_study.analysis.findings.power_of_design import looks_of
 from density_study.analysis.findings.question import Cell
 from density_study.analysis.summary.summary import Finding, TestCaseSummary
@@ -24,13 +30,19 @@ class Course:
     seconds: float
 
 
-def course_of(plan: Plan, asked: Hypotheses, test_cases: TestCases) -> Course:
-    """`test_cases`: with the points of every repetition of the plan, of which it may not need all."""
+def course_of(
+    plan: Plan, asked: Hypotheses, test_cases: TestCases, budget_s: float | None = None
+) -> Course:
+    """`test_cases`: with the points of every repetition of the plan, of which it may not need all.
+    `budget_s`: no repetition begins that would end later; None: all that questions need."""
     spared = frozenset[str]()
     if looks := looks_of(plan):
         for after in range(looks.first, looks.last):
             seen = _up_to(test_cases, ran(plan, spared, after))
             now = standing(evidence_of(plan, seen, spared, after), asked)
+            found = spared | frozenset(spared_by(plan, now, after))
+            if budget_s is not None and seconds_of(plan, found, after + 1) > budget_s:
+                now = Standing(now.answered, (*now.hopeless, *now.open), {})
             spared |= frozenset(spared_by(plan, now, after))
             if not now.cells:
                 break
@@ -38,13 +50,15 @@ def course_of(plan: Plan, asked: Hypotheses, test_cases: TestCases) -> Course:
     return Course(findings(evidence_of(plan, test_cases, spared), asked), seconds_of(plan, spared))
 
 
-def seconds_of(plan: Plan, spared: Collection[str]) -> float:
-    """Estimated time without these trials, and without the builds of which nothing is left."""
-    builds = {step.build for step in plan.trials if step.trial not in spared}
+def seconds_of(plan: Plan, spared: Collection[str], last: int | None = None) -> float:
+    """Estimated time of the repetitions up to `last` (None: all) without these trials, and without the builds
+    of which nothing is left."""
+    steps = [step for step in plan.steps if last is None or step.repetition <= last]
+    builds = {step.build for step in steps if step.trial and step.trial not in spared}
     return sum(
         step.estimate_s
-        for step in plan.steps
-        if step.build in builds and (step.kind != "trial" or step.trial not in spared)
+        for step in steps
+        if step.build in builds and (step.trial is None or step.trial not in spared)
     )
 
 

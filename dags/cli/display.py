@@ -38,8 +38,10 @@ def plan_page(
     design_notes: Iterable[str] = (),
     design_warnings: Iterable[str] = (),
     budget_s: float | None = None,
+    source: str = "",
 ) -> RenderableType:
-    """The steps in order with their estimates, the topologies, and what the study can and cannot show."""
+    """The steps in order with their estimates, the topologies, and what the study can and cannot show.
+    `source`: of the times, in words."""
     return Group(
         Text(
             f"study {plan.study}: {_repetitions(plan)}, {len(plan.builds)} build(s), "
@@ -52,6 +54,7 @@ def plan_page(
         _topologies_table(plan),
         Text(""),
         Text(f"time     {_about(plan, analysis_s, budget_s)}, of which analysis {clock(analysis_s)}"),
+        Text(f"         {source}"),
         Text(f"disk     up to {need_mib:,} MiB at once; the data of a build are deleted with it"),
         *(Text(f"asks     {requests}") for requests in requests_of(plan)),
         *(Text(f"shows    {line}") for line in design_notes),

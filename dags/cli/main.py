@@ -172,10 +172,12 @@ def plan(
     """
     from density_study.analysis.findings.power_between_runs import regressions
     from density_study.analysis.findings.question_power import lines, questions_of
+    from density_study.analysis.findings.window_noise import window_lines
     from density_study.cluster.state.atomic import write_text
     from density_study.dags.cli.display import plan_page, warnings_of
     from density_study.dags.stages.budget import fitted
     from density_study.dags.stages.estimates import ANALYSIS_ESTIMATE_S
+    from density_study.dags.stages.pace import pace
     from density_study.dags.stages.planning import check_plan, noise
     from density_study.workloads.planning.planned_study import plan_study
     from density_study.workloads.planning.preflight import disk_need_mib, disks_too_small
@@ -188,12 +190,14 @@ def plan(
         made, fits = within.made, [f"budget: {within.chosen}"]
         if output is not None:
             write_text(output, made.file.text)
-    study, planned = made.study, made.plan
+    study, here = made.study, pace(made.study, runs)
+    planned = here.applied(made.plan)
     seen = noise(study, runs)
     asked = questions_of(study, planned, effect)
     design_notes = (
         *fits,
         *lines(asked, planned, seen, study.questions is not None),
+        *window_lines(planned, seen.paired, seen.second),
         *regressions(study, planned, seen),
     )
     need_mib = disk_need_mib(study)
@@ -210,7 +214,7 @@ def plan(
         print_json({"plan": planned, **costs, **told})
     else:
         page = (planned, need_mib, ANALYSIS_ESTIMATE_S, design_notes, warned, study.budget)
-        out.print(plan_page(*page))
+        out.print(plan_page(*page, source=here.words))
     if not anyway:
         check_plan(study, planned, spec, runs)
 

@@ -156,6 +156,7 @@ def _run(
     from density_study.dags.cli.progress_display import progress_display
     from density_study.dags.stages.budget import fitted
     from density_study.dags.stages.estimates import ANALYSIS_ESTIMATE_S
+    from density_study.dags.stages.pace import pace
     from density_study.dags.stages.planning import check_plan
     from density_study.workloads.execution.keeping import kept
     from density_study.workloads.execution.opening import open_run
@@ -195,7 +196,7 @@ def _run(
     if asked:
         opened.journal.record(asked)
     left = steps_left(opened)
-    estimate = clock(sum(step.estimate_s for step in left) + ANALYSIS_ESTIMATE_S)
+    estimate = clock(pace(opened.study, runs).of_steps(left) + ANALYSIS_ESTIMATE_S)
     trials = sum(step.kind == "trial" for step in left)
     console.print(f"study {opened.study.study}: {trials} trials, about {estimate}", markup=False)
     console.print(f"run   {opened.root}", markup=False, soft_wrap=True)

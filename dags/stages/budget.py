@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from density_study.analysis.findings import budget
 from density_study.analysis.findings.budget import Asked, CellCost, Design
+from density_study.analysis.findings.power_of_design import Noise
 from density_study.analysis.findings.question import Cell
 from density_study.analysis.findings.question_power import needed, questions_of
+from density_study.analysis.findings.window_noise import between_builds
 from density_study.analysis.statistics.power import MIN_UNITS
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.topology import AnyTopology
@@ -20,6 +22,8 @@ from density_study.dags.stages.planning import noise
 from density_study.workloads.base.test_case import TestCase
 from density_study.workloads.planning.plan import Plan
 from density_study.workloads.planning.planned_study import PlannedStudy, plan_study
+
+Planner = Callable[[Path, Mapping[str, object], Path], PlannedStudy]
 
 
 @dataclass(frozen=True)
@@ -35,11 +39,12 @@ def fitted(
     overrides: Mapping[str, object],
     runs: Path,
     budget_s: float,
+    plan_of: Planner = plan_study,
 ) -> Fitted:
     """The study in `spec` with the questions, test cases, windows and repetitions that have the most power
     within `budget_s`, of which a part is for its analysis. InputError if not even one question fits. Writes
-    nothing."""
-    made = plan_study(spec, overrides, runs)
+    nothing. `plan_of`: plans a study file with overrides, for runs in a folder."""
+    made = plan_of(spec, overrides, runs)
     asked = tuple(
         Asked(one, needed(made.plan, one.cells)) for one in questions_of(made.study, made.plan)
     )
@@ -54,25 +59,32 @@ def fitted(
     here = pace(made.study, runs)
     costs = dict(_costs(made.plan, here))
     seen = noise(made.study, runs)
+    vary = _within_windows(costs, seen)
     steps_s = budget_s - ANALYSIS_ESTIMATE_S
     for_steps_s = steps_s
-    while design := budget.best_design(
-        asked, costs, here.build_s, budget.Noise(seen.paired), for_steps_s
-    ):
+    while design := budget.best_design(asked, costs, here.build_s, vary, for_steps_s):
         keys = {**overrides, **_keys(made, design)}
-        within = plan_study(spec, keys | {"repetitions": design.repetitions}, runs)
-        over_s = here.seconds(within.plan) - steps_s
+        within = plan_of(spec, keys | {"repetitions": design.repetitions}, runs)
+        over_s = here.of_steps(within.plan.steps) - steps_s
         if over_s <= 0:
             bounds = {"at_least": MIN_UNITS, "at_most": budget.most_repetitions(design.repetitions)}
             keys |= {"repetitions": bounds, "budget": f"{budget_s:.0f} s"}
             chosen = _words(design, asked, made.plan)
-            return Fitted(plan_study(spec, keys, runs), f"{chosen}; {here.words}; {seen.source}")
+            return Fitted(plan_of(spec, keys, runs), f"{chosen}; {here.words}; {seen.source}")
         for_steps_s -= max(over_s, 1.0)  # an estimate depends a little on the order of trials
     raise InputError(
         f"five repetitions of no question of the study fit into {budget_s / 3600:.3g} h.",
         f"{spec}, --budget",
         "give it more time, or ask a question that needs fewer test cases and variants.",
     )
+
+
+def _within_windows(costs: Mapping[Cell, CellCost], seen: Noise) -> budget.Noise:
+    """The noise of builds apart from that of their windows, if earlier runs tell them apart."""
+    longest_s = max((cost.window_s for cost in costs.values()), default=0.0)
+    if seen.second is None or not longest_s:
+        return budget.Noise(seen.paired)
+    return budget.Noise(between_builds(seen.paired, seen.second, longest_s), seen.second)
 
 
 def _costs(plan: Plan, here: Pace) -> Iterator[tuple[Cell, CellCost]]:
@@ -85,8 +97,9 @@ def _costs(plan: Plan, here: Pace) -> Iterator[tuple[Cell, CellCost]]:
             probes = test_case.sought.probes if test_case.sought else 1
             shared = list(_shared(test_case, test_cases, plan.topologies[name]))
             window_s = test_case.adjustable_s
-            around_s = here.around * (probes * test_case.estimate_s - window_s)
-            each = tuple((key, here.around * seconds) for key, seconds in shared)
+            ratio = here.ratio(test_case)
+            around_s = ratio * (probes * test_case.estimate_s - window_s)
+            each = tuple((key, ratio * seconds) for key, seconds in shared)
             yield (id_, name), CellCost(around_s, window_s, each)
 
 

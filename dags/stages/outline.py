@@ -88,7 +88,6 @@ class Outline:
 
 def outline_of(study: Study, plan: Plan) -> Outline:
     """The outline of a study with this plan."""
-    from density_study.workloads.planning.plan import UP_ESTIMATE_S
     from density_study.workloads.study.providers.registry import nodes_of
 
     schedule = study.schedule
@@ -103,7 +102,7 @@ def outline_of(study: Study, plan: Plan) -> Outline:
         compared=study.compare is not None,
         reports_late_runs=study.reports_late_runs,
         estimate_s=plan.estimate_s,
-        up_estimate_s=UP_ESTIMATE_S,
+        up_estimate_s=max(step.estimate_s for step in plan.steps if step.kind == "up"),
         slowest=nodes_of(study).slowest,
         builds=tuple(_build(plan, build) for build in plan.builds),
     )

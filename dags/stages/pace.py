@@ -3,15 +3,17 @@ same hosts with the same software. Does not import Airflow."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from statistics import fmean
 
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.providers.simulated.rehearsal import is_rehearsal
 from density_study.cluster.state.journal import run_folders
+from density_study.workloads.base.test_case import TestCase
 from density_study.workloads.execution.run import Run, import_of, load_run
 from density_study.workloads.execution.step_times import step_times
 from density_study.workloads.planning.plan import DOWN_ESTIMATE_S, UP_ESTIMATE_S, Plan, Step
@@ -23,26 +25,39 @@ NEWEST = 20
 
 @dataclass(frozen=True)
 class Pace:
-    """Seconds of a bring-up with its tear-down, and the ratio of measured to estimated time around windows.
-    `runs`: how many runs it is from; 0: it is the stated estimates."""
+    """Seconds of a bring-up and of a tear-down, and the ratio of measured to stated time around windows, by
+    test case; `around` for those that never ran. `runs`: how many runs it is from; 0: it is the stated
+    estimates."""
 
-    build_s: float = UP_ESTIMATE_S + DOWN_ESTIMATE_S
+    up_s: float = UP_ESTIMATE_S
+    down_s: float = DOWN_ESTIMATE_S
     around: float = 1.0
+    of_test_case: Mapping[str, float] = field(default_factory=dict)
     runs: int = 0
 
-    def of(self, step: Step) -> float:
-        """Seconds of a trial."""
-        window_s = _window_s(step)
-        return window_s + self.around * (step.estimate_s - window_s)
+    @property
+    def build_s(self) -> float:
+        return self.up_s + self.down_s
 
-    def seconds(self, plan: Plan) -> float:
-        return self.of_steps(plan.steps)
+    def ratio(self, test_case: TestCase) -> float:
+        return self.of_test_case.get(test_case.id, self.around)
+
+    def of(self, step: Step) -> float:
+        """Seconds of a step."""
+        if not self.runs:
+            return step.estimate_s
+        if step.test_case is None:
+            return self.up_s if step.kind == "up" else self.down_s
+        window_s = step.test_case.adjustable_s
+        return window_s + self.ratio(step.test_case) * (step.estimate_s - window_s)
 
     def of_steps(self, steps: Iterable[Step]) -> float:
-        """Seconds of trials, with their bring-ups and tear-downs."""
-        every = list(steps)
-        trials_s = sum(self.of(step) for step in every if step.kind == "trial")
-        return self.build_s * len({step.build for step in every}) + trials_s
+        return sum(map(self.of, steps))
+
+    def applied(self, plan: Plan) -> Plan:
+        """The plan with these times as its estimates."""
+        steps = (one.model_copy(update={"estimate_s": self.of(one)}) for one in plan.steps)
+        return plan.model_copy(update={"steps": tuple(steps)})
 
     @property
     def words(self) -> str:
@@ -56,30 +71,36 @@ class Pace:
 
 def pace(study: Study, runs: Path) -> Pace:
     """Of the newest runs in the folder with the study's provider, hosts and software."""
-    ups, downs, measured_s, planned_s, counted = list[float](), list[float](), 0.0, 0.0, 0
-    for run in _alike(study, runs):
+    taken_s: dict[str, list[float]] = {"up": [], "down": []}
+    around: dict[str, list[tuple[float, float]]] = {}
+    counted = 0
+    for run in alike(study, runs):
         took = step_times(run.journal)
-        if not took:
-            continue
-        counted += 1
+        counted += bool(took)
         for step in run.plan.steps:
             if step.index not in took:
                 continue
-            if step.kind == "trial":
-                measured_s += max(0.0, took[step.index] - _window_s(step))
-                planned_s += step.estimate_s - _window_s(step)
-            else:
-                (ups if step.kind == "up" else downs).append(took[step.index])
-    if not ups or not downs or planned_s <= 0:
+            if step.test_case is None:
+                taken_s[step.kind].append(took[step.index])
+                continue
+            window_s = step.test_case.adjustable_s
+            seen = max(0.0, took[step.index] - window_s), step.estimate_s - window_s
+            around.setdefault(step.test_case.id, []).append(seen)
+    ratios = {name: ratio for name, seen in around.items() if (ratio := _ratio(seen))}
+    every = _ratio(list(chain.from_iterable(around.values())))
+    if not all(taken_s.values()) or not every:
         return Pace()
-    return Pace(fmean(ups) + fmean(downs), measured_s / planned_s, counted)
+    return Pace(fmean(taken_s["up"]), fmean(taken_s["down"]), every, ratios, counted)
 
 
-def _window_s(step: Step) -> float:
-    return step.test_case.adjustable_s if step.test_case else 0.0
+def _ratio(seen: Sequence[tuple[float, float]]) -> float:
+    """Of the sums of measured and planned seconds."""
+    planned_s = sum(planned for _, planned in seen)
+    return sum(measured for measured, _ in seen) / planned_s if planned_s > 0 else 0.0
 
 
-def _alike(study: Study, runs: Path) -> Iterator[Run]:
+def alike(study: Study, runs: Path) -> Iterator[Run]:
+    """The newest runs with the study's provider, hosts and software, newest first."""
     for root in reversed(run_folders(runs)[-NEWEST:]):
         with suppress(StudyError, OSError, ValueError):
             if import_of(root) or is_rehearsal(root):

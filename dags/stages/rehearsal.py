@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -28,18 +28,19 @@ from density_study.cluster.state.journal import JOURNAL, Journal
 from density_study.cluster.state.own_runs import PLAN, STUDY
 from density_study.cluster.state.owner import Owner
 from density_study.cluster.state.run_id import next_run_id
+from density_study.dags.stages.estimates import ANALYSIS_ESTIMATE_S
 from density_study.dags.stages.precision import look
 from density_study.workloads.execution.run import Run, end_run, load_run
 from density_study.workloads.execution.steps import carry_out, close_run
 from density_study.workloads.planning.plan import Plan, Step, make_plan, plan_text, write_plan
-from density_study.workloads.planning.planned_study import new_runs
+from density_study.workloads.planning.planned_study import PlannedStudy, new_runs
 from density_study.workloads.planning.preflight import disk_need_mib
 from density_study.workloads.planning.resolve import assumed_hosts, planned_hosts
 from density_study.workloads.simulated.effects_file import check_effects
 from density_study.workloads.simulated.models import model_of
 from density_study.workloads.study.providers.registry import rules_of
 from density_study.workloads.study.study import Study
-from density_study.workloads.study.study_file import StudyFile
+from density_study.workloads.study.study_file import StudyFile, read_study
 
 if TYPE_CHECKING:
     from density_study.analysis.rehearsal.decisions import Decisions
@@ -78,7 +79,9 @@ class Foreseen:
 
         asked = asked_of_plan(self.file.study, self.plan)
         seeds = range(self.rehearsal.seed, self.rehearsal.seed + times)
-        decide = partial(course_of, self.plan, asked)
+        budget_s = self.file.study.budget
+        left_s = None if budget_s is None else budget_s - ANALYSIS_ESTIMATE_S
+        decide = partial(course_of, self.plan, asked, budget_s=left_s)
         return decisions(Drawing(self.plan, self.rehearsal), decide, seeds)
 
 
@@ -111,6 +114,12 @@ def rehearsed_plan(file: StudyFile, folder: Path, only: tuple[str, ...] = ()) ->
             model_of(step.test_case).check(step.test_case)
     topologies = {topology.name: replace(topology, provider=SIMULATED) for topology in plan.built}
     return plan.model_copy(update={"topologies": topologies})
+
+
+def planned(spec: Path, overrides: Mapping[str, object], folder: Path) -> PlannedStudy:
+    """The study in `spec` with the plan that is rehearsed."""
+    file = read_study(spec, overrides)
+    return PlannedStudy(file, rehearsed_plan(file, folder))
 
 
 def rehearsal_of(plan: Plan, effects: Effects, noise: Noise, seed: int) -> Rehearsal:

@@ -41,15 +41,20 @@ class Nights:
 
     def drawn(self, runs: int, rng: np.random.Generator) -> Levels:
         """(run, number): rates, then percentiles, turned so that lower is worse."""
+        night = self.course(runs, rng)
+        night = np.broadcast_to(night, (runs, TEST_CASES))
+        every = np.hstack([night, LATENCY * night])
+        every = every + BUILDS * rng.standard_normal(every.shape)
+        return every - self.drift * np.arange(runs)[:, None]
+
+    def course(self, runs: int, rng: np.random.Generator) -> Levels:
+        """(run, 1 or test case): what each night does to a rate's logarithm, without the drift."""
         noise = rng.standard_normal((runs, 1 if self.shared else TEST_CASES))
         night = np.empty_like(noise)
         night[0] = noise[0]
         for at in range(1, runs):
             night[at] = self.memory * night[at - 1] + np.sqrt(1 - self.memory**2) * noise[at]
-        night = np.broadcast_to(night, (runs, TEST_CASES)) * self.spread
-        every = np.hstack([night, LATENCY * night])
-        every = every + BUILDS * rng.standard_normal(every.shape)
-        return every - self.drift * np.arange(runs)[:, None]
+        return night * self.spread
 
 
 def named(levels: Levels, at: int) -> bool:

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from density_study.cluster.model.extras import need
-from density_study.dags.cli.arguments import Json, Only, Sets, Spec, examples, parse_overrides
+from density_study.dags.cli.arguments import (
+    RUNS,
+    Budget,
+    Json,
+    Only,
+    Runs,
+    Sets,
+    Spec,
+    examples,
+    parse_overrides,
+)
 from density_study.dags.cli.console import err, out, print_json, print_report
 
 if TYPE_CHECKING:
@@ -61,8 +71,10 @@ def rehearse(
         bool,
         typer.Option("--drawn", help="Draw all of them from the model: no records and no report."),
     ] = False,
+    runs: Runs = RUNS,
     sets: Sets = None,
     only: Only = None,
+    budget: Budget = None,
     as_json: Json = False,
 ) -> None:
     """Rehearse a study on a simulated cluster: how long it takes, and how often it decides rightly.
@@ -71,14 +83,23 @@ def rehearse(
     model, and time is simulated. The other ones are drawn from the model and decided by the same statistics.
     No host is contacted, and nothing is measured: a rehearsal supports no claim, and no other command
     compares it with runs.
+
+    With --budget, or the key `budget` and no `repetitions`, rehearses the study that `study run` would fit
+    into that time. No repetition begins that would exceed the budget.
     """
     need("study rehearse", "spark", "report")
     from density_study.cluster.providers.simulated.noise import Noise
-    from density_study.dags.stages.rehearsal import foreseen, rehearse
+    from density_study.dags.stages.budget import fitted
+    from density_study.dags.stages.rehearsal import foreseen, planned, rehearse
     from density_study.workloads.simulated.effects_file import named_effects
     from density_study.workloads.study.study_file import read_study
 
-    file = read_study(spec, parse_overrides(sets or []))
+    overrides = parse_overrides(sets or [])
+    file = read_study(spec, overrides)
+    if fit_s := budget or file.study.fit_s:
+        within = fitted(spec, overrides, runs, fit_s, planned)
+        file = within.made.file
+        err.print(f"budget: {within.chosen}", markup=False, soft_wrap=True)
     seen = foreseen(file, folder, named_effects(effects), Noise.parse(noise), tuple(only or ()))
     if not as_json:
         _print_costs(seen)

@@ -69,7 +69,8 @@ def test_a_question_names_its_power_its_needs_and_its_time() -> None:
     assert re.search(
         r"power \d+% at 2.5%, \d+% at 5.0%, \d+% at 10.0%, \d+% at 1.0% noise", text[0]
     )
-    assert text[1].startswith("measured, not tested: 6 of 12 test cases by variant")
+    assert text[1] == "noise: 1.0% between builds, by the study"
+    assert text[2].startswith("measured, not tested: 6 of 12 test cases by variant")
     first = next(iter(lines(tuple(_asked().values()), plan(), QUIET, declared=False)))
     assert first == "the study declares no `questions`; these are decided: density-rate"
 

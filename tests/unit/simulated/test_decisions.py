@@ -91,6 +91,30 @@ def test_repetitions_that_end_when_precise_are_decided_by_confidence_sequences(
     assert {one.test for one in found.findings if one.question} == {SEQUENCE_TEST}
 
 
+def test_no_repetition_begins_that_would_exceed_the_budget(tmp_path: Path) -> None:
+    """As in a run: a budget ends questions that are open."""
+    bounds = STUDY.replace("repetitions: 8", "repetitions: {at_least: 5, at_most: 12}")
+
+    def longest_s(text: str) -> float:
+        file = parse_study(text, "decided.yaml")
+        seen = foreseen(file, tmp_path, named_effects("none"), Noise(builds=0.5))
+        return max(seen.decided(20).seconds)
+
+    budget_s = round(0.8 * longest_s(bounds))
+    assert longest_s(f"{bounds}budget: {budget_s} s\n") <= budget_s
+
+
+def test_a_study_that_is_fitted_when_it_runs_is_fitted_when_it_is_rehearsed(tmp_path: Path) -> None:
+    spec = tmp_path / "decided.yaml"
+    spec.write_text(STUDY.replace("repetitions: 8", "budget: 40 min"))
+    more = ("--drawn", "--json", "--rehearsals", str(tmp_path), "--runs", str(tmp_path / "runs"))
+    answer = CliRunner().invoke(main.app, ["rehearse", str(spec), *more], catch_exceptions=False)
+    value = json.loads(answer.stdout)
+    assert value["decisions"]["median_s"] <= 2400
+    assert value["trials"] < 2 * 2 * 30, "30 repetitions are what a study has without a number"
+    assert "budget: " in answer.stderr
+
+
 def test_effects_of_a_factor_that_does_not_exist_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no factor 'mediun'") as refused:
         decided(tmp_path, FASTER.replace("disk_type", "mediun"), 1)
