@@ -23,7 +23,11 @@ schedule: '0 2 * * 6'
 notify: [{webhook: hook}, {mail: [a@b.c], events: [late]}, {notifier: a.B, arguments: {text: x}}]
 when_busy: queue
 queue: rack-1
+leave_out: ['v2-*/*']
+questions: [vms_per_host-rate]
+store: {name: redis, durability: memory}
 """
+RARE = "budget: 2 h\n"  # fitting a study takes seconds
 WORDS = (
     *("", "~", "[]", "{}", "[[]]", "[{}]", "{a: b}", "[1, 2]", "[1, 1]", "true", "off", "auto"),
     *("0", "1", "-1", "2", "64", "65", "2.5", ".inf", "-.inf", ".nan", "1e20"),
@@ -52,6 +56,8 @@ EVIL = (
     *("['-javaagent:/evil.jar']", "['-Dcom.sun.management.jmxremote.port=9999']", "['-XX:+A', '@evil']"),
     *("{hbase-site: {hbase.coprocessor.region.classes: Evil}}", "{mapred-site: {mapreduce.map.env: X=1}}"),
     "{yarn-site: {yarn.admin.acl: '*'}}",
+    *("['" + "*a" * 200 + "b/*']", "['[!/]*/../*']", "{rate: off, others_p99: 1e999 s, hdfs_free: -1%}"),
+    *("{native: ../../../etc}", "{native: '0123456789ab'}", "{DIR: '${DIR}${DIR}'}"),
     "{yarn-site: {yarn.nodemanager.health-checker.script.path: /evil}}",
     *("{jvm: {regionserver: {flags: ['-XX:OnError=evil']}}}", "{jvm: {datanode: {flags: ['-Xrunevil']}}}"),
     *("s3://u:evil@bucket/x", "https://u:evil@h/", "/proc/self/mem", "/dev/stdin", "/evil/../../etc/shadow"),
@@ -71,6 +77,8 @@ def mutated(seed: int) -> str:
     text = choose.choices(STUDIES, _WEIGHTS)[0].read_text(encoding="utf-8")
     if choose.random() < 0.3:
         text += "".join(line for line in EXTRAS.splitlines(True) if choose.random() < 0.5)
+    if choose.random() < 0.01:
+        text += RARE
     for _ in range(choose.choice((1, 1, 1, 2, 4))):
         text = choose.choice(_WAYS)(text, choose)
     return text
@@ -174,7 +182,7 @@ _KEYS = (
     *("erasure_coding", "usd_per_hour", "storage_policy", "overhead_trials", "regionservers_per_node"),
     *("ssh", "address", "repetitions", "seed", "expect", "x", "libvirt", "notify", "schedule"),
     *("queue", "flags", "configuration", "known_hosts", "existing", "jvm", "hbase-site"),
-    *("notifier", "arguments"),
+    *("notifier", "arguments", "budget", "questions", "leave_out", "limits", "variables", "native"),
 )  # fmt: skip
 _WAYS: tuple[Callable[[str, random.Random], str], ...] = (
     _value_for_value, _value_for_value, _at_a_path, _at_a_path, _at_a_path, _characters, _lines, _number,

@@ -27,7 +27,8 @@ from tests.security.studyfile.watcher import watching
 
 SHORT = 2000
 ALL = int(os.environ.get("STUDY_FUZZ", "100000"))
-PARTS = 20
+PARTS = 8
+"""Each is in a group of `make prove` of its own."""
 MAX_CPU_S, MAX_S = 20, 600
 """A plan takes at most a second of processor time; a busy or slow machine is not a hang."""
 

@@ -31,7 +31,10 @@ class Group(BaseModel):
 
     def holds(self, test: str) -> bool:
         """Whether `test`, a node id of pytest, is one of this group."""
-        return any(test.startswith((f"{path}/", f"{path}::")) for path in self.tests)
+        return any(
+            test == path or test.startswith((f"{path}/", f"{path}::", f"{path}["))
+            for path in self.tests
+        )
 
     def command(self, folder: Path) -> list[str]:
         """Its process, which leaves result.xml (pytest) or result.json in `folder`."""

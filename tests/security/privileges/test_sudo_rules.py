@@ -24,6 +24,7 @@ OLD_RULE = (
 PATH = "/usr/local/lib/density-study/"
 INSTALLER = script(USER, (UNITS, CUTS, NETWORKS))
 UNIT, TAG, SPEC = "density-study-s-r-b-w1-datanode.service", "s/r/b", "/var/tmp/x/o.unit.json"
+PARTS = 4
 TABLE, ETH = "density_study_0123456789ab", "/sys/class/net/eth0/queues/rx-0/rps_cpus"
 NETEM = ("root", "handle", "d5:", "netem", "limit", "100000", "delay", "1ms")
 ALLOWED: list[tuple[str, ...]] = [
@@ -234,11 +235,14 @@ def test_an_environment_changes_nothing(tmp_path: Path) -> None:
             assert set(names) <= {"LC_ALL", "PATH", "LC_CTYPE"}
 
 
+@pytest.mark.thorough
+def test_hundreds_of_attempts(tmp_path: Path) -> None:
+    check(HOSTILE[::24], tried(tmp_path, "", INSTALLER, HOSTILE[::24]))
+
+
+@pytest.mark.slow
 @pytest.mark.timeout(0)  # each attempt has a limit of its own
-@pytest.mark.parametrize(
-    "every",
-    [pytest.param(24, marks=pytest.mark.thorough), pytest.param(1, marks=pytest.mark.slow)],
-)
-def test_thousands_of_attempts(every: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("part", range(PARTS))
+def test_every_attempt(part: int, tmp_path: Path) -> None:
     assert len(HOSTILE) > 10_000
-    check(HOSTILE[::every], tried(tmp_path, "", INSTALLER, HOSTILE[::every]))
+    check(HOSTILE[part::PARTS], tried(tmp_path, "", INSTALLER, HOSTILE[part::PARTS]))

@@ -21,6 +21,8 @@ from tests.security.run_folders.mutated import Mutations
 RUNNABLE = ("execve", "subprocess.Popen", "os.exec", "os.posix_spawn", "os.system", "os.fork")
 AT_ONCE = 25
 SHORT, LONG = 25, 10_000
+PARTS = 4
+"""Each is in a group of `make prove` of its own, once for each kind of run."""
 
 
 @contextmanager
@@ -137,9 +139,12 @@ def test_own_runs_that_were_changed(runs: Path, canaries: Canaries, watcher: Wat
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize("own", [False, True])
-def test_ten_thousand_runs(runs: Path, canaries: Canaries, watcher: Watcher, own: bool) -> None:
-    sweep(LONG // 2, 40, runs, canaries, watcher, own)
+@pytest.mark.parametrize("own", [False, True], ids=["foreign", "own"])
+@pytest.mark.parametrize("part", range(PARTS))
+def test_ten_thousand_runs(
+    part: int, runs: Path, canaries: Canaries, watcher: Watcher, own: bool
+) -> None:
+    sweep(LONG // PARTS // 2, 40 + part, runs, canaries, watcher, own)
 
 
 def test_a_run_is_named_by_its_own_folder(runs: Path) -> None:
