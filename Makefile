@@ -98,7 +98,7 @@ packages-%:
 
 sbom: setup ## software bills of materials (CycloneDX) of the stacks and the Python packages, in sbom/
 	@mkdir -p sbom
-	@for name in package hadoop hbase ycsb; do $(BIN)/study stack sbom $$name --to sbom/$$name.cdx.json || exit; done
+	@for name in package hadoop hbase ycsb; do $(BIN)/study stack sbom $$name -o sbom/$$name.cdx.json || exit; done
 	@ls sbom/*
 
 bench: setup ## time and memory of set-up and quickstart, as a table and bench.json

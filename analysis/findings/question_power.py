@@ -25,6 +25,7 @@ from density_study.analysis.statistics.power import (
 )
 from density_study.analysis.statistics.sequential import sequence_errors
 from density_study.cluster.model.errors import InputError
+from density_study.workloads.base.quantity import duration
 from density_study.workloads.planning.plan import Plan, Step
 from density_study.workloads.study.hypotheses import Hypotheses
 from density_study.workloads.study.study import Study
@@ -175,7 +176,7 @@ def lines(
     for one in questions:
         mine = needed(plan, one.cells)
         spent |= mine
-        needs = f"{_size(one, mine)}, {_clock(seconds_of(plan, mine))}"
+        needs = f"{_size(one, mine)}, {duration(seconds_of(plan, mine))}"
         yield f"question {one.name}: {needs}; {_chances(one, plan, noise)}"
     every = frozenset(
         (step.test_case.id, plan.builds[step.build]) for step in plan.trials if step.test_case
@@ -185,7 +186,7 @@ def lines(
     if rest := every - spent:
         rest_s = plan.estimate_s - seconds_of(plan, frozenset(spent))
         yield (
-            f"measured, not tested: {len(rest)} of {len(every)} test cases by variant, {_clock(rest_s)}: "
+            f"measured, not tested: {len(rest)} of {len(every)} test cases by variant, {duration(rest_s)}: "
             "curves and numbers without a verdict; `leave_out` spares them"
         )
 
@@ -225,11 +226,6 @@ def _effects(one: PlannedQuestion) -> str:
     return (
         f"for ratio{'s' if len(ratios) > 1 else ''} {', '.join(f'{ratio:g}' for ratio in ratios)}"
     )
-
-
-def _clock(seconds: float) -> str:
-    minutes = round(seconds / 60)
-    return f"{minutes // 60}:{minutes % 60:02d} h"
 
 
 def _check_names(study: Study, plan: Plan, where: str) -> None:

@@ -251,7 +251,7 @@ class Finding(Frozen):
     )
     unit: Literal["build", "trial", "run"] = Field("build", description="what n counts")
     test: str | None = Field(None, description="null with fewer than 5 units per variant")
-    p: float | None = Field(None, description="of the test, unadjusted")
+    p: float | None = Field(None, description="p-value of the test, unadjusted")
     p_adjusted: float | None = Field(
         None,
         description="adjusted by Holm over all questions of the report; null where variants cannot support "
@@ -372,7 +372,7 @@ class Decided(Frozen):
     )
     noise: float = Field(description="seen between builds of a repetition; else assumed")
     hours: float = Field(
-        description="of its steps; what it shares with another question counts for both"
+        description="hours of its steps; what it shares with another question counts for both"
     )
     why_not: str | None = Field(description="null: it is decided")
     more_repetitions: int | None = Field(

@@ -130,7 +130,7 @@ def _check_store(variant: Variant, workers: Sequence[Node]) -> None:
         raise InputError(
             f"{variant.store.title} has no RegionServers.",
             f"variant {variant.name()}",
-            "remove regionservers_per_node, or compare it in a study of HBase alone.",
+            "remove regionservers_per_node, or compare it in a study of HBase only.",
             ("factors", "regionservers_per_node"),
         )
 

@@ -62,5 +62,5 @@ def check_vendor(version: str, where: str) -> None:
         raise InputError(
             f"{fault}.",
             where,
-            "use Apache Hadoop 3 and Apache HBase 2; `existing` measures a vendor's cluster that stands.",
+            "use Apache Hadoop 3 and Apache HBase 2; `existing` measures a vendor's running cluster.",
         )

@@ -1,4 +1,4 @@
-"""`python -m density_study.cluster.stack`: fill the cache, prune it, write new locks, test what we build."""
+"""`python -m density_study.cluster.stack`: fill the cache, write new locks, test what we build."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from density_study.cluster.stack.java import find_java
 from density_study.cluster.stack.lock import Lock
 from density_study.cluster.stack.maven import WITH_TESTS
 from density_study.cluster.stack.own_jar import test_jar
-from density_study.cluster.stack.prune import in_use, other_trees, remove, size_mib
 from density_study.cluster.stack.recipe import Recipe
 from density_study.cluster.stack.recipes import RECIPES, further_recipes, recipe_of
 from density_study.cluster.stack.stack import ensure_all, java_for
@@ -56,20 +55,6 @@ def lock(
         for path, found in written.items():
             write_text(path, found.text())
             print(f"{path}: {len(found.jars)} jars")
-
-
-@app.command(epilog="Example: python -m density_study.cluster.stack prune --dry-run")
-def prune(
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list; remove nothing.")] = False,
-) -> None:
-    """Remove trees that this version does not use and no process does; nothing else in the cache."""
-    for home in other_trees():
-        mib = size_mib(home)
-        if dry_run:
-            fate = "in use" if in_use(home) else "unused"
-        else:
-            fate = "removed" if remove(home) else "in use"
-        print(f"{fate} {mib:.0f} MiB {home}")
 
 
 @app.command(epilog="Example: python -m density_study.cluster.stack test")

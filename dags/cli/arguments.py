@@ -158,7 +158,7 @@ Slo = Annotated[
 Mapped = Annotated[
     list[str] | None,
     typer.Option(
-        "--map",
+        "--measured-by",
         metavar="RESOURCE=GROUP",
         help="Measured group that represents hdfs_read, hdfs_write, hbase_write, hbase_scan or "
         "genome_job. Repeatable.",

@@ -28,7 +28,11 @@ EXAMPLES = examples(
 Value = TypeVar("Value")
 RunName = Annotated[
     Path | None,
-    typer.Argument(metavar="RUN", help="Folder or id of a run.", autocompletion=run_ids),
+    typer.Argument(
+        metavar="RUN",
+        help="Folder or id of a run, or a study for its newest run.",
+        autocompletion=run_ids,
+    ),
 ]
 
 

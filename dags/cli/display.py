@@ -14,8 +14,9 @@ from rich.text import Text
 from density_study.cluster.model.isolation import isolation_of
 from density_study.cluster.model.store import cautions
 from density_study.cluster.state.events import Notified
-from density_study.dags.cli.layout import clock, rows_table
+from density_study.dags.cli.layout import rows_table
 from density_study.dags.cli.progress_display import headline
+from density_study.workloads.base.quantity import duration
 from density_study.workloads.planning.plan import Plan, Step
 from density_study.workloads.planning.requests import requests_of
 from density_study.workloads.study.factors.tier import is_emulated
@@ -53,7 +54,7 @@ def plan_page(
         Text(""),
         _topologies_table(plan),
         Text(""),
-        Text(f"time     {_about(plan, analysis_s, budget_s)}, of which analysis {clock(analysis_s)}"),
+        Text(f"time     {_about(plan, analysis_s, budget_s)}, of which analysis {duration(analysis_s)}"),
         Text(f"         {source}"),
         Text(f"disk     up to {need_mib:,} MiB at once; the data of a build are deleted with it"),
         *(Text(f"asks     {requests}") for requests in requests_of(plan)),
@@ -74,7 +75,7 @@ def _about(plan: Plan, analysis_s: float, budget_s: float | None) -> str:
     is planned is the most that they may take."""
     bounded = plan.precise or any(step.probe for step in plan.trials)
     most = "at most about" if bounded else "about"
-    return f"{most} {clock(min(plan.estimate_s + analysis_s, budget_s or inf))}"
+    return f"{most} {duration(min(plan.estimate_s + analysis_s, budget_s or inf))}"
 
 
 def warnings_of(plan: Plan) -> Iterator[str]:
@@ -120,7 +121,7 @@ def _shared_drives(plan: Plan) -> Iterator[str]:
 def _steps_lines(plan: Plan) -> Iterator[Text]:
     """Columns formatted by hand: a rich table takes seconds for a thousand rows."""
     rows = [("step", "build", "what", "about")]
-    rows += [(f"{s.index + 1}", s.build, _what(s), clock(s.estimate_s)) for s in plan.steps]
+    rows += [(f"{s.index + 1}", s.build, _what(s), duration(s.estimate_s)) for s in plan.steps]
     step_w, build_w, what_w, about_w = (max(map(len, column)) for column in zip(*rows, strict=True))
     styles = ("bold", *("" if step.kind == "trial" else "dim" for step in plan.steps))
     for (step, build, what, about), style in zip(rows, styles, strict=True):
@@ -180,13 +181,13 @@ def status_page(status: Status) -> RenderableType:
     rows = [
         ("folder", str(status.run.root)),
         ("step", f"{seen.position} of {seen.total}"),
-        ("elapsed", clock(seen.elapsed_s)),
+        ("elapsed", duration(seen.elapsed_s)),
     ]
     if status.state == "running" and seen.kept:
         until = time.strftime("%Y-%m-%d %H:%M", time.localtime(seen.kept.until))
         rows[1:] = [("kept", f"{seen.kept.build}, until {until}; study down takes it down before")]
     elif status.state == "running":
-        rows += [("now", headline(seen)), ("left", f"about {clock(seen.remaining_s)}")]
+        rows += [("now", headline(seen)), ("left", f"about {duration(seen.remaining_s)}")]
     if status.stopped:
         rows.append(("next", "study run SPEC resumes it"))
     if status.state == "unknown":
@@ -195,7 +196,7 @@ def status_page(status: Status) -> RenderableType:
         last = (
             "its last sign of life is unknown"
             if silent_s is None
-            else f"last seen {clock(silent_s)} ago"
+            else f"last seen {duration(silent_s)} ago"
         )
         remedy = f"if you know that the owner is dead: study reap --force {owner}"
         rows += [

@@ -22,7 +22,9 @@ def export(
     named: Annotated[
         list[Path],
         typer.Argument(
-            metavar="RUN...", help="Folders or ids of analysed runs.", autocompletion=run_ids
+            metavar="RUN...",
+            help="Analysed runs: folders, ids, or studies for their newest run.",
+            autocompletion=run_ids,
         ),
     ],
     to: Annotated[

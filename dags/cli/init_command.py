@@ -16,7 +16,7 @@ from density_study.dags.cli.console import out
 EXAMPLES = examples(
     "study init",
     "study init first.yaml --provider local --densities 1,2 --memory-gib 6 --repetitions 1",
-    "study init pair.yaml --provider physical --hosts 192.0.2.10,192.0.2.11 --user study --densities 1,2 "
+    "study init pair.yaml --provider physical --addresses 192.0.2.10,192.0.2.11 --user study --densities 1,2 "
     "--memory-gib 6 --repetitions 5",
 )
 TEMPLATE = Path(__file__).with_name("study.yaml.j2")
@@ -53,9 +53,16 @@ def init(
     ] = Provider.local,
     hosts: Annotated[
         str,
-        typer.Option(metavar="ADDRESS,...", help="Addresses of the hosts. Not for this machine."),
+        typer.Option(
+            "--addresses",
+            metavar="ADDRESS,...",
+            help="Addresses of the hosts. Not for this machine.",
+        ),
     ] = "",
-    user: Annotated[str, typer.Option(help="SSH user on the hosts. Not for this machine.")] = "",
+    user: Annotated[
+        str,
+        typer.Option("--user", metavar="NAME", help="SSH user on the hosts. Not for this machine."),
+    ] = "",
     densities: Annotated[
         str,
         typer.Option(
@@ -116,7 +123,7 @@ def _addresses(provider: Provider, hosts: str) -> list[str]:
     for address in found:
         if not re.fullmatch(form, address):
             raise InputError(
-                f"{address!r} is no address.", "--hosts", "write it like this: 192.0.2.10."
+                f"{address!r} is no address.", "--addresses", "write it like this: 192.0.2.10."
             )
     return found
 

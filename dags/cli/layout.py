@@ -1,4 +1,4 @@
-"""How `study` writes durations and tables: one way for all commands."""
+"""How `study` writes tables: one way for all commands."""
 
 from __future__ import annotations
 
@@ -6,13 +6,6 @@ from collections.abc import Iterable
 
 from rich.console import RenderableType
 from rich.table import Table
-
-
-def clock(seconds: float) -> str:
-    """Seconds as 4:05 or 1:02:03."""
-    minutes, rest = divmod(round(max(0.0, seconds)), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def rows_table(header: Iterable[str], rows: Iterable[Iterable[RenderableType]]) -> Table:

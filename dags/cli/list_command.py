@@ -53,7 +53,10 @@ def list_runs(runs: Runs = RUNS, tags: Tags = None, as_json: Json = False) -> No
 
 
 def remove(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder or id of the run to delete.")],
+    run: Annotated[
+        Path,
+        typer.Argument(metavar="RUN", help="Folder or id of a run, or a study for its newest run."),
+    ],
     runs: Runs = RUNS,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
     as_json: Json = False,
@@ -90,12 +93,15 @@ def remove(
 
 
 def only(named: Path, runs: Path) -> Path:
-    """The folder of the one run that is named, by folder or by id. InputError if it is not exactly one."""
+    """The folder of the one run that is named by folder, id, or study (its newest). InputError if it is not
+    exactly one."""
     from density_study.cluster.state.journal import JOURNAL, run_folders
 
     if (named / JOURNAL).is_file():
         return named if named.is_symlink() else named.absolute()
-    found = [folder for folder in run_folders(runs) if folder.name == str(named)]
+    folders = run_folders(runs)
+    of_study = [folder for folder in folders if folder.parent.name == str(named)]
+    found = [folder for folder in folders if folder.name == str(named)] or of_study[-1:]
     if len(found) == 1:
         return found[0].absolute()
     if found:
@@ -105,7 +111,9 @@ def only(named: Path, runs: Path) -> Path:
             f"name the folder: {' or '.join(map(str, found))}.",
         )
     raise InputError(
-        "this is not the folder or the id of a run.", str(named), "`study list` lists the runs."
+        "this is not the folder or the id of a run, or a study with runs.",
+        str(named),
+        "`study list` lists the runs.",
     )
 
 

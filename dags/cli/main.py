@@ -7,6 +7,7 @@ Spark into this process; no command loads Airflow into it.
 from __future__ import annotations
 
 import sys
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -18,6 +19,7 @@ from density_study.cluster.state.file_fault import file_fault
 from density_study.dags.cli import (
     airflow_commands,
     compare_command,
+    example_command,
     export_command,
     import_command,
     init_command,
@@ -53,6 +55,7 @@ from density_study.dags.cli.console import (
     print_usage_error,
 )
 from density_study.dags.cli.hosts import doctor_command, sudo_rules_command
+from density_study.dags.cli.panels import arrange
 from density_study.dags.cli.rehearse import command as rehearse_command
 from density_study.dags.cli.watch import command as watch_command
 
@@ -62,17 +65,17 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="""Measure Hadoop and HBase clusters: how many VMs per host, and on which disks? Builds the
-    clusters that a study describes, runs its workloads on them, and reports the results with their
-    uncertainty.""",
+    help="""Compare Hadoop and HBase clusters: which variant is faster, by how much, and how sure is that?
+
+    SPEC is a study's YAML file, or the name of a shipped study. RUN is a run's folder or id, or a study's
+    name for its newest run. Times look like `90 s`, `1h30m` or `2 h`. NO_COLOR=1 turns colours off.""",
     epilog=examples(
-        "study plan workloads/studies/quickstart.yaml",
-        "study run workloads/studies/quickstart.yaml --set repetitions=2",
+        "study init mine.yaml",
+        "study plan quickstart",
+        "study run quickstart --set repetitions=2",
         "study list",
         "study status",
-        "study report runs/quickstart/20261120T201530Z",
-        "study import old-results --init",
-        "study capacity fit --points points.csv -o model.json",
+        "study report quickstart",
         "study reap --dry-run",
     ),
 )
@@ -88,6 +91,7 @@ app.command("list", epilog=list_command.LIST_EXAMPLES)(list_command.list_runs)
 app.command("rm", epilog=list_command.REMOVE_EXAMPLES)(list_command.remove)
 app.command(epilog=compare_command.EXAMPLES)(compare_command.compare)
 app.command(epilog=export_command.EXAMPLES)(export_command.export)
+app.command(epilog=example_command.EXAMPLES)(example_command.example)
 app.command(epilog=init_command.EXAMPLES)(init_command.init)
 app.command(epilog=doctor_command.EXAMPLES)(doctor_command.doctor)
 app.command(epilog=notify_command.EXAMPLES)(notify_command.notify)
@@ -100,14 +104,30 @@ app.command("sudo-rules", epilog=sudo_rules_command.EXAMPLES)(sudo_rules_command
 app.command("import", epilog=import_command.EXAMPLES)(import_command.import_records)
 
 
-@app.command(epilog=examples("study schema > study.schema.json"))
-def schema() -> None:
-    """Print the JSON Schema of a study file.
+class Schema(StrEnum):
+    study = "study"
+    summary = "summary"
+
+
+@app.command(epilog=examples("study schema > study.schema.json", "study schema summary"))
+def schema(
+    of: Annotated[
+        Schema, typer.Argument(metavar="study|summary", help="A study file, or summary.json.")
+    ] = Schema.study,
+) -> None:
+    """Print the JSON Schema of a study file, or of a report's numbers, summary.json.
 
     An editor with a YAML language server completes and checks the keys of a study that begins with
     `# yaml-language-server: $schema=PATH-OR-URL`. Rules that involve several keys are not in the
     schema; `study plan` checks them.
     """
+    if of is Schema.summary:
+        import json
+
+        from density_study.analysis.summary.summary import Summary
+
+        typer.echo(json.dumps(Summary.model_json_schema(), indent=2))
+        return
     from density_study.workloads.study.schema import study_schema_json
 
     typer.echo(study_schema_json(), nl=False)
@@ -230,6 +250,9 @@ def status(run: Named = None, runs: Runs = RUNS, as_json: Json = False) -> None:
         print_json(found.facts())
     else:
         out.print(status_page(found))
+
+
+arrange(app)
 
 
 def main() -> None:

@@ -17,9 +17,10 @@ from rich.progress_bar import ProgressBar
 from rich.text import Text
 
 from density_study.analysis.report.charts.quantity import quantity
-from density_study.dags.cli.layout import clock, rows_table
+from density_study.dags.cli.layout import rows_table
 from density_study.dags.run_status.progress import Ended, Progress
 from density_study.jobs.stage_names import STAGE_NAMES
+from density_study.workloads.base.quantity import duration
 from density_study.workloads.base.search import answer_of
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ class _Display:
         what = seen.stage or (seen.current and seen.current.index)
         is_new = what is not None and what != self.printed
         if is_new:
-            self._print(seen, Text(f"{headline(seen)}  (about {clock(seen.remaining_s)} left)"))
+            self._print(seen, Text(f"{headline(seen)}  (about {duration(seen.remaining_s)} left)"))
         elif what is not None and seen.elapsed_s - self.printed_s >= LINE_EVERY_S:
             self._print(seen, Text(f"    {_now(seen)}"))
         else:
@@ -95,7 +96,7 @@ class _Display:
 
     def _print(self, seen: Progress, line: Text) -> None:
         if self.live is None:
-            line = Text(f"[{clock(seen.elapsed_s):>7}] ") + line
+            line = Text(f"[{duration(seen.elapsed_s):>11}] ") + line
         self.console.print(line, soft_wrap=True)
 
 
@@ -129,7 +130,9 @@ def ended_parts(ended: Ended, seen: Progress) -> tuple[str, str, tuple[str, ...]
     outcome of a trial is its provisional verdict."""
     look = seen.looks.get(ended.step.trial or "") if ended.outcome != "skipped" else None
     outcome = look.outcome if look and ended.outcome == "ok" else ended.outcome
-    line = f"step {ended.step.index + 1}/{seen.total}: {ended.step.label} in {clock(ended.seconds)}"
+    line = (
+        f"step {ended.step.index + 1}/{seen.total}: {ended.step.label} in {duration(ended.seconds)}"
+    )
     numbers = "".join(f" · {number}" for number in look.numbers) if look else ""
     reasons = (*look.reasons, *look.flags) if look else ()
     if ended.message and not any(ended.message in reason for reason in reasons):
@@ -199,5 +202,5 @@ def progress_panel(seen: Progress) -> RenderableType:
         *([Text(seen.live, style="cyan", no_wrap=True)] if seen.live else []),
         *([Text(f"CPU of nodes: {seen.nodes}", style="cyan", no_wrap=True)] if seen.nodes else []),
         bar,
-        Text(f"elapsed {clock(done_s)} · about {clock(left_s)} left", style="dim"),
+        Text(f"elapsed {duration(done_s)} · about {duration(left_s)} left", style="dim"),
     )

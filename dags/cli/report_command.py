@@ -17,17 +17,12 @@ from density_study.dags.cli.arguments import RUNS, Named, Runs, examples
 from density_study.dags.cli.console import err, print_json_text, print_report, print_text
 
 EXAMPLES = examples(
-    "study report runs/quickstart/20261120T201530Z --open no",
+    "study report runs/quickstart/20261120T201530Z --open",
     "study report 20261120T201530Z --format csv",
     "study report 20261120T201530Z --master yarn",
     "study report --conf spark.eventLog.enabled=true",
 )
 EVERY_CORE = "local[*]"
-
-
-class YesNo(StrEnum):
-    yes = "yes"
-    no = "no"
 
 
 class Format(StrEnum):
@@ -50,9 +45,7 @@ def _checked(master: str) -> str:
 def report(
     run: Named = None,
     runs: Runs = RUNS,
-    browse: Annotated[
-        YesNo, typer.Option("--open", help="Open the report in a browser.")
-    ] = YesNo.no,
+    browse: Annotated[bool, typer.Option("--open", help="Open the report in a browser.")] = False,
     form: Annotated[
         Format,
         typer.Option("--format", help="`html` writes the page; the others go to standard output."),
@@ -120,7 +113,7 @@ def report(
 
         write = print_json_text if form is Format.json else print_text
         write(FORMATS[form](read_summary_file(root / SUMMARY, str(root))))
-    if browse is YesNo.yes:
+    if browse:
         typer.launch(str(root / "report" / "index.html"))
 
 

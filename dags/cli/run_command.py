@@ -152,12 +152,12 @@ def _run(
     from density_study.dags.airflow_home.home import home
     from density_study.dags.cli.carry_out import carry_out
     from density_study.dags.cli.display import check_line
-    from density_study.dags.cli.layout import clock
     from density_study.dags.cli.progress_display import progress_display
     from density_study.dags.stages.budget import fitted
     from density_study.dags.stages.estimates import ANALYSIS_ESTIMATE_S
     from density_study.dags.stages.pace import pace
     from density_study.dags.stages.planning import check_plan
+    from density_study.workloads.base.quantity import duration
     from density_study.workloads.execution.keeping import kept
     from density_study.workloads.execution.opening import open_run
     from density_study.workloads.execution.steps import steps_left
@@ -196,7 +196,7 @@ def _run(
     if asked:
         opened.journal.record(asked)
     left = steps_left(opened)
-    estimate = clock(pace(opened.study, runs).of_steps(left) + ANALYSIS_ESTIMATE_S)
+    estimate = duration(pace(opened.study, runs).of_steps(left) + ANALYSIS_ESTIMATE_S)
     trials = sum(step.kind == "trial" for step in left)
     console.print(f"study {opened.study.study}: {trials} trials, about {estimate}", markup=False)
     console.print(f"run   {opened.root}", markup=False, soft_wrap=True)

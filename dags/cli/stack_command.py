@@ -47,7 +47,7 @@ def add(
         str,
         typer.Argument(
             metavar="VERSION",
-            help="Version on Maven Central; of `native`, Apache's tarball, or a folder with libhadoop.so.",
+            help="Version on Maven Central; for `native`, Apache's tarball, or a folder with libhadoop.so.",
         ),
     ],
     hadoop: Annotated[
@@ -87,7 +87,7 @@ def add(
 
 
 @app.command(
-    epilog=examples("study stack sbom hbase --to hbase.cdx.json", "study stack sbom package")
+    epilog=examples("study stack sbom hbase -o hbase.cdx.json", "study stack sbom package")
 )
 def sbom(
     name: Annotated[
@@ -98,9 +98,9 @@ def sbom(
             "`package`: the Python packages of this project.",
         ),
     ],
-    to: Annotated[
+    output: Annotated[
         Path | None,
-        typer.Option("--to", metavar="FILE", help="Write it there, not to the terminal."),
+        typer.Option("-o", "--output", metavar="FILE", help="Write it there, not to the terminal."),
     ] = None,
 ) -> None:
     """Print a software bill of materials (CycloneDX): every jar or package with version, hash and licence.
@@ -112,10 +112,34 @@ def sbom(
     from density_study.cluster.state.atomic import write_text
 
     text = bills.of_package() if name == "package" else bills.of_stack(ensure(name))
-    if to is None:
+    if output is None:
         typer.echo(text, nl=False)
     else:
-        write_text(to, text)
+        write_text(output, text)
+
+
+@app.command(epilog=examples("study stack prune --dry-run"))
+def prune(
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list; remove nothing.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Remove from the cache the versions that this program does not use, and no process does."""
+    from density_study.cluster.stack.prune import in_use, other_trees, remove, size_mib
+    from density_study.dags.cli.layout import rows_table
+
+    rows = []
+    for home in other_trees():
+        mib = round(size_mib(home))
+        unused = not in_use(home) if dry_run else remove(home)
+        rows.append((("unused" if dry_run else "removed") if unused else "in use", mib, str(home)))
+    if as_json:
+        keys = ("state", "mib", "folder")
+        print_json([dict(zip(keys, row, strict=True)) for row in rows])
+    elif rows:
+        cells = [(state, f"{mib:,}", home) for state, mib, home in rows]
+        out.print(rows_table(("state", "MiB", "folder"), cells))
+    else:
+        out.print("the cache has only versions that this program uses.")
 
 
 @app.command(name="list", epilog=examples("study stack list"))

@@ -29,6 +29,7 @@ from density_study.dags.tasks import study_tasks as tasks
 from density_study.dags.tasks.own_process import own_process
 from density_study.dags.tasks.params import study_params
 from density_study.dags.tasks.study_tasks import ROOT
+from density_study.workloads.base.quantity import duration
 
 SLACK = 5.0
 LEAST = timedelta(minutes=30)
@@ -155,12 +156,12 @@ def _limit(outline: Outline, estimate_s: float) -> timedelta:
 
 def _about(outline: Outline) -> str:
     rows = "\n".join(
-        f"| `{build.build}` | {build.label} | {len(build.trials)} | {_clock(_estimate_s(outline, build))} |"
+        f"| `{build.build}` | {build.label} | {len(build.trials)} | {duration(_estimate_s(outline, build))} |"
         for build in outline.builds
     )
     return (
         f"{outline.question or f'The study {outline.study}.'}\n\n"
-        f"{outline.trials} trials on {len(outline.builds)} builds, about {_clock(outline.estimate_s)}.\n\n"
+        f"{outline.trials} trials on {len(outline.builds)} builds, about {duration(outline.estimate_s)}.\n\n"
         f"| build | cluster | trials | about |\n|---|---|---|---|\n{rows}\n{OPERATING}"
     )
 
@@ -172,10 +173,6 @@ def _estimate_s(outline: Outline, build: BuildOutline) -> float:
 def _about_trial(trial: TrialOutline) -> str:
     rows = "\n".join(f"| {key} | {value} |" for key, value in trial.parameters.items())
     return (
-        f"**{trial.label}**, about {_clock(trial.estimate_s)}. Record: `records/{trial.trial}`\n\n"
+        f"**{trial.label}**, about {duration(trial.estimate_s)}. Record: `records/{trial.trial}`\n\n"
         f"| parameter | value |\n|---|---|\n{rows}\n"
     )
-
-
-def _clock(seconds: float) -> str:
-    return str(timedelta(seconds=round(seconds)))

@@ -39,19 +39,19 @@ def late(spec: str, estimate_s: float, context: Mapping[str, Any]) -> None:
     from density_study.dags.airflow_home.home import base_folder
     from density_study.dags.notify.message import Message
     from density_study.dags.notify.tell import send
+    from density_study.workloads.base.quantity import duration
     from density_study.workloads.study.study_file import read_study
 
     dag_run = context["dag_run"]
     if dag_run["state"] in _OVER:
         return
     study = read_study(base_folder() / spec).study
-    estimate = timedelta(seconds=round(estimate_s))
     run_id = dag_run["dag_run_id"]
     message = Message(
         "late",
         study.study,
         run_id,
-        f"the run has taken {LATE:g} times its estimate of {estimate} (h:min:s) and is not over",
+        f"the run has taken {LATE:g} times its estimate of {duration(estimate_s)} and is not over",
         report=_page(dag_run["dag_id"], run_id),
     )
     send(message, study.notify, context)

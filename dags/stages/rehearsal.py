@@ -103,7 +103,7 @@ def rehearsed_plan(file: StudyFile, folder: Path, only: tuple[str, ...] = ()) ->
     with file.placing_faults():
         if study.existing is not None:
             raise InputError(
-                "a cluster that stands already cannot be rehearsed: nothing is known of its hosts.",
+                "an existing cluster cannot be rehearsed: nothing is known of its hosts.",
                 "provider existing",
                 "rehearse a study with provider local, physical, container or libvirt.",
                 ("provider",),

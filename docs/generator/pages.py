@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import signal
+import tomllib
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
@@ -20,6 +21,7 @@ from density_study.cluster.stack.java import fault_of
 from density_study.cluster.stack.lock import read_lock
 from density_study.cluster.stack.recipes import locked_versions, recipe_of
 from density_study.cluster.state.settings import VARIABLES
+from density_study.dags.airflow_home.home import project_root
 from density_study.dags.airflow_home.interrupt import Interrupted
 from density_study.workloads.imports.map_file import map_schema
 from density_study.workloads.planning.planned_study import outlined_study
@@ -34,16 +36,19 @@ from docs.generator.model_page import model_sections
 
 FOLDER = "docs/reference"
 ENVIRONMENT = Path(__file__).with_name("environment.yaml")
+TERMS = (ENVIRONMENT.with_name("glossary.toml"), project_root() / "analysis/report/glossary.toml")
+GLOSSARY_INTRODUCTION = """\
+The terms of this project, and those of the report."""
 METRICS_INTRODUCTION = """\
-The metrics of `summary.json` and of the tables `metrics` and `test_case_metrics`. Those of a package that you
-install are among them. A null is a number that could not be computed, never zero."""
+The metrics of `summary.json` and of the tables `metrics` and `test_case_metrics`. A package that you
+install may add some. A null is a number that could not be computed, never zero."""
 TABLES_INTRODUCTION = """\
-Each is a folder of Parquet files, `runs/<study>/<run-id>/tables/<table>/`, so that one study among many
-is read alone. Times are epoch seconds by the clock of the machine that wrote them; `clock_offset_s`
+Each is a folder of Parquet files, `runs/<study>/<run-id>/tables/<table>/`, so one study can be read
+by itself. Times are epoch seconds by the clock of the machine that wrote them; `clock_offset_s`
 says how far that clock is ahead of the controller's. A null is "not known", never zero."""
 VERSIONS_INTRODUCTION = """\
 What is shipped with a lock, which names each jar with its SHA-256. `study stack add` adds other versions of
-Maven Central. Java 17 and 21 run everything; another release must be named by `stack.java`. Of an existing
+Maven Central. Java 17 and 21 run everything; another release must be named by `stack.java`. For an existing
 cluster, the client has the nearest version."""
 _JAVAS = (17, 21, 25)
 _TITLES = {"cpu": "CPU"}
@@ -56,6 +61,7 @@ def pages() -> dict[str, str]:
         "import-map.md": _import_map(),
         "cli.md": page("Command line", "`study --help` prints the same.", cli_page.sections()),
         "summary.md": _summary(),
+        "glossary.md": page("Glossary", GLOSSARY_INTRODUCTION, _glossary()),
         "metrics.md": page("Metrics", METRICS_INTRODUCTION, _metrics()),
         "tables.md": page("Tables", TABLES_INTRODUCTION, _tables()),
         "validity-rules.md": _validity_rules(),
@@ -137,7 +143,7 @@ def _import_map() -> str:
 def _summary() -> str:
     introduction = (
         "`report/summary.json` holds the numbers of one run; the report shows the same numbers. "
-        "`python -m density_study.analysis.summary` prints its JSON Schema. A null is a number that "
+        "`study schema summary` prints its JSON Schema. A null is a number that "
         "could not be computed, never zero."
     )
     parameters = [
@@ -151,6 +157,11 @@ def _summary() -> str:
         table(("workload", "parameter", "meaning"), parameters),
     )
     return page("summary.json", introduction, body)
+
+
+def _glossary() -> Iterator[str]:
+    rows = [row for path in TERMS for row in tomllib.loads(path.read_text("utf-8")).items()]
+    yield from table(("term", "meaning"), sorted(rows, key=lambda row: row[0].lower()))
 
 
 def _metrics() -> Iterator[str]:
@@ -240,7 +251,7 @@ def _environment() -> str:
         "`PYSPARK_*`, `AIRFLOW_*`, `PYTHON*`, `JAVA_TOOL_OPTIONS` and its relatives, `CLASSPATH`, "
         "`LD_PRELOAD`, `LANG`, `LC_*`, and others like them, except for the variables below. The locale is "
         "always C.UTF-8. The embedded Airflow therefore ignores `AIRFLOW_HOME`: `DENSITY_STUDY_HOME` moves "
-        "its folder. In an Airflow that you run, tasks leave out the same, but for `AIRFLOW_*` and "
+        "its folder. In an Airflow that you run, tasks leave out the same, except `AIRFLOW_*` and "
         "`PYTHON*`. Under `spark-submit`, everything is as you set it.\n\n"
         "Files that are created can be changed by their owner only; a stricter umask is respected. If a "
         "limit of the shell (`ulimit`) is too low, `study doctor` and `study run` name it and the command "

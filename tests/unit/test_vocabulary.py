@@ -36,7 +36,7 @@ PREFERRED = {
     r"(?:a|by|of) dice": "rng",
     r"cost pairs?": "overhead pair",
 }
-"""Outdated term, as a pattern for whole words -> the preferred term (docs/glossary.md)."""
+"""Outdated term, as a pattern for whole words -> the preferred term (docs/reference/glossary.md)."""
 RENAMED = {
     r"[Aa]rms?": "variant",
     r"[Mm]edium(?! of)": "disk type",
@@ -48,7 +48,7 @@ OF_THEIR_TIME = re.compile(r"docs/(?:decisions|proof|known-answers)")
 OLD = {re.compile(rf"\b(?:{old})\b"): new for old, new in PREFERRED.items()}
 OLD_TOO = {**OLD, **{re.compile(rf"\b(?:{old})\b"): new for old, new in RENAMED.items()}}
 DEFINES_THEM = {
-    "docs/glossary.md": ("SLA",),
+    "glossary.md": ("SLA",),
     "CONTRIBUTING.md": ("arm", "arms", "medium", "given cluster", "reproduced", "contradicted"),
 }
 """Pages that must use an outdated term, to state that we do not use it."""

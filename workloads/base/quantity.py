@@ -67,9 +67,31 @@ def _whole_bytes(value: object) -> int:
     return _whole(value, "byte", "1 MiB", "bytes")
 
 
+_SEVERAL = re.compile(r"(?:(\d+) ?d)? ?(?:(\d+) ?h)? ?(?:(\d+) ?m(?:in)?)? ?(?:(\d+) ?s)?")
+_SECONDS_OF = (86400, 3600, 60, 1)
+
+
+def _one_unit(value: object) -> object:
+    """ "1h30m" and "24 min 43 s" in seconds; anything else as it is."""
+    parts = _SEVERAL.fullmatch(value.strip()) if isinstance(value, str) else None
+    if parts is None or not any(parts.groups()):
+        return value
+    return f"{sum(int(n or 0) * s for n, s in zip(parts.groups(), _SECONDS_OF, strict=True))} s"
+
+
+def duration(seconds: float) -> str:
+    """Seconds as `45 s`, `24 min 43 s` or `2 h 5 min`, which `seconds` reads back to the minute."""
+    minutes, rest_s = divmod(round(max(0.0, seconds)), 60)
+    hours, rest_min = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {rest_min} min"
+    return f"{minutes} min {rest_s} s" if minutes else f"{rest_s} s"
+
+
 def seconds(value: object) -> float:
-    """ "10 min" to 600.0. ValueError as `magnitude`, and for durations above the maximum of a trial."""
-    number = _positive(value, "s", "10 min")
+    """ "10 min", "1h30m" or "24 min 43 s" to seconds. ValueError as `magnitude`, and for durations above the
+    maximum of a trial."""
+    number = _positive(_one_unit(value), "s", "10 min")
     if number > MAX_DAYS * 86400:
         raise ValueError(f"{value!r} exceeds the maximum of {MAX_DAYS} days")
     return number

@@ -177,7 +177,7 @@ class TestCase(Frozen):
         if not topology.configuration.hdfs_cache_mib:
             return None
         return InputError(
-            f"{self.id}: what it reads is not in HDFS's cache; with hdfs_pmem, TestDFSIO runs alone.",
+            f"{self.id}: what it reads is not in HDFS's cache; with hdfs_pmem, only TestDFSIO runs.",
             "factors.tier",
             "add the tier `heap`, or remove this workload.",
             ("factors", "tier"),

@@ -103,7 +103,7 @@ def _free_place(root: Path) -> Path:
     aside.parent.mkdir(mode=0o700, exist_ok=True)
     if why := own_runs.stranger(aside.parent):
         raise InputError(
-            f"runs cannot be deleted by way of it: {why}.", str(aside.parent), "move it away."
+            f"runs cannot be deleted through it: {why}.", str(aside.parent), "move it away."
         )
     if aside.is_symlink():
         aside.unlink()

@@ -62,7 +62,7 @@ def files_of(folder: Path) -> tuple[str, ...]:
         raise InputError(
             f"the folder has more than {MAX_FILES:,} files.",
             str(folder),
-            "import a folder with the records alone.",
+            "import a folder that has only the records.",
         )
     return tuple(sorted(path.relative_to(folder).as_posix() for path in found))
 

@@ -90,7 +90,7 @@ _ENDPOINTS = ", ".join(store.title for store in stores().values() if store.exist
 
 
 class EndpointSpec(Frozen):
-    """A store that stands already; the key `store` says which."""
+    """A store that others run; the key `store` says which."""
 
     addresses: tuple[
         Annotated[
@@ -118,10 +118,10 @@ class EndpointSpec(Frozen):
     )
     datacenter: Annotated[str, like(r"[A-Za-z0-9._-]{1,100}", "a name")] = Field(
         "datacenter1",
-        description="Of a store with datacenters: that of the clients and of the rows.",
+        description="Datacenter of the clients and of the rows, for stores that have them.",
     )
     replication: Annotated[int, Field(strict=True, ge=1, le=10)] = Field(
-        1, description="Of a store with datacenters: replicas of each row in that one."
+        1, description="Replicas of each row in that datacenter."
     )
     server_namespace: (
         Annotated[str, like(r"[A-Za-z0-9_$-]{1,31}", "the name of a namespace")] | None
@@ -151,7 +151,7 @@ class EndpointSpec(Frozen):
 
 
 class ExistingSpec(Frozen):
-    """A cluster that stands already. The study makes and removes one HDFS folder and one HBase namespace, or
+    """A cluster that others run. The study makes and removes one HDFS folder and one HBase namespace, or
     one namespace of another store."""
 
     configuration: PlainPath | None = Field(
@@ -162,7 +162,7 @@ class ExistingSpec(Frozen):
     )
     endpoint: EndpointSpec | None = Field(
         None,
-        description=f"A store that stands ({_ENDPOINTS}), in place of Hadoop and HBase: only `namespace` is "
+        description=f"An existing store ({_ENDPOINTS}), in place of Hadoop and HBase: only `namespace` is "
         "taken beside it.",
     )
     folder: Folder | None = Field(
@@ -229,7 +229,7 @@ class ExistingSpec(Frozen):
 
 
 class ClusterSpec(Frozen):
-    """An existing cluster that is compared with others. What it leaves out is as in `existing`. Density and
+    """An existing cluster that is compared with others. Missing keys are as in `existing`. Density and
     disk type are declared: nobody can see them."""
 
     configuration: PlainPath = Field(

@@ -126,7 +126,7 @@ class StudyKeys(Frozen):
     provider: ProviderName = Field(
         "local",
         description="Where nodes run: on this machine, on hosts over SSH, in VMs, or in containers on this "
-        "machine or, with the key `ssh`, on hosts. `existing`: a cluster that stands already.",
+        "machine or, with the key `ssh`, on hosts. `existing`: a cluster that others run.",
     )
     existing: ExistingSpec | None = Field(
         None,
@@ -136,7 +136,7 @@ class StudyKeys(Frozen):
         min_length=1,
         max_length=256,
         description="Machines that the study may use. With `existing`, the cluster's hosts that are watched "
-        "over SSH: `name`, `address` and `roles` alone.",
+        "over SSH: only `name`, `address` and `roles`.",
     )
     ssh: SshSpec | None = Field(None, description="SSH login of the hosts.")
     vms: VmsSpec | None = Field(None, description="VMs on the hosts, with provider `libvirt`.")

@@ -227,7 +227,7 @@ class DfsioTestCase(TestCase):
         return InputError(
             f"{self.id}: a cluster with {topology.store.title} has no HDFS.",
             "testdfsio",
-            "remove `testdfsio`, or let the study have HBase, too.",
+            "remove `testdfsio`, or let the study also have HBase.",
             ("workloads",),
         )
 

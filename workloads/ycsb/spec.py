@@ -199,7 +199,7 @@ class RunsSpec(WorkloadSpec):
 
 
 class NoisyNeighbourSpec(Frozen):
-    """A noisy-neighbour pair of trials: the victim alone, then with a neighbour that keeps cores busy and
+    """A noisy-neighbour pair of trials: the victim by itself, then with a neighbour that keeps cores busy and
     writes to disk on another node of the victim's host."""
 
     mix: CoreMix = Field(description="the victim's mix; any but load")

@@ -110,7 +110,7 @@ def explain(surface: Surface, vms_per_host: int, hosts: int) -> Explanation:
     if hosts > FARTHEST * curve.x[-1]:
         most = int(FARTHEST * curve.x[-1])
         raise InputError(
-            f"{hosts} hosts are beyond the forecast.", "--hosts", f"name at most {most}."
+            f"{hosts} hosts are beyond the forecast.", "--count", f"name at most {most}."
         )
     calibration, x = surface.scaling, np.array([float(hosts)])
     mixed = calibration.mixed(curve)

@@ -33,7 +33,9 @@ class Question:
     query: Slo | None = None
     draws: int = 1000
     seed: int = 20130226
-    mapped: tuple[tuple[str, str], ...] = ()  # (resource, group) from --map, replaces patterns
+    mapped: tuple[
+        tuple[str, str], ...
+    ] = ()  # (resource, group) from --measured-by, replaces patterns
 
     @property
     def slos(self) -> tuple[str, ...]:
@@ -84,7 +86,9 @@ def question(
     for text in mapped:
         resource, _, group = text.partition("=")
         if not resource or not group:
-            raise InputError(f"{text!r} names no group.", "--map", "write hbase_write=my-group.")
+            raise InputError(
+                f"{text!r} names no group.", "--measured-by", "write hbase_write=my-group."
+            )
         pairs.append((resource, group))
     by_about = {one.about: one for one in promises}
     turnaround, query = by_about.get("turnaround"), by_about.get("query")

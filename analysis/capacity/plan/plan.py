@@ -108,7 +108,7 @@ class Plan(Frozen):
     disk_type_sequential: str
     disk_type_random: str
     usd_per_genome: Quantiles = Field(
-        description="of the hosts that each draw needs, with price errors"
+        description="cost of the hosts that each draw needs, with price errors"
     )
     usd_per_genome_as_bought: float
     usd_3_years_per_daily_genome: float

@@ -52,7 +52,7 @@ class SupplyCatalog:
 
     @classmethod
     def of(cls, model: Model, profile: Profile, question: Question) -> SupplyCatalog:
-        """InputError if --map names an unknown resource or group."""
+        """InputError if --measured-by names an unknown resource or group."""
         for resource, group in question.mapped:
             for name, noun, known in (
                 (resource, "a resource", tuple(UNIT_OF)),
@@ -60,7 +60,7 @@ class SupplyCatalog:
             ):
                 if name not in known:
                     remedy = f"name one of {', '.join(known)}."
-                    raise InputError(f"{name!r} is not {noun}.", "--map", remedy)
+                    raise InputError(f"{name!r} is not {noun}.", "--measured-by", remedy)
         return cls(model, profile, question, surfaces(model.points), {})
 
     def group(self, resource: Resource) -> str | None:
@@ -87,7 +87,7 @@ class SupplyCatalog:
             known = ", ".join(self.model.groups)
             raise NotMeasuredError(
                 f"no measured group provides {resource} ({UNIT_OF[resource]}): measure one, or map one of "
-                f"{known} to it with --map {resource}=GROUP"
+                f"{known} to it with --measured-by {resource}=GROUP"
             )
         surface = self.surfaces.get((group, disk_type))
         if surface is None:

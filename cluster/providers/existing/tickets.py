@@ -126,7 +126,7 @@ def held(kerberos: Kerberos) -> Ticket:
                          "run kinit, or name a keytab in existing.kerberos.", _KEY)  # fmt: skip
     if named[1] != "FILE":
         raise InputError(
-            f"it is of the type {named[1]}, and Java reads files alone.", where,
+            f"it is of the type {named[1]}, and Java reads only files.", where,
             "run `kinit -c /path/to/file`, and name this file in existing.kerberos.ticket_cache.", _KEY,
         )  # fmt: skip
     principal = re.search(r"^Default principal: (.*)$", done.stdout, re.M)

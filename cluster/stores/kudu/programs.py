@@ -17,7 +17,7 @@ def ensure_programs() -> StoreSoftware:
     machine = f"{platform.system()} {platform.machine()}"
     if machine != "Linux x86_64":
         raise InputError(
-            f"Kudu's servers are published for Linux on x86-64 alone; this is {machine}.",
+            f"Kudu's servers are published only for Linux on x86-64; this is {machine}.",
             "store kudu",
             "use another store, or a machine with such a processor.",
         )

@@ -38,7 +38,7 @@ app = typer.Typer(
     epilog=examples(
         "study capacity fit --points analysis/capacity/inputs/examples/points.csv -o model.json",
         "study capacity check model.json --hold-out hosts",
-        "study capacity explain model.json --group hdfs-read --disk-type flash --hosts 6",
+        "study capacity explain model.json --group hdfs-read --disk-type flash --count 6",
         sizing.SIZE_EXAMPLE,
         sizing.OPERATIONS_EXAMPLE,
         sizing.WHATIF_EXAMPLE,
@@ -149,11 +149,11 @@ def _points_of(source: Path) -> tuple[Point, ...]:
     return read_model(source).points if source.suffix.lower() == ".json" else read_points(source)
 
 
-@app.command(epilog=examples("study capacity explain model.json --group sort --hosts 6"))
+@app.command(epilog=examples("study capacity explain model.json --group sort --count 6"))
 def explain(
     source: Source,
     group: Annotated[str, typer.Option("--group", help="Measured group.")],
-    hosts: Annotated[int, typer.Option("--hosts", min=1, help="Number of hosts to predict for.")],
+    hosts: Annotated[int, typer.Option("--count", min=1, help="Number of hosts to predict for.")],
     disk_type: Annotated[
         str,
         typer.Option(

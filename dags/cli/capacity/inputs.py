@@ -24,23 +24,24 @@ PROFILE = "wgs30x"
 Mix = Annotated[
     str | None,
     typer.Option(
-        "--mix", metavar="MIX|GROUP", help="Of operations: YCSB's mix, or a measured group."
+        "--mix", metavar="MIX|GROUP", help="For operations: YCSB's mix, or a measured group."
     ),
 ]
 ReadP99 = Annotated[
     str | None,
     typer.Option(
-        "--read-p99", metavar="TIME", help="Of operations: short for --slo read_p99=TIME."
+        "--read-p99", metavar="TIME", help="For operations: short for --slo read_p99=TIME."
     ),
 ]
 DataGib = Annotated[
     float | None,
-    typer.Option("--data-gib", help="Of operations: size of the table, before 3 replicas."),
+    typer.Option("--data-gib", help="For operations: size of the table, before 3 replicas."),
 ]
 Split = Annotated[
     bool,
     typer.Option(
-        "--split", help="Of operations: several clusters without a common table may share the load."
+        "--split",
+        help="For operations: several clusters without a common table may share the load.",
     ),
 ]
 

@@ -118,7 +118,7 @@ def size(
     root = None if beside is None else _run_of(beside)
     found: Plan | OperationsPlan | Excuse
     if ops is not None:
-        refuse_unused("operations", profile=profile != PROFILE, map=mapped)
+        refuse_unused("operations", profile=profile != PROFILE, measured_by=mapped)
         if form is not Format.table:
             remedy = "leave it out, or give --genomes-per-day."
             raise InputError("operations have no stages to write.", f"--format {form}", remedy)

@@ -52,7 +52,7 @@ Standing = Annotated[
     typer.Option(
         "--hosts",
         metavar="YAML",
-        help="The hosts that stand: a catalogue whose host types have a count.",
+        help="Your hosts: a catalogue whose host types have a count.",
     ),
 ]
 Today = Annotated[float, typer.Option("--today", metavar="N", help="Genomes per day today.")]
@@ -82,7 +82,7 @@ def carry(
     seed: Seed = SEED,
     as_json: Json = False,
 ) -> None:
-    """Find the load that hosts that stand carry under SLOs, and when they are full.
+    """Find the load that your hosts carry under SLOs, and when they are full.
 
     Also what one more host, disk or VM per host changes. Each host type with a count is a cluster of its own.
     With --mix, the load is operations per second instead of genomes per day.
@@ -99,7 +99,7 @@ def carry(
         refuse_unused(
             "operations",
             profile=profile != PROFILE,
-            map=mapped,
+            measured_by=mapped,
             today=today is not None,
             growth=growth != NO_GROWTH,
         )

@@ -44,7 +44,7 @@ def rehearse(
         typer.Option(
             "--effects",
             metavar="NAME|YAML",
-            help="What the variants do to the speed: `model` (the queueing model alone), `none` (all alike), "
+            help="What the variants do to the speed: `model` (only the queueing model), `none` (all alike), "
             "`talk` (the effects of the talk), or a YAML file.",
         ),
     ] = "model",
@@ -118,10 +118,10 @@ def rehearse(
 
 
 def _print_costs(seen: Foreseen) -> None:
-    from density_study.dags.cli.layout import clock
+    from density_study.workloads.base.quantity import duration
 
     out.print(
-        f"simulated: {len(seen.plan.trials):,} trials in about {clock(seen.plan.estimate_s)}, "
+        f"simulated: {len(seen.plan.trials):,} trials in about {duration(seen.plan.estimate_s)}, "
         f"{seen.disk_mib / 1024:,.0f} GiB on the disks",
         markup=False,
     )

@@ -11,8 +11,8 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from density_study.cluster.model.errors import InputError
-from density_study.dags.cli.layout import clock
 from density_study.dags.cli.progress_display import ended_parts, headline
+from density_study.workloads.base.quantity import duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,14 +69,14 @@ def state(seen: Progress) -> dict[str, Any]:
     """What the page shows, as JSON values."""
     whole_s = seen.elapsed_s + seen.remaining_s
     over = seen.state == "ended"
-    left = "" if over else f" · about {clock(seen.remaining_s)} left"
+    left = "" if over else f" · about {duration(seen.remaining_s)} left"
     return {
         "run": f"{seen.study} {seen.run}",
         "headline": f"the run has ended: {seen.outcome}" if over else headline(seen),
         "live": seen.live or ("" if over else seen.activity),
         "nodes": seen.nodes,
         "done": seen.elapsed_s / whole_s if whole_s else 0.0,
-        "time": f"elapsed {clock(seen.elapsed_s)}{left}",
+        "time": f"elapsed {duration(seen.elapsed_s)}{left}",
         "over": over,
         "ended": [
             {"outcome": outcome, "text": text, "notes": notes}

@@ -33,7 +33,7 @@ def test_a_late_run_is_told_once_while_it_runs(web: Web, hook: Hook) -> None:
     (body,) = told()
     secret = hook.paths[0].rpartition("-")[2]
     assert (body["event"], body["study"], body["run"]) == ("late", "small", run_id)
-    assert "2 times its estimate of 0:00:01" in body["headline"]
+    assert "2 times its estimate of 1 s" in body["headline"]
     assert body["report"] == f"http://127.0.0.1:{web.port}/dags/late/runs/{quote(run_id)}"
     logs = [path for path in (web.folder / "airflow" / "logs").rglob("*") if path.is_file()]
     assert logs and all(secret not in path.read_text(errors="replace") for path in logs)

@@ -18,6 +18,7 @@ from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.owner import Owner
 from density_study.dags.airflow_home.home import project_root
 from density_study.dags.cli import main
+from density_study.workloads.base.quantity import duration
 from density_study.workloads.execution import opening
 from density_study.workloads.execution import run as runs
 from density_study.workloads.execution.opening import open_run
@@ -68,12 +69,11 @@ def test_plan_shows_order_time_disk_memory_and_statistical_limits(spec: Path) ->
     text = study("plan", str(spec), "--set", "repetitions=2")
     planned = planned_study.plan_study(spec, {"repetitions": 2}).plan
     lines = [line.split() for line in text.splitlines()]
-    shown = [(line[1], " ".join(line[2:-1])) for line in lines if line and line[0].isdigit()]
+    shown = [" ".join(line[1:]) for line in lines if line and line[0].isdigit()]
     actions = {"up": "bring up", "down": "tear down"}
-    assert shown == [
-        (step.build, step.test_case.id if step.test_case else actions[step.kind])
-        for step in planned.steps
-    ]
+    for row, step in zip(shown, planned.steps, strict=True):
+        what = step.test_case.id if step.test_case else actions[step.kind]
+        assert row == f"{step.build} {what} {duration(step.estimate_s)}"
     assert "8 trial(s)" in text
     assert "no claims" in text
     assert "MiB at once" in text
@@ -114,7 +114,7 @@ def test_a_study_is_fitted_into_a_budget_and_written(tmp_path: Path) -> None:
     text = study("plan", "block-cache", "--budget", "66 min", "-o", str(fitted))
     assert "budget: " in " ".join(text.split())
     made = plan_study(fitted)
-    assert "at most about 1:06:00" in text, "a run ends before a repetition that does not fit"
+    assert "at most about 1 h 6 min" in text, "a run ends before a repetition that does not fit"
     bounds = made.study.repetitions
     assert (made.study.budget, bounds.at_least, made.study.fit_s) == (66 * 60, 5, None)
     each_s = made.plan.estimate_s / bounds.at_most

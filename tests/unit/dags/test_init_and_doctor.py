@@ -66,7 +66,7 @@ def test_answers_and_defaults_write_the_same_study_as_flags() -> None:
 @pytest.mark.parametrize("provider", ["physical", "libvirt"])
 @pytest.mark.parametrize("hosts", ["192.0.2.10", "192.0.2.10,192.0.2.11,192.0.2.12"])
 def test_a_study_of_other_hosts_is_valid(provider: str, hosts: str) -> None:
-    flags = ("--provider", provider, "--hosts", hosts, "--user", "me", *FLAGS[2:])
+    flags = ("--provider", provider, "--addresses", hosts, "--user", "me", *FLAGS[2:])
     assert call("init", "pair.yaml", *flags).exit_code == 0
     study = read_study(Path("pair.yaml")).study
     assert study.provider == provider and study.ssh is not None and study.ssh.user == "me"
@@ -138,7 +138,7 @@ def test_every_fault_is_named_with_its_remedy(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_without_a_host_nothing_else_is_checked() -> None:
-    flags = ("--provider", "physical", "--hosts", "192.0.2.10", "--user", "me", *FLAGS[2:])
+    flags = ("--provider", "physical", "--addresses", "192.0.2.10", "--user", "me", *FLAGS[2:])
     call("init", "x.yaml", *flags)
     done = call("doctor", "x.yaml", "--set", "ssh.known_hosts=/nonexistent")
     assert done.exit_code == 1 and "1 checks, 1 fault" in done.output
@@ -167,7 +167,7 @@ def test_the_examples_of_init_ask_nothing() -> None:
         assert call(*words[1:], answers="").exit_code == 0, example
 
 
-TWO = ("--provider", "physical", "--hosts", "192.0.2.10,192.0.2.11", "--user", "me", *FLAGS[2:])
+TWO = ("--provider", "physical", "--addresses", "192.0.2.10,192.0.2.11", "--user", "me", *FLAGS[2:])
 
 
 def test_all_hosts_without_a_key_are_named_at_once(tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ def test_capacity(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     checked = printed("capacity", "check", "model.json")
     assert {goal["outcome"] for goal in checked["goals"]} <= {"met", "unknown"}
     assert len(checked["misses"]) > 5
-    of = ("--group", "hdfs-read", "--disk-type", "flash", "--hosts", "6")
+    of = ("--group", "hdfs-read", "--disk-type", "flash", "--count", "6")
     explained = printed("capacity", "explain", "model.json", *of)
     low, middle, high = (explained[name] for name in ("low_s", "time_s", "high_s"))
     assert 0 < low < middle < high

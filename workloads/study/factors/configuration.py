@@ -64,7 +64,7 @@ class JvmSpec(Frozen):
     heap: SizeOrShare | Literal["auto"] = Field(
         "auto",
         description="Heap. The memory of the node must hold it; `auto`: a RegionServer gets what is left, "
-        "others an amount by the memory of the host. Of RegionServers also `25% of node`: they divide that "
+        "others an amount by the memory of the host. RegionServers also take `25% of node`: they divide that "
         "part of each node's memory, which is the same for the host at every density.",
     )
     collector: Collector | Literal["auto"] = Field(

@@ -49,7 +49,7 @@ class Hosts(Factor[int]):
         most = max(study.factors.hosts or (0,))
         workers = sum("worker" in host.roles for host in study.hosts)
         if most and study.existing is not None:
-            raise FaultyKeyError("a cluster that stands is measured with all of its hosts", *_KEY)
+            raise FaultyKeyError("an existing cluster is measured with all of its hosts", *_KEY)
         if most > workers:
             raise FaultyKeyError(
                 f"{most} worker hosts are requested; {workers} have the role worker", *_KEY

@@ -54,7 +54,7 @@ def _power_of_two(value: int) -> int:
 
 
 class NetworkSpec(Frozen):
-    """A level of the factor `network`. The level `default` is written as this word alone."""
+    """A level of the factor `network`. The level `default` is written as this word."""
 
     rate: Annotated[float, BeforeValidator(_rate), written_in("Mbit/s")] | None = Field(
         None,

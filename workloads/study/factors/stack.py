@@ -90,8 +90,8 @@ class YarnSpec(Frozen):
 
     share: Percent | Literal["auto"] = Field(
         "auto",
-        description="Of the memory of a host that its daemons leave at the density which leaves least: what "
-        "containers may take. RegionServers divide the rest.",
+        description="Share of the memory of a host that its daemons leave at the density which leaves least: "
+        "what containers may take. RegionServers divide the rest.",
     )
     container: SizeMib | Literal["auto"] = Field(
         "auto",
@@ -137,7 +137,7 @@ class StackSpec(Frozen):
     )
     jit: Jit = Field(
         "full",
-        description="JIT compilers of all JVMs, also of clients. `c1`: the quick one alone, so that servers "
+        description="JIT compilers of all JVMs, also of clients. `c1`: only the quick one, so that servers "
         "are warm within seconds, but slower than in production: for a first look.",
     )
     yarn: YarnSpec = Field(YarnSpec(), description="YARN's containers.")

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 else:
     StoreName = Literal[tuple(stores())]
 STORE_NAMES = ", ".join(
-    f"`{name}`{'' if store.built else ' (as an endpoint alone)'}"
-    for name, store in stores().items()
+    f"`{name}`{'' if store.built else ' (only as an endpoint)'}" for name, store in stores().items()
 )
 
 
@@ -37,7 +36,7 @@ class StoreSpec(Frozen):
     durability: Durability = Field(
         "page_cache",
         description="What an acknowledged write survives. `memory`: nothing. `page_cache`: the death of the "
-        "store's processes. `synced`: a power failure, too. Unequal levels are not compared.",
+        "store's processes. `synced`: also a power failure. Unequal levels are not compared.",
     )
 
     @property

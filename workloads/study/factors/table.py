@@ -15,14 +15,14 @@ LARGEST_BLOCK_BYTES = 16 * 2**20
 
 
 class TableSpec(Frozen):
-    """Attributes of YCSB's and the variant store's table. What is left out is as in HBase."""
+    """Attributes of YCSB's and the variant store's table. Missing attributes are as in HBase."""
 
     compression: Literal["none", "gz", "snappy", "lz4", "zstd"] = Field(
         "none",
-        description="Of store files. All but `gz` need libraries or jars on the RegionServers.",
+        description="Compression of store files. All but `gz` need libraries or jars on the RegionServers.",
     )
     encoding: Literal["none", "prefix", "diff", "fast_diff", "row_index_v1"] = Field(
-        "none", description="Of keys within a block, on disk and in the cache."
+        "none", description="Encoding of keys within a block, on disk and in the cache."
     )
     bloom: Literal["none", "row", "rowcol"] = Field("row", description="Bloom filter.")
     block_size: Annotated[

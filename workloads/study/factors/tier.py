@@ -29,7 +29,7 @@ _KINDS = ("offheap", "file", "mmap", "pmem", "hdfs_pmem")
 
 
 class TierSpec(Frozen):
-    """A level of the factor `tier`. The level `heap` is written as this word alone."""
+    """A level of the factor `tier`. The level `heap` is written as this word."""
 
     offheap: SizeMib | None = Field(
         None, description="Memory beside the heap, which is taken from the heap's share: its size."
@@ -45,8 +45,8 @@ class TierSpec(Frozen):
     )
     hdfs_pmem: Literal["emulated"] | None = Field(
         None,
-        description="HDFS's cache in persistent memory, for the reads of TestDFSIO, which alone runs in this "
-        "variant. `emulated`: as with `pmem`.",
+        description="HDFS's cache in persistent memory, for the reads of TestDFSIO, the only workload in "
+        "this variant. `emulated`: as with `pmem`.",
     )
     size: SizeMib | None = Field(
         None, description="Size of the cache of each RegionServer, or DataNode."
@@ -154,7 +154,7 @@ class Tiers(Factor[TierSpec | None]):
         for name, spec in configurations.items():
             if spec.block_cache:
                 raise FaultyKeyError(
-                    f"configuration {name} has a block cache, which factors.tier sets, too; write it in one "
+                    f"configuration {name} has a block cache, which factors.tier also sets; write it in one "
                     "of them",
                     *("factors", "configuration", name, "block_cache"),
                 )

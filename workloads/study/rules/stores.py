@@ -23,8 +23,8 @@ def check_stores(study: StudyKeys) -> None:
             _check_endpoint(store, endpoint, key)
         if not store.built and endpoint is None:
             raise FaultyKeyError(
-                f"no package registry has a server of {store.title}, so that none can be built; "
-                "measure one that stands, with provider existing and the key endpoint",
+                f"no package registry has a server of {store.title}, so none can be built; "
+                "measure a running one, with provider existing and the key endpoint",
                 *key,
             )
         if store.durability not in store.acknowledged:
@@ -36,7 +36,7 @@ def check_stores(study: StudyKeys) -> None:
             )
         if store.java and study.stack.java not in (None, store.java):
             raise FaultyKeyError(
-                f"{store.title} runs on Java {store.java} alone; remove this key", "stack", "java"
+                f"{store.title} runs only on Java {store.java}; remove this key", "stack", "java"
             )
         if endpoint is None:
             _check_provider(study, store, key)
@@ -44,7 +44,7 @@ def check_stores(study: StudyKeys) -> None:
             if factor not in store.offers and study.factors.levels(factor):
                 raise FaultyKeyError(
                     f"{factor} is of Hadoop and HBase, and not offered beside {store.title}; compare it in a "
-                    "study of HBase alone",
+                    "study of HBase only",
                     *("factors", factor),
                 )
 

@@ -17,9 +17,7 @@ def check_store(test_case: YcsbParameters, topology: AnyTopology) -> None:
             test_case, f"only HBase's client shares connections, not {title}'s", "client"
         )
     if test_case.variants is not None and "genomics" not in store.offers:
-        raise _refused(
-            test_case, f"the variant store is of HBase alone, not of {title}", "genomics"
-        )
+        raise _refused(test_case, f"the variant store is of HBase only, not of {title}", "genomics")
     if store.embedded and test_case.clients > 1:
         raise _refused(test_case, f"{title} is open in one client process at a time", "clients")
     if topology.existing is None:
@@ -37,7 +35,7 @@ def store_obstacle(test_case: YcsbParameters, topology: AnyTopology) -> InputErr
         return InputError(
             f"{test_case.id}: {store.title} places rows by a hash of keys: it has no scan from a key on.",
             "mixes",
-            f"remove mix {test_case.mix}, or let the study have a store that scans, too.",
+            f"remove mix {test_case.mix}, or let the study also have a store that scans.",
             ("workloads",),
         )
     key = "noisy_neighbour" if test_case.has_neighbour else "fault"

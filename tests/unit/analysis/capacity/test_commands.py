@@ -111,7 +111,7 @@ def test_fit_warns_about_a_cliff(tmp_path: Path) -> None:
 
 
 def test_the_output_of_explain_can_be_verified_by_hand(points: Path) -> None:
-    output = ran("explain", str(points), "--group", "sort", "--hosts", "6")
+    output = ran("explain", str(points), "--group", "sort", "--count", "6")
     shown = re.findall(r"^(\d+) +3 +([0-9.]+) ", output, re.M)
     levels = [np.log(float(level)) for _, level in shown]
     assert [int(n) for n, _ in shown] == list(HOSTS)

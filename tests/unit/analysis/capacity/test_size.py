@@ -110,7 +110,7 @@ def test_an_unmeasured_resource_is_named_with_the_remedy() -> None:
     fitted = fit(tuple(p for p in points() if p.group != "hbase-load"), [])
     result = excuse(20, fitted=fitted)
     assert "no measured group provides hbase_write" in " ".join(result.reasons)
-    assert "--map hbase_write=GROUP" in " ".join(result.reasons)
+    assert "--measured-by hbase_write=GROUP" in " ".join(result.reasons)
     assert plan(20, fitted=fitted, mapped=["hbase_write=hbase-scan"]).hosts
     with pytest.raises(InputError, match="not a group"):
         answer(20, fitted=fitted, mapped=["hbase_write=nothing"])

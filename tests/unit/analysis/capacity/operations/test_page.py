@@ -126,7 +126,7 @@ def test_a_page_beside_what_is_no_run_is_refused(
 @pytest.mark.parametrize(
     ("command", "unused"),
     [
-        (["size", "--ops", "1k/s", "--mix", "a", "--map", "hbase_scan=g"], "--map"),
+        (["size", "--ops", "1k/s", "--mix", "a", "--measured-by", "hbase_scan=g"], "--measured-by"),
         (["size", "--ops", "1k/s", "--mix", "a", "--profile", "exome"], "--profile"),
         (["size", "--genomes-per-day", "1", "--mix", "a", "--split"], "--mix, --split"),
         (["carry", "--mix", "a", "--today", "5", "--growth", "30%"], "--today, --growth"),

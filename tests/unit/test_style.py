@@ -1,0 +1,55 @@
+"""Pages, help and errors are plain English: none of the habits that a review of fifty sentences found."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.unit.test_vocabulary import CHECKOUT, OF_THEIR_TIME, texts
+
+WAS = CHECKOUT / "tests" / "samples" / "prose" / "fifty_sentences.txt"
+"""One sentence a line, as they were."""
+BEGIN = r"(?:^|(?<=[.:;] )|(?<=\| ))"
+OURS = {
+    re.compile(habit.replace("{BEGIN}", BEGIN)): better
+    for better, patterns in tomllib.loads(WAS.with_name("habits.toml").read_text("utf-8")).items()
+    for habit in patterns
+}
+NO_PROSE = re.compile(r"^```.*?^```|^ {4}\S.*$|`[^`\n]*`", re.M | re.S)
+
+
+def _sentences(text: str) -> Iterator[str]:
+    """Paragraphs of a page in one line each, and rows of its tables; without code."""
+    for paragraph in re.split(r"\n\s*\n|\n(?=[-|#>])|\n(?=\d+\. )", NO_PROSE.sub("`", text)):
+        yield " ".join(paragraph.split()).lstrip("-> ")
+
+
+def habits(text: str) -> list[str]:
+    return [
+        f"{found[0]!r}: {better}"
+        for sentence in _sentences(text)
+        for habit, better in OURS.items()
+        for found in habit.finditer(sentence)
+    ]
+
+
+def test_texts_have_none_of_the_habits() -> None:
+    read = {
+        name: habits(text)
+        for name, text in texts().items()
+        if not OF_THEIR_TIME.match(name) and not name.endswith(".j2")
+    }
+    assert {name: found for name, found in read.items() if found} == {}
+
+
+@pytest.mark.parametrize("was", WAS.read_text(encoding="utf-8").splitlines())
+def test_each_of_the_fifty_sentences_would_fail(was: str) -> None:
+    assert habits(was)
+
+
+def test_there_are_fifty() -> None:
+    assert len(set(Path(WAS).read_text(encoding="utf-8").splitlines())) == 50
