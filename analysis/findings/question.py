@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from math import sqrt
+from math import log, sqrt
 from typing import Literal
 
 from density_study.analysis.findings.variants import Points
@@ -40,6 +40,17 @@ class Rule:
     low: float | None = None
     high: float | None = None
     expected: float | None = None
+
+    def __post_init__(self) -> None:
+        """ValueError for a bound that every ratio, or none, satisfies: comparisons take its logarithm."""
+        given = [bound for bound in (self.low, self.high) if bound is not None]
+        if not given or min(given) <= 0:
+            raise ValueError(f"{self}: a rule needs a bound, and bounds of a ratio are above 0")
+
+    @property
+    def logs(self) -> tuple[float | None, float | None]:
+        """Natural logarithms of both bounds."""
+        return self.low and log(self.low), self.high and log(self.high)
 
     def holds(self, ratio: float) -> bool:
         """Whether `ratio` lies inside."""

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import inf, isfinite, sqrt
+from functools import cache
+from math import inf, isfinite
 
+import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
 from density_study.analysis.statistics.difference import Difference
@@ -54,24 +57,41 @@ class Looks:
             return 0.0
         if found.error == 0.0:
             return 1.0
-        low, high = (
-            (-inf if bounds[0] is None else bounds[0]),
-            (inf if bounds[1] is None else bounds[1]),
-        )
+        low = -inf if bounds[0] is None else bounds[0]
+        high = inf if bounds[1] is None else bounds[1]
         freedom = found.freedom * (self.last - 1) / (units - 1)
-        # the mean at the end around the mean so far: predictive distribution, with a flat prior
-        spread = found.error * sqrt((self.last - units) / self.last)
+        shifts, ratios = _futures(units, self.last, found.freedom, freedom)
+        middle, error = found.middle + found.error * shifts, found.error * ratios
 
-        def below(end: float) -> float:
-            return float(special.stdtr(found.freedom, (end - found.middle) / spread))
+        def margin(sides: int) -> NDArray[np.float64]:
+            tail = (1 - self.confidence(self.last)) / sides
+            return error * float(special.stdtrit(freedom, 1 - tail))
 
-        def margin(sides: int) -> float:
-            errors = float(special.stdtrit(freedom, 1 - (1 - self.confidence(self.last)) / sides))
-            return errors * found.error * sqrt(units / self.last)
+        # an equivalence is two one-sided tests
+        within = margin(1 if isfinite(low) and isfinite(high) else 2)
+        inside = (low + within < middle) & (middle < high - within)
+        outside = (middle < low - margin(2)) | (middle > high + margin(2))
+        return float(np.mean(inside | outside))
 
-        within = margin(
-            1 if isfinite(low) and isfinite(high) else 2
-        )  # an equivalence is two one-sided tests
-        inside = below(high - within) - below(low + within)
-        outside = below(low - margin(2)) + 1 - below(high + margin(2))
-        return max(0.0, inside) + outside
+
+_GRID = (64, 8, 16)
+"""Quantiles of the mean to come, of the spread of what is to come, and of the true variance."""
+
+
+@cache
+def _futures(
+    units: int, last: int, freedom: float, freedom_at_end: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Equally likely ends of a comparison, by its data so far with a flat prior: how far its mean moves, and
+    its standard error, both in standard errors of today. A true variance above that of today moves the mean
+    further, and widens the interval as well."""
+    normal, rest, true = np.meshgrid(
+        *((np.arange(count) + 0.5) / count for count in _GRID), indexing="ij"
+    )
+    shift = special.ndtri(normal)
+    variance = freedom / special.chdtri(freedom, true)  # over that of today
+    others = max(0.0, freedom_at_end - freedom - 1)
+    to_come = special.chdtri(others, rest) if others else np.zeros_like(rest)
+    at_end = (freedom + variance * (shift**2 + to_come)) / freedom_at_end
+    moved = shift * np.sqrt(variance * (last - units) / last)
+    return moved.ravel(), np.sqrt(at_end * units / last).ravel()

@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import special
 
 from density_study.analysis.findings.decide import decide
 from density_study.analysis.findings.question import RISES, SIMILAR, Evidence, Question, Rule
-from density_study.analysis.statistics.difference import difference
+from density_study.analysis.statistics.difference import Difference, difference
 from density_study.analysis.statistics.looks import Looks
 from density_study.cluster.model.isolation import Isolation
 
@@ -93,22 +94,61 @@ def test_a_comparison_that_left_early_is_judged_by_its_own_repetitions() -> None
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("units", (5, 7))
 @pytest.mark.parametrize(("rule", "low", "high"), [(RISES, 1.0, None), (SIMILAR, 0.8, 1.25)])
 def test_what_is_hopeless_would_rarely_have_been_decided(
-    rule: Rule, low: float, high: float | None
+    rule: Rule, low: float, high: float | None, units: int
 ) -> None:
-    """After seven repetitions, of true ratios around the bounds: chances below 5 %. After five, none is."""
+    """Of true ratios around the bounds: chances below 5 %."""
     rng, hopeless, decided = np.random.default_rng(21), 0, 0
     for _ in range(1500):
         first, later = variants(rng, low * np.exp(0.04 * rng.standard_normal()))
-        so_far = difference(first[:7], later[:7], 7)
-        if LOOKS.chance(so_far, 7, (np.log(low), high and np.log(high))) >= 0.05:
+        so_far = difference(first[:units], later[:units], units)
+        if LOOKS.chance(so_far, units, rule.logs) >= 0.05:
             continue
         hopeless += 1
         (found,) = decide([replace(question((first, later)), rule=rule)], 10, looks=LOOKS)
         decided += found.is_decided
     assert hopeless > 100
     assert decided / hopeless <= 0.1
+
+
+@pytest.mark.parametrize("looks", (Looks(5, 8), Looks(5, 10), Looks(5, 12)))
+def test_the_first_look_can_find_a_question_hopeless(looks: Looks) -> None:
+    """Whose ratio is on the bound: more data decide it no more often than an error may be made."""
+    assert looks.chance(Difference(0.0, 0.01, 4), 5, (0.0, None)) < 0.05
+    assert looks.chance(Difference(0.02, 0.01, 4), 5, (0.0, None)) > 0.05
+
+
+@pytest.mark.parametrize("rule", (RISES, SIMILAR))
+@pytest.mark.parametrize("units", (5, 7, 9))
+def test_the_chance_is_that_of_the_futures_it_stands_for(rule: Rule, units: int) -> None:
+    """Drawn from the same prior: the rest of the builds, and the decision of the last look."""
+    rng, middle, error = np.random.default_rng(33), 0.02, 0.01
+    freedom, left, times = units - 1, LOOKS.last - units, 20_000
+    per_unit = error**2 * units * freedom / rng.chisquare(freedom, times)
+    mean = middle + np.sqrt(per_unit / units) * rng.standard_normal(times)
+    later = mean[:, None] + np.sqrt(per_unit)[:, None] * rng.standard_normal((times, left))
+    squares = (
+        freedom * error**2 * units
+        + ((later - later.mean(1, keepdims=True)) ** 2).sum(1)
+        + units * left / LOOKS.last * (later.mean(1) - middle) ** 2
+    )
+    ends = (units * middle + later.sum(1)) / LOOKS.last
+    errors = np.sqrt(squares / (LOOKS.last - 1) / LOOKS.last)
+    low, high = (-np.inf if rule.low is None else np.log(rule.low)), np.log(rule.high or np.inf)
+    both = float(special.stdtrit(LOOKS.last - 1, 1 - 0.025 / 2)) * errors
+    one = float(special.stdtrit(LOOKS.last - 1, 1 - 0.025)) * errors if rule.high else both
+    decided = (ends < low - both) | (ends > high + both)
+    decided |= (ends > low + one) & (ends < high - one)
+    found = LOOKS.chance(Difference(middle, error, freedom), units, rule.logs)
+    assert found == pytest.approx(decided.mean(), abs=0.02)
+
+
+@pytest.mark.parametrize("bounds", ((0.0, None), (None, 0.0), (-1.0, 2.0), (None, None)))
+def test_a_rule_that_says_nothing_is_refused(bounds: tuple[float | None, float | None]) -> None:
+    with pytest.raises(ValueError, match="above 0"):
+        Rule(*bounds)
 
 
 def test_after_the_last_look_nothing_can_be_decided_any_more() -> None:
