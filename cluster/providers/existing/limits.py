@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from math import isfinite
 from typing import Any
 
 from density_study.cluster.model.cluster import Cluster
@@ -15,9 +16,10 @@ _LATENCIES = tuple(
     for sub in ("TableRequests", "TableLatencies")
 )
 """Of HBase 2.3 and later, and before. Both have the same attributes."""
-_P99 = re.compile(
-    r"Namespace_(?P<namespace>.+?)_table_(?P<table>.+)_metric_(?P<what>\w+)Time_99th_percentile"
+_LATENCY = re.compile(
+    r"Namespace_(?P<namespace>.+?)_table_(?P<table>.+)_metric_(?P<what>[a-zA-Z]+)Time_(?P<of>\w+)"
 )
+_P99 = "99th_percentile"
 _CAPACITY = "Hadoop:service=NameNode,name=FSNamesystem"
 
 
@@ -44,24 +46,48 @@ def check_limits(cluster: Cluster) -> None:
             )
 
 
-def others_p99_ms(found: Iterable[Mapping[str, Any]], namespace: str) -> dict[str, float]:
-    """Table and operation -> 99th percentile in ms of a RegionServer, without the tables of `namespace`."""
-    return {
-        f"{match['namespace']}:{match['table']} {match['what']}": float(value)
-        for bean in found
-        for name, value in bean.items()
-        if (match := _P99.fullmatch(name)) and match["namespace"] not in (namespace, "hbase")
-    }
+def others_p99_ms(
+    found: Iterable[Mapping[str, Any]], namespace: str
+) -> dict[str, float | None] | None:
+    """Table and operation -> 99th percentile in ms of a RegionServer, without the tables of `namespace`; None
+    if it does not show it. None of all: it does not even show a latency of the study's table."""
+    shows_any, others = False, dict[str, float | None]()
+    for bean in found:
+        for name, value in bean.items():
+            if not (match := _LATENCY.fullmatch(name)):
+                continue
+            shows_any |= match["of"] == _P99
+            if match["namespace"] not in (namespace, "hbase"):
+                what = f"{match['namespace']}:{match['table']} {match['what']}"
+                others.setdefault(what, None)
+                if match["of"] == _P99:
+                    others[what] = _known_ms(value)
+    return others if shows_any or others else None
+
+
+def _known_ms(value: object) -> float | None:
+    try:
+        ms = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return None
+    return ms if isfinite(ms) else None
 
 
 def _check_others(server: str, found: list[dict[str, Any]], namespace: str, most_ms: float) -> None:
-    if not found:
+    others = others_p99_ms(found, namespace)
+    if others is None:
         raise _stopped(
             f"RegionServer {server} does not show the latencies of its tables "
             "(hbase.regionserver.enable.table.latencies)",
             "others_p99",
         )
-    worst = max(others_p99_ms(found, namespace).items(), key=lambda one: one[1], default=("", 0.0))
+    hidden = next((what for what, ms in others.items() if ms is None), None)
+    if hidden is not None:
+        raise _stopped(
+            f"RegionServer {server} does not show the 99th percentile of {hidden}", "others_p99"
+        )
+    known = [(what, ms) for what, ms in others.items() if ms is not None]
+    worst = max(known, key=lambda one: one[1], default=("", 0.0))
     if worst[1] > most_ms:
         raise _stopped(
             f"{worst[0]} on RegionServer {server} has a p99 of {worst[1]:g} ms, and the study stops above "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -132,6 +133,33 @@ def test_a_trial_stops_beyond_a_limit(
 def test_a_server_that_hides_its_latencies_stops_the_trial(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "beans", lambda *_: [])
     with pytest.raises(StudyError, match="does not show the latencies"):
+        check_limits(_Cluster(Limits(others_p99_ms=50)))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("shown", "said"),
+    [
+        ({"tag.Context": "regionserver"}, "does not show the latencies of its tables"),
+        (
+            {"Namespace_default_table_orders_metric_getTime_mean": 3},
+            "does not show the 99th percentile of default:orders get",
+        ),
+        (
+            {**LATENCIES, "Namespace_default_table_orders_metric_getTime_99th_percentile": "NaN"},
+            "does not show the 99th percentile of default:orders get",
+        ),
+        ({"Namespace_mine_table_usertable_metric_getTime_99th_percentile": 900}, ""),
+    ],
+)
+def test_a_percentile_that_is_not_shown_is_unknown_and_not_quiet(
+    shown: dict[str, Any], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody asks others' tables on a server that shows the study's own alone."""
+    monkeypatch.setattr(module, "beans", lambda *_: [shown])
+    if not said:
+        check_limits(_Cluster(Limits(others_p99_ms=50)))  # type: ignore[arg-type]
+        return
+    with pytest.raises(StudyError, match=said):
         check_limits(_Cluster(Limits(others_p99_ms=50)))  # type: ignore[arg-type]
 
 
