@@ -16,7 +16,7 @@ import numpy as np
 from density_study.analysis.findings.variants import rate_points
 from density_study.analysis.summary.summary import FORMAT, Summary, TestCaseSummary
 from density_study.cluster.model.errors import InputError, StudyError
-from density_study.cluster.old_names import present, present_topologies
+from density_study.cluster.old_names import present, present_key, present_topologies
 from density_study.cluster.providers.simulated import is_rehearsal, refused
 from density_study.cluster.state.journal import run_folders
 from density_study.cluster.state.plain_file import read_plain
@@ -66,7 +66,11 @@ def read_summary_file(path: Path, run: str = "RUN") -> Summary:
 def _renamed(value: dict[str, Any]) -> dict[str, Any]:
     """A summary with old names, in which parameters of all workloads stood beside each other."""
     every = {name for kind in kinds().values() for name in kind.parameters}
-    found = present(value)
+    found = present(value, Summary)
+    found["variants"] = {
+        name: {present_key(key, ("disk_type",)): said for key, said in declared.items()}
+        for name, declared in found.get("variants", {}).items()
+    }
     for entry in found["test_cases"]:
         own = kind_of(entry["workload"]).parameters
         parameters = {name: entry.pop(name) for name in every & entry.keys()}

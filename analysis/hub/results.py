@@ -100,7 +100,7 @@ def _compared(folder: Path) -> str:
     path = folder / COMPARISON
     try:
         return RunComparison.model_validate(
-            present(json.loads(read_plain(path, MOST_BYTES)))
+            present(json.loads(read_plain(path, MOST_BYTES)), RunComparison)
         ).headline
     except FileNotFoundError:
         return ""

@@ -111,7 +111,7 @@ def cluster_json(cluster: Cluster) -> str:
 def read_cluster(build: Path) -> Cluster:
     """The cluster saved in the folder of a build. OSError or ValueError if there is none. InputError if an
     earlier version saved it: its endpoints have other names, and none would be found."""
-    value = present(json.loads((build / CLUSTER).read_bytes()))
+    value = present(json.loads((build / CLUSTER).read_bytes()), Cluster)
     cluster = _ADAPTER.validate_json(json.dumps(value))
     if "services" not in value["endpoints"]:
         raise InputError(

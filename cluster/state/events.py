@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from density_study.cluster.model.host import Target
-from density_study.cluster.old_names import KEYS
+from density_study.cluster.old_names import present_key
 from density_study.cluster.state.owner import Owner
 
 Accel = Literal["kvm", "tcg"]
@@ -39,8 +39,9 @@ def event_of(line: Mapping[str, Any]) -> Event:
     name = line.get("event") if isinstance(line, Mapping) else None
     if not isinstance(name, str):
         raise ValueError("it does not name its event")
-    present = {KEYS.get(key, key): value for key, value in line.items()}
-    return _CLASSES.get(name, Event).model_validate(present)
+    kind = _CLASSES.get(name, Event)
+    present = {present_key(key, kind.model_fields): value for key, value in line.items()}
+    return kind.model_validate(present)
 
 
 class Intent(Event, event="intent"):

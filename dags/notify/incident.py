@@ -115,7 +115,9 @@ def _since(run: Run, told: Path, event: Notified) -> list[Change]:
         text = (told / "report" / COMPARISON).read_text("utf-8")
         slower = {
             one.finding.id
-            for one in RunComparison.model_validate(present(json.loads(text))).regressions
+            for one in RunComparison.model_validate(
+                present(json.loads(text), RunComparison)
+            ).regressions
         }
     except (OSError, ValueError):
         slower = set()

@@ -87,7 +87,7 @@ def read_manifest(record: Path) -> Manifest:
     try:
         value = json.loads(read_of_others(path, MAX_MANIFEST_BYTES))
         written = value.get("format")
-        manifest = Manifest.model_validate(present(value)) if written == FORMAT else None
+        manifest = Manifest.model_validate(present(value, Manifest)) if written == FORMAT else None
     except (OSError, ValueError, AttributeError, RecursionError) as error:
         raise StudyError(
             f"cannot read a manifest: {error}", str(path), "restore the record, or remove it."
@@ -180,7 +180,9 @@ def _rename(root: Path) -> Path:
 
 def _draft(root: Path) -> Manifest | None:
     path = root / OPENING
-    return Manifest.model_validate(present(json.loads(path.read_text()))) if path.exists() else None
+    if not path.exists():
+        return None
+    return Manifest.model_validate(present(json.loads(path.read_text()), Manifest))
 
 
 def _sha256(file: Path) -> str:

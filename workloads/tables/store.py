@@ -13,7 +13,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from density_study.cluster.model.errors import StudyError
-from density_study.cluster.old_names import present
+from density_study.cluster.old_names import present_key
 from density_study.workloads.tables import Table
 from density_study.workloads.tables.arrow import arrow_schema
 from density_study.workloads.tables.storage import arrow_source, remove
@@ -88,9 +88,7 @@ def _rows(run_root: Path, table: Table) -> pa.Table:
     location, filesystem = arrow_source(table_path(run_root, table))
     names = ds.dataset(location, format="parquet", filesystem=filesystem).schema.names
     # columns of an earlier version have old names; those that it lacked are null
-    columns = {
-        new: ds.field(old) for old, new in zip(names, present(dict.fromkeys(names)), strict=True)
-    }
+    columns = {present_key(old, schema.names): ds.field(old) for old in names}
     if set(columns) == set(names):
         return dataset(run_root, table).to_table()
     rows = ds.dataset(location, format="parquet", filesystem=filesystem).to_table(columns)

@@ -121,7 +121,7 @@ class Model(Frozen):
 def read_model(path: Path) -> Model:
     """Read a model. InputError if the file is not one, or of another format version."""
     try:
-        value: Any = present(json.loads(read_named(path, MOST_BYTES)))
+        value: Any = present(json.loads(read_named(path, MOST_BYTES)), Model)
     except (OSError, ValueError, RecursionError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise InputError(

@@ -168,7 +168,8 @@ def plan_beside(run_root: Path) -> Plan | Excuse | None:
     if not path.exists():
         return None
     try:
-        return _ADAPTER.validate_python(present(json.loads(read_plain(path, MOST_BYTES))))
+        value = present(json.loads(read_plain(path, MOST_BYTES)), PlanOrExcuse)
+        return _ADAPTER.validate_python(value)
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(
             "not a plan file, or an unsupported version.",

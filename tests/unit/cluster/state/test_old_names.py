@@ -13,10 +13,14 @@ import pytest
 from density_study.analysis.capacity.inputs.points import parse_points
 from density_study.analysis.comparison.acknowledged import acknowledge
 from density_study.analysis.comparison.history import read_summary_file
+from density_study.analysis.summary.summary import ImportSummary, Summary
+from density_study.cluster.model.topology import Topology
 from density_study.cluster.old_names import KEYS, present
 from density_study.cluster.state.events import SearchEnded, event_of
 from density_study.workloads import tables
-from density_study.workloads.planning.plan import read_plan
+from density_study.workloads.base.test_case import TestCase
+from density_study.workloads.planning.plan import Plan, read_plan
+from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import read_manifest
 from density_study.workloads.study.registry import parse_test_case
 from density_study.workloads.tables.arrow import arrow_schema
@@ -81,27 +85,67 @@ def test_a_table_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "today"),
+    ("kind", "old", "today"),
     (
-        ({"given": {"unwatched": []}}, {"existing": {"unwatched": []}}),
-        ({"files": 7, "given": {"x": 1}, "unknown": {}}, {"files": 7, "given": {"x": 1}, "unknown": {}}),
-        ([{"verdict": "no claim", "why": "no claim"}], [{"verdict": "inconclusive", "why": "no claim"}]),
-        ({"samples": 2, "variants": 60}, {"samples": 2, "variants": 60}),
+        (Manifest, {"disclosure": {"given": {"given": []}}}, {"disclosure": {"existing": {"given": []}}}),
+        (ImportSummary, {"files": 7, "given": {"x": 1}}, {"files": 7, "given": {"x": 1}}),
+        (Summary, {"findings": [{"verdict": "no claim", "why": "no claim"}]},
+         {"findings": [{"verdict": "inconclusive", "why": "no claim"}]}),
+        (Plan, {"topologies": {"arm": {"medium": "hdd"}}}, {"topologies": {"arm": {"disk_type": "hdd"}}}),
     ),
 )  # fmt: skip
-def test_a_word_is_changed_where_it_has_that_meaning(old: Any, today: Any) -> None:
-    assert present(old) == today == present(today)
+def test_a_word_is_changed_where_it_has_that_meaning(kind: type, old: Any, today: Any) -> None:
+    assert present(old, kind) == today == present(today, kind)
+
+
+def renamed_by_people(value: Any) -> Any:
+    """The topology, a property and its value, a host and a level have names that were keys once."""
+    text = json.dumps(value).replace('"v2-flash"', '"arm"').replace('"here"', '"given"')
+    found = json.loads(text)
+    for topology in found.get("topologies", {"": found.get("topology")}).values():
+        topology["levels"] = {"medium": "setting"}
+        topology["configuration"] = {"properties": {"hdfs-site": {"arm": "given", "medium": "x"}}}
+    return found
+
+
+@pytest.mark.parametrize("name", ("plan", "manifest"))
+def test_what_people_named_like_an_old_key_keeps_its_name(name: str, tmp_path: Path) -> None:
+    value = renamed_by_people(json.loads((OLD / f"{name}.json").read_text()))
+    (tmp_path / f"{name}.json").write_text(json.dumps(value))
+    if name == "plan":
+        found = read_plan(tmp_path / "plan.json")
+        assert set(found.topologies) == {"arm"} == set(found.builds.values())
+        topology = found.topologies["arm"]
+    else:
+        found = read_manifest(tmp_path)  # type: ignore[assignment]
+        topology = found.topology  # type: ignore[attr-defined]
+    assert isinstance(topology, Topology)
+    assert topology.hosts[0].name == "given" and topology.variant.disk_type == "flash"
+    assert topology.levels == {"medium": "setting"}
+    properties = {"arm": "given", "medium": "x"}
+    assert topology.configuration.properties == {"hdfs-site": properties}
+
+
+def test_a_variant_that_people_called_arm_keeps_its_properties(tmp_path: Path) -> None:
+    value = json.loads((OLD / "summary.json").read_text())
+    value["arms"] = {"arm": {"medium": "hdd", "configuration.hdfs-site.medium": "given"}}
+    value["settings"][0]["levels"] = {"arm": "given"}
+    (tmp_path / "s.json").write_text(json.dumps(value))
+    summary = read_summary_file(tmp_path / "s.json")
+    declared = {"disk_type": "hdd", "configuration.hdfs-site.medium": "given"}
+    assert summary.variants == {"arm": declared}
+    assert summary.test_cases[0].levels == {"arm": "given"}
 
 
 def test_a_test_case_of_others_is_read() -> None:
     old = {"workload": "testdfsio", "given": True, "mode": "read", "files": 2}
-    assert isinstance(parse_test_case(present(old)), ImportedDfsio)
+    assert isinstance(parse_test_case(present(old, TestCase)), ImportedDfsio)
 
 
 def test_present_names_stay_as_they_are() -> None:
     summary = read_summary_file(OLD / "summary.json")
     value = json.loads(summary.model_dump_json())
-    assert present(value) == value
+    assert present(value, Summary) == value
 
 
 @pytest.mark.parametrize("format_", (3, 4))
