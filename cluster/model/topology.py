@@ -14,6 +14,7 @@ from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
 from density_study.cluster.model.configuration import Configuration
+from density_study.cluster.model.dividing.sizing import sizing_before
 from density_study.cluster.model.existing import ExistingCluster
 from density_study.cluster.model.host import Disk, Host, MemoryFolder, Role
 from density_study.cluster.model.isolation import Isolation
@@ -75,11 +76,14 @@ class Flat:
             if not isinstance(value, Mapping) or "variant" in value:
                 return value
             rest = {name: value[name] for name in value.keys() - of_variant}
-            if rest.get("existing", 1) is None:  # of plans that knew one kind of topology
-                del rest["existing"]
+            for name in ("existing", "given"):  # of plans that knew one kind of topology
+                if rest.get(name, 1) is None:
+                    del rest[name]
             variant = {name: value[name] for name in of_variant & value.keys()}
             if isinstance(variant.get("network"), Mapping):
                 variant["network"] = present_names(variant["network"])
+            if "sizing" in of_variant - variant.keys():
+                variant["sizing"] = sizing_before(_largest_mib(rest.get("hosts")))
             return {**rest, "variant": variant}
 
         def flat(value: Any, serialize: core_schema.SerializerFunctionWrapHandler) -> Any:
@@ -92,6 +96,13 @@ class Flat:
             own,
             serialization=core_schema.wrap_serializer_function_ser_schema(flat, schema=own),
         )
+
+
+def _largest_mib(hosts: Any) -> int:
+    """Memory of the largest host of a recorded topology; 0 of what is none."""
+    every = hosts if isinstance(hosts, list | tuple) else ()
+    found = (host.get("memory_mib") for host in every if isinstance(host, Mapping))
+    return max((mib for mib in found if isinstance(mib, int)), default=0)
 
 
 class Existing:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from density_study.cluster.model.dividing.sizing import sizing_of
+from density_study.cluster.model.dividing.sizing import Sizing, sizing_of
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.host import Host
 from density_study.cluster.model.placement import Layout, place
@@ -151,13 +151,16 @@ class Plan(Frozen):
         return sum(step.estimate_s for step in self.steps)
 
 
-def make_plan(study: Study, hosts: Sequence[Host], only: Sequence[str] = ()) -> Plan:
-    """The plan of `study` on resolved `hosts` (no `auto` left) for the test cases that match `only`.
+def make_plan(
+    study: Study, hosts: Sequence[Host], only: Sequence[str] = (), sizing: Sizing | None = None
+) -> Plan:
+    """The plan of `study` on resolved `hosts` (no `auto` left) for the test cases that match `only`. sizing:
+    of its daemons; None: by the memory of the hosts.
 
     InputError if a density does not fit, no test case matches, or a topology cannot run a test case.
     """
     test_cases = chosen(study.test_cases(), only)
-    every = _topologies(study, hosts)
+    every = _topologies(study, hosts, sizing)
     check_globs(every, study.test_cases(), study.leave_out)
     topologies = built(every, test_cases, study.leave_out)
     _check_topologies(test_cases, topologies, study.leave_out)
@@ -268,7 +271,9 @@ def _with_repetitions(
     )
 
 
-def _topologies(study: Study, hosts: Sequence[Host]) -> tuple[AnyTopology, ...]:
+def _topologies(
+    study: Study, hosts: Sequence[Host], sizing: Sizing | None
+) -> tuple[AnyTopology, ...]:
     if study.existing is not None:
         *watched, client = hosts
         given = existing_clusters(study.existing, study.factors.cluster, watched)
@@ -282,7 +287,7 @@ def _topologies(study: Study, hosts: Sequence[Host]) -> tuple[AnyTopology, ...]:
     store = study.store.store
     # the durability of the study's own store is in the topologies' names, too
     levels = {} if store == default_store() else {"store": store.level}
-    sizing = study.stack.yarn.over(sizing_of(hosts))
+    sizing = sizing or study.stack.yarn.over(sizing_of(hosts))
     variants = [
         variant
         for vms, servers in densities(study)
@@ -367,7 +372,7 @@ def read_plan(path: Path) -> Plan:
         value = json.loads(read_plain(path, MAX_PLAN_BYTES))
         found = value.get("format") if isinstance(value, dict) else None
         if found == FORMAT:
-            return Plan.model_validate(present(value))
+            return Plan.model_validate(present(value, Plan))
     except (ValueError, RecursionError) as error:
         raise StudyError(
             f"this is not a plan: {' '.join(str(error).split())[:200]}.",

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
+from density_study.cluster.model.dividing.sizing import Sizing, sizing_before
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import Disk, Host, IoLimits, Login, Target
 from density_study.cluster.providers.ssh.options import host_folder
@@ -23,13 +24,24 @@ from density_study.workloads.study.study import Study
 def check_follows(study: Study, plan: Plan, root: Path) -> None:
     """InputError if the plan of the run in `root` is not that of `study`, on hosts as the study declares."""
     try:
-        made = make_plan(study, _hosts(study, plan, root.absolute().parents[1]), plan.only)
+        hosts = _hosts(study, plan, root.absolute().parents[1])
+        made = make_plan(study, hosts, plan.only, _sizing_before(plan))
         for extension in plan.extensions:
             made = extended(made, study, extension)
     except (InputError, ValueError) as error:
         raise _differs(root, str(error)) from error
     if _without_estimates(made) != _without_estimates(plan):
         raise _differs(root, "it has other steps or topologies")
+
+
+def _sizing_before(plan: Plan) -> Sizing | None:
+    """What a plan had that an earlier version recorded, without sizes; None: another plan."""
+    before = {
+        sizing_before(max(host.memory_mib for host in one.hosts)): one.variant.sizing
+        for one in plan.built
+    }
+    alike = len(before) == 1 and all(key == own for key, own in before.items())
+    return next(iter(before)) if alike else None
 
 
 def _without_estimates(plan: Plan) -> str:

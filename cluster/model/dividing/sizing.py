@@ -69,3 +69,10 @@ def _sizes() -> tuple[tuple[int, Sizing], ...]:
 
 
 SMALLEST = _for_memory(0)
+
+
+def sizing_before(memory_mib: int) -> Sizing:
+    """Of plans that record no sizes: what versions before them gave daemons where the largest host has this
+    much memory. A plan keeps its sizes, so that all of its builds are alike."""
+    g1_region_mib = 32 if memory_mib >= 128 * 1024 else 16 if memory_mib >= 64 * 1024 else 8
+    return replace(SMALLEST, g1_region_mib=g1_region_mib, whole_heap=memory_mib >= 32 * 1024)

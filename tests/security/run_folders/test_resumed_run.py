@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from density_study.cluster.lifecycle.reap import Swept, claim
+from density_study.cluster.model.dividing.sizing import Sizing, sizing_before
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.host import Login
 from density_study.cluster.state import own_runs
@@ -22,7 +23,7 @@ from density_study.dags.stages import opening as dag_opening
 from density_study.workloads.execution import opening
 from density_study.workloads.execution.opening import RunRequest, open_run, reopen_run
 from density_study.workloads.execution.run import Run, end_run, load_run
-from density_study.workloads.planning.plan import make_plan, plan_text, read_plan
+from density_study.workloads.planning.plan import Plan, make_plan, plan_text, read_plan
 from density_study.workloads.planning.replanned import check_follows
 from density_study.workloads.planning.resolve import assumed_hosts, planned_hosts
 from density_study.workloads.study.shipped import FOLDER
@@ -195,3 +196,42 @@ def test_a_lost_dag_run_of_a_stranger_is_not_reaped(
         dag_opening._reap_lost(runs, run.study.study, ("dag/run",))
         assert reaped == expected
         claim(run.root)
+
+
+LARGE = """
+study: large
+provider: physical
+ssh: {user: nobody}
+hosts:
+  - {name: m, address: 192.0.2.1, cores: 16, memory: 64 GiB, roles: [master, client]}
+  - {name: w, address: 192.0.2.2, cores: 64, memory: WORKER GiB, disks: [{path: /data/1, disk_type: flash}]}
+factors: {vms_per_host: [0]}
+workloads:
+  - ycsb: {records: [1000], mixes: [load, c], threads: [8], duration: 60 s, warm_up: 5 s}
+"""
+
+
+@pytest.mark.parametrize("worker_gib, region_mib", [(30, 16), (256, 32)])
+def test_a_plan_without_sizes_keeps_those_of_its_version(
+    worker_gib: int, region_mib: int, tmp_path: Path
+) -> None:
+    """It was recorded before daemons got sizes by the memory of hosts; its builds stay alike."""
+    study = parse_study(LARGE.replace("WORKER", str(worker_gib)), "large.yaml").study
+    hosts, root = assumed_hosts(study), Path("/auto") / study.study / "r"
+    before = sizing_before(max(host.memory_mib for host in hosts))
+    assert (before.g1_region_mib, before.whole_heap) == (region_mib, True)
+    path = tmp_path / "plan.json"
+
+    def recorded(sizing: Sizing | None) -> Plan:
+        value = json.loads(plan_text(make_plan(study, hosts, (), sizing)))
+        for topology in value["topologies"].values():
+            del topology["sizing"]
+        path.write_text(json.dumps(value))
+        return read_plan(path)
+
+    plan = recorded(before)
+    assert {one.variant.sizing for one in plan.built} == {before}
+    check_follows(study, plan, root)
+    if worker_gib > 32:
+        with pytest.raises(InputError, match="not the plan of its study"):
+            check_follows(study, recorded(None), root)  # which has today's, under the old name
