@@ -21,6 +21,7 @@ from density_study.cluster.render.jvm import (
     g1_flags,
     heap_flags,
     jit_flags,
+    whole_heap_flags,
 )
 from density_study.cluster.stack.archive import archive_flag
 
@@ -122,7 +123,11 @@ def _java(blueprint: Blueprint, node: Node, kind: str, name: str) -> tuple[str, 
         *direct_memory_flags(heap_mib, direct_mib),
         collector,
         *(
-            (*g1_flags(sizing, heap_mib, collector, jvm.flags), SAYS_ITS_CHOICES)
+            (
+                *g1_flags(sizing, collector, jvm.flags),
+                *whole_heap_flags(sizing, heap_mib, jvm.flags),
+                SAYS_ITS_CHOICES,
+            )
             if kind == "regionserver"
             else ()
         ),

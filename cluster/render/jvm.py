@@ -48,22 +48,23 @@ def collector_flag(kind: str, jvm: Jvm, sizing: Sizing) -> str:
     return f"-XX:+Use{'ZGC' if chosen == 'ZGC' else f'{chosen}GC'}"
 
 
-def g1_flags(sizing: Sizing, heap_mib: int, collector: str, own: Sequence[str]) -> tuple[str, ...]:
+def g1_flags(sizing: Sizing, collector: str, own: Sequence[str]) -> tuple[str, ...]:
     """Regions of one size in all variants: by default it follows the heap, and so the density. HBase
     allocates its memstores in chunks of 2 MiB; in regions of up to 4 MiB each chunk takes whole regions of
-    its own, twice its size.
-
-    On a host with much memory the heap also has its full size from the start, so that no trial pays for its
-    growth. `own` are the study's flags, which count.
-    """
-    if collector != "-XX:+UseG1GC":
-        return ()
+    its own, twice its size. `own` are the study's flags, which count."""
     sized = any(flag.startswith("-XX:G1HeapRegionSize") for flag in own)
-    fixed = sizing.whole_heap and not any(flag.startswith("-Xms") for flag in own)
-    return (
-        *(() if sized else (f"-XX:G1HeapRegionSize={sizing.g1_region_mib}m",)),
-        *((f"-Xms{heap_mib}m", "-XX:+AlwaysPreTouch") if fixed else ()),
-    )
+    if sized or collector != "-XX:+UseG1GC":
+        return ()
+    return (f"-XX:G1HeapRegionSize={sizing.g1_region_mib}m",)
+
+
+def whole_heap_flags(sizing: Sizing, heap_mib: int, own: Sequence[str]) -> tuple[str, ...]:
+    """On a host with much memory a RegionServer's heap has its full size from the start, so that no trial
+    pays for its growth: with each collector, or a comparison of collectors would be one of that. `own` are
+    the study's flags, which count."""
+    if not sizing.whole_heap or any(flag.startswith("-Xms") for flag in own):
+        return ()
+    return (f"-Xms{heap_mib}m", "-XX:+AlwaysPreTouch")
 
 
 SAYS_ITS_CHOICES = "-Xlog:gc+init"
