@@ -62,7 +62,7 @@ class DeviceSeries(Frozen):
 
 
 class EventMark(Frozen):
-    """An event of a daemon that a device tells of; seconds after the window's start."""
+    """An event of a daemon that a device reports; seconds after the window's start."""
 
     kind: str = Field(description="gc pause, safepoint, flush or compaction")
     source: str
@@ -77,7 +77,7 @@ class SlowSpell(Frozen):
     first: int
     last: int
     cause: str | None = Field(
-        description="null: no rule held, and the sentence tells what moved most"
+        description="null: no rule held, and the sentence names what moved most"
     )
     also: tuple[str, ...] = Field((), description="other causes whose rules hold")
     sentence: str = Field(description="how slow it was, the cause and its evidence, for people")

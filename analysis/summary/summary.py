@@ -115,7 +115,7 @@ class MonitoringOverhead(Frozen):
 
     device: str | None = Field(
         None,
-        description="telemetry device whose overhead over the default monitors it is; null: all",
+        description="device that costs this more than the default monitors; null: all of them",
     )
     test_case: str
     rate: MetricName

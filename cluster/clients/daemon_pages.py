@@ -59,5 +59,5 @@ def _counters(ask: Fetch, name: str, url: str, counters: Mapping[str, str]) -> d
         return {ours: int(known[its]) for ours, its in counters.items()}
     except NO_ANSWER as error:
         raise StudyError(
-            f"{name} does not tell its counters: {error!r}.", url, "read its log."
+            f"{name} does not report its counters: {error!r}.", url, "read its log."
         ) from error

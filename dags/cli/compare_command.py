@@ -86,7 +86,7 @@ def compare(
     """Compare a run with earlier runs: did the cluster get slower?
 
     With two runs, of one study or of two, compares the second with the first. With one run, or none (the
-    newest), compares it with the baseline. All runs must be analysed. The study's other earlier runs tell how
+    newest), compares it with the baseline. All runs must be analysed. The study's other earlier runs show how
     much runs differ though nothing changed; without them no difference is called a regression.
 
     Exit codes: 0 no regression, or acknowledged, 1 a number got worse by more than the tolerance, 2 invalid

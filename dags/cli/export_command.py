@@ -33,7 +33,7 @@ def export(
             "--to",
             metavar="DIR|FILE.duckdb|URL",
             help="Folder for Parquet files, or DuckDB database: runs that are there already stay. Or address "
-            "of an OpenTelemetry collector (OTLP over HTTP), which gets the course of each run as spans.",
+            "of an OpenTelemetry collector (OTLP over HTTP), which gets the steps of each run as spans.",
         ),
     ],
     runs: Runs = RUNS,

@@ -88,7 +88,7 @@ def init(
         ),
     ] = 1,
 ) -> None:
-    """Write a commented study for this machine or for your hosts. Asks for what no option gives.
+    """Write a commented study for this machine or for your hosts. Asks for missing options.
 
     An existing file is not overwritten.
     """

@@ -87,8 +87,8 @@ def report(
 ) -> None:
     """Analyse a run again from its records and write its report. Needs no cluster.
 
-    With --format markdown, csv or json, prints the numbers. A run that is analysed already is not analysed
-    again for that, unless an option of the analysis is given. CSV has one row per number and test case; JSON
+    With --format markdown, csv or json, prints the numbers. An analysed run is not analysed again, unless
+    an option of the analysis is given. CSV has one row per number and test case; JSON
     is summary.json.
 
     With --store or yarn, the records are copied to the store (only the missing ones) and the tables are

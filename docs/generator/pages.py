@@ -130,7 +130,7 @@ def _import_map() -> str:
     introduction = (
         "The map of an import is one YAML file, by default `map.yaml` in the imported folder. It says which "
         "files belong to which trial, and what the files do not show. `study import FOLDER --init` "
-        "drafts it. What nobody knows is left out and stays unknown. "
+        "drafts it. Leave out what nobody knows: it stays unknown. "
         "[Import records of others](../how-to/import-records.md) has a worked example.\n\n"
         "- An unknown key is an error. The message names the file, the line and the key.\n"
         "- A quantity is one number and a unit, as in a [study file](study-file.md).\n"

@@ -181,5 +181,5 @@ def test_a_study_runs_from_the_package_alone(complete: Installed) -> None:
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
     (report,) = (complete.folder / "runs" / "quickstart").glob("*Z/report/index.html")
     summary = json.loads(report.with_name("summary.json").read_text())
-    assert len(summary["trials"]) == 10
+    assert len(summary["trials"]) == 8
     assert complete.own_files() == before

@@ -52,6 +52,7 @@ STANDS_FOR = {
     **{"SPEC": SPEC, "RUN": RUN, "RUN...": RUN, "A": RUNS[0], "B": RUNS[1]},
     "measured:RUN": "profile.yaml",
     **{"DIR": "export", "FILE.duckdb": "results.duckdb", "FOLDER": "others"},
+    **{"NAME": "collectors", "FILE": "written.yaml"},
 }
 YCSB_OUTPUT = CHECKOUT / "tests/samples/ycsb-0.17.0_hdr.out"
 """What docs/how-to/import-records.md imports."""
@@ -64,6 +65,7 @@ SIMULATED = (
     (f"study capacity fit {RUN}", "--help"),
     ("study airflow", "--help"),
     ("study doctor vm-smoke", "--help"),
+    ("study doctor mine.yaml", "--help"),  # hosts that a reader replaces
     ("study reap --claim", "--help"),
     (f"study rm {RUN}", "--help"),
     ("study setup", "--help"),

@@ -68,7 +68,7 @@ def test_every_write_of_a_bill_of_materials(
     toy: ToyStack, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     place = tmp_path / "place"
-    command = lambda: run("stack", "sbom", "toy", "--to", place / "toy.cdx.json")  # noqa: E731
+    command = lambda: run("stack", "sbom", "toy", "--output", place / "toy.cdx.json")  # noqa: E731
     fail_each(command, place, capsys, emptied(place), FEW)
 
 

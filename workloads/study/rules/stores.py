@@ -73,7 +73,7 @@ def _check_provider(study: StudyKeys, store: Store, key: tuple[str, ...]) -> Non
     if any(("client" in one) != ("worker" in one) for one in roles):
         raise FaultyKeyError(
             f"{store.title} runs in the client, on the worker's disk: give the roles client and worker "
-            "to one and the same host",
+            "to the same host",
             "hosts",
         )
 

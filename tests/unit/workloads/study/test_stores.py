@@ -193,7 +193,7 @@ hosts:
   - {name: b, address: 192.0.2.2, memory: 6 GiB, roles: [worker]}
 ssh: {user: me}
 """
-    with pytest.raises(InputError, match="the roles client and worker to one and the same host"):
+    with pytest.raises(InputError, match="the roles client and worker to the same host"):
         parse_study(text + YCSB, "s.yaml")
     together = text.replace("[master, client]", "[master]").replace("[worker]", "[worker, client]")
     assert parse_study(together + YCSB, "s.yaml").study.store.name == "rocksdb"

@@ -109,5 +109,5 @@ def test_datanodes_are_asked_for_their_beans() -> None:
 
     (found,) = read_datanodes(cluster(), answer).values()
     assert found["capacity_bytes"] == 9 and found["served_bytes"] == 7
-    with pytest.raises(StudyError, match="w1/datanode does not tell its counters"):
+    with pytest.raises(StudyError, match="w1/datanode does not report its counters"):
         read_datanodes(cluster(), lambda _: {"beans": []})
