@@ -19,7 +19,6 @@ from density_study.cluster.state.file_fault import file_fault
 from density_study.dags.cli import (
     airflow_commands,
     compare_command,
-    example_command,
     export_command,
     import_command,
     init_command,
@@ -42,6 +41,7 @@ from density_study.dags.cli.arguments import (
     Runs,
     Sets,
     Spec,
+    arrange,
     examples,
     parse_overrides,
 )
@@ -55,7 +55,6 @@ from density_study.dags.cli.console import (
     print_usage_error,
 )
 from density_study.dags.cli.hosts import doctor_command, sudo_rules_command
-from density_study.dags.cli.panels import arrange
 from density_study.dags.cli.rehearse import command as rehearse_command
 from density_study.dags.cli.watch import command as watch_command
 
@@ -91,7 +90,7 @@ app.command("list", epilog=list_command.LIST_EXAMPLES)(list_command.list_runs)
 app.command("rm", epilog=list_command.REMOVE_EXAMPLES)(list_command.remove)
 app.command(epilog=compare_command.EXAMPLES)(compare_command.compare)
 app.command(epilog=export_command.EXAMPLES)(export_command.export)
-app.command(epilog=example_command.EXAMPLES)(example_command.example)
+app.command(epilog=init_command.SHIPPED_EXAMPLES)(init_command.example)
 app.command(epilog=init_command.EXAMPLES)(init_command.init)
 app.command(epilog=doctor_command.EXAMPLES)(doctor_command.doctor)
 app.command(epilog=notify_command.EXAMPLES)(notify_command.notify)

@@ -134,7 +134,7 @@ def test_faults_of_tickets(realm: Kdc, tmp_path: Path, runtime: Path) -> None:
     (tmp_path / "caches").mkdir(mode=0o700)
     realm.kinit(f"anna@{REALM}", Path(kcm.ticket_cache))
     assert fault(existing(tmp_path, kcm), runtime).what == (
-        "it is of the type DIR, and Java reads files alone."
+        "it is of the type DIR, and Java reads only files."
     )
 
 

@@ -125,11 +125,11 @@ def test_every_store_has_the_same_nodes_and_memory(tmp_path: Path) -> None:
         (
             "store: {name: cassandra, durability: synced}\nfactors: {vms_per_host: [1]}\n"
             "stack: {java: 21}\n",
-            "Java 17 alone",
+            "only on Java 17",
         ),
         (
             "store: accumulo\nfactors: {vms_per_host: [1]}\nstack: {java: 21}\n",
-            "Accumulo runs on Java 17 alone",
+            "Accumulo runs only on Java 17",
         ),
         (
             "store: {name: aerospike, durability: memory}\nfactors: {vms_per_host: [1]}\n",
@@ -228,7 +228,7 @@ def test_containers_of_this_machine_have_stores_and_the_bare_host(tmp_path: Path
         (
             "genomics: {samples: [100], sites: 1000, mixes: [sample-read], threads: [4]}",
             "store: redis",
-            "variant store is of HBase alone",
+            "variant store is of HBase only",
         ),
         (
             "ycsb: {records: [1000], mixes: [e], threads: [8]}",

@@ -78,7 +78,7 @@ def test_the_report_says_testing_only() -> None:
 
 def test_it_is_refused_where_its_programs_do_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("platform.machine", lambda: "aarch64")
-    with pytest.raises(InputError, match="x86-64 alone; this is Linux aarch64"):
+    with pytest.raises(InputError, match="only for Linux on x86-64; this is Linux aarch64"):
         ensure_programs()
 
 
