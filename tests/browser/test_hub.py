@@ -14,9 +14,8 @@ from density_study.analysis.hub.page import rebuild
 from density_study.analysis.hub.side_by_side import Pair, write
 from density_study.cluster.state.run_tags import tag_run
 from tests.browser.reading import choose
+from tests.support.runs.nightly_runs import nightly, run_id, whole
 from tests.support.summary_factory import eight_repetitions
-from tests.unit.analysis.hub.test_hub import whole
-from tests.unit.analysis.test_compare import _id, _summary
 
 pytestmark = pytest.mark.browser
 
@@ -29,10 +28,10 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two studies: 14 runs with a change point, and a run that was not analysed."""
     folder = tmp_path_factory.mktemp("hub")
     for number in range(1, RUNS + 1):
-        summary = _summary(number, ops_s=100.0 if number < CHANGED else 80.0)
+        summary = nightly(number, ops_s=100.0 if number < CHANGED else 80.0)
         root = whole(folder, summary, "failed" if number == 3 else "ok")
         tag_run(root, {"ticket": f"PERF-{number % 2}"})
-    root = whole(folder, _summary(1, study="upgrade"))
+    root = whole(folder, nightly(1, study="upgrade"))
     (root / "report" / "summary.json").unlink()
     rebuild(folder)
     return folder
@@ -59,9 +58,9 @@ def test_the_page_has_no_complaints_and_leads_to_each_report(
     page: Page, complaints: list[str], runs: Path
 ) -> None:
     opened(page, runs / HUB)
-    assert shown(page) == [_id(number) for number in range(RUNS, 0, -1)] + [_id(1)]
-    page.get_by_role("link", name=_id(5)).click()
-    assert page.url == (runs / "nightly" / _id(5) / "report" / "index.html").as_uri()
+    assert shown(page) == [run_id(number) for number in range(RUNS, 0, -1)] + [run_id(1)]
+    page.get_by_role("link", name=run_id(5)).click()
+    assert page.url == (runs / "nightly" / run_id(5) / "report" / "index.html").as_uri()
     assert page.inner_text("body") == "the report"
     assert complaints == []
 
@@ -70,18 +69,18 @@ def test_filters_work_by_keyboard(page: Page, runs: Path) -> None:
     opened(page, runs / HUB)
     choose(page, "filter-tag", "ticket=PERF-1")
     filtered(page, 7)
-    assert shown(page) == [_id(number) for number in range(13, 0, -2)]
+    assert shown(page) == [run_id(number) for number in range(13, 0, -2)]
     expect(page.locator("#study-upgrade")).to_be_hidden()
     choose(page, "filter-state", "failed")
     filtered(page, 1)
-    assert shown(page) == [_id(3)]
+    assert shown(page) == [run_id(3)]
     page.get_by_role("button", name="Show all").focus()
     page.keyboard.press("Enter")
     filtered(page, 15)
     assert len(shown(page)) == RUNS + 1
     choose(page, "filter-study", "upgrade")
     filtered(page, 1)
-    assert shown(page) == [_id(1)]
+    assert shown(page) == [run_id(1)]
     expect(page.locator("#study-nightly")).to_be_hidden()
 
 
@@ -125,7 +124,8 @@ def test_a_screen_reader_gets_names_numbers_and_changes(page: Page, runs: Path) 
     assert charts.count() == 3
     label = charts.first.get_attribute("aria-label") or ""
     assert (
-        f"since run {_id(CHANGED)}" in label and "1 worker per host, flash: 100\xa0ops/s" in label
+        f"since run {run_id(CHANGED)}" in label
+        and "1 worker per host, flash: 100\xa0ops/s" in label
     )
     regions = page.locator("[role=region]")
     assert all(region.get_attribute("tabindex") == "0" for region in regions.all())

@@ -17,7 +17,7 @@ from density_study.workloads.planning.plan import make_plan
 from density_study.workloads.planning.resolve import planned_hosts
 from density_study.workloads.study.study_file import read_study
 from tests.golden.conftest import Compare
-from tests.golden.test_render import commands
+from tests.golden.daemon_lines import commands
 from tests.support.topologies import blueprint, layout_of
 
 BIG = Path(__file__).with_name("big.yaml")

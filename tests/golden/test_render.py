@@ -6,10 +6,9 @@ import pytest
 
 from density_study.cluster.model.store import store_named
 from density_study.cluster.model.topology import Topology
-from density_study.cluster.render.daemons import Daemon
-from density_study.cluster.render.rendered import Rendered
 from density_study.cluster.stores.store import render
 from tests.golden.conftest import Compare
+from tests.golden.daemon_lines import commands
 from tests.support.topologies import blueprint, local, physical, with_variant
 
 
@@ -28,21 +27,3 @@ from tests.support.topologies import blueprint, local, physical, with_variant
 def test_rendered(name: str, topology: Topology, golden: Compare) -> None:
     rendered = render(blueprint(topology))
     golden(name, {**rendered.files, "daemons.txt": commands(rendered)})
-
-
-def commands(rendered: Rendered) -> str:
-    return "\n".join(command(each) for each in filter(None, (rendered.prepare, *rendered.daemons)))
-
-
-def command(daemon: Daemon) -> str:
-    command = daemon.command
-    environment = [f"  {key}={value}" for key, value in sorted(command.env.items())]
-    lines = [
-        f"{daemon.name} on {daemon.node} ({daemon.role})",
-        f"  after {', '.join(daemon.starts_after) or 'nothing'}; in {command.cwd}",
-        f"  http {daemon.http or 'none'}; log {daemon.log}",
-        f"  out {daemon.stdout}; err {daemon.stderr}",
-        *environment,
-        *(f"  {argument}" for argument in command.argv),
-    ]
-    return "\n".join(lines) + "\n"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 from collections import defaultdict
 from collections.abc import Iterator
@@ -14,7 +13,7 @@ import pytest
 
 from density_study.workloads import tables
 from density_study.workloads.rows.arrays.exact_sums import exact_sums
-from density_study.workloads.rows.arrays.spans import AROUND_S, MIN_S
+from density_study.workloads.rows.arrays.spans import AROUND_S
 from density_study.workloads.rows.file_tables import summed
 from density_study.workloads.rows.monitors.deltas import with_host_neighbours, with_node_neighbours
 from density_study.workloads.rows.monitors.host_aggregates import DISKS, MEANS, SHARES, host_tables
@@ -23,13 +22,17 @@ from density_study.workloads.rows.raw.raw_files import RawFile
 from density_study.workloads.rows.raw.trial_context import Subject, TrialFacts
 from density_study.workloads.tables import Table
 from density_study.workloads.tables.arrow import arrow_schema
-
-START_S, END_S, PERIOD_S, OFFSET_S = 1.5e9, 1.5e9 + 12.5, 1.0, 0.25
-WINDOW = (START_S, END_S)
-FACTS = TrialFacts(
-    WINDOW, OFFSET_S, PERIOD_S, 2.0, {"w1": "node:w1", "c1": "client", "c2": "client"}
+from tests.property.plain_sums import (
+    END_S,
+    FACTS,
+    OFFSET_S,
+    PERIOD_S,
+    RUNS,
+    START_S,
+    WINDOW,
+    parts,
+    whole,
 )
-RUNS = range(30)
 
 Row = dict[str, Any]
 
@@ -84,24 +87,11 @@ def rows_of_table(batches: Iterator[tuple[Table, pa.Table]], table: Table) -> li
     ]
 
 
-def whole(values: list[float], steps: float = 1e9) -> float:
-    """The sum in whole numbers of 1/steps, halves to even."""
-    return sum(round(value * steps) for value in values) / steps
-
-
 def mean(name: str, weighted: list[tuple[float, Row]]) -> float | None:
     present = [(weight, row[name]) for weight, row in weighted if row[name] is not None]
     steps = 1e9 if name.startswith("cpu_") else 1e3
     values = [value * weight for weight, value in present]
     return whole(values, steps) / whole([weight for weight, _ in present]) if present else None
-
-
-def parts(since_s: float, until_s: float) -> list[tuple[int, float]]:
-    """(second, its share) of a span; slivers under half a millisecond are rounding."""
-    since, until = since_s - START_S, until_s - START_S
-    seconds = range(math.floor(since), math.floor(until) + 1)
-    inside = [(second, min(until, second + 1) - max(since, second)) for second in seconds]
-    return [(second, inside_s) for second, inside_s in inside if inside_s >= MIN_S]
 
 
 def inside_s(since_s: float, until_s: float, from_s: float = START_S + FACTS.warm_up_s) -> float:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 
+from density_study.cluster.model.cluster import Cluster, Endpoints, Site
 from density_study.cluster.model.host import Disk, Host
 from density_study.cluster.model.placement import Layout
 from density_study.cluster.model.ports import allocate_ports
@@ -13,6 +14,7 @@ from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.model.variant import Variant
 from density_study.cluster.providers.provider import provider_of
 from density_study.cluster.render.blueprint import Blueprint, InstallDirs, NodePaths
+from density_study.cluster.stores.hbase.store import HBase
 
 HOMES = InstallDirs(
     java=PurePath("/opt/java"),
@@ -86,4 +88,24 @@ def _topology(
         hosts=hosts,
         nodes=tuple(nodes),
         base_port=base_port,
+    )
+
+
+def yarn_cluster(container_mib: int, workers: int = 2) -> Cluster:
+    spec = local(workers)
+    nodes = tuple(
+        replace(n, container_mib=container_mib) if n.regionservers else n for n in spec.nodes
+    )
+    topology = replace(spec, nodes=nodes)
+    return Cluster(
+        site=Site(Path("/runs/q/1/builds/b1"), "q/1/b1"),
+        topology=topology,
+        endpoints=Endpoints(HBase().endpoints(blueprint(topology))),
+        phases=(),
+        processes=(),
+        hadoop_home=Path("/opt/hadoop"),
+        java_home=Path("/opt/java"),
+        client_java_home=Path("/opt/java"),
+        client_conf=Path("/runs/q/1/builds/b1/conf/client"),
+        disclosure={},
     )

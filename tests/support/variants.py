@@ -79,3 +79,19 @@ def _metric(name: str, unit: str, points: Sequence[float], **fields: object) -> 
             **fields,
         }
     )
+
+
+def measured_case(rates: tuple[float, ...], **variant: object) -> TestCaseSummary:
+    level: dict[str, str] = variant.pop("levels", {})  # type: ignore[assignment]
+    fields: dict[str, object] = {
+        "vms_per_host": 1, "regionservers_per_node": 1, "disk_type": "flash", **variant
+    }  # fmt: skip
+    topology = "-".join(map(str, (*fields.values(), *level.values())))
+    metrics = (
+        Metric(name="throughput", value=rates[0], unit="ops/s", points=rates),
+        Metric(name="cpu_used", value=50.0, unit="percent", points=(50.0,), scope="host:h"),
+    )
+    return TestCaseSummary.model_validate(
+        {**fields, "topology": topology, "levels": level, "test_case": "ycsb-c-r1000-t8", "mode": "c",
+         "workload": "ycsb", "label": "YCSB c", "n_builds": len(rates), "metrics": metrics}
+    )  # fmt: skip

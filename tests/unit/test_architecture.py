@@ -50,3 +50,14 @@ def test_no_folder_has_too_many_files_to_survey() -> None:
     counts = Counter(str(Path(file).parent) for file in files)
     assert len(counts) > 50
     assert {folder: count for folder, count in counts.items() if count > MAX_FILES} == {}
+
+
+def test_no_module_of_tests_is_imported_by_another() -> None:
+    """What several need is a module of its own, which a reader finds by its name."""
+    files = subprocess.run(
+        ["git", "ls-files", "tests/*.py"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split()
+    imported = re.compile(r"^ *(?:from|import) tests\.(?:\w+\.)*test_\w+", re.MULTILINE)
+    found = {file: imported.findall((ROOT / file).read_text(encoding="utf-8")) for file in files}
+    assert len(found) > 500
+    assert {file: lines for file, lines in found.items() if lines} == {}

@@ -22,13 +22,12 @@ from density_study.cluster.state.journal import run_folders
 from density_study.dags.airflow_home.home import project_root
 from tests.dag.web import Study
 from tests.support.chromium import chromium
+from tests.support.runs.nightly_runs import nightly, run_id, whole
+from tests.support.runs.outside import links, outside
 from tests.support.summary_factory import one_block
-from tests.unit.analysis.hub.test_hub import whole
-from tests.unit.analysis.test_compare import _id, _summary
-from tests.unit.dags.test_results import links, outside
 
 pytestmark = [pytest.mark.dag, pytest.mark.browser]
-NIGHTLY = f"nightly/{_id(1)}/report"
+NIGHTLY = f"nightly/{run_id(1)}/report"
 
 HEADLINE = "Inconclusive (1 repetition)"
 """Of the reports in `nightly`."""
@@ -70,7 +69,7 @@ def ui(completed: tuple[Study, str]) -> Iterator[Served]:
     served = Served(*completed)
     runs = served.runs
     for number in (1, 2):
-        root = whole(runs, _summary(number))
+        root = whole(runs, nightly(number))
         write(one_block("nightly"), root / "report" / "index.html")
     docs = root / "report" / "data_docs"
     docs.mkdir()
@@ -135,7 +134,7 @@ def test_with_the_login_hub_and_reports_are_served(ui: Served) -> None:
     assert report.headers["Content-Type"] == "text/html; charset=utf-8"
     assert report.headers["Content-Security-Policy"] == "sandbox allow-scripts allow-downloads"
     assert report.headers["X-Content-Type-Options"] == "nosniff"
-    assert ui.get(f"{NIGHTLY}/summary.json").json()["run"] == _id(1)
+    assert ui.get(f"{NIGHTLY}/summary.json").json()["run"] == run_id(1)
 
 
 def test_a_dag_run_leads_to_its_report(ui: Served) -> None:
@@ -230,7 +229,7 @@ def test_the_hub_opens_in_the_ui_and_leads_to_reports(page: Page, ui: Served) ->
     page.goto(f"{ui.base}/plugin/density-study")
     frame = page.frame_locator("iframe[title='Study results']")
     expect(frame.get_by_role("heading", level=1)).to_have_text(ui.title)
-    frame.locator("#study-nightly").get_by_role("link", name=_id(1)).click()
+    frame.locator("#study-nightly").get_by_role("link", name=run_id(1)).click()
     expect(frame.get_by_role("heading", level=1)).to_contain_text(HEADLINE)
     (inner,) = (one for one in page.frames if one.url.endswith(f"{NIGHTLY}/index.html"))
     assert inner.evaluate("origin") == "null", "a report cannot act with the reader's login"
@@ -243,10 +242,10 @@ def test_the_hub_opens_in_the_ui_and_leads_to_reports(page: Page, ui: Served) ->
 def test_a_page_that_the_frame_cannot_show_says_so(page: Page, ui: Served) -> None:
     page.goto(f"{ui.base}/plugin/density-study")
     frame = page.frame_locator("iframe[title='Study results']")
-    frame.locator("#study-nightly").get_by_role("link", name=_id(2)).click()
+    frame.locator("#study-nightly").get_by_role("link", name=run_id(2)).click()
     expect(frame.get_by_role("heading", level=1)).to_contain_text(HEADLINE)
     (inner,) = (one for one in page.frames if one.url.endswith("report/index.html"))
     inner.evaluate("location.href = 'data_docs/index.html'")
     expect(frame.get_by_role("heading", level=1)).to_have_text("In a tab of its own")
-    page.goto(f"{ui.base}/density-study/nightly/{_id(2)}/report/data_docs/index.html")
+    page.goto(f"{ui.base}/density-study/nightly/{run_id(2)}/report/data_docs/index.html")
     expect(page.get_by_role("link")).to_have_text("other")

@@ -15,7 +15,7 @@ import pytest
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.providers.existing.endpoint_tool import ask_store, endpoint_properties
 from density_study.workloads.planning.planned_study import outlined_study
-from tests.live.existing.test_store_endpoints import check_measured
+from tests.live.existing.endpoints import check_measured
 from tests.live.support.command import study, study_run, wait_for
 from tests.live.support.measured import measured
 

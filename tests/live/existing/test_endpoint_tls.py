@@ -24,7 +24,7 @@ from density_study.cluster.providers.existing.endpoint_tool import ask_store
 from density_study.cluster.providers.provider import provider_of
 from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.stores.store import cluster_store
-from tests.live.existing.test_store_endpoints import OURS, check_measured
+from tests.live.existing.endpoints import OURS, check_measured
 from tests.live.support.builds import open_build, topology
 from tests.live.support.measured import measured
 

@@ -20,11 +20,11 @@ from density_study.cluster.model.transport import Transport
 from density_study.cluster.providers.existing.endpoint_tool import ask_store, endpoint_properties
 from density_study.cluster.providers.provider import provider_of
 from density_study.cluster.providers.stacks import ensure_stacks
-from density_study.jobs.first_look.look import first_look
+from tests.live.existing.endpoints import OURS, check_measured
 from tests.live.stores.loading import loading, rows_left, tool
 from tests.live.support.builds import open_build, topology
 from tests.live.support.command import study, study_run, wait_for
-from tests.live.support.measured import Measured, measured, operations_of
+from tests.live.support.measured import measured
 from tests.support.topologies import with_variant
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(400)]
@@ -40,19 +40,6 @@ existing:
 workloads:
   - ycsb: {{records: [2_000], mixes: [load, {{name: half-scans, scan: 0.5, insert: 0.5}}], threads: [2],
            duration: 4 s, warm_up: 1 s, warm_up_client: off, warm_up_daemons: off}}
-repetitions: 1
-"""
-OURS = """
-study: live-endpoint
-provider: existing
-store: {name: NAME, durability: synced}
-existing:
-  namespace: bench
-  limits: {rate: off}
-  endpoint: {addresses: [ADDRESS]}
-workloads:
-  - ycsb: {records: [1_000], mixes: [load, {name: half-inserts, read: 0.5, insert: 0.5}], threads: [2],
-           duration: 4 s, warm_up: 1 s, warm_up_client: off, warm_up_daemons: off}
 repetitions: 1
 """
 
@@ -84,22 +71,6 @@ def ask(*words: str) -> str:
     argv = ["redis-cli", "-p", str(PORT), *words]
     env = {**os.environ, "REDISCLI_AUTH": PASSWORD}
     return subprocess.run(argv, capture_output=True, text=True, check=False, env=env).stdout.strip()
-
-
-def check_measured(done: Measured, records: int) -> None:
-    run, manifests = done
-    assert len(manifests) == 2
-    for name, manifest in manifests.items():
-        assert (manifest.state, manifest.reasons) == ("complete", ())
-        counts = operations_of(run, name)
-        assert all(count.ok > 0 and count.failed == 0 for count in counts.values())
-        before, after = manifest.state_before["store"], manifest.state_after["store"]
-        assert before["rows"] == (0 if "ycsb-load" in name else records)
-        assert after["rows"] == before["rows"] + counts["INSERT"].ok
-        assert after["servers"] == before["servers"] != ""
-        existing = manifest.disclosure["existing"]
-        assert existing["durability_from"] == "servers" and existing["version"]
-        assert first_look(run.records / name).rate
 
 
 def test_redis_with_a_password(tmp_path: Path) -> None:

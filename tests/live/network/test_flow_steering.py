@@ -21,7 +21,7 @@ from density_study.cluster.machine.packet_cpus import FLOW_TABLE
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.network import Network
 from density_study.cluster.state.journal import Journal
-from tests.live.network.test_container_networks import made, measured
+from tests.live.network.measured_networks import made, measured
 from tests.live.support.containers import on_this_machine
 
 _ABLE = (

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 from density_study.cluster.clients.client_commands import java_command, serial
+from density_study.cluster.machine.other_users.private_network import connect
 from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.transport import ProcessId, Transport
 from density_study.cluster.stack import classpath, ensure
@@ -57,3 +58,19 @@ def tool(cluster: Cluster, transport: Transport, folder: Path, *commands: str) -
 
 def rows_left(cluster: Cluster, transport: Transport, folder: Path) -> int:
     return int(re.findall(r'"rows": ([0-9]+)', tool(cluster, transport, folder, "state"))[0])
+
+
+def talk(cluster: Cluster, *commands: str) -> list[str]:
+    """The first line of each answer of the cluster's Redis server."""
+    (address,) = cluster.endpoints.all("store").values()
+    host, _, port = address.rpartition(":")
+    with (
+        connect(cluster.endpoints.network, (host, int(port)), 10) as connection,
+        connection.makefile("rwb") as stream,
+    ):
+        said = []
+        for command in commands:
+            stream.write(f"{command}\r\n".encode())
+            stream.flush()
+            said.append(stream.readline().decode().strip())
+    return said

@@ -12,8 +12,6 @@ import pytest
 
 from density_study.cluster.lifecycle.bring_up import bring_up
 from density_study.cluster.lifecycle.tear_down import tear_down
-from density_study.cluster.machine.other_users.private_network import connect
-from density_study.cluster.model.cluster import Cluster
 from density_study.cluster.model.store import Durability, store_named
 from density_study.cluster.model.transport import Command
 from density_study.cluster.providers.provider import provider_of
@@ -21,27 +19,11 @@ from density_study.cluster.providers.stacks import ensure_stacks
 from density_study.cluster.stores.kudu.programs import programs_home
 from density_study.cluster.stores.kudu.store import kudu_environment
 from density_study.cluster.stores.store import store_of
-from tests.live.stores.loading import loading, rows_left, tool
+from tests.live.stores.loading import loading, rows_left, talk, tool
 from tests.live.support.builds import open_build, topology
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(300)]
 WRITTEN = 500
-
-
-def talk(cluster: Cluster, *commands: str) -> list[str]:
-    """The first line of each answer of the cluster's Redis server."""
-    (address,) = cluster.endpoints.all("store").values()
-    host, _, port = address.rpartition(":")
-    with (
-        connect(cluster.endpoints.network, (host, int(port)), 10) as connection,
-        connection.makefile("rwb") as stream,
-    ):
-        said = []
-        for command in commands:
-            stream.write(f"{command}\r\n".encode())
-            stream.flush()
-            said.append(stream.readline().decode().strip())
-    return said
 
 
 @pytest.mark.parametrize(("level", "kept"), [("memory", 0), ("page_cache", 1), ("synced", 1)])

@@ -14,8 +14,7 @@ from density_study.cluster.lifecycle.tear_down import tear_down
 from density_study.cluster.model.store import store_named
 from density_study.cluster.providers.provider import provider_of
 from density_study.cluster.providers.stacks import ensure_stacks
-from tests.live.stores.loading import tool
-from tests.live.stores.test_durability import talk
+from tests.live.stores.loading import talk, tool
 from tests.live.support.builds import open_build, topology
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(120)]

@@ -4,120 +4,40 @@ command gives the same as if nothing had happened."""
 from __future__ import annotations
 
 import errno
-import os
-import re
 import resource
 import shutil
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from density_study.cluster.state.file_fault import file_fault
-from density_study.cluster.state.own_runs import KEY
-from density_study.dags.cli import main as cli
 from density_study.workloads.planning.plan import write_plan
 from density_study.workloads.tables import TABLES, TRIALS
 from density_study.workloads.tables.store import write_rows
 from tests.security.failing_writes import Writes, watched
+from tests.security.lossless.each_write import (
+    ERRORS,
+    EXAMPLES,
+    FEW,
+    TWO,
+    emptied,
+    fail_each,
+    needs_root,
+    run,
+    small_disk,
+    tree,
+)
 from tests.support.drafts import QUICKSTART, plan
-from tests.unit.analysis.test_compare import _id, _summary, _write
+from tests.support.runs.nightly_runs import nightly, run_id, write_run
 
 pytestmark = pytest.mark.usefixtures("runtime")
 
-EXAMPLES = Path(__file__).parents[3] / "analysis/capacity/inputs/examples"
-ERRORS = {
-    errno.ENOSPC: "is full",
-    errno.EDQUOT: "quota",
-    errno.EROFS: "is read-only",
-    errno.EACCES: "no permission",
-    errno.EMFILE: "ulimit -n",
-}
-FEW = {errno.ENOSPC: "is full"}
-TWO = {errno.EACCES: "no permission", errno.ENOSPC: "is full"}
 INIT = ("--provider", "local", "--densities", "1,2", "--memory-gib", "8", "--repetitions", "2")
-
-
-def run(*arguments: object) -> int:
-    """The exit code of `study ...`, in this process."""
-    before = sys.argv
-    sys.argv = ["study", *map(str, arguments)]
-    try:
-        cli.main()
-    except SystemExit as end:
-        return int(end.code or 0)
-    finally:
-        sys.argv = before
-    return 0
-
-
-def tree(folder: Path) -> dict[str, bytes]:
-    """Every visible file below the folder but random keys, by a name without the id of its run."""
-    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
-    named = {path.relative_to(folder).as_posix(): path for path in files}
-    return {
-        re.sub(r"\d{8}T\d{6}Z", "RUN", name): _timeless(path)
-        for name, path in named.items()
-        if not any(part.startswith(".") for part in Path(name).parts) and path.name != KEY
-    }
-
-
-def _timeless(path: Path) -> bytes:
-    if path.suffix == ".parquet" or path.suffix == ".csv":
-        return path.read_bytes()
-    times = rb"\d{8}T\d{6}Z|\d+\.\d+(?=,)|[\dT:.-]+(?:Z\b|\+00:00)|[0-9a-f]{64}"
-    return re.sub(times, b"#", path.read_bytes())
-
-
-def fail_each(
-    command: Callable[[], int],
-    folder: Path,
-    capsys: pytest.CaptureFixture[str],
-    fresh: Callable[[], None],
-    errors: dict[int, str] = ERRORS,
-    every: int = 1,
-    parts: bool = False,
-) -> None:
-    """Run `command` with each of its writes below `folder` failing (or one of `every`), and again without.
-    A failure leaves nothing; with `parts`, whole files at most."""
-    fresh()
-    before = tree(folder)
-    with watched(Writes(folder)) as writes:
-        assert command() == 0
-    undisturbed, count = tree(folder), len(writes.seen)
-    assert count > 0
-    for number, words in errors.items():
-        steps = range(0, count, every) if number == errno.ENOSPC else {0, count // 2, count - 1}
-        for first in steps:
-            fresh()
-            capsys.readouterr()
-            where = f"{errno.errorcode[number]} at {writes.seen[first]}"
-            with watched(Writes(folder, number, first, removals=number == errno.EROFS)):
-                code = command()
-            text = capsys.readouterr().err
-            assert code == 1, (where, text)
-            assert words in " ".join(text.split()), (where, text)
-            assert "remedy:" in text and "Traceback" not in text, (where, text)
-            left = tree(folder)
-            assert left == before or (parts and left.items() <= undisturbed.items()), where
-            assert command() == 0, where
-            assert tree(folder) == undisturbed, where
 
 
 @pytest.fixture
 def runs(tmp_path: Path) -> Path:
     return tmp_path / "place" / "runs"
-
-
-def emptied(folder: Path) -> Callable[[], None]:
-    def fresh() -> None:
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-
-    return fresh
 
 
 @pytest.fixture
@@ -177,13 +97,13 @@ def test_every_write_of_a_capacity_model(
 def test_every_write_of_a_comparison(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place, runs = tmp_path / "place", tmp_path / "runs"
     for number in (1, 2):
-        root = _write(runs, _summary(number, 100.0))
+        root = write_run(runs, nightly(number, 100.0))
         shutil.copy(QUICKSTART, root / "study.yaml")
         write_plan(plan(), root / "plan.json")
     command = lambda: run(  # noqa: E731
         "compare",
-        runs / "nightly" / _id(1),
-        runs / "nightly" / _id(2),
+        runs / "nightly" / run_id(1),
+        runs / "nightly" / run_id(2),
         "--html",
         place / "pair.html",
     )
@@ -196,7 +116,7 @@ def test_a_hub_that_cannot_be_written_is_reported_and_the_old_one_stays(
 ) -> None:
     from density_study.analysis.hub.page import rebuild
 
-    _write(tmp_path, _summary(1, 100.0))
+    write_run(tmp_path, nightly(1, 100.0))
     rebuild(tmp_path)
     before = (tmp_path / "index.html").read_bytes()
     for first in range(3):
@@ -234,19 +154,6 @@ def test_every_write_of_ingest(theirs: Path, runs: Path, unanalysed: None) -> No
         pipeline.run_stage("ingest", root)
         assert tree(root / "tables").keys() == undisturbed.keys(), writes.seen[first]
         assert tree(root / "tables") == undisturbed, writes.seen[first]
-
-
-@contextmanager
-def small_disk(folder: Path, kib: int) -> Iterator[Path]:
-    folder.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={kib}k", "tmpfs", str(folder)], check=True)
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", "--lazy", str(folder)], check=True)
-
-
-needs_root = pytest.mark.skipif(os.getuid() != 0, reason="mounts a small disk")
 
 
 @needs_root

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from density_study.cluster.stack.lock import lock_of
-from tests.security.lossless.test_full_disks import (
+from tests.security.lossless.each_write import (
     EXAMPLES,
     FEW,
     emptied,

@@ -23,7 +23,7 @@ from density_study.cluster.state.journal import JOURNAL, Journal, run_folders
 from density_study.cluster.state.own_runs import register
 from density_study.cluster.state.owner import Owner
 from density_study.dags.cli import import_command
-from tests.security.lossless.test_full_disks import run
+from tests.security.lossless.each_write import run
 
 pytestmark = pytest.mark.usefixtures("runtime")
 NOBODY = 65534

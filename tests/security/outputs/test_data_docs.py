@@ -15,7 +15,7 @@ from density_study.analysis.validity.judge import judge
 from density_study.cluster.model.errors import StudyError
 from density_study.workloads.record.record import Record, read_manifest
 from tests.support.drafts import draft
-from tests.unit.analysis.test_validity import SOUND
+from tests.support.records.sound_checks import SOUND
 
 HOSTILE = (
     "<img src=x onerror=alert(2)>",

@@ -16,8 +16,7 @@ from density_study.analysis.hub.page import rebuild
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.state.plain_file import NotPlainError, read_plain
 from density_study.workloads.execution.run_facts import facts_of_runs
-from tests.unit.analysis.hub.test_hub import hub, whole
-from tests.unit.analysis.test_compare import _id, _summary
+from tests.support.runs.nightly_runs import hub, nightly, run_id, whole
 
 pytestmark = pytest.mark.usefixtures("watchdog")
 
@@ -98,23 +97,23 @@ def test_one_run_stops_no_other(tmp_path: Path, where: str) -> None:
         change for how, change in HOSTILE.items() if where == PLACES[0] or how not in NUMBERS
     ]
     count = len(damages) + 2
-    roots = [whole(tmp_path, _summary(number)) for number in range(1, count + 1)]
+    roots = [whole(tmp_path, nightly(number)) for number in range(1, count + 1)]
     for root, damage in zip(roots[1:], damages, strict=False):
         (root / where).touch()
         damage(root / where)
     text = hub(tmp_path)
     assert f"{count} runs of 1 study" in text
     for number in (1, count):
-        assert f"nightly/{_id(number)}/report/index.html" in text
+        assert f"nightly/{run_id(number)}/report/index.html" in text
     if where == PLACES[0]:
         assert text.count("No results: ") >= len(HOSTILE) - len(NUMBERS)
-    assert [facts.run for facts in facts_of_runs(tmp_path)] == [_id(n + 1) for n in range(count)]
+    assert [facts.run for facts in facts_of_runs(tmp_path)] == [run_id(n + 1) for n in range(count)]
     assert earlier(roots[-1])
 
 
 @pytest.mark.parametrize("how", [name for name in HOSTILE if name not in NUMBERS])
 def test_a_summary_that_cannot_be_read_is_bad_input(tmp_path: Path, how: str) -> None:
-    root = whole(tmp_path, _summary(1))
+    root = whole(tmp_path, nightly(1))
     HOSTILE[how](root / "report" / "summary.json")
     with pytest.raises(InputError) as refused:
         read_summary(root)
@@ -126,21 +125,21 @@ def test_a_summary_that_cannot_be_read_is_bad_input(tmp_path: Path, how: str) ->
     ("1", "[]", '"x"', '{"event": {}}', '{"format": 1}', '{"format": 1, "event": []}', "null"),
 )
 def test_lines_of_a_journal_stop_no_hub(tmp_path: Path, line: str) -> None:
-    whole(tmp_path, _summary(1))
-    bad = whole(tmp_path, _summary(2))
+    whole(tmp_path, nightly(1))
+    bad = whole(tmp_path, nightly(2))
     with (bad / "journal.jsonl").open("a") as journal:
         journal.write(f"{line}\n")
     assert "2 runs of 1 study" in hub(tmp_path)
 
 
 def test_names_that_no_encoding_has_stop_no_hub(tmp_path: Path) -> None:
-    whole(tmp_path, _summary(1))
-    whole(tmp_path, _summary(2)).rename(tmp_path / "nightly" / "\udcff\x1b")
+    whole(tmp_path, nightly(1))
+    whole(tmp_path, nightly(2)).rename(tmp_path / "nightly" / "\udcff\x1b")
     assert "2 runs of 1 study" in hub(tmp_path)
 
 
 def test_the_hub_writes_through_no_link(tmp_path: Path) -> None:
-    whole(tmp_path / "runs", _summary(1))
+    whole(tmp_path / "runs", nightly(1))
     victim = tmp_path / "victim"
     victim.write_text("kept")
     for name in (".index.lock", HUB):

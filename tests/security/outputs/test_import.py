@@ -18,7 +18,8 @@ from density_study.dags.cli.main import app
 from density_study.workloads.imports import recognise as recognising
 from density_study.workloads.imports.draft_map import draft_map
 from density_study.workloads.imports.recognise import recognise, recognise_all
-from tests.unit.workloads.imports.test_recognise import SAMPLES, SUMMARY
+from tests.support.dool_texts import SAMPLES
+from tests.support.records.ycsb_0_12 import SUMMARY
 
 NAMES = (
     "$(touch made);$(id>&2).csv",

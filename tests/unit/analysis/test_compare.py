@@ -23,41 +23,9 @@ from density_study.analysis.comparison.history import (
 from density_study.analysis.summary.summary import SearchSummary, Summary
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.render.conf_files import configuration_xml
-from density_study.cluster.state.atomic import write_text
-from density_study.cluster.state.journal import Journal
 from density_study.dags.stages.comparison import comparison_lines
-from tests.support.summary_factory import one_block
+from tests.support.runs.nightly_runs import nightly, october, run_id, write_run
 from tests.support.variants import dfsio, noisy, ycsb
-
-MIXES = ("load", "read45-insert55", "scan95-insert5")
-
-
-def _summary(
-    run: int, ops_s: float = 100.0, builds: int = 8, p99_ms: float = 10.0, spread: float = 0.02,
-    **changes: object,
-) -> Summary:  # fmt: skip
-    test_cases = tuple(
-        ycsb(mix, ops_s=noisy(ops_s, builds, spread, (run, mix)),
-             latencies={("READ", 99.0): noisy(p99_ms, builds, spread, (run, mix, "ms"))})
-        for mix in MIXES
-    )  # fmt: skip
-    base = one_block("nightly")
-    trial = base.trials[0].model_copy(update={"topology": "v1-flash", "build": "b1-v1-flash"})
-    values = {"run": _id(run), "test_cases": test_cases, "repetitions": builds, "trials": (trial,),
-              "findings": (), "builds": ()}  # fmt: skip
-    return base.model_copy(update={**values, **changes})
-
-
-def _id(run: int) -> str:
-    return f"202611{run:02d}T020000Z"
-
-
-def october(builds: int = 8) -> list[Summary]:
-    """Runs in which nothing changed: they tell how much runs differ."""
-    every = (_summary(100 + n, builds=builds) for n in range(1, 11))
-    return [
-        one.model_copy(update={"run": f"202610{n:02d}T020000Z"}) for n, one in enumerate(every, 1)
-    ]
 
 
 def _outcomes(before: Sequence[Summary], after: Summary, tolerance: float = 0.05) -> set[str]:
@@ -65,44 +33,44 @@ def _outcomes(before: Sequence[Summary], after: Summary, tolerance: float = 0.05
 
 
 def test_a_slower_run_is_a_regression_only_beyond_the_tolerance() -> None:
-    comparison = compare([_summary(1)], _summary(2, ops_s=80.0), 0.05, october())
+    comparison = compare([nightly(1)], nightly(2, ops_s=80.0), 0.05, october())
     assert [change.outcome for change in comparison.regressions] == ["regression"] * 3
     assert {change.finding.measure for change in comparison.regressions} == {"throughput"}
     assert comparison.headline == "Slower: 3 of 6 numbers are worse by more than 5.0%."
-    allowed = compare([_summary(1)], _summary(2, ops_s=80.0), 0.5, october())
+    allowed = compare([nightly(1)], nightly(2, ops_s=80.0), 0.5, october())
     assert not allowed.regressions
     assert {c.outcome for c in allowed.changes if c.finding.family == "rates"} == {"slower"}
 
 
 def test_a_faster_or_unchanged_run_is_not_a_regression() -> None:
-    assert _outcomes([_summary(1)], _summary(2, ops_s=130.0, p99_ms=5.0)) == {"faster"}
-    same = compare([_summary(1)], _summary(2), 0.1, october())
+    assert _outcomes([nightly(1)], nightly(2, ops_s=130.0, p99_ms=5.0)) == {"faster"}
+    same = compare([nightly(1)], nightly(2), 0.1, october())
     assert {change.outcome for change in same.changes} == {"within tolerance"}
     assert same.headline.startswith("Not slower")
 
 
 def test_latency_worsens_by_rising() -> None:
-    comparison = compare([_summary(1)], _summary(2, p99_ms=20.0), 0.05, october())
+    comparison = compare([nightly(1)], nightly(2, p99_ms=20.0), 0.05, october())
     assert {change.finding.measure for change in comparison.regressions} == {"closed-loop READ p99"}
 
 
 def test_the_unit_of_a_rolling_window_is_the_run() -> None:
-    window = [_summary(run, builds=5) for run in range(1, 6)]
-    comparison = compare(window, _summary(6, ops_s=85.0, builds=5), 0.05, october(5))
+    window = [nightly(run, builds=5) for run in range(1, 6)]
+    comparison = compare(window, nightly(6, ops_s=85.0, builds=5), 0.05, october(5))
     assert comparison.regressions[0].finding.n == (5, 1)
     assert comparison.regressions[0].finding.unit == "run"
-    assert comparison.baseline == tuple(_id(run) for run in range(1, 6))
+    assert comparison.baseline == tuple(run_id(run) for run in range(1, 6))
 
 
 def test_with_one_earlier_run_the_night_effect_is_unknown() -> None:
     """Eight builds of one night are one night."""
-    comparison = compare([_summary(1)], _summary(2, ops_s=80.0), 0.05)
+    comparison = compare([nightly(1)], nightly(2, ops_s=80.0), 0.05)
     assert {change.outcome for change in comparison.changes} == {"inconclusive"}
     assert comparison.changes[0].finding.effect == pytest.approx(0.8, rel=0.05)
     assert "unknown with one earlier run" in comparison.headline
     text = "\n".join(comparison_lines(comparison))
     assert "night    the night effect is unknown" in text
-    known = compare([_summary(1)], _summary(2, ops_s=80.0), 0.05, october())
+    known = compare([nightly(1)], nightly(2, ops_s=80.0), 0.05, october())
     text = "\n".join(comparison_lines(known))
     assert re.search(
         r"night    rates of a run vary by 0\.\d% beyond .* from 11 earlier runs; a change", text
@@ -115,7 +83,7 @@ def nights(count: int, spread: float, seed: int) -> list[Summary]:
     rng = random.Random(seed)
     rates = (100 * math.exp(rng.gauss(0.0, spread)) for _ in range(count))
     return [
-        _summary(n, ops_s=rate, p99_ms=1000 / rate).model_copy(
+        nightly(n, ops_s=rate, p99_ms=1000 / rate).model_copy(
             update={"run": f"2026{n:04d}T020000Z"}
         )
         for n, rate in enumerate(rates, 1)
@@ -134,14 +102,14 @@ def test_a_slow_night_is_no_regression() -> None:
 def test_a_change_near_the_tolerance_is_no_regression() -> None:
     """The tolerance is what is tested, not whether anything changed at all."""
     found = [
-        compare([run], _summary(30, ops_s=95.2), 0.05, october()).regressions
-        for run in (_summary(n) for n in range(1, 9))
+        compare([run], nightly(30, ops_s=95.2), 0.05, october()).regressions
+        for run in (nightly(n) for n in range(1, 9))
     ]
     assert sum(map(bool, found)) <= 1
 
 
 def test_a_lower_bound_of_a_search_is_no_value() -> None:
-    runs = [*october(), _summary(1, ops_s=80.0)]
+    runs = [*october(), nightly(1, ops_s=80.0)]
     entry = runs[-1].test_cases[0]
     bound = SearchSummary(
         test_case=entry.test_case, topology=entry.topology, build="b1", goal="g", unit="ops/s", probes=(),
@@ -157,7 +125,7 @@ def test_a_lower_bound_of_a_search_is_no_value() -> None:
 
 
 def test_few_builds_support_no_claim() -> None:
-    comparison = compare([_summary(1, builds=1)], _summary(2, ops_s=10.0, builds=1), 0.05)
+    comparison = compare([nightly(1, builds=1)], nightly(2, ops_s=10.0, builds=1), 0.05)
     assert {change.outcome for change in comparison.changes} == {"inconclusive"}
     assert comparison.changes[0].finding.effect == pytest.approx(0.1, rel=0.1)
     assert comparison.headline.startswith("Undecided")
@@ -168,11 +136,11 @@ def test_without_change_at_most_one_of_twenty_comparisons_reports_a_regression()
     rng, pairs, called = random.Random(1), 80, 0
     for _ in range(pairs):
         seeds = rng.sample(range(10**6), 2)
-        before = _summary(1).model_copy(
-            update={"test_cases": _summary(seeds[0], spread=0.1).test_cases}
+        before = nightly(1).model_copy(
+            update={"test_cases": nightly(seeds[0], spread=0.1).test_cases}
         )
-        after = _summary(2).model_copy(
-            update={"test_cases": _summary(seeds[1], spread=0.1).test_cases}
+        after = nightly(2).model_copy(
+            update={"test_cases": nightly(seeds[1], spread=0.1).test_cases}
         )
         rates = [c for c in compare([before], after, 0.01).changes if c.finding.family == "rates"]
         called += any(change.outcome == "regression" for change in rates)
@@ -181,21 +149,21 @@ def test_without_change_at_most_one_of_twenty_comparisons_reports_a_regression()
 
 def test_differences_of_disclosure_are_candidate_causes_except_paths() -> None:
     def disclosed(run: int, kernel: str, heap: str) -> dict[str, object]:
-        root = f"/srv{run}/runs/nightly/{_id(run)}"
+        root = f"/srv{run}/runs/nightly/{run_id(run)}"
         return {
             "machine": {"kernel": kernel, "cores": 2},
             "daemons": {"w1/rs": ["java", heap, f"-Dlog={root}/builds/b1-v1-flash/w1.log"]},
             "differences": {"disks.model": {"old": ["b1-v1-flash"], "new": ["b2-v1-flash"]}},
         }
 
-    before = _summary(1, disclosure=disclosed(1, "Linux 6.1", "-Xmx1g"))
-    after = _summary(2, disclosure=disclosed(2, "Linux 6.2", "-Xmx2g"))
+    before = nightly(1, disclosure=disclosed(1, "Linux 6.1", "-Xmx1g"))
+    after = nightly(2, disclosure=disclosed(2, "Linux 6.2", "-Xmx2g"))
     comparison = compare([before], after, 0.05)
     assert comparison.candidate_causes == (
         "daemons.w1/rs: -Xmx1g -> -Xmx2g",
         "machine.kernel: Linux 6.1 -> Linux 6.2",
     )
-    same = _summary(2, disclosure=disclosed(2, "Linux 6.1", "-Xmx1g"))
+    same = nightly(2, disclosure=disclosed(2, "Linux 6.1", "-Xmx1g"))
     assert compare([before], same, 0.05).candidate_causes == ()
 
 
@@ -210,7 +178,7 @@ def test_a_declared_difference_between_runs_is_no_candidate_cause() -> None:
             "files": {"nodes/w1/hbase-site.xml": {"text": text}},
         }
         declared = {"stack.hadoop": hadoop, "configuration.hbase-site.hbase.handlers": handlers}
-        return _summary(number, disclosure=disclosure, variants={"v1-flash": declared})
+        return nightly(number, disclosure=disclosure, variants={"v1-flash": declared})
 
     upgraded = compare([run(1, "3.4.1", "30", "6.1")], run(2, "3.4.2", "30", "6.2"), 0.05)
     assert upgraded.declared_differences == ("stack.hadoop: 3.4.1 -> 3.4.2",)
@@ -224,16 +192,16 @@ def test_a_declared_difference_between_runs_is_no_candidate_cause() -> None:
 
 
 def test_test_cases_of_only_one_run_are_named() -> None:
-    after = _summary(2)
+    after = nightly(2)
     fewer = after.model_copy(update={"test_cases": after.test_cases[1:]})
-    assert compare([_summary(1)], fewer, 0.05).not_compared == ("ycsb-load-r1000-t8 on v1-flash",)
+    assert compare([nightly(1)], fewer, 0.05).not_compared == ("ycsb-load-r1000-t8 on v1-flash",)
 
 
 def test_unequal_durability_of_a_store_is_not_compared() -> None:
     """A store that became faster because it promises less did not become faster."""
 
     def run(number: int, level: str, ops_s: float) -> Summary:
-        return _summary(number, ops_s=ops_s, variants={"v1-flash": {"store.durability": level}})
+        return nightly(number, ops_s=ops_s, variants={"v1-flash": {"store.durability": level}})
 
     equal = compare([run(1, "synced", 100.0)], run(2, "synced", 200.0), 0.05)
     assert equal.changes and equal.not_compared == ()
@@ -253,7 +221,7 @@ def test_another_file_size_is_another_test_case() -> None:
         entry = dfsio("read", mib_s=noisy(mib_s, 8, 0.02, number))
         parameters = {**entry.parameters, "file_size_mib": size_mib}
         extended = entry.model_copy(update={"parameters": parameters})
-        return _summary(number, test_cases=(extended,))
+        return nightly(number, test_cases=(extended,))
 
     fast = [run(number, 64, 100.0) for number in range(1, 8)]
     same = compare(fast[-1:], run(8, 64, 50.0), 0.05, fast)
@@ -264,7 +232,7 @@ def test_another_file_size_is_another_test_case() -> None:
     older = compare([run(7, None, 100.0)], run(8, 64, 50.0), 0.05, fast[:-1])
     assert (len(older.regressions), older.not_compared) == (1, ())
     slow, other_files = ([run(n, size, 50.0) for n in range(8, 15)] for size in (64, 1024))
-    assert _id(8) in [change.run for change in change_points((*fast, *slow))]
+    assert run_id(8) in [change.run for change in change_points((*fast, *slow))]
     assert change_points((*fast, *other_files)) == ()
 
 
@@ -277,8 +245,8 @@ def test_changed_ycsb_knobs_outside_the_id_prevent_comparison(
     knob: str, before: float | str, after: float | str
 ) -> None:
     def run(number: int, knobs: dict[str, float | str]) -> Summary:
-        (entry, *_) = _summary(number, ops_s=50.0 if number == 9 else 100.0).test_cases
-        return _summary(number, test_cases=(entry.model_copy(update={"unnamed_knobs": knobs}),))
+        (entry, *_) = nightly(number, ops_s=50.0 if number == 9 else 100.0).test_cases
+        return nightly(number, test_cases=(entry.model_copy(update={"unnamed_knobs": knobs}),))
 
     other = compare([run(8, {knob: before})], run(9, {knob: after}), 0.05)
     named = f"ycsb-load-r1000-t8 on v1-flash ({knob} "
@@ -291,22 +259,22 @@ def test_changed_ycsb_knobs_outside_the_id_prevent_comparison(
 
 def test_strange_studies_a_missing_baseline_and_the_run_itself_are_refused() -> None:
     for before, after, message in (
-        ([], _summary(1), "no earlier run"),
+        ([], nightly(1), "no earlier run"),
         (
-            [_summary(1)],
-            _summary(2, study="other", test_cases=()),
+            [nightly(1)],
+            nightly(2, study="other", test_cases=()),
             "no test case on the same topology",
         ),
-        ([_summary(1)], _summary(1), "with itself"),
+        ([nightly(1)], nightly(1), "with itself"),
     ):
         with pytest.raises(InputError, match=message):
             compare(before, after, 0.05)
 
 
 def test_the_run_where_a_rate_changed_is_found() -> None:
-    runs = [_summary(n, ops_s=100.0 if n < 9 else 80.0, builds=3) for n in range(1, 16)]
+    runs = [nightly(n, ops_s=100.0 if n < 9 else 80.0, builds=3) for n in range(1, 16)]
     changes = compare(runs[-2:-1], runs[-1], 0.05, runs[:-1]).change_points
-    assert {point.run for point in changes} == {_id(9)}
+    assert {point.run for point in changes} == {run_id(9)}
     assert len(changes) == 3
     assert changes[0].ratio == pytest.approx(0.8, rel=0.05)
     assert compare(runs[4:5], runs[5], 0.05, runs[:5]).change_points == ()  # too few runs
@@ -327,29 +295,22 @@ def test_changes_are_detected_with_few_false_alarms() -> None:
 
 def test_runs_of_two_studies_are_compared_by_what_they_share() -> None:
     """Their ids may be equal: two studies can start in the same second."""
-    later = _summary(1, ops_s=80.0, study="upgrade")
+    later = nightly(1, ops_s=80.0, study="upgrade")
     later = later.model_copy(update={"test_cases": later.test_cases[1:]})
-    comparison = compare([_summary(1)], later, 0.05)
-    assert comparison.baseline == (f"nightly/{_id(1)}",)
+    comparison = compare([nightly(1)], later, 0.05)
+    assert comparison.baseline == (f"nightly/{run_id(1)}",)
     assert len(comparison.changes) == 4
     assert {change.outcome for change in comparison.changes} == {"inconclusive"}
     assert "the night" in comparison.headline
     assert comparison.not_compared == ("ycsb-load-r1000-t8 on v1-flash",)
 
 
-def _write(folder: Path, summary: Summary) -> Path:
-    root = folder / summary.study / summary.run
-    write_text(root / "report" / "summary.json", summary.model_dump_json())
-    Journal(root / "journal.jsonl").write("run-ended", outcome="ok", message="")
-    return root
-
-
 def test_the_history_has_the_earlier_runs_of_the_study(tmp_path: Path) -> None:
-    roots = [_write(tmp_path, _summary(run)) for run in (3, 1, 2)]
-    assert [entry.run for entry in earlier(roots[0])] == [_id(1), _id(2)]
-    assert [entry.run for entry in newest(roots[0].parent, 2)] == [_id(2), _id(3)]
+    roots = [write_run(tmp_path, nightly(run)) for run in (3, 1, 2)]
+    assert [entry.run for entry in earlier(roots[0])] == [run_id(1), run_id(2)]
+    assert [entry.run for entry in newest(roots[0].parent, 2)] == [run_id(2), run_id(3)]
     assert seen_spread(earlier(roots[0])) == pytest.approx(0.02, rel=0.4)
-    assert seen_spread([_summary(1, builds=1)]) is None
+    assert seen_spread([nightly(1, builds=1)]) is None
 
 
 def test_what_a_repetition_has_in_common_is_no_noise_of_a_pair() -> None:
@@ -359,19 +320,19 @@ def test_what_a_repetition_has_in_common_is_no_noise_of_a_pair() -> None:
         for vms, ops_s in ((1, 100.0), (2, 130.0), (4, 150.0))
     )  # fmt: skip
     of = {"test_cases": variants, "repetitions": 200}
-    summaries = [_summary(1).model_copy(update=of)]
+    summaries = [nightly(1).model_copy(update=of)]
     assert seen_spread(summaries) == pytest.approx(0.1, rel=0.2)
     assert spread_within_repetitions(summaries) == pytest.approx(0.02, rel=0.2)
     lost = variants[0].model_copy(update={"metrics": ()}), variants[1]
     of = {"test_cases": lost, "repetitions": 200}
-    assert spread_within_repetitions([_summary(1).model_copy(update=of)]) is None
+    assert spread_within_repetitions([nightly(1).model_copy(update=of)]) is None
 
 
 def test_a_run_without_numbers_of_this_version_is_refused_with_a_remedy(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="was not analysed") as caught:
         read_summary(tmp_path)
     assert "study report" in caught.value.remedy
-    root = _write(tmp_path, _summary(1))
+    root = write_run(tmp_path, nightly(1))
     path = root / "report" / "summary.json"
     path.write_text(path.read_text().replace('"format":4', '"format":1'))
     with pytest.raises(InputError, match="has format 1"):

@@ -12,7 +12,7 @@ from density_study.analysis.summarise.headline import headline
 from density_study.analysis.summary.summary import TestCaseSummary
 from density_study.cluster.model.isolation import Isolation
 from density_study.workloads.study.hypotheses import Expectation, Hypotheses
-from tests.unit.analysis.test_factors import case
+from tests.support.variants import measured_case
 
 SLOW, FAST = (100.0, 101.0, 102.0, 103.0, 104.0), (150.0, 151.0, 152.0, 153.0, 154.0)
 UNKNOWN = {
@@ -21,7 +21,7 @@ UNKNOWN = {
 
 
 def cluster(name: str, rates: tuple[float, ...], **facts: object) -> TestCaseSummary:
-    return case(rates, levels={"cluster": name}, **{**UNKNOWN, **facts})
+    return measured_case(rates, levels={"cluster": name}, **{**UNKNOWN, **facts})
 
 
 def rates_of(*test_cases: TestCaseSummary) -> list[Question]:
@@ -77,7 +77,7 @@ def test_the_headline_of_clusters_claims_no_equal_memory() -> None:
 
 
 def test_the_headline_of_one_existing_cluster_has_its_rates() -> None:
-    alone = Evidence((case(SLOW, **UNKNOWN),), 5, Isolation.UNKNOWN)
+    alone = Evidence((measured_case(SLOW, **UNKNOWN),), 5, Isolation.UNKNOWN)
     assert headline(alone, 5, is_existing=True).text == (
         "The existing cluster, in 5 repetitions: YCSB c at 100 operations per second."
     )

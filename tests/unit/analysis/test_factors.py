@@ -20,26 +20,11 @@ from density_study.cluster.model.isolation import Isolation
 from density_study.workloads.study.factors.registry import factors
 from density_study.workloads.study.hypotheses import Expectation, Hypotheses
 from tests.support.summary_factory import one_block
-
-
-def case(rates: tuple[float, ...], **variant: object) -> TestCaseSummary:
-    level: dict[str, str] = variant.pop("levels", {})  # type: ignore[assignment]
-    fields: dict[str, object] = {
-        "vms_per_host": 1, "regionservers_per_node": 1, "disk_type": "flash", **variant
-    }  # fmt: skip
-    topology = "-".join(map(str, (*fields.values(), *level.values())))
-    metrics = (
-        Metric(name="throughput", value=rates[0], unit="ops/s", points=rates),
-        Metric(name="cpu_used", value=50.0, unit="percent", points=(50.0,), scope="host:h"),
-    )
-    return TestCaseSummary.model_validate(
-        {**fields, "topology": topology, "levels": level, "test_case": "ycsb-c-r1000-t8", "mode": "c",
-         "workload": "ycsb", "label": "YCSB c", "n_builds": len(rates), "metrics": metrics}
-    )  # fmt: skip
+from tests.support.variants import measured_case
 
 
 def version(name: str, *rates: float, **variant: object) -> TestCaseSummary:
-    return case(rates or (100.0,), levels={"stack": name}, **variant)
+    return measured_case(rates or (100.0,), levels={"stack": name}, **variant)
 
 
 OLD, NEW, NEWEST = version("hadoop-3.4.1"), version("hadoop-3.4.2"), version("hadoop-3.5.0")
@@ -60,9 +45,9 @@ def test_the_studys_order_says_which_level_is_the_baseline() -> None:
 
 
 def test_numbers_and_disk_types_have_an_order_of_their_own() -> None:
-    many = [case((1.0,), vms_per_host=n) for n in (4, 1, 2)]
+    many = [measured_case((1.0,), vms_per_host=n) for n in (4, 1, 2)]
     assert levels(many, "vms_per_host") == (1, 2, 4)
-    assert levels([case((1.0,), disk_type=m) for m in ("flash", "hdd")], "disk_type") == (
+    assert levels([measured_case((1.0,), disk_type=m) for m in ("flash", "hdd")], "disk_type") == (
         "hdd", "flash"
     )  # fmt: skip
 
@@ -73,7 +58,7 @@ def test_numbers_and_disk_types_have_an_order_of_their_own() -> None:
         version("hadoop-3.4.2", vms_per_host=2),
         version("hadoop-3.4.2", disk_type="hdd"),
         version("hadoop-3.4.2", regionservers_per_node=4),
-        case((1.0,), levels={"stack": "hadoop-3.4.2", "configuration": "zgc"}),
+        measured_case((1.0,), levels={"stack": "hadoop-3.4.2", "configuration": "zgc"}),
     ],
 )
 def test_variants_that_differ_in_a_second_factor_are_not_compared(other: TestCaseSummary) -> None:
@@ -202,10 +187,12 @@ def test_the_findings_table_shows_what_was_declared_where_variants_have_names() 
 
 def test_emulated_persistent_memory_supports_no_claim_of_any_factor() -> None:
     heap, off, pmem = (
-        case(tuple(base + n for n in range(6)), levels={"tier": name})
+        measured_case(tuple(base + n for n in range(6)), levels={"tier": name})
         for base, name in ((100.0, "heap"), (200.0, "offheap-512m"), (300.0, "pmem-emulated-512m"))
     )
-    denser = case(tuple(900.0 + n for n in range(6)), vms_per_host=2, levels=dict(pmem.levels))
+    denser = measured_case(
+        tuple(900.0 + n for n in range(6)), vms_per_host=2, levels=dict(pmem.levels)
+    )
     evidence = Evidence((heap, off, pmem, denser), 6, Isolation.VM)
     asked = [one for one in questions(evidence) if one.measure == "throughput"]
     obstacles = {one.variants: one.obstacles for one in asked}

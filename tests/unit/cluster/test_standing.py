@@ -12,7 +12,7 @@ from density_study.cluster.lifecycle.running_clusters import require_yarn, runni
 from density_study.cluster.model.cluster import Cluster, Endpoints
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.state.journal import Journal
-from tests.unit.jobs.test_yarn import cluster
+from tests.support.topologies import yarn_cluster
 
 
 def journal(runs: Path, run: str, *events: tuple[str, str]) -> None:
@@ -49,7 +49,7 @@ def test_another_cluster_at_the_ports_of_a_destroyed_one_is_left_alone(tmp_path:
 
 
 def at(port: int) -> Cluster:
-    topology = cluster(2048)
+    topology = yarn_cluster(2048)
     address = f"127.0.0.1:{port}"
     return replace(
         topology, endpoints=Endpoints({"resourcemanager.rpc": {"m1/resourcemanager": address}})

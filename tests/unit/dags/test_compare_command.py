@@ -16,16 +16,16 @@ from density_study.dags.stages.comparison import side_by_side
 from density_study.dags.stages.planning import noise
 from density_study.workloads.planning.plan import write_plan
 from tests.support.drafts import QUICKSTART, plan, study
-from tests.unit.analysis.test_compare import _id, _summary, _write, october
+from tests.support.runs.nightly_runs import nightly, october, run_id, write_run
 
 
 @pytest.fixture
 def runs(tmp_path: Path) -> Path:
     """Analysed runs of one study: the last is slower."""
     text = QUICKSTART.read_text().replace("study: quickstart", "study: nightly")
-    november = (_summary(number, ops_s) for number, ops_s in ((1, 100.0), (2, 100.0), (3, 80.0)))
+    november = (nightly(number, ops_s) for number, ops_s in ((1, 100.0), (2, 100.0), (3, 80.0)))
     for summary in (*october(), *november):
-        root = _write(tmp_path, summary)
+        root = write_run(tmp_path, summary)
         (root / "study.yaml").write_text(text)
         write_plan(plan(), root / "plan.json")
     return tmp_path
@@ -37,40 +37,40 @@ def _compare(*arguments: str) -> tuple[int, str]:
 
 
 def test_a_slower_run_is_reported_with_exit_code_1(runs: Path) -> None:
-    code, text = _compare(_id(1), _id(3), "--runs", str(runs))
+    code, text = _compare(run_id(1), run_id(3), "--runs", str(runs))
     assert code == 1
-    assert f"run      {_id(3)} compared with {_id(1)}" in text
+    assert f"run      {run_id(3)} compared with {run_id(1)}" in text
     assert "result   Slower: 3 of 6 numbers" in text
     assert "regression        YCSB load, v1-flash: throughput 0.80x (" in text
 
 
 def test_an_unchanged_run_and_a_wide_tolerance_give_exit_code_0(runs: Path) -> None:
-    assert _compare(_id(1), _id(2), "--runs", str(runs))[0] == 0
-    assert _compare(_id(1), _id(3), "--runs", str(runs), "--tolerance", "50%")[0] == 0
+    assert _compare(run_id(1), run_id(2), "--runs", str(runs))[0] == 0
+    assert _compare(run_id(1), run_id(3), "--runs", str(runs), "--tolerance", "50%")[0] == 0
 
 
 def test_a_run_is_compared_with_a_window(runs: Path) -> None:
-    code, text = _compare(_id(3), "--baseline", "rolling 2", "--runs", str(runs))
+    code, text = _compare(run_id(3), "--baseline", "rolling 2", "--runs", str(runs))
     assert code == 1
-    assert f"compared with {_id(1)}, {_id(2)}" in text
+    assert f"compared with {run_id(1)}, {run_id(2)}" in text
     assert _compare("--runs", str(runs))[0] == 1  # the newest against the one before
 
 
 def test_an_acknowledged_level_is_no_regression_again(runs: Path) -> None:
-    code, text = _compare(_id(3), "--runs", str(runs), "--acknowledge", "new kernel")
+    code, text = _compare(run_id(3), "--runs", str(runs), "--acknowledge", "new kernel")
     assert code == 0 and "known    " in text
-    code, text = _compare(_id(3), "--runs", str(runs))
+    code, text = _compare(run_id(3), "--runs", str(runs))
     assert code == 0
     assert "acknowledged      YCSB load, v1-flash: throughput" in text
     with pytest.raises(InputError, match="shows no regression"):
-        _compare(_id(3), "--runs", str(runs), "--acknowledge", "again")
+        _compare(run_id(3), "--runs", str(runs), "--acknowledge", "again")
     (runs / "nightly" / "acknowledged.json").write_text('{"known": [')
     with pytest.raises(InputError, match="cannot be read"):
-        _compare(_id(3), "--runs", str(runs))
+        _compare(run_id(3), "--runs", str(runs))
 
 
 def test_junit_has_a_case_per_number_and_a_failure_per_regression(runs: Path) -> None:
-    code, text = _compare(_id(1), _id(3), "--runs", str(runs), "--format", "junit")
+    code, text = _compare(run_id(1), run_id(3), "--runs", str(runs), "--format", "junit")
     assert code == 1
     (suite,) = ElementTree.fromstring(text)
     counts = [int(suite.attrib[name]) for name in ("tests", "failures", "errors", "skipped")]
@@ -81,25 +81,25 @@ def test_junit_has_a_case_per_number_and_a_failure_per_regression(runs: Path) ->
     message = slow[0].find("failure").attrib["message"]  # type: ignore[union-attr]
     assert message.startswith("YCSB load, v1-flash: throughput 0.80x (0.7")
     facts = {each.attrib["name"]: each.attrib["value"] for each in suite.iter("property")}
-    assert (facts["run"], facts["baseline"], facts["tolerance"]) == (_id(3), _id(1), "5.0%")
-    code, text = _compare(_id(1), _id(2), "--runs", str(runs), "--format", "junit")
+    assert (facts["run"], facts["baseline"], facts["tolerance"]) == (run_id(3), run_id(1), "5.0%")
+    code, text = _compare(run_id(1), run_id(2), "--runs", str(runs), "--format", "junit")
     assert (code, ElementTree.fromstring(text)[0].attrib["failures"]) == (0, "0")
 
 
 def test_junit_skips_what_cannot_be_compared_and_stays_xml(runs: Path) -> None:
-    added = _summary(3).test_cases[0].model_copy(update={"test_case": "new\x1b", "label": "new"})
-    _write(runs, _summary(3, test_cases=(*_summary(3).test_cases, added)))
-    _, text = _compare(_id(1), _id(3), "--runs", str(runs), "--format", "junit")
+    added = nightly(3).test_cases[0].model_copy(update={"test_case": "new\x1b", "label": "new"})
+    write_run(runs, nightly(3, test_cases=(*nightly(3).test_cases, added)))
+    _, text = _compare(run_id(1), run_id(3), "--runs", str(runs), "--format", "junit")
     cases = ElementTree.fromstring(text)[0].findall("testcase")
     (new,) = [case for case in cases if case.attrib["name"] == "new? on v1-flash"]
     assert "missing in a run" in new.find("skipped").attrib["message"]  # type: ignore[union-attr]
 
 
 def test_markdown_is_a_table_with_the_headline_and_the_causes(runs: Path) -> None:
-    code, text = _compare(_id(1), _id(3), "--runs", str(runs), "--format", "markdown")
+    code, text = _compare(run_id(1), run_id(3), "--runs", str(runs), "--format", "markdown")
     assert code == 1
     lines = text.splitlines()
-    assert lines[0] == f"# nightly: run {_id(3)} compared with {_id(1)}"
+    assert lines[0] == f"# nightly: run {run_id(3)} compared with {run_id(1)}"
     assert lines[2].startswith("**Slower: 3 of 6 numbers are worse by more than 5.0%.")
     assert lines[4].startswith("| Outcome | Test case | Topology |")
     row = next(line for line in lines if line.startswith("| regression"))
@@ -112,11 +112,11 @@ def test_markdown_is_a_table_with_the_headline_and_the_causes(runs: Path) -> Non
     ("arguments", "message"),
     (
         ((october()[0].run,), "no earlier run"),
-        ((_id(3), "--baseline", "last"), "not a baseline"),
-        ((_id(3), "--tolerance", "5"), "not a quantity in percent"),
-        ((_id(3), "--baseline", "20260101T000000Z"), "not analysed"),
+        ((run_id(3), "--baseline", "last"), "not a baseline"),
+        ((run_id(3), "--tolerance", "5"), "not a quantity in percent"),
+        ((run_id(3), "--baseline", "20260101T000000Z"), "not analysed"),
         (("20260101T000000Z",), "not the folder of a run"),
-        ((_id(3), "--json", "--format", "junit"), "two formats are requested"),
+        ((run_id(3), "--json", "--format", "junit"), "two formats are requested"),
     ),
 )
 def test_incomparable_runs_are_refused(
@@ -128,7 +128,7 @@ def test_incomparable_runs_are_refused(
 
 def other_study(runs: Path, text: str) -> Path:
     """An analysed run of another study, with the test cases of the first."""
-    root = _write(runs, _summary(4, 80.0, study="upgrade"))
+    root = write_run(runs, nightly(4, 80.0, study="upgrade"))
     (root / "study.yaml").write_text(text)
     write_plan(plan(), root / "plan.json")
     return root
@@ -138,9 +138,9 @@ def test_runs_of_two_studies_stand_side_by_side(runs: Path, tmp_path: Path) -> N
     text = QUICKSTART.read_text().replace("study: quickstart", "study: upgrade")
     root = other_study(runs, text.replace("seed: 20130226", "seed: 7"))
     page = tmp_path / "compare.html"
-    code, printed = _compare(_id(1), str(root), "--runs", str(runs), "--html", str(page))
+    code, printed = _compare(run_id(1), str(root), "--runs", str(runs), "--html", str(page))
     assert code == 0, "nobody knows how much runs of the other study differ"
-    assert f"run      {_id(4)} compared with nightly/{_id(1)}" in printed
+    assert f"run      {run_id(4)} compared with nightly/{run_id(1)}" in printed
     assert f"page     {page}" in printed
     shown = page.read_text()
     assert "the night alone is unknown" in shown
@@ -150,7 +150,7 @@ def test_runs_of_two_studies_stand_side_by_side(runs: Path, tmp_path: Path) -> N
 def test_a_study_file_that_cannot_be_read_is_named(runs: Path, tmp_path: Path) -> None:
     root = other_study(runs, "study: [")
     page = tmp_path / "compare.html"
-    pair = side_by_side(runs / "nightly" / _id(1), root, 0.05)
+    pair = side_by_side(runs / "nightly" / run_id(1), root, 0.05)
     write(pair, page)
     assert pair.declared is None
     assert "They are not known:" in page.read_text() and "study.yaml" in page.read_text()
@@ -160,10 +160,10 @@ def test_a_study_file_that_cannot_be_read_is_named(runs: Path, tmp_path: Path) -
     ("arguments", "message"),
     [
         (("--html", "c.html"), "fewer are named"),
-        ((_id(3), "--html", "c.html"), "fewer are named"),
-        ((_id(1), _id(3), "--html", "."), "no file can be written"),
-        ((_id(1), _id(3), "--html", "nowhere/c.html"), "no file can be written"),
-        ((_id(1), _id(1), "--html", "c.html"), "compared with itself"),
+        ((run_id(3), "--html", "c.html"), "fewer are named"),
+        ((run_id(1), run_id(3), "--html", "."), "no file can be written"),
+        ((run_id(1), run_id(3), "--html", "nowhere/c.html"), "no file can be written"),
+        ((run_id(1), run_id(1), "--html", "c.html"), "compared with itself"),
     ],
 )
 def test_a_page_that_cannot_be_made_is_bad_input(

@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from density_study.dags.airflow_home.home import project_root
-from density_study.dags.cli import main
 from density_study.workloads.execution.opening import open_run
-from tests.unit.dags.test_cli import spec  # noqa: F401  a fixture
+from tests.support.runs.command import printed, spec
+
+__all__ = ["spec"]  # the fixture
 
 EXAMPLES = project_root() / "analysis/capacity/inputs/examples"
 
 
-def printed(*arguments: str, code: int = 0) -> Any:
-    done = CliRunner().invoke(main.app, [*arguments, "--json"], catch_exceptions=False)
-    assert done.exit_code == code, done.output
-    return json.loads(done.stdout)
-
-
-def test_a_plan(spec: Path) -> None:  # noqa: F811
+def test_a_plan(spec: Path) -> None:
     found = printed("plan", str(spec))
     assert [step["kind"] for step in found["plan"]["steps"]][:1] == ["up"]
     assert found["estimate_s"] > 0 and found["disk_mib"] > 0
     assert any("1 repetition" in warning for warning in found["warnings"])
 
 
-def test_runs_and_their_status(spec: Path, tmp_path: Path) -> None:  # noqa: F811
+def test_runs_and_their_status(spec: Path, tmp_path: Path) -> None:
     assert printed("list") == []
     run = open_run(spec, tmp_path / "runs")
     (listed,) = printed("list")
@@ -40,7 +32,7 @@ def test_runs_and_their_status(spec: Path, tmp_path: Path) -> None:  # noqa: F81
     assert status["steps"] == len(run.plan.steps) and status["failures"] == []
 
 
-def test_nothing_to_reap(spec: Path) -> None:  # noqa: F811
+def test_nothing_to_reap(spec: Path) -> None:
     assert printed("reap", "--dry-run") == {
         "dry_run": True, "reaped": [], "left_alone": [], "failed": []
     }  # fmt: skip

@@ -22,8 +22,9 @@ from density_study.dags.cli import main, run_command
 from density_study.dags.cli.list_command import age, size
 from density_study.workloads.execution import run as runs
 from density_study.workloads.execution.opening import open_run
-from tests.unit.dags.test_cli import spec, study  # noqa: F401  a fixture
-from tests.unit.dags.test_json_output import printed
+from tests.support.runs.command import printed, spec, study
+
+__all__ = ["spec"]  # the fixture
 
 
 def opened() -> runs.Run:
@@ -37,7 +38,7 @@ def ended() -> runs.Run:
     return run
 
 
-def test_list_has_a_row_per_run(spec: Path) -> None:  # noqa: F811
+def test_list_has_a_row_per_run(spec: Path) -> None:
     """Links and folders without a run are not listed; a broken run is named, not hidden."""
     first = opened()
     step = first.plan.trials[0]
@@ -64,11 +65,11 @@ def test_list_has_a_row_per_run(spec: Path) -> None:  # noqa: F811
     assert " ".join(why).startswith("unreadable: plan.json: this is not a plan: Expecting")
 
 
-def test_list_reports_that_there_are_no_runs(spec: Path) -> None:  # noqa: F811
+def test_list_reports_that_there_are_no_runs(spec: Path) -> None:
     assert study("list") == "runs contains no runs.\n"
 
 
-def test_a_list_of_tagged_runs(spec: Path) -> None:  # noqa: F811
+def test_a_list_of_tagged_runs(spec: Path) -> None:
     first = ended()
     tag_run(first.root, {"ticket": "1", "who": "ann"})
     assert [one["run"] for one in printed("list", "--tag", "ticket=1", "--tag", "who=ann")] == [
@@ -84,14 +85,14 @@ def test_a_list_of_tagged_runs(spec: Path) -> None:  # noqa: F811
 
 
 @pytest.mark.parametrize("command", [("list",), ("run", "tiny.yaml")])
-def test_a_bad_tag_is_bad_input(spec: Path, command: tuple[str, ...]) -> None:  # noqa: F811
+def test_a_bad_tag_is_bad_input(spec: Path, command: tuple[str, ...]) -> None:
     with pytest.raises(InputError, match=r"a tag is KEY=VALUE"):
         study(*command, "--tag", "Ticket")
     assert not Path("runs").exists()
 
 
 def test_run_tags_the_run_that_it_opens(
-    spec: Path,  # noqa: F811
+    spec: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def carried_out(run: runs.Run, *_: object) -> object:
@@ -105,7 +106,7 @@ def test_run_tags_the_run_that_it_opens(
     assert tags_of(root) == {"ticket": "1"}
 
 
-def test_rm_removes_the_run_and_rebuilds_the_hub(spec: Path) -> None:  # noqa: F811
+def test_rm_removes_the_run_and_rebuilds_the_hub(spec: Path) -> None:
     run = ended()
     facts = printed("list")[0]
     removed = printed("rm", run.id, "--yes")
@@ -116,7 +117,7 @@ def test_rm_removes_the_run_and_rebuilds_the_hub(spec: Path) -> None:  # noqa: F
     assert study("list") == "runs contains no runs.\n"
 
 
-def test_rm_takes_away_the_link_to_the_report(spec: Path) -> None:  # noqa: F811
+def test_rm_takes_away_the_link_to_the_report(spec: Path) -> None:
     run = ended()
     (run.root / "report").mkdir()
     (run.root / "report" / "index.html").write_text("the report")
@@ -125,14 +126,14 @@ def test_rm_takes_away_the_link_to_the_report(spec: Path) -> None:  # noqa: F811
     assert not run.root.parent.exists()
 
 
-def test_rm_without_a_terminal_needs_yes(spec: Path) -> None:  # noqa: F811
+def test_rm_without_a_terminal_needs_yes(spec: Path) -> None:
     run = ended()
     with pytest.raises(InputError, match="confirmation") as caught:
         study("rm", run.id)
     assert "--yes" in caught.value.remedy and run.root.is_dir()
 
 
-def test_rm_refuses_a_live_run_and_an_unknown_one(spec: Path) -> None:  # noqa: F811
+def test_rm_refuses_a_live_run_and_an_unknown_one(spec: Path) -> None:
     run = opened()
     with pytest.raises(InputError, match="is running"):
         study("rm", run.id, "--yes")
@@ -142,7 +143,7 @@ def test_rm_refuses_a_live_run_and_an_unknown_one(spec: Path) -> None:  # noqa: 
     assert run.root.is_dir()
 
 
-def test_rm_refuses_an_id_of_two_studies(spec: Path) -> None:  # noqa: F811
+def test_rm_refuses_an_id_of_two_studies(spec: Path) -> None:
     run = ended()
     shutil.copytree(run.root, f"runs/other/{run.id}")
     with pytest.raises(InputError, match="2 studies have a run with this id") as caught:
@@ -153,7 +154,7 @@ def test_rm_refuses_an_id_of_two_studies(spec: Path) -> None:  # noqa: F811
 @pytest.mark.parametrize(
     ("answer", "code"), [("n", 1), pytest.param("y", 0, marks=pytest.mark.thorough)]
 )
-def test_rm_asks_on_a_terminal(spec: Path, answer: str, code: int) -> None:  # noqa: F811
+def test_rm_asks_on_a_terminal(spec: Path, answer: str, code: int) -> None:
     run = ended()
     controller, terminal = pty.openpty()
     argv = [sys.executable, "-m", "density_study.dags.cli.main", "rm", run.id]
@@ -190,7 +191,7 @@ def test_sizes_and_ages_are_readable() -> None:
     assert ages == ["-", "0 s", "119 s", "2 min", "2 h", "3 days"]
 
 
-def test_the_facts_are_json(spec: Path) -> None:  # noqa: F811
+def test_the_facts_are_json(spec: Path) -> None:
     ended()
     result = CliRunner().invoke(main.app, ["list", "--json"])
     assert json.loads(result.stdout)[0]["state"] == "failed"

@@ -27,7 +27,7 @@ from density_study.workloads.execution.run import Run, load_run
 from density_study.workloads.planning.plan import write_plan
 from density_study.workloads.study.notify import Receiver
 from tests.support.drafts import QUICKSTART, plan
-from tests.unit.analysis.test_compare import _id, _summary, _write, october
+from tests.support.runs.nightly_runs import nightly, october, run_id, write_run
 
 STUDY = (
     QUICKSTART.read_text().replace("study: quickstart", "study: nightly")
@@ -53,12 +53,12 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Message]]:
 
 def run_of(runs: Path, number: int, ops_s: float = 100.0, fault: str = "", **of: Any) -> Run:
     """A run that ended: analysed, unless it failed."""
-    root = runs / "nightly" / _id(number)
+    root = runs / "nightly" / run_id(number)
     if number == 1:
         for earlier in october():
-            _write(runs, earlier)
+            write_run(runs, earlier)
     if not fault:
-        _write(runs, _summary(number, ops_s, **of))
+        write_run(runs, nightly(number, ops_s, **of))
     root.mkdir(parents=True, exist_ok=True)
     (root / "study.yaml").write_text(STUDY)
     write_plan(plan(), root / "plan.json")
@@ -86,18 +86,18 @@ def test_a_regression_says_what_how_much_why_and_where(tmp_path: Path, sent: lis
     run_of(tmp_path, 1)
     event = told(run_of(tmp_path, 2, 80.0))
     assert event is not None and event.occasion == "regression"
-    assert event.baseline == (_id(1),)
+    assert event.baseline == (run_id(1),)
     ((receiver, message),) = sent  # the mail is for failures only
     assert receiver == "web hook hook"
     assert message.headline.startswith("YCSB load, v1-flash: throughput 0.80x (0.7")
     assert message.headline.endswith(", and 2 more")
     assert len(message.lines[:-1]) == len(message.numbers) == 3
-    assert f"study compare {_id(2)} --acknowledge" in message.lines[-1]
+    assert f"study compare {run_id(2)} --acknowledge" in message.lines[-1]
     low, high = message.numbers[0].low, message.numbers[0].high
     assert low and high and low < 0.8 < high < 0.9
-    assert message.subject in message.text and f"compared with: {_id(1)}" in message.text
-    assert message.report.startswith(str(tmp_path / "nightly" / _id(2)))
-    assert (tmp_path / "nightly" / _id(2) / "report" / "comparison.json").exists()
+    assert message.subject in message.text and f"compared with: {run_id(1)}" in message.text
+    assert message.report.startswith(str(tmp_path / "nightly" / run_id(2)))
+    assert (tmp_path / "nightly" / run_id(2) / "report" / "comparison.json").exists()
 
 
 def test_a_failure_is_told_with_its_reason_to_both(tmp_path: Path, sent: list[Any]) -> None:
@@ -136,8 +136,8 @@ def test_a_recovery_follows_a_failure_once(tmp_path: Path, sent: list[Any]) -> N
     event = told(run_of(tmp_path, 2))
     assert event is not None and event.occasion == "recovery"
     ((_, message),) = sent
-    assert f"after a failure in run {_id(1)}" in message.headline
-    assert f"failure in run {_id(1)}: a daemon died" in message.lines
+    assert f"after a failure in run {run_id(1)}" in message.headline
+    assert f"failure in run {run_id(1)}: a daemon died" in message.lines
     assert told(run_of(tmp_path, 3)) is None
 
 

@@ -15,9 +15,9 @@ from density_study.analysis.summary.summary import Metric, TestCaseSummary
 from density_study.analysis.validity.judge import judge
 from density_study.dags.stages.comparison import format_change
 from density_study.workloads.monitors.facts.canary import OF_OTHER_TRIALS, apart
+from tests.support.records.device_rows import aggregated
 from tests.support.summary_factory import one_block
 from tests.support.variants import ycsb
-from tests.unit.jobs.test_device_aggregates import aggregated
 
 
 def test_blocks_around_the_window_and_rounds_within_it_are_apart() -> None:

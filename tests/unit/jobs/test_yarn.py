@@ -4,44 +4,22 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from density_study.cluster.model.cluster import Cluster, Endpoints, Site, cluster_json
+from density_study.cluster.model.cluster import cluster_json
 from density_study.cluster.model.errors import InputError
-from density_study.cluster.stores.hbase.store import HBase
 from density_study.jobs.remote_analysis import AnalysisTarget, analyse_elsewhere
 from density_study.jobs.spark.yarn import standing_cluster, yarn_engine
 from density_study.workloads.tables.storage import NAMENODES
-from tests.support.topologies import blueprint, local
+from tests.support.topologies import yarn_cluster
 
 ARCHIVE = Path("/cache/python.tar.gz")
 
 
-def cluster(container_mib: int, workers: int = 2) -> Cluster:
-    spec = local(workers)
-    nodes = tuple(
-        replace(n, container_mib=container_mib) if n.regionservers else n for n in spec.nodes
-    )
-    topology = replace(spec, nodes=nodes)
-    return Cluster(
-        site=Site(Path("/runs/q/1/builds/b1"), "q/1/b1"),
-        topology=topology,
-        endpoints=Endpoints(HBase().endpoints(blueprint(topology))),
-        phases=(),
-        processes=(),
-        hadoop_home=Path("/opt/hadoop"),
-        java_home=Path("/opt/java"),
-        client_java_home=Path("/opt/java"),
-        client_conf=Path("/runs/q/1/builds/b1/conf/client"),
-        disclosure={},
-    )
-
-
 def test_executors_fit_the_containers_of_the_nodes() -> None:
-    options = yarn_engine(cluster(3000), ARCHIVE).options
+    options = yarn_engine(yarn_cluster(3000), ARCHIVE).options
     assert options["spark.executor.instances"] == "2"
     assert options["spark.executor.cores"] == "1"  # two nodes share a host of two cores
     assert options["spark.executor.memory"] == "1152m"
@@ -51,17 +29,17 @@ def test_executors_fit_the_containers_of_the_nodes() -> None:
 
 
 def test_executors_never_use_more_than_a_jvm_with_c1_can_use() -> None:
-    options = yarn_engine(cluster(64_000, workers=1), ARCHIVE).options
+    options = yarn_engine(yarn_cluster(64_000, workers=1), ARCHIVE).options
     assert (options["spark.executor.memory"], options["spark.executor.cores"]) == ("4096m", "2")
 
 
 def test_too_small_containers_are_refused_before_the_start() -> None:
     with pytest.raises(InputError, match="YARN has 1280 MiB per node; Spark needs 1536"):
-        yarn_engine(cluster(1280), ARCHIVE)
+        yarn_engine(yarn_cluster(1280), ARCHIVE)
 
 
 def test_python_is_an_archive_and_the_cluster_has_its_own_configuration() -> None:
-    standing = cluster(2048)
+    standing = yarn_cluster(2048)
     engine = yarn_engine(standing, ARCHIVE)
     assert engine.options["spark.archives"] == "file:///cache/python.tar.gz#python"
     assert engine.python == "./python/bin/python3." + str(sys.version_info.minor)
@@ -82,12 +60,12 @@ def test_a_build_without_a_cluster_is_bad_input(tmp_path: Path) -> None:
     (tmp_path / "cluster.json").write_text("{}")
     with pytest.raises(InputError, match="this build has no cluster"):
         standing_cluster(tmp_path)
-    (tmp_path / "cluster.json").write_text(cluster_json(cluster(2048)))
-    assert standing_cluster(tmp_path) == cluster(2048)
+    (tmp_path / "cluster.json").write_text(cluster_json(yarn_cluster(2048)))
+    assert standing_cluster(tmp_path) == yarn_cluster(2048)
 
 
 def test_a_cluster_of_an_earlier_version_is_not_one_without_services(tmp_path: Path) -> None:
-    saved = json.loads(cluster_json(cluster(2048)))
+    saved = json.loads(cluster_json(yarn_cluster(2048)))
     saved["endpoints"] = {"namenode_rpc": "127.0.0.1:21000", "network": ""}
     (tmp_path / "cluster.json").write_text(json.dumps(saved))
     with pytest.raises(InputError, match="another version"):

@@ -22,36 +22,36 @@ from density_study.dags.cli import main
 from density_study.workloads.execution.opening import _newest_own
 from density_study.workloads.planning.plan import plan_text, write_plan
 from tests.support.drafts import QUICKSTART, plan
+from tests.support.runs.nightly_runs import nightly, run_id, write_run
 from tests.support.summary_factory import eight_repetitions
-from tests.unit.analysis.test_compare import _id, _summary, _write
 
 
 @pytest.fixture
 def runs(tmp_path: Path) -> Path:
     """Two runs that were measured, and between them a rehearsal that is much faster."""
     for number, provider in ((1, "physical"), (2, "simulated"), (3, "physical")):
-        summary = _summary(number, 900.0 if provider == "simulated" else 100.0)
-        root = _write(tmp_path, summary.model_copy(update={"provider": provider}))
+        summary = nightly(number, 900.0 if provider == "simulated" else 100.0)
+        root = write_run(tmp_path, summary.model_copy(update={"provider": provider}))
         (root / "study.yaml").write_text(QUICKSTART.read_text())
         write_plan(plan(), root / "plan.json")
     return tmp_path
 
 
 def test_its_summary_is_refused(runs: Path) -> None:
-    (root,) = (path.parent for path in runs.glob(f"*/{_id(2)}/report"))
+    (root,) = (path.parent for path in runs.glob(f"*/{run_id(2)}/report"))
     with pytest.raises(InputError, match="a rehearsal: nothing in it was measured") as refused:
         read_summary(root)
     assert str(root) in refused.value.where and "study run" in refused.value.remedy
 
 
 def test_the_history_of_a_study_leaves_it_out(runs: Path) -> None:
-    (last,) = (path.parent for path in runs.glob(f"*/{_id(3)}/report"))
-    assert [one.run for one in earlier(last)] == [_id(1)]
-    assert [one.run for one in newest(last.parent, 5)] == [_id(1), _id(3)]
+    (last,) = (path.parent for path in runs.glob(f"*/{run_id(3)}/report"))
+    assert [one.run for one in earlier(last)] == [run_id(1)]
+    assert [one.run for one in newest(last.parent, 5)] == [run_id(1), run_id(3)]
 
 
 def test_compare_refuses_it_on_either_side(runs: Path) -> None:
-    for pair in ((_id(1), _id(2)), (_id(2), _id(3))):
+    for pair in ((run_id(1), run_id(2)), (run_id(2), run_id(3))):
         answer = CliRunner().invoke(main.app, ["compare", *pair, "--runs", str(runs)])
         assert isinstance(answer.exception, InputError)
         assert "rehearsal" in str(answer.exception)
@@ -60,14 +60,14 @@ def test_compare_refuses_it_on_either_side(runs: Path) -> None:
 def test_the_hub_shows_no_number_of_it(runs: Path) -> None:
     (study,) = results(runs)
     seen = {run.facts.folder.name: run for run in study.runs}
-    assert seen[_id(2)].summary is None and "rehearsal" in seen[_id(2)].why
-    assert [one.run for one in study.analysed] == [_id(1), _id(3)]
+    assert seen[run_id(2)].summary is None and "rehearsal" in seen[run_id(2)].why
+    assert [one.run for one in study.analysed] == [run_id(1), run_id(3)]
     rebuild(runs)
     assert "a rehearsal: nothing in it was measured" in (runs / "index.html").read_text()
 
 
 def test_a_run_does_not_resume_it(tmp_path: Path) -> None:
-    roots = [tmp_path / "quickstart" / _id(number) for number in (1, 2)]
+    roots = [tmp_path / "quickstart" / run_id(number) for number in (1, 2)]
     for root in roots:
         root.mkdir(parents=True, mode=0o755)
         own_runs.register(root, plan_text(plan()))

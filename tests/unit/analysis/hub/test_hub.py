@@ -19,29 +19,9 @@ from density_study.analysis.hub.trend import NEWEST, trend
 from density_study.analysis.summary.summary import Summary
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.run_tags import tag_run
-from density_study.workloads.planning.plan import write_plan
-from tests.support.drafts import QUICKSTART, plan
 from tests.support.report_pages import Elements
+from tests.support.runs.nightly_runs import hub, nightly, october, run_id, whole
 from tests.support.summary_factory import eight_repetitions
-from tests.unit.analysis.test_compare import _id, _summary, _write, october
-
-
-def whole(runs: Path, summary: Summary, outcome: str = "ok") -> Path:
-    """A run with everything that an analysed run has, as far as the hub reads it."""
-    root = _write(runs, summary)
-    journal = Journal(root / "journal.jsonl")
-    journal.write("run-opened", study=summary.study, run=summary.run, tag="t/1")
-    journal.write("run-ended", outcome=outcome, message="")
-    text = QUICKSTART.read_text().replace("study: quickstart", f"study: {summary.study}")
-    (root / "study.yaml").write_text(text)
-    write_plan(plan(), root / "plan.json")
-    (root / "report" / "index.html").write_text("the report")
-    return root
-
-
-def hub(runs: Path) -> str:
-    rebuild(runs)
-    return (runs / HUB).read_text()
 
 
 def cells(text: str, run: str) -> list[str]:
@@ -53,22 +33,22 @@ def cells(text: str, run: str) -> list[str]:
 
 
 def test_runs_are_listed_with_state_verdicts_headline_and_tags(tmp_path: Path) -> None:
-    first, second = (whole(tmp_path, _summary(run)) for run in (1, 2))
-    Journal(second / "journal.jsonl").write("run-opened", study="nightly", run=_id(2), tag="t/1")
+    first, second = (whole(tmp_path, nightly(run)) for run in (1, 2))
+    Journal(second / "journal.jsonl").write("run-opened", study="nightly", run=run_id(2), tag="t/1")
     Journal(second / "journal.jsonl").write("run-ended", outcome="failed", message="")
     tag_run(first, {"ticket": "PERF-12"})
-    compared = compare([_summary(1)], _summary(2, ops_s=80.0), 0.05, october())
+    compared = compare([nightly(1)], nightly(2, ops_s=80.0), 0.05, october())
     (second / "report" / "comparison.json").write_text(compared.model_dump_json())
     text = hub(tmp_path)
     assert "2 runs of 1 study" in text
-    shown = " ".join(cells(text, _id(1)))
+    shown = " ".join(cells(text, run_id(1)))
     assert "ok" in shown and "ticket=PERF-12" in shown and "not compared" in shown
-    assert _summary(1).headline.split(":")[0] in shown
-    shown = " ".join(cells(text, _id(2)))
+    assert nightly(1).headline.split(":")[0] in shown
+    shown = " ".join(cells(text, run_id(2)))
     assert "failed" in shown and "Slower: 3 of 6 numbers" in shown
     assert Elements(text).of("td", **{"data-value": "1"}) == ["1", "1"], "one valid trial in each"
     links = {unquote(str(a["href"])) for _, a, _ in Elements(text).having("a") if a.get("href")}
-    assert {f"nightly/{_id(run)}/report/index.html" for run in (1, 2)} <= links
+    assert {f"nightly/{run_id(run)}/report/index.html" for run in (1, 2)} <= links
 
 
 def broken(root: Path, how: str) -> None:
@@ -102,26 +82,26 @@ def broken(root: Path, how: str) -> None:
 def test_a_run_that_cannot_be_read_is_listed_with_its_reason(
     tmp_path: Path, how: str, reason: str
 ) -> None:
-    whole(tmp_path, _summary(1))
-    bad = whole(tmp_path, _summary(2))
+    whole(tmp_path, nightly(1))
+    bad = whole(tmp_path, nightly(2))
     broken(bad, how)
     text = hub(tmp_path)
     assert "2 runs of 1 study" in text
-    shown = " ".join(cells(text, _id(2)))
+    shown = " ".join(cells(text, run_id(2)))
     assert reason in shown
     assert str(tmp_path) not in text, "the page may be shown to others"
-    assert "ok" in cells(text, _id(1))
+    assert "ok" in cells(text, run_id(1))
 
 
 def test_hostile_names_stay_text(tmp_path: Path) -> None:
     alert = "</script><img src=x onerror=alert(1)>"
     test_cases = tuple(
         entry.model_copy(update={"label": f"{alert} {number}", "disk_type": alert})
-        for number, entry in enumerate(_summary(1).test_cases)
+        for number, entry in enumerate(nightly(1).test_cases)
     )
     for run in (1, 2):
         changes = {"headline": alert, "question": alert, "test_cases": test_cases}
-        tag_run(whole(tmp_path, _summary(run, **changes)), {"note": f'"{alert}'})
+        tag_run(whole(tmp_path, nightly(run, **changes)), {"note": f'"{alert}'})
     odd = tmp_path / "<b>study" / "r&un?#"
     Journal(odd / "journal.jsonl").write("run-ended", outcome="ok", message="")
     elements = Elements(hub(tmp_path))
@@ -134,7 +114,7 @@ def test_hostile_names_stay_text(tmp_path: Path) -> None:
 
 
 def test_the_page_loads_nothing_and_runs_only_its_own_scripts(tmp_path: Path) -> None:
-    whole(tmp_path, _summary(1))
+    whole(tmp_path, nightly(1))
     text = hub(tmp_path)
     policy = Elements(text).having("meta")[2][1]["content"]
     assert "default-src 'none'" in str(policy) and "unsafe-eval" not in str(policy)
@@ -151,7 +131,7 @@ def test_an_empty_folder_says_how_to_start(tmp_path: Path) -> None:
 def test_a_page_of_somebody_else_is_not_overwritten(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    whole(tmp_path, _summary(1))
+    whole(tmp_path, nightly(1))
     (tmp_path / HUB).write_text("<html>my own page</html>")
     rebuild(tmp_path)
     assert (tmp_path / HUB).read_text() == "<html>my own page</html>"
@@ -162,9 +142,9 @@ def test_a_page_of_somebody_else_is_not_overwritten(
     rebuild(tmp_path)
     assert not elsewhere.exists()
     (tmp_path / HUB).unlink()
-    assert _id(1) in hub(tmp_path)
-    whole(tmp_path, _summary(2))
-    assert _id(2) in hub(tmp_path), "its own page is written again"
+    assert run_id(1) in hub(tmp_path)
+    whole(tmp_path, nightly(2))
+    assert run_id(2) in hub(tmp_path), "its own page is written again"
 
 
 def test_a_folder_that_cannot_be_written_is_logged(
@@ -176,7 +156,7 @@ def test_a_folder_that_cannot_be_written_is_logged(
 
 
 def test_the_trend_has_the_numbers_of_the_summaries_and_the_change_points() -> None:
-    summaries = [_summary(run, ops_s=100.0 if run < 9 else 80.0) for run in range(1, 15)]
+    summaries = [nightly(run, ops_s=100.0 if run < 9 else 80.0) for run in range(1, 15)]
     changes = change_points(summaries)
     figure = trend(summaries, changes, "trend")
     assert figure is not None
@@ -185,10 +165,10 @@ def test_the_trend_has_the_numbers_of_the_summaries_and_the_change_points() -> N
     ]
     for panel, entry in zip(figure.panels, summaries[-1].test_cases, strict=True):
         values = [row for row in panel.rows if row["part"] == "value"]
-        assert [row["x"] for row in values] == [_id(run) for run in range(1, 15)]
+        assert [row["x"] for row in values] == [run_id(run) for run in range(1, 15)]
         assert values[-1]["value"] == entry.metrics[0].value
         (change,) = (row for row in panel.rows if row["part"] == "change")
-        assert change["x"] == _id(9) and "×0.80 since run" in change["tip"]
+        assert change["x"] == run_id(9) and "×0.80 since run" in change["tip"]
         assert change["tip"] in panel.description
         alt.Chart.from_dict({**panel.spec, "width": 300}).to_dict(validate=True)
         assert panel.svg.count("data-ref=") == 14 + 1
@@ -207,10 +187,10 @@ def test_intervals_are_drawn() -> None:
 
 def test_runs_with_other_parameters_are_not_on_one_line() -> None:
     def run(number: int, seconds: float) -> Summary:
-        entries = _summary(number).test_cases
+        entries = nightly(number).test_cases
         knobs = {"duration": seconds}
         changed = (entries[0].model_copy(update={"unnamed_knobs": knobs}), *entries[1:])
-        return _summary(number, test_cases=changed)
+        return nightly(number, test_cases=changed)
 
     figure = trend([run(1, 60.0), run(2, 600.0), run(3, 600.0)], (), "trend")
     assert figure is not None
@@ -220,7 +200,7 @@ def test_runs_with_other_parameters_are_not_on_one_line() -> None:
 
 
 def test_only_the_newest_runs_are_drawn_and_the_page_says_so() -> None:
-    figure = trend([_summary(run) for run in range(1, NEWEST + 3)], (), "trend")
+    figure = trend([nightly(run) for run in range(1, NEWEST + 3)], (), "trend")
     assert figure is not None
     assert len(figure.panels[0].rows) == NEWEST
     assert (
@@ -231,12 +211,12 @@ def test_only_the_newest_runs_are_drawn_and_the_page_says_so() -> None:
 
 def test_change_points_survive_a_run_that_lacks_a_test_case(tmp_path: Path) -> None:
     """One incomplete run must not hide every later change."""
-    summaries = [_summary(run, ops_s=100.0 if run < 9 else 80.0) for run in range(1, 15)]
+    summaries = [nightly(run, ops_s=100.0 if run < 9 else 80.0) for run in range(1, 15)]
     holed = [
-        one.model_copy(update={"test_cases": one.test_cases[1:]}) if one.run == _id(4) else one
+        one.model_copy(update={"test_cases": one.test_cases[1:]}) if one.run == run_id(4) else one
         for one in summaries
     ]
-    assert {point.run for point in change_points(holed)} == {_id(9)}
+    assert {point.run for point in change_points(holed)} == {run_id(9)}
     assert len(change_points(holed)) == 3
     for one in holed:
         whole(tmp_path, one)

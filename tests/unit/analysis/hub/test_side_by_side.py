@@ -12,8 +12,8 @@ from density_study.analysis.summary.summary import Summary
 from density_study.workloads.study.study_file import StudyFile, parse_study
 from tests.support.drafts import QUICKSTART
 from tests.support.report_pages import Elements
+from tests.support.runs.nightly_runs import nightly, october
 from tests.support.summary_factory import eight_repetitions
-from tests.unit.analysis.test_compare import _summary, october
 
 
 def pair(before: Summary, after: Summary) -> Pair:
@@ -28,7 +28,7 @@ def rows(text: str) -> list[list[str]]:
 
 
 def test_every_comparison_has_a_row_with_both_values_and_their_ratio() -> None:
-    both = pair(_summary(1), _summary(2, ops_s=80.0))
+    both = pair(nightly(1), nightly(2, ops_s=80.0))
     found = rows(render(both))
     assert len(found) == len(both.comparison.changes) == 6
     first, later = both.before.test_cases[0], both.after.test_cases[0]
@@ -57,26 +57,26 @@ def test_intervals_are_shown() -> None:
 
 
 def test_equal_ids_of_two_studies_are_kept_apart() -> None:
-    text = render(pair(_summary(1), _summary(1, ops_s=80.0, study="upgrade")))
+    text = render(pair(nightly(1), nightly(1, ops_s=80.0, study="upgrade")))
     tips = re.findall(r"<title>([AB], [^<]*)</title>", text)
     assert {tip[0] for tip in tips} == {"A", "B"} and len(tips) == 6
     assert "A: nightly" in text and "B: upgrade" in text
 
 
 def test_what_is_missing_or_equal_is_stated() -> None:
-    after = _summary(2)
-    text = render(pair(_summary(1), after.model_copy(update={"test_cases": after.test_cases[1:]})))
+    after = nightly(2)
+    text = render(pair(nightly(1), after.model_copy(update={"test_cases": after.test_cases[1:]})))
     assert "ycsb-load-r1000-t8 on v1-flash" in text
     assert "The study files declare the same measurement." in text
     assert "show no difference on their common topologies" in text
-    assert "Both runs have the same test cases." in render(pair(_summary(1), _summary(2)))
+    assert "Both runs have the same test cases." in render(pair(nightly(1), nightly(2)))
 
 
 def test_hostile_names_stay_text() -> None:
     alert = "<img src=x onerror=alert(1)>"
     label = {"label": alert, "disk_type": alert}
-    entries = tuple(entry.model_copy(update=label) for entry in _summary(1).test_cases)
-    runs = (_summary(n, headline=alert, test_cases=entries, study=alert) for n in (1, 2))
+    entries = tuple(entry.model_copy(update=label) for entry in nightly(1).test_cases)
+    runs = (nightly(n, headline=alert, test_cases=entries, study=alert) for n in (1, 2))
     text = render(pair(*runs))
     assert not Elements(text).having("img")
     assert Elements(text).of("p", **{"class": "question"}) == [alert, alert]

@@ -11,7 +11,7 @@ from density_study.dags.run_status.newest import Sample
 from density_study.dags.run_status.progress import Progress
 from density_study.dags.telemetry.openmetrics import openmetrics
 from density_study.workloads.ycsb.output.status import IntervalLatency
-from tests.unit.dags.live_view.test_watch_page import SEEN, get
+from tests.unit.dags.live_view.seen import SEEN, get
 
 NEWEST = Sample(
     ops_s=900.0,

@@ -14,7 +14,9 @@ from density_study.cluster.state.journal import Journal, run_folders
 from density_study.cluster.state.presence import present
 from density_study.workloads.execution import removal
 from density_study.workloads.execution.removal import remove_run
-from tests.unit.cluster.test_reap import Crashed, crashed  # noqa: F401  a fixture
+from tests.support.runs.crashed import Crashed, crashed
+
+__all__ = ["crashed"]  # the fixture
 
 pytestmark = pytest.mark.usefixtures("runtime")
 
@@ -67,11 +69,11 @@ def test_other_runs_stay(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "s").iterdir()] == ["r2"]
 
 
-def test_a_live_run_is_refused(crashed: Crashed) -> None:  # noqa: F811
+def test_a_live_run_is_refused(crashed: Crashed) -> None:
     assert "kill" in refused(crashed.root, "is running").remedy
 
 
-def test_a_killed_run_is_refused_until_it_is_reaped(crashed: Crashed) -> None:  # noqa: F811
+def test_a_killed_run_is_refused_until_it_is_reaped(crashed: Crashed) -> None:
     crashed.kill()
     error = refused(crashed.root, "not everything that this run built is gone: .*process")
     assert "study reap" in error.remedy

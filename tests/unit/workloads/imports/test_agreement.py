@@ -14,7 +14,7 @@ from density_study.dags.cli.main import app
 from density_study.workloads.imports.agreement import disagreement
 from density_study.workloads.imports.piece import Lines, Piece, SpanFacts, YcsbFacts
 from density_study.workloads.imports.recognise import recognise
-from tests.unit.workloads.imports.test_recognise import SAMPLES
+from tests.support.dool_texts import SAMPLES
 
 WILD = SAMPLES / "wild" / "testdfsio"
 RESULT = """\

@@ -9,7 +9,12 @@ import numpy as np
 
 from density_study.analysis.capacity.curves.fit import fit
 from density_study.analysis.capacity.curves.model import Model
+from density_study.analysis.capacity.inputs.catalogue import Catalogue
 from density_study.analysis.capacity.inputs.points import Point
+from density_study.analysis.capacity.operations.load import Limit, Load
+from density_study.analysis.capacity.operations.sizing import size_operations
+from density_study.analysis.capacity.plan.operations import OperationsPlan
+from tests.unit.analysis.capacity.offers import host, offers
 
 GROUP = "ycsb-a-r1000000-t64"
 BASE_OPS_S = 9_000.0
@@ -55,3 +60,26 @@ def _point(
             "quantity": quantity, "value": value, "unit": unit, "repetition": repetition,
         }
     )  # fmt: skip
+
+
+READ = Limit("READ", 99.0, 5e-3)
+LOAD = Load(20_000, GROUP, (READ,), draws=200)
+SAME = {
+    "cpu_speed": {"value": 1, "low": 1, "high": 1, "tag": "assumed", "source": "the measured type"}
+}
+
+
+def one_type(**more: object) -> Catalogue:
+    """The measured host's own type."""
+    own = {"disk_type": "hdd", "count": 8, "size_gib": 14901, "mib_s": 180}
+    measured_on = {"name": "m", "cores": 32, "disks": [{k: own[k] for k in ("disk_type", "count", "mib_s")}],
+                   "network_gbit_s": 10}  # fmt: skip
+    given = {"disks": [own], "network_gbit_s": 10, **SAME, **more}
+    own_type = {**host("same", 1.0, 9000), **given}
+    return offers(own_type, measured_on=measured_on)
+
+
+def sized(load: Load = LOAD, catalogue: Catalogue | None = None) -> OperationsPlan:
+    found = size_operations(load, model(), catalogue or one_type())
+    assert isinstance(found, OperationsPlan), found
+    return found

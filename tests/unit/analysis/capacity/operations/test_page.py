@@ -16,11 +16,9 @@ from density_study.analysis.hub.files import HUB
 from density_study.analysis.report.plan_page.page import render
 from density_study.cluster.model.errors import InputError
 from density_study.dags.cli import main
-from tests.unit.analysis.capacity.operations.measured import model
-from tests.unit.analysis.capacity.operations.test_sizing import one_type, sized
+from tests.support.runs.nightly_runs import nightly, whole
+from tests.unit.analysis.capacity.operations.measured import model, one_type, sized
 from tests.unit.analysis.capacity.planning import excuse, plan
-from tests.unit.analysis.hub.test_hub import whole
-from tests.unit.analysis.test_compare import _summary
 
 
 def test_a_plan_for_genomes_has_three_curves_with_limit_and_margin() -> None:
@@ -95,7 +93,7 @@ def test_a_load_that_is_missing_double_or_without_a_mix_is_refused(
 def test_a_page_beside_a_run_is_linked_by_the_hub(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    root = whole(tmp_path / "runs", _summary(1))
+    root = whole(tmp_path / "runs", nightly(1))
     asked = ["capacity", "size", "--ops", "20k/s", "--mix", "a", "--draws", "200"]
     command = [*asked, *_files(tmp_path), "--beside"]
     for cwd, named in ((tmp_path, root.name), (root.parent, root.name), (root, ".")):
