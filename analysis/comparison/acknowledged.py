@@ -49,7 +49,7 @@ class Acknowledged(Frozen):
 
 
 def _of_existing(number: str) -> str:
-    """With the name that the topology of an existing cluster has today."""
+    """The number's name with today's name of the topology of an existing cluster."""
     return _GIVEN.sub("-existing", number)
 
 

@@ -228,7 +228,7 @@ class _Series:
 
 
 def _series(summaries: Sequence[Summary]) -> Iterator[_Series]:
-    """Of each test case of the newest run that enough runs measured in the same way."""
+    """Yields a series for each test case of the newest run that enough runs measured in the same way."""
     by_run = [
         (
             summary.run,

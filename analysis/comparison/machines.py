@@ -28,7 +28,7 @@ def _ratio(name: str, before: Sequence[TestCaseSummary], after: TestCaseSummary)
 
 
 def _logs(name: str, entry: TestCaseSummary) -> dict[str, float]:
-    """By machine: the logarithm of the time of the work."""
+    """Logarithm of the time of the work, by machine."""
     return {
         one.scope or "": log(one.value) for one in entry.metrics if one.name == name and one.value
     }

@@ -62,7 +62,7 @@ class Series:
 
     @cached_property
     def rows(self) -> Mapping[str, Array]:
-        """By quantity, the rows in which it is."""
+        """The rows of each quantity."""
         found: dict[str, list[int]] = {}
         for row, place in enumerate(self.places):
             found.setdefault(place.quantity, []).append(row)
@@ -70,7 +70,7 @@ class Series:
 
     @cached_property
     def means(self) -> Array:
-        """Of each row, over the whole trial; NaN where nothing is known."""
+        """Mean of each row over the whole trial; NaN where nothing is known."""
         return mean_of_rows(self.values)
 
     @cached_property
@@ -130,7 +130,7 @@ class Course:
 
     @property
     def values(self) -> Array:
-        """Those of its series, a column per second also where it has none."""
+        """The values of its series: a column for each second, also for those without a value."""
         return self.series.values.reshape(len(self.series.places), len(self.rate))
 
     @property

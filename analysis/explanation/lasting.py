@@ -75,7 +75,7 @@ def _beyond(course: Course, sign: Sign, limit: Limit) -> Iterator[tuple[str, str
 
 
 def _working(course: Course, rows: Array, limit: Limit) -> Array:
-    """Those of the rows with a load like the others'."""
+    """The rows whose load is like that of the others."""
     if not limit.load or not len(rows):
         return rows
     load = np.nan_to_num(_mean_load(course, rows, limit.load), nan=0.0)
@@ -91,7 +91,7 @@ def _mean_load(course: Course, rows: Array, load: str) -> Array:
 
 
 def _of_others(value: Array) -> tuple[Array, Array]:
-    """Of each value the median of the others, and their robust standard deviation."""
+    """For each value, the median of the others and their robust standard deviation."""
     others = np.broadcast_to(value, (len(value), len(value))).copy()
     np.fill_diagonal(others, np.nan)
     centre = median_of_rows(others)

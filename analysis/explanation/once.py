@@ -10,7 +10,7 @@ from density_study.analysis.explanation.course import Place
 
 
 def roles(nodes: pa.Table | None) -> Iterator[tuple[str, str]]:
-    """Of each host and each node."""
+    """Yields the role of each host and each node."""
     found: dict[str, set[str]] = {}
     for one in nodes.to_pylist() if nodes is not None else ():
         for name in (one["host"], one["node"]):

@@ -16,7 +16,7 @@ from density_study.analysis.explanation.course import Array, Mask
 SPREADS = 5.0
 """Robust standard deviations that a value must lie beyond the median."""
 CLASS_WEIGHT = 0.25
-"""Of a second of class 2 over one of class 1, and so on."""
+"""Weight of a second of class 2 relative to one of class 1, and so on."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Rule:
 
     @property
     def weight(self) -> float:
-        """Of each second that the cause affects."""
+        """Weight of each second that the cause affects."""
         return float(CLASS_WEIGHT ** (self.kind - 1))
 
 

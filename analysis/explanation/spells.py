@@ -83,7 +83,7 @@ def _activity(rule: Rule, course: Course, spell: Spell, usual: Usual) -> Iterato
 
 
 def course_share(course: Course, events: Sequence[Happening]) -> Array:
-    """Of each second, the share in which one of the events ran."""
+    """The share of each second in which one of the events ran."""
     knots, covered = [float(course.first) - 1.0], [0.0]
     for one in sorted(events, key=lambda event: event.start_s):
         start_s = max(one.start_s, knots[-1])

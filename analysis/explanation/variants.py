@@ -68,14 +68,14 @@ def explanations(
 class _Variant:
     entry: TestCaseSummary
     points: Mapping[Any, pd.Series[float]]
-    """By test case, topology and quantity."""
+    """The points of each test case, topology and quantity, by repetition."""
 
     def names(self) -> set[str]:
         here = (self.entry.test_case, self.entry.topology)
         return {name for test_case, topology, name in self.points if (test_case, topology) == here}
 
     def of(self, name: str, *, per_operation: bool = False) -> pd.Series[float]:
-        """By repetition."""
+        """The values of the quantity by repetition."""
         values = self.points[self.entry.test_case, self.entry.topology, name]
         if not per_operation:
             return values

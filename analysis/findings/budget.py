@@ -21,9 +21,9 @@ from density_study.analysis.statistics.nested import (
 from density_study.analysis.statistics.power import MAX_UNITS, MIN_UNITS
 
 SHORTEST_S = 30.0
-"""Of a measured window."""
+"""The shortest measured window that a budget may lead to."""
 SHARES = (1.0, 0.75, 0.5, 0.35, 0.25, 0.15, 0.1)
-"""Of the windows that the study asks for."""
+"""Shares of the windows that the study asks for, which a budget tries in turn."""
 MAX_EXHAUSTIVE = 10
 """With more questions, whole subsets are too many: the ones that cost most for their power are dropped."""
 

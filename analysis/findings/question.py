@@ -131,11 +131,11 @@ class Evidence:
         return interval_of(self.sequential, self.looks)
 
     def blocks(self, entry: TestCaseSummary) -> int:
-        """In how many repetitions this was to run."""
+        """The number of repetitions in which this test case was to run."""
         return self.ran.get((entry.test_case, entry.topology), self.repetitions)
 
     def in_blocks(self, question: Question) -> Question:
-        """With the points of the repetitions in which all of its test cases ran."""
+        """The question with the points of those repetitions in which all of its test cases ran."""
         if not self.ran or not question.cells:
             return question
         counts = [self.ran.get(cell, self.repetitions) for cell in question.cells]
@@ -240,7 +240,7 @@ class Question:
         return self.family.removeprefix(EXPECTED)
 
     def up_to(self, blocks: int) -> Question:
-        """With the points of the first repetitions alone."""
+        """The question with the points of the first `blocks` repetitions alone."""
         return replace(self, first=self.first[:blocks], later=self.later[:blocks], blocks=blocks)
 
     @property

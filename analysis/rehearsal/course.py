@@ -63,7 +63,7 @@ def seconds_of(plan: Plan, spared: Collection[str], last: int | None = None) -> 
 
 
 def _up_to(test_cases: TestCases, counts: Mapping[Cell, int]) -> TestCases:
-    """With the points of the repetitions that each test case of a variant had."""
+    """The test cases with the points of as many repetitions as each had on its variant."""
     return tuple(_first(one, counts[one.test_case, one.topology]) for one in test_cases)
 
 

@@ -45,7 +45,7 @@ class Decision:
         return verdict in (*_CLAIMED, _ANOTHER) and verdict != self.truth
 
     def verdict(self, one: Finding) -> str:
-        """Of one rehearsal."""
+        """What one rehearsal decided about the question."""
         other = one.verdict in _CLAIMED and one.statement != self.statement
         return _ANOTHER if other else one.verdict
 
@@ -105,7 +105,7 @@ class Decisions:
         )
 
     def facts(self) -> dict[str, Any]:
-        """For other programs."""
+        """The decisions as plain values, for other programs."""
         return {
             "times": self.times,
             "wrong": self.wrong,

@@ -42,7 +42,7 @@ class Cell:
 
 
 class Drawing:
-    """Of a plan whose test cases can be rehearsed."""
+    """Draws rehearsals of a plan whose test cases can be rehearsed."""
 
     def __init__(self, plan: Plan, rehearsal: Rehearsal) -> None:
         self._rehearsal = rehearsal
@@ -58,7 +58,7 @@ class Drawing:
         return self._test_cases(SILENT, 0)
 
     def test_cases(self, seed: int) -> tuple[TestCaseSummary, ...]:
-        """Of one rehearsal with this seed."""
+        """The summaries of the test cases in the rehearsal with this seed."""
         return self._test_cases(self._rehearsal.noise, seed)
 
     def _test_cases(self, noise: Noise, seed: int) -> tuple[TestCaseSummary, ...]:

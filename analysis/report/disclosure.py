@@ -44,7 +44,7 @@ HEADINGS = {
     "reachable_by": "Who can reach the daemons",
     "stacks": "Versions and checksums of software",
 }
-"""Of the keys of a disclosure that do not say what they are."""
+"""Labels for keys of a disclosure that do not explain themselves."""
 _PLAIN = re.compile(r"[a-z_]+")
 
 

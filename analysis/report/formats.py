@@ -108,7 +108,7 @@ def escaped(text: str) -> str:
 
 
 def as_json(summary: Summary) -> str:
-    """The same text as summary.json beside the report."""
+    """The summary as JSON, as in summary.json beside the report."""
     return summary.model_dump_json(indent=2) + "\n"
 
 

@@ -22,7 +22,7 @@ def counts(verdicts: Iterable[str], none: str = "no trials") -> str:
 
 
 def counts_by_variant(summary: Summary) -> dict[tuple[str, str], str]:
-    """Of each topology and test case: '4 valid (1 with warnings), 1 invalid'."""
+    """Counts of verdicts by topology and test case: '4 valid (1 with warnings), 1 invalid'."""
     found: dict[tuple[str, str], list[TrialSummary]] = {}
     for trial in summary.trials:
         found.setdefault((trial.topology, trial.test_case), []).append(trial)

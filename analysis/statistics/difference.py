@@ -32,11 +32,11 @@ class Difference:
 
     @property
     def interval(self) -> Interval:
-        """Of the ratio, with 95 %."""
+        """The 95 % interval of the ratio."""
         return self.interval_at(CONFIDENCE)
 
     def interval_at(self, confidence: float) -> Interval:
-        """Of the ratio."""
+        """The interval of the ratio at a confidence from 0 to 1."""
         half = float(special.stdtrit(self.freedom, (1 + confidence) / 2)) * self.error
         return Interval(exp(self.middle - half), exp(self.middle + half))
 

@@ -52,7 +52,7 @@ def outlying(values: Sequence[float]) -> float | None:
 
 
 def _quantile(freedom: float, confidence: float) -> float:
-    """Of Student's t: so many standard errors are half an interval."""
+    """Quantile of Student's t: how many standard errors half an interval is."""
     return float(special.stdtrit(freedom, (1 + confidence) / 2))
 
 

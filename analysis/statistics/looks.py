@@ -38,7 +38,7 @@ class Looks:
         return 0.5 if at >= self.last else 0.5 / (self.number - 1)
 
     def confidence(self, at: int) -> float:
-        """Of an interval at this look, so that with 95 % no look misses."""
+        """Confidence of an interval at this look, such that with 95 % no look misses."""
         return 1 - ALPHA * self.share(at)
 
     def p(self, ps: Mapping[int, float]) -> float:

@@ -99,7 +99,7 @@ class AnalysedRun:
 
     @property
     def disclosures(self) -> dict[str, dict[str, Any]]:
-        """By build."""
+        """The disclosure of each build that has one."""
         return {m.build: m.disclosure for m in self.manifests if m.disclosure}
 
     def unexpected_differences(self, *topologies: str) -> tuple[Difference, ...]:

@@ -100,7 +100,7 @@ class Contrast:
 
     @property
     def known(self) -> tuple[Measured, ...]:
-        """Those with a ratio."""
+        """The measured differences that have a ratio."""
         return tuple(one for one in self.measured if one.effect is not None)
 
     @property

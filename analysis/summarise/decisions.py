@@ -26,7 +26,7 @@ from density_study.workloads.study.study import Study
 
 
 def decisions(root: Path, study: Study, plan: Plan, summary: Summary) -> Iterator[Decided]:
-    """In the order of the study's questions."""
+    """Yields what was decided about each question, in the order of the study."""
     journal = Journal(root / JOURNAL)
     spread = spread_within_repetitions([summary]) or seen_spread([summary]) or ASSUMED_SPREAD
     blocks = ran(plan, spared_trials(journal), summary.repetitions)
@@ -54,7 +54,7 @@ def decisions(root: Path, study: Study, plan: Plan, summary: Summary) -> Iterato
 
 
 def _answer(mine: Sequence[Finding], is_hopeless: bool) -> tuple[str, bool]:
-    """In words, and whether it is open. A claim stands for its parts."""
+    """The answer in words, and whether it is open. The verdict of a claim stands for those of its parts."""
     among = [one for one in mine if is_whole(one)] or list(mine)
     words = [one.verdict for one in among if one.is_decided]
     if words and len(words) == len(among):
@@ -65,7 +65,7 @@ def _answer(mine: Sequence[Finding], is_hopeless: bool) -> tuple[str, bool]:
 
 
 def _as_seen(one: PlannedQuestion, mine: Sequence[Finding]) -> PlannedQuestion:
-    """With the ratios that were measured instead of those that were expected."""
+    """The question with the measured ratios in place of the expected ones."""
     effects = {found.id: found.effect for found in mine}
     return replace(
         one,

@@ -114,7 +114,7 @@ def search_summaries(run: AnalysedRun) -> tuple[SearchSummary, ...]:
 
 
 def _with_interval(metric: Metric, interval: IntervalOf) -> Metric:
-    """With an interval from 5 units on (method 2)."""
+    """The metric with an interval, if it has at least five units (method 2)."""
     if len(metric.points) < MIN_BUILDS or metric.value is None:
         return metric
     ends = interval(metric.points)

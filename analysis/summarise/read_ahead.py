@@ -9,7 +9,7 @@ from density_study.cluster.model.topology import Topology
 from density_study.workloads.record.manifest import Manifest
 
 NATIVE = "native_hadoop"
-"""Of a build's disclosure: whether its DataNodes loaded libhadoop."""
+"""The key of a build's disclosure that says whether its DataNodes loaded libhadoop."""
 
 
 def without_read_ahead(manifests: Iterable[Manifest]) -> frozenset[str]:

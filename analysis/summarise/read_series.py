@@ -121,7 +121,7 @@ def _drawn(run_root: Path, max_numbers: int) -> list[str]:
 
 
 def _span_s(rows: ds.Dataset) -> int:
-    """From the earliest second of any trial to the latest of any."""
+    """Seconds from the earliest second of any trial to the latest."""
     ends = [("second", "min", None, "first"), ("second", "max", None, "last")]
     steps = [("scan", ScanNodeOptions(rows)), ("aggregate", AggregateNodeOptions(ends))]
     (found,) = _streamed(steps).to_pylist()
@@ -182,7 +182,7 @@ def _rates(rows: pd.DataFrame) -> Iterator[RateSeries]:
 
 
 def _devices(rows: pd.DataFrame) -> Iterator[DeviceSeries]:
-    """In the order of devices.toml, by source."""
+    """Yields the series of devices in the order of devices.toml, by source."""
     known = {(d.name, m.name): m for d in devices().values() for m in d.metrics}
     order = {key: place for place, key in enumerate(known)}
     groups = [(tuple(map(str, key)), same) for key, same in rows.groupby(_DEVICE)]

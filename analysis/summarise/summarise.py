@@ -166,7 +166,7 @@ def _decisions(root: Path, plan: Plan | None, summary: Summary) -> tuple[Decided
 
 
 def _flame_graphs(manifests: Sequence[Manifest]) -> Iterator[FlameGraph]:
-    """Of our own records: a page that others made is not linked."""
+    """Yields the flame graphs of our own records. A page that others made is not linked."""
     for manifest in manifests:
         names = [name for monitor in manifest.monitors for name in monitor.files]
         for match in filter(

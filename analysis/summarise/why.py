@@ -59,7 +59,7 @@ def between_and_within(
 
 
 def _threads(counted: pd.DataFrame) -> Mapping[str, int]:
-    """Of all clients together, by the id of the test case."""
+    """Threads of all clients together, by the id of the test case."""
     known = counted.dropna(subset=["threads", "clients"])
     return {
         str(test_case): int(threads * clients)

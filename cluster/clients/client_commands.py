@@ -40,7 +40,7 @@ def hadoop_command(
 
 
 def _library_path(cluster: Cluster) -> dict[str, str]:
-    """Of a client of Hadoop, as of the daemons."""
+    """The library path of a client of Hadoop, which is that of the daemons."""
     topology = cluster.topology
     if not isinstance(topology, Topology) or not topology.variant.versions.native:
         return {}

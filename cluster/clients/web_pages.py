@@ -21,7 +21,7 @@ Address = tuple[str, int]
 _TIMEOUT_S = 10.0
 _CHUNK_BYTES = 65536
 _UID_FIELD = 7
-"""Of a line of /proc/net/tcp, after the local and the remote address."""
+"""The field of a line of /proc/net/tcp that holds the user id, after the local and the remote address."""
 
 
 def pages_of(endpoints: Endpoints) -> list[Address]:

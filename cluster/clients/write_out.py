@@ -17,7 +17,7 @@ from density_study.cluster.model.topology import AnyTopology, Node
 from density_study.cluster.model.transport import Transport
 
 SLOWEST_MIB_S = 5.0
-"""Of all disks of a machine together; slower ones count as broken."""
+"""Throughput of all disks of a machine together, below which they count as broken."""
 START_S = 60.0
 
 

@@ -176,12 +176,12 @@ def _steered(cpus: Sequence[int], packets: Mapping[str, int], why: str) -> Proof
 
 
 def _share(what: str, percent: float | None, why: str) -> Proof:
-    """Of what should be all."""
+    """A proof of a share that should be 100 %."""
     return _proof(what, 100.0, percent, "percent", why, 100.0 - STEERED_LEAST)
 
 
 def _interrupted(cpus: Sequence[int], counts: Mapping[str, Mapping[str, int]], why: str) -> Proof:
-    """Of a card's interrupts, those that came to the CPU of their turn."""
+    """The share of a card's interrupts that came to the CPU whose turn it was."""
     turns = cpu_of_interrupt([int(number) for number in counts], cpus)
     total = sum(sum(by_cpu.values()) for by_cpu in counts.values())
     right = sum(counts[str(number)].get(str(cpu), 0) for number, cpu in turns.items())
@@ -189,7 +189,7 @@ def _interrupted(cpus: Sequence[int], counts: Mapping[str, Mapping[str, int]], w
 
 
 def _transmitted(network: Network, packets: Mapping[str, Sequence[int]], why: str) -> Proof:
-    """Of the CPU that uses its queue least."""
+    """The share of packets that left by the queue of their CPU, for the CPU with the smallest share."""
     shares = []
     for place, cpu in enumerate(network.xps):
         sent = packets.get(str(cpu), ())

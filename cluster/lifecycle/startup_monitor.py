@@ -21,7 +21,7 @@ WIDTH = 300
 """Characters; Hadoop logs its class path, 20,000 of them, on one line."""
 
 ERROR = re.compile(r"\b(ERROR|FATAL)\b|^[EF][0-9]{4,8} |^Caused by:|^Exception in thread")
-"""Of log4j and logback; of glog; of Java."""
+"""Lines of log4j and logback, of glog and of Java that report an error."""
 
 
 @dataclass

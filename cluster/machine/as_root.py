@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 PROGRAMS = ("start-unit", "cut-network", "set-network")
-"""Those of `cluster.machine.privileged`."""
+"""The programs of `cluster.machine.privileged`."""
 INSTALLED = Path("/usr/local/lib/density-study")
 _PACKAGE = "density_study.cluster.machine.privileged"
 _TIMEOUT_S = 20.0
@@ -33,7 +33,7 @@ def as_root(
 
 
 def run(*argv: str, timeout_s: float = _TIMEOUT_S) -> subprocess.CompletedProcess[str]:
-    """The same as this user."""
+    """Run a command as this user."""
     environment = {name: value for name, value in os.environ.items() if name != "SUDO_UID"}
     try:
         return subprocess.run(

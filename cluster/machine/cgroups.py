@@ -19,7 +19,7 @@ def version(root: Path = ROOT) -> int:
 
 
 def missing(controllers: tuple[str, ...], root: Path = ROOT) -> list[str]:
-    """Those that containers here cannot have."""
+    """The controllers that containers on this host cannot have."""
     if version(root) == 1:
         return [one for one in controllers if not (root / one / "cgroup.procs").exists()]
     there = root / "cgroup.controllers"

@@ -145,7 +145,7 @@ def spent(names: Sequence[str]) -> dict[str, dict[str, float]]:
 
 
 def unreached(name: str, addresses: Sequence[str]) -> list[str]:
-    """Those that do not answer to the container; without a name, to this machine."""
+    """The addresses that do not answer to the container, or, without a name, to this machine."""
     inside = ["ip", "netns", "exec", name] if name else []
     return run([*inside, sys.executable, "-c", _REACH, *addresses], "").stdout.split()
 

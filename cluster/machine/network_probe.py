@@ -26,7 +26,7 @@ from contextlib import suppress
 from density_study.cluster.machine import network_link, packet_cpus, softnet
 
 SKIP_S, MEASURE_S = 0.4, 1.6
-"""Of the stream: what fills queues and windows is left out."""
+"""Seconds of the stream that are left out while queues and windows fill, and seconds that are measured."""
 _PATIENCE_S = 20.0
 _ROUND_TRIPS = 21
 _PACE_S = 0.001

@@ -17,7 +17,7 @@ from density_study.cluster.model.network import Network, failed, unable
 SYS, IRQS = Path("/sys/class/net"), Path("/proc/irq")
 INTERRUPTS = Path("/proc/interrupts")
 FLOW_TABLE = Path("/proc/sys/net/core/rps_sock_flow_entries")
-"""Of the whole machine. Network namespaces but the first do not show it."""
+"""The file with the size of the machine's table of flows. Only the first network namespace shows it."""
 PROGRAM = "set-network"
 _OWNER_WRITES = 0o200
 _DEVICE = r"[A-Za-z0-9_.:@-]{1,15}"
@@ -156,7 +156,7 @@ def cpu_of_interrupt(numbers: Sequence[int], cpus: Sequence[int]) -> dict[int, i
 
 
 def mask(cpus: Sequence[int]) -> str:
-    """As /sys wants it: hexadecimal, in groups of 32 CPUs."""
+    """The CPUs as a mask in the form of /sys: hexadecimal, in groups of 32 CPUs."""
     bits = sum(1 << cpu for cpu in set(cpus))
     groups = [f"{bits >> shift & 0xFFFFFFFF:x}" for shift in range(0, bits.bit_length(), 32)]
     first, *others = reversed(groups)

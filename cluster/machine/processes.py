@@ -72,7 +72,7 @@ class Children:
             raise TimeoutError(f"{process.name} on {process.node} still runs") from error
 
     def stop(self, process: ProcessId, grace_s: float) -> None:
-        """As `stop_all`, for any process; a child of this process leaves no zombie."""
+        """Stop any process, as `stop_all` does. A child of this process leaves no zombie."""
         stop_all([process], grace_s)
         if process in self._children:
             self._children[process].wait()

@@ -21,7 +21,7 @@ class Access:
 
     @property
     def env(self) -> Mapping[str, str]:
-        """For Java and MIT's programs."""
+        """Environment variables for Java and MIT's programs."""
         if not self.ticket_cache:
             return {}
         return {"KRB5CCNAME": self.ticket_cache, "KRB5_CONFIG": f"{STRICT}:{self.krb5_conf}"}

@@ -98,7 +98,7 @@ class TableAttributes:
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """Of TableTool's `create`."""
+        """The arguments of TableTool's `create`."""
         names = {"block_bytes": "block-size"}
         return tuple(
             word for key, value in self.declared() for word in (f"--{names.get(key, key)}", value)

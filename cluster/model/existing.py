@@ -8,7 +8,7 @@ from density_study.cluster.model.configuration import TableAttributes
 from density_study.cluster.model.host import DiskType, Host
 
 JOB_TAG = "density-study"
-"""Of the study's YARN applications, which all others lack."""
+"""The tag of the study's YARN applications. Those of others lack it."""
 
 
 @dataclass(frozen=True)

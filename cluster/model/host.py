@@ -26,7 +26,7 @@ class IoLimits:
     write_mib_s: int | None = None
 
     def iotune(self) -> dict[str, int]:
-        """For libvirt's <iotune>: bytes per second and operations per second."""
+        """The limits as libvirt's <iotune> names them: bytes per second and operations per second."""
         named = {
             "read_iops_sec": self.read_iops,
             "write_iops_sec": self.write_iops,

@@ -32,14 +32,14 @@ class IsolationFacts:
 
 
 class Isolation(StrEnum):
-    """In JSON and in tables, its value."""
+    """What keeps the nodes of a host apart. JSON and tables hold its value."""
 
     PROCESS = "process"
     HOST = "host"
     VM = "vm"
     CONTAINER = "container"
     UNKNOWN = "unknown"
-    """Of a cluster that others built."""
+    """The isolation of a cluster that others built."""
 
     @property
     def facts(self) -> IsolationFacts:

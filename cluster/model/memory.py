@@ -15,7 +15,7 @@ from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.topology import Node
 
 OVERHEAD_MIB = 160
-"""Of each JVM, beyond its heap."""
+"""Memory of each JVM beyond its heap."""
 REGIONSERVER_LEAST_MIB = 256
 """Heap. A RegionServer gets what is left of its node, never less than this, unless a study sets it."""
 CLIENT_HEAP_MIB = 512

@@ -63,9 +63,9 @@ class Store:
     durability: Durability = "page_cache"
 
     name: ClassVar[str]
-    """In studies, in names of topologies and in records."""
+    """Its name in studies, in names of topologies and in records."""
     title: ClassVar[str]
-    """For people."""
+    """Its name for people."""
     acknowledged: ClassVar[Mapping[Durability, str]]
     """How each level of durability is rendered. Without an entry there is no such level, and `without` says
     why."""
@@ -84,7 +84,7 @@ class Store:
     services: ClassVar[tuple[str, ...]] = ()
     """Ports of the master, and of each worker."""
     master_heaps_mib: ClassVar[Mapping[str, int]] = MappingProxyType({})
-    """Of daemons on the master, beside those that a cluster with HBase has there."""
+    """Heaps of daemons on the master, beside those that a cluster with HBase has there."""
     stacks: ClassVar[tuple[str, ...]] = ()
     """Stacks that every node needs."""
     own_software: ClassVar[bool] = True

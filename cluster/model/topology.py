@@ -241,7 +241,7 @@ class ExistingTopology(Existing, Placed):
 
     @property
     def configuration(self) -> Configuration:
-        """Of a cluster of others, a study sets the attributes of its own tables alone."""
+        """A study sets the attributes of its own tables on a cluster of others, and nothing else."""
         return Configuration(table=self.existing.table)
 
 

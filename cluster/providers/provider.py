@@ -161,7 +161,7 @@ class Provider(ABC, Generic[PlacedT]):
         yield from ()
 
     def worker_checks(self, topology: PlacedT, command: str) -> Iterator[NamedCheck]:
-        """Of a host command that must succeed on each worker's machine."""
+        """Checks that a host command succeeds on each worker's machine."""
         yield from ()
 
     def free_resources(self, topology: PlacedT) -> Mapping[str, FreeResources]:
@@ -207,9 +207,9 @@ EVERY_USER, THIS_USER = "every user of this machine", "this user of this machine
 """Who reaches the daemons, for the disclosure."""
 
 OF_OTHERS = names_of("provider")
-"""Those of other packages: each is named as its entry point."""
+"""The providers of other packages. Each is named as its entry point."""
 OF_STUDIES = ("local", "physical", "libvirt", "container", "existing", *OF_OTHERS)
-"""Those that a study may name; the others stand in for one of them."""
+"""The providers that a study may name. The others stand in for one of them."""
 _PROVIDERS = {
     "local": "density_study.cluster.providers.local.provider:LocalProvider",
     "physical": "density_study.cluster.providers.physical.provider:PhysicalProvider",

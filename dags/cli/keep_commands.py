@@ -181,7 +181,7 @@ def _keep(
 
 
 def _detach(log: Path) -> None:
-    """From now on this process has no terminal, and its starter returns."""
+    """Give up the terminal, so that the process that started this one returns."""
     out.file.flush()
     descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     for standard in (1, 2):
@@ -190,7 +190,7 @@ def _detach(log: Path) -> None:
 
 
 def _facts(found: Kept) -> dict[str, Any]:
-    """For other programs."""
+    """The kept cluster as plain values, for other programs."""
     from density_study.cluster.clients.launchers import client_conf
 
     cluster = found.cluster

@@ -16,7 +16,7 @@ def rows_table(header: Iterable[str], rows: Iterable[Iterable[RenderableType]]) 
 def titled(
     title: str | None, header: Iterable[str], rows: Iterable[Iterable[RenderableType]]
 ) -> Table:
-    """The same below a title; several on a page stand apart."""
+    """A table below a title. Several on a page stand apart."""
     table = Table(
         *header, title=f"\n{title}" if title else None, title_justify="left", title_style="italic",
         box=None, pad_edge=False, header_style="bold",

@@ -156,7 +156,7 @@ def _opened(facts: RunFacts) -> str | None:
 
 
 def _facts(facts: RunFacts, now: float) -> dict[str, object]:
-    """For other programs; null where something is not known."""
+    """The run as plain values, for other programs; null where something is not known."""
     return {
         "study": facts.study,
         "run": facts.run,

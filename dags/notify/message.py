@@ -66,7 +66,7 @@ class Message:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """For a web hook."""
+        """The message as plain values, for a web hook."""
         facts = {**asdict(self), "subject": self.subject, "text": self.text}
         del facts["lines"]
         return facts

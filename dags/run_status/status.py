@@ -37,7 +37,7 @@ class Status:
         return self.progress.outcome is not None and not self.progress.finished
 
     def facts(self) -> dict[str, object]:
-        """For other programs. Times are in seconds; `step` counts from 1."""
+        """The status as plain values, for other programs. Times are in seconds; `step` counts from 1."""
         seen = self.progress
         return {
             "study": seen.study,

@@ -134,7 +134,7 @@ def _left_out(plan: Plan, design: Design) -> Iterator[str]:
 
 
 def _workloads(made: PlannedStudy, share: float) -> Iterator[dict[str, Any]]:
-    """As the file has them, with shorter windows."""
+    """Yields the workloads as the study file has them, with shorter windows."""
     written: Any = made.file.document.value
     for entry, value in zip(made.study.workloads, written["workloads"], strict=True):
         spec = getattr(entry, entry.key)

@@ -70,7 +70,7 @@ class Pace:
 
 
 def pace(study: Study, runs: Path) -> Pace:
-    """Of the newest runs in the folder with the study's provider, hosts and software."""
+    """The pace of the newest runs in the folder with the study's provider, hosts and software."""
     taken_s: dict[str, list[float]] = {"up": [], "down": []}
     around: dict[str, list[tuple[float, float]]] = {}
     counted = 0

@@ -59,7 +59,7 @@ class Foreseen:
     disk_mib: int
 
     def facts(self) -> dict[str, object]:
-        """For other programs."""
+        """The rehearsal as plain values, for other programs."""
         return {
             "simulated": True,
             "study": self.file.study.study,

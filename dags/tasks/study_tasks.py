@@ -37,7 +37,7 @@ LOOK_FOR_TURN_EVERY_S = 30.0
 WAIT_FOR_HOST_S = 60 * 24 * 3600.0
 """Longer than the longest study takes."""
 RETRIES = 2
-"""Of tasks that measure nothing."""
+"""How often a task that measures nothing is tried again."""
 RETRY_DELAY = timedelta(seconds=30)
 
 

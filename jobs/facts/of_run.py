@@ -36,7 +36,7 @@ READ = (
 )
 """Tables with a row per second or more; those of the others have a few rows per trial."""
 BYTES_PER_TASK = 2**25
-"""Of their files: bounds an executor's memory."""
+"""Bytes of record files for one Spark task, which bound an executor's memory."""
 SMALL_BYTES = 2**23
 """Less is computed in this process, because starting an executor's Python takes longer."""
 

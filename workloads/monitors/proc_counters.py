@@ -37,7 +37,7 @@ _SOFTIRQ = 6
 """Place in a line of /proc/stat, after the CPU's name."""
 _TICKS_S = os.sysconf("SC_CLK_TCK")
 _OF_KERNEL = "memory_bytes"
-"""The same in every network namespace."""
+"""A counter that is the same in every network namespace."""
 _SOCKETS = {"in_use": "inuse", "time_wait": "tw"}
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _RUN_DELAY = 7

@@ -18,7 +18,7 @@ from density_study.workloads.pipeline.test_case import PipelineTestCase
 
 Row = TypeVar("Row")
 KILLED = 128 + SIGKILL
-"""As a shell gives it, and the pipeline's agent."""
+"""The exit code of a killed process, as a shell and the pipeline's agent give it."""
 
 
 def stage_faults(raw: Path, test_case: PipelineTestCase, clients: Sequence[str]) -> tuple[str, ...]:

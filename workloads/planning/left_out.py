@@ -30,7 +30,7 @@ def check_globs(
 def built(
     topologies: Sequence[AnyTopology], test_cases: Sequence[TestCase], leave_out: Sequence[str]
 ) -> tuple[AnyTopology, ...]:
-    """Those on which any of the test cases runs. InputError if nothing does."""
+    """The topologies on which any of the test cases runs. InputError if none is left."""
     built = tuple(
         topology
         for topology in topologies

@@ -231,7 +231,7 @@ def _targets(study: Study, ssh: SshSpec, known_hosts: Path) -> dict[str, Target]
 
 
 def _remote(study: Study) -> tuple[HostSpec, ...]:
-    """Of an existing cluster, all but the client, which comes last."""
+    """The hosts that SSH reaches: all but the client of an existing cluster, which comes last."""
     if study.existing:
         return study.hosts[:-1]
     return () if nodes_of(study).here else study.hosts

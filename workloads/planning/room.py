@@ -10,9 +10,9 @@ from density_study.cluster.model.host import Host
 from density_study.cluster.model.topology import Topology
 
 LOGS_MIB = 512
-"""Of the daemons of one build: they are copied to the run's folder."""
+"""MiB for the logs of the daemons of one build, which are copied to the run's folder."""
 RECORD_MIB = 4
-"""Of a trial. Measured: 2 to 3 MiB for ten minutes on 16 machines."""
+"""MiB of a trial's record. Measured: 2 to 3 MiB for ten minutes on 16 machines."""
 WORK_MIB = 2048
 """What a host's work folder takes beside data: the stacks (0.6 GiB), and the daemons' logs."""
 IMBALANCE = 1.3
@@ -34,7 +34,7 @@ class Written:
     runs: Path
 
     def on_mib(self, folder: str, host: Host, topology: Topology) -> int:
-        """Of it in the folder: a drive of the host, or another one."""
+        """MiB of it in the folder, which is a drive of the host or another folder."""
         here_mib = self.runs_mib if folder == str(self.runs) else 0
         drives = _drives_of(host, topology)
         if folder not in drives:

@@ -80,7 +80,7 @@ def random_order(test_cases: tuple[TestCase, ...], rng: Random) -> tuple[TestCas
 
 @lru_cache(maxsize=8)  # every build of a plan has the same test cases
 def _predecessors(test_cases: tuple[TestCase, ...]) -> tuple[frozenset[int], ...]:
-    """For each test case, the indices of those it depends on."""
+    """For each test case, the indices of the test cases that it depends on."""
     return tuple(
         frozenset(
             index

@@ -17,7 +17,7 @@ def tables_of_workloads() -> tuple[Table, ...]:
 
 
 def every_table() -> Mapping[str, Table]:
-    """By name."""
+    """Every table by its name."""
     return {**TABLES, **{table.name: table for table in tables_of_workloads()}}
 
 

@@ -26,7 +26,7 @@ Inside = NDArray[np.bool_]
 
 
 class SimulatedMonitors:
-    """As `Monitors`."""
+    """Stands in for `Monitors` on a simulated cluster."""
 
     def __init__(
         self,

@@ -51,6 +51,6 @@ class Model(Protocol):
 
 
 def percentile_s(mean_s: float, percent: float) -> float:
-    """Of the log-normal latencies with this mean."""
+    """A percentile of log-normal latencies with this mean."""
     sigma: float = service_times()["spread"]["sigma"]
     return mean_s * exp(sigma * NormalDist().inv_cdf(percent / 100) - sigma**2 / 2)

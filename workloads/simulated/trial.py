@@ -20,7 +20,7 @@ from density_study.workloads.simulated.models import model_of
 from density_study.workloads.simulated.outcome import Outcome
 
 _DONE = "simulated.json"
-"""In the folder of a build: what it was loaded with and warmed up for."""
+"""A file in the folder of a build that keeps what it was loaded with and warmed up for."""
 
 
 class SimulatedTrial:
@@ -43,7 +43,7 @@ class SimulatedTrial:
         return self.outcome_of(self.test_case)
 
     def outcome_of(self, test_case: Any) -> Outcome:
-        """The same trial with another test case, as for loading its data."""
+        """The outcome of the same trial with another test case, as for loading its data."""
         draft, topology = self.draft, self.context.cluster.built
         log_speed = self.rehearsal.log_speed(
             topology, test_case.mode_name, draft.repetition, draft.build, draft.trial

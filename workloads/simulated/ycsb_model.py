@@ -27,7 +27,7 @@ from density_study.workloads.ycsb.test_case import YcsbTestCase
 NAMES = {"read": "READ", "update": "UPDATE", "insert": "INSERT", "scan": "SCAN",
          "readmodifywrite": READ_MODIFY_WRITE}  # fmt: skip
 _PARTS = ("read", "update")
-"""Of a read-modify-write, which YCSB logs too."""
+"""The parts of a read-modify-write, which YCSB logs too."""
 _BETWEEN = 0.1
 """Share of a client's core time that it spends between two operations."""
 _BESIDE, _BESIDE_DIVIDED = 1.0, 0.3

@@ -100,7 +100,7 @@ class Receiver(Frozen):
 
     @property
     def name(self) -> str:
-        """For messages to people."""
+        """The receiver's name in messages to people."""
         if self.webhook is not None:
             return f"web hook {self.webhook}"
         if self.mail is not None:

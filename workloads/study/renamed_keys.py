@@ -53,7 +53,7 @@ def rename_keys(
 
 
 def rename_study(study: dict[str, Any], document: Document) -> tuple[str, ...]:
-    """The same of a study, with what its hypotheses and questions call factors and levels."""
+    """Rename the keys of a study, and the factors and levels that its hypotheses and questions name."""
     warnings = list(rename_keys(study, document))
     for where, block in _blocks(study, ("expect", EVERY)):
         if block.get("compare") == "medium":

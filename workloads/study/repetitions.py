@@ -63,7 +63,7 @@ class Repetitions(Frozen):
 
     @model_serializer
     def _as_written(self) -> int | dict[str, Any]:
-        """As in a study file, because plans are read by the same rules."""
+        """The form of a study file, because plans are read by the same rules."""
         if self.is_fixed:
             return self.at_most
         bounds: dict[str, Any] = {"at_least": self.at_least, "at_most": self.at_most}

@@ -59,7 +59,7 @@ def study_schema() -> dict[str, Any]:
 
 
 def schema_file() -> Path:
-    """The same as a file, for editors."""
+    """The schema as a file, for editors."""
     return next((path for path in _PLACES if path.exists()), _PLACES[-1])
 
 

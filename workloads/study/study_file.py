@@ -29,7 +29,7 @@ class StudyFile:
     document: Document
     overridden: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-    """Of keys that have another name now."""
+    """A warning for each key that has another name now."""
 
     @contextmanager
     def placing_faults(self) -> Iterator[None]:
@@ -60,7 +60,7 @@ def read_study(path: Path, overrides: Mapping[str, object] | None = None) -> Stu
 
 
 def parse_study(text: str, name: str, overrides: Mapping[str, object] | None = None) -> StudyFile:
-    """As `read_study`, from text; `name` denotes the file in messages."""
+    """The study of a YAML text. `name` denotes it in errors, which are those of `read_study`."""
     document = parse_yaml(text, name)
     value = document.value
     if not isinstance(value, dict):

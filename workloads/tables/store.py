@@ -69,7 +69,7 @@ def read_table(run_root: Path, table: Table) -> pd.DataFrame:
 
 
 def read_arrow(run_root: Path, table: Table) -> pa.Table:
-    """The same as an Arrow table. StudyError if it is not there, or is damaged."""
+    """The table of a run in Arrow's form. StudyError if it is not there, or is damaged."""
     path = require(run_root, table)
     try:
         return _rows(run_root, table).sort_by([(name, "ascending") for name in table.key])

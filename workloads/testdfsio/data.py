@@ -78,7 +78,7 @@ class DataSet:
         return f"{self.base}/io_data"
 
     def blocks(self) -> dict[str, list[Block]]:
-        """Of each file, by its name, in the order of their names."""
+        """The blocks of each file by its name, in the order of the names."""
         return {Path(one.path).name: self._hdfs.blocks(one.path) for one in self._files()}
 
     def _files(self) -> list[FileStatus]:

@@ -45,7 +45,7 @@ CACHED = "hdfs_cache"
 SENT = "hdfs_read"
 """Of the state before the trial: what DataNodes have sent; after it: bytes read by distance."""
 UNKNOWN = "unknown"
-"""Of an existing cluster: how its caches were emptied. They were not."""
+"""How the caches of an existing cluster were emptied: they were not."""
 
 
 class DfsioWorkload:

@@ -30,7 +30,7 @@ class Client(Frozen):
 
     @field_serializer("heap")
     def _with_unit(self, heap: int | None) -> str | None:
-        """As it is read: a plan or a record is a file, too."""
+        """The heap as text, because a plan or a record is read by the rules of a study file."""
         return None if heap is None else f"{heap} MiB"
 
     def heap_mib(self, topology: Placed, node: Node, clients: int) -> int:

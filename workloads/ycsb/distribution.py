@@ -47,7 +47,7 @@ class KeyDistribution:
 
 
 def distribution_of(value: object) -> KeyDistribution:
-    """As a study writes it. ValueError describes the fault and shows an example."""
+    """A distribution as a study writes it. ValueError describes the fault and shows an example."""
     if isinstance(value, KeyDistribution):
         return value
     if isinstance(value, str) and value in PLAIN:

@@ -12,7 +12,7 @@ from density_study.workloads.ycsb.variant_store import STORED_ROW_MIB as STORED_
 from density_study.workloads.ycsb.variant_store import VALUE_MIB
 
 LOAD_ESTIMATE_OPS_S = 6000.0
-"""With 8 threads on two cores."""
+"""Rows per second of a load with 8 threads on two cores."""
 THREAD_LOADS_OPS_S = LOAD_ESTIMATE_OPS_S / 8
 MOST_LOADS_OPS_S = 24_000.0
 """Of three workers that keep 3 replicas, 8,000 rows/s each; a run replaces the estimate."""

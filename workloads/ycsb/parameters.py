@@ -100,7 +100,7 @@ class YcsbParameters(TestCase):
 
     @property
     def own_threads(self) -> int:
-        """Those of the test case in the plan; a probe may have more."""
+        """Threads of the test case in the plan; a probe of a search may have more."""
         return (self.search.start_threads if self.search else None) or self.threads
 
     @property
@@ -187,7 +187,7 @@ class YcsbParameters(TestCase):
 
     @property
     def sort_key(self) -> tuple[float, ...]:
-        """By mix, rows, threads and rate; searches, faults and phases last."""
+        """Orders test cases by mix, rows, threads and rate; searches, faults and phases come last."""
         percent = self.target_percent or 0.0
         target = percent if self.target_percent else 1000.0 * (self.target_ops_s or 0.0)
         names = [str(name) for name in MIXES]

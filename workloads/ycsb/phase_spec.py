@@ -18,7 +18,7 @@ from density_study.workloads.ycsb.phase import Phase, PhaseKind, Piece
 PART_S = 5
 """Shortest part: a few whole intervals of the client's log."""
 PARTS = 10
-"""Of a ramp, and of a soak shorter than two hours."""
+"""Parts of a ramp, and of a soak shorter than two hours."""
 MAX_PARTS = 1000
 HOUR_S = 3600
 OVER = 0.1

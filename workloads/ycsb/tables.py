@@ -50,7 +50,7 @@ class Tables:
 
     @property
     def warmth_of_inserts(self) -> Mapping[str, float]:
-        """As `warmth`."""
+        """The warmth that the insert path reached, as what was passed to `remember_warm_inserts`."""
         facts: Mapping[str, float] = self._facts()["warm_inserts"].get("any", {})
         return facts
 

@@ -94,7 +94,7 @@ class YcsbTestCase(Loading):
 
     @property
     def most_threads(self) -> int:
-        """Of the server warm-up."""
+        """The most threads of the warm-up of servers."""
         return max(self.warm_up_threads or 0, self.threads)
 
     @property

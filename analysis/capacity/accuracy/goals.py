@@ -49,7 +49,7 @@ def judged(misses: Sequence[Miss], mode: Mode) -> tuple[Goal, ...]:
 
 
 def _supported(misses: Sequence[Miss], limit: float | None) -> Iterator[Goal]:
-    """The same where the prediction's own interval says that the points support it."""
+    """The same goal over the misses whose own 95 % interval says that the points support the prediction."""
     kept = [one.error for one in misses if one.high_s / one.predicted_s - 1 <= SUPPORTED]
     if limit is None or not kept:
         return

@@ -72,7 +72,7 @@ def hold_out(points: Sequence[Point], mode: Mode) -> tuple[Miss, ...]:
 
 
 def _rounds(points: Sequence[Point], mode: Mode) -> Iterator[dict[Key, int]]:
-    """For each round the host count, or density, that each group holds out."""
+    """For each round, the host count or density that each group holds out."""
     groups = grouped(points, lambda point: (point.group, point.disk_type))
     # 0 is the bare host, which is not on the curve over densities
     levels = {key: sorted({_level(p, mode) for p in found} - {0}) for key, found in groups.items()}

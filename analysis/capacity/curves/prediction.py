@@ -48,7 +48,7 @@ class Prediction:
 
     @cached_property
     def covariance(self) -> Floats:
-        """Of the mixture (k, k)."""
+        """Covariance of the mixture of all hypotheses (k, k)."""
         # Hypotheses that disagree widen the interval, even if each is sure of itself:
         # law of total variance: mean of the covariances, and covariance of the means
         apart = self.means - self.log_time
@@ -57,7 +57,7 @@ class Prediction:
         return result
 
     def moved(self, by: Floats | float, covariance: Floats | float = 0.0) -> Prediction:
-        """With `by` (k,) added to the log times, and a covariance (k, k) of that."""
+        """The prediction with `by` (k,) added to the log times, and `covariance` (k, k) to theirs."""
         return replace(self, means=self.means + by, covariances=self.covariances + covariance)
 
     def half_width(self, place: int) -> float:
@@ -121,7 +121,7 @@ class Mixed:
 
     @cached_property
     def log_likelihood(self) -> Floats:
-        """Of the levels under every hypothesis and shape (H, K), up to one constant."""
+        """Log likelihood of the levels under every hypothesis and shape (H, K), up to one constant."""
         # log p = -1/2 y' K^-1 y - 1/2 log |K|, K = L L' (Rasmussen and Williams 2006, chapter 2)
         root = np.linalg.cholesky(self.covariances)  # (H, m, m); log |K| = 2 sum log diag L
         misses = (self.levels - self.levels.mean())[:, None] - self.of_shapes.T

@@ -131,7 +131,7 @@ class HostType(FiniteModel):
 
     @property
     def price_kind(self) -> str:
-        """In words, how the host is paid."""
+        """How the host is paid, in words."""
         if self.capex_usd is not None:
             return "bought"
         return f"reserved, {self.commit_years} y" if self.commit_years else "on demand"

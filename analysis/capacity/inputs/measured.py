@@ -170,7 +170,7 @@ def _load(run_root: Path, seen: pd.DataFrame, shipped: Stage) -> dict[str, Any]:
 
 
 def _cpu_efficiency(largest: pd.DataFrame, source: str) -> dict[str, Any]:
-    """Of tasks that ran beside as few others as the study has."""
+    """The busy share of a task's threads, over the tasks that ran beside the fewest others."""
     calm = largest[largest["concurrent"] == largest["concurrent"].min()]
     busy = calm["core_s"] / (calm["wall_s"] * calm["threads"])
     return _measured(np.clip(busy, 0.01, 1.0), source)

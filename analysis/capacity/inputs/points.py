@@ -29,7 +29,7 @@ COLUMNS = ("group", "hosts", "vms_per_host", "disk_type", "value", "unit", "repe
 NEEDED = COLUMNS[:-1]
 MOST_BYTES = 2**26
 _OLD_COLUMN = re.compile(r"\A(?:sep=.\s+)?.*\bmedium\b", re.IGNORECASE)
-"""In the header of earlier versions."""
+"""The column `disk_type` as the header of earlier versions named it."""
 MOST = 10_000  # maximum of hosts, and of VMs per host; more is a typing error
 NUMBER = re.compile(
     r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(nan|inf(inity)?)", re.I | re.ASCII
@@ -97,7 +97,7 @@ def read_points(path: Path) -> tuple[Point, ...]:
 
 
 def parse_points(text: str, where: str) -> tuple[Point, ...]:
-    """As `read_points`, from text. `where` names it in errors."""
+    """The points of a CSV text. `where` names the text in errors, which are those of `read_points`."""
     seen: dict[tuple[object, ...], int] = defaultdict(int)
     if _OLD_COLUMN.match(text):
         _log.warning("%s: medium is the old name of the column disk_type; rename it", where)

@@ -146,7 +146,7 @@ class Profile(FiniteModel):
         return self
 
     def left_out(self) -> Iterator[str]:
-        """In words, what a plan does not count because nobody measured it."""
+        """What a plan does not count because nobody measured it, in words."""
         yield from self.unknown
         for stage in self.stages:
             if stage.computes and stage.ram_gib is None:

@@ -57,7 +57,7 @@ class Option:
 
     @cached_property
     def allowed(self) -> dict[str, Floats]:
-        """By limit, the largest rho that it allows (draws,)."""
+        """The largest utilization rho that each limit allows (draws,), by the limit's name."""
         found = {str(one): curve.allowed_rho(one.limit_s) for one, curve in self.curves.items()}
         return {f"utilization <= {RHO_MAX:.0%}": np.full(len(self.rates), RHO_MAX), **found}
 

@@ -41,7 +41,7 @@ class Options:
         }
 
     def all(self) -> Iterator[Option]:
-        """Of every host type with a price."""
+        """Yields the options of every host type that has a price."""
         for host in self.catalogue.hosts:
             if host.is_priced:
                 yield from self.of(host)

@@ -67,7 +67,7 @@ class Search:
             yield from self.of_host(host, self.densities)
 
     def of_host(self, host: HostType, densities: Sequence[int]) -> Iterator[Candidate]:
-        """Of one host type, which may have no price: its cost is then nan."""
+        """Yields the candidates of one host type. A type without a price costs nan."""
         # a stream per purpose and host type: another type in the catalogue changes no draw of this one
         rng = np.random.default_rng([self.demand.question.seed, 2, zlib.crc32(host.name.encode())])
         speed = host.cpu_speed.draws(rng, self.demand.question.draws)

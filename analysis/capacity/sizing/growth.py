@@ -41,7 +41,7 @@ class Growth:
         return self.today * exp(self._rate * days)
 
     def part(self, share: float) -> Growth:
-        """Of a share of the load."""
+        """The growth of a share of the load."""
         return replace(self, today=self.today * share)
 
     @property

@@ -61,7 +61,7 @@ def _purchase(one: Candidate, search: Search, grows: Growth) -> Purchase:
 
 
 def total_usd(host: HostType, site: Site, found: Sequence[Year]) -> float | None:
-    """Of all years; None if a year has no count."""
+    """Cost of all years together; None if a year has no host count."""
     total, before = 0.0, 0
     for place, year in enumerate(found):
         if year.hosts is None:

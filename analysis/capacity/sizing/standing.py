@@ -103,7 +103,7 @@ def _fits(one: Candidate, count: int) -> bool:
 
 
 def more_disks(host: HostType, disk_type: str) -> HostType:
-    """With one more disk of the type."""
+    """The host type with one more disk of `disk_type`."""
     disks = list(host.disks)
     place = next(n for n, disk in enumerate(disks) if disk.disk_type == disk_type)
     disks[place] = disks[place].model_copy(update={"count": disks[place].count + 1})

@@ -31,7 +31,7 @@ class Turnaround:
 
 
 def turnaround(one: Candidate, hosts: int) -> Turnaround:
-    """With `hosts` up."""
+    """Turnaround of a genome in a cluster in which `hosts` hosts are up."""
     busy = _utilization(one, hosts)
     path = one.path_s(hosts)
     infinite = np.full_like(path, np.inf)
@@ -53,7 +53,7 @@ def turnaround(one: Candidate, hosts: int) -> Turnaround:
 
 
 def _utilization(one: Candidate, hosts: int) -> Floats:
-    """Of the busiest resource, pool or lane (draws,)."""
+    """Utilization of the busiest resource, pool or lane (draws,)."""
     rhos = [rho for name, (rho, _) in one.rhos(hosts).items() if not name.startswith("storage")]
     # a stage without core-hours serves one genome at a time
     lanes = [stage for stage in one.demand.profile.stages if not stage.computes]

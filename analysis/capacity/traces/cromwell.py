@@ -72,7 +72,7 @@ def _calls(workflow: Mapping[str, Any], path: str, shard: str, source: Source) -
 
 
 def _bypassed(call: Mapping[str, Any]) -> bool:
-    """Of a condition that was false: nothing ran."""
+    """Whether Cromwell skipped the call because its condition was false."""
     return call.get("executionStatus") == "Bypassed"
 
 
@@ -99,7 +99,7 @@ def _task(process: str, shard: str, call: Mapping[str, Any]) -> Task:
 
 
 def _run_s(call: Mapping[str, Any], start_s: float | None, end_s: float | None) -> float | None:
-    """Of the container; else of the backend's job; else of the call, with its waits."""
+    """Seconds of the container; else of the backend's job; else of the call with its waits."""
     events = call.get("executionEvents") or []
     for wanted in (CONTAINER, JOB):
         found = [event for event in events if str(event.get("description")).lower() in wanted]

@@ -15,7 +15,7 @@ Processes = Mapping[str, Sequence[Task]]
 
 
 def in_order(by_process: Processes) -> list[str]:
-    """By the first submission; without times in the order of the record."""
+    """The processes by their first submission; without times, in the order of the record."""
     return sorted(by_process, key=lambda process: _first_s(by_process[process]))
 
 
@@ -52,7 +52,7 @@ def _before(
 
 
 def _precedes(ends: Mapping[str, float], starts: Mapping[str, float]) -> bool:
-    """By tag: when the tasks of the one ended, and those of the other were submitted."""
+    """Whether the tasks of one process ended before those of the other were submitted, tag by tag."""
     if not ends:  # nobody recorded when it ended
         return True
     shared = (ends.keys() & starts.keys()) - {""}

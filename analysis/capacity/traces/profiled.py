@@ -147,7 +147,7 @@ def _names(names: Sequence[str]) -> str:
 
 
 def _worked(trace: Trace) -> dict[str, list[Task]]:
-    """By process, the attempts of those that are a stage."""
+    """The attempts of each process that is a stage."""
     ended = (task for task in trace.tasks if task.outcome != "running")
     by_process = grouped(ended, lambda task: task.process)
     return {process: tasks for process, tasks in by_process.items() if _is_stage(tasks)}

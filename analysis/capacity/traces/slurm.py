@@ -127,7 +127,7 @@ def _cpu_s(job: Row) -> float | None:
 
 
 def _used_mib(step: Row) -> float | None:
-    """Of all processes of a step: MaxRSS is that of the largest of its tasks."""
+    """Memory of all processes of a step. MaxRSS is that of its largest task alone."""
     total = mib(_in_tres(step.get("TRESUsageInTot", ""), "mem"), None)
     if total is not None:
         return total
@@ -136,7 +136,7 @@ def _used_mib(step: Row) -> float | None:
 
 
 def _in_tres(text: str, name: str) -> str | None:
-    """Of `billing=8,cpu=8,mem=32G,node=1`."""
+    """The amount of one resource in a text such as `billing=8,cpu=8,mem=32G,node=1`."""
     found = re.search(rf"(?:^|,){name}=([0-9.]+[KMGTP]?)(?:,|$)", text)
     return None if found is None else found[1]
 

@@ -106,7 +106,7 @@ def _named(source: Source, row: Mapping[str, str]) -> tuple[str, str]:
 
 
 def _pairs(text: str) -> dict[str, str]:
-    """Of Python's or JSON's notation of a flat mapping."""
+    """The pairs of a flat mapping in Python's or JSON's notation."""
     return {key: quoted or bare for key, quoted, bare in _PAIR.findall(text[: 2**16])}
 
 

@@ -165,7 +165,7 @@ class StageOf:
         return found
 
     def _demand(self, resource: str, amounts: Sequence[float | None]) -> dict[str, Any] | None:
-        """Of all tasks: those without a number count as the mean of the others."""
+        """The stage's demand over all tasks. A task without a number counts as the mean of the others."""
         known = [amount for amount in amounts if amount is not None]
         missing = len(amounts) - len(known)
         if not known:

@@ -67,7 +67,7 @@ def _varied(view: View) -> str:
 
 
 def _seen(view: View) -> Iterator[Observation]:
-    """In the order of the panels."""
+    """Yields the observations in the order of the panels."""
     about = view.summary.headline_test_case
     of_it = [
         one

@@ -28,7 +28,7 @@ MOST_PANELS = 12
 PRECISE = ("precise", "not precise enough yet")
 DECIDED = ("decided", "not decided yet")
 Words = tuple[str, str]
-"""Of a comparison that needs no more repetitions, and of one that does."""
+"""The words for a comparison that needs no more repetitions, and for one that does."""
 
 
 def figure(view: View) -> Figure | None:

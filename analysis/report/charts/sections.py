@@ -163,7 +163,7 @@ def _used_cpu(view: View) -> Figure | None:
 
 
 def _cpu_styles(seen: Collection[Observation]) -> dict[str, Style]:
-    """Of each scope; of each node, while there is a shape for each."""
+    """A style for each scope, and for each node while there is a shape for each."""
     present = {_scope(one.metric) for one in seen}
     nodes = sorted({where(one.metric.scope) for one in seen if _scope(one.metric) == "node"})
     found: dict[str, Style] = {}

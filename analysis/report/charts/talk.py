@@ -193,7 +193,7 @@ def _tails(view: View, modes: Collection[str]) -> list[Observation]:
 
 
 def _at_most_threads(seen: list[Observation]) -> list[Observation]:
-    """Those with the highest number of threads of their mode."""
+    """The observations with the highest number of threads of their mode."""
     most: dict[str | None, int] = {}
     for one in seen:
         mode = one.test_case.mode

@@ -9,7 +9,7 @@ from pathlib import Path
 
 PROC = Path("/proc")
 FIRST_UID, LAST_UID = 1000, 60000
-"""Of people; below are the system's own (login.defs of Debian and RHEL)."""
+"""User ids of people. Lower ones are the system's own (login.defs of Debian and RHEL)."""
 _NO_LOGIN = ("nologin", "false", "sync")
 
 

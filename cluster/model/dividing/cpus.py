@@ -36,7 +36,7 @@ def cpus_of(numa: Cpus) -> tuple[int, ...]:
 
 
 def cpus_from(facts: Iterable[Mapping[str, Any]]) -> Cpus:
-    """From JSON: each NUMA node's `number` and `cores`."""
+    """The CPUs from JSON: each NUMA node's `number` and `cores`."""
     return tuple(NumaNode(one["number"], tuple(map(tuple, one["cores"]))) for one in facts)
 
 

@@ -19,7 +19,7 @@ MASTERS: tuple[DaemonKind, ...] = ("namenode", "resourcemanager", "zookeeper", "
 WORKERS: tuple[DaemonKind, ...] = ("datanode", "nodemanager")
 _SMALL_OVERHEAD_MIB = 80
 _OVERHEAD_SHARE = 0.2
-"""Of a container, as by `mapreduce.job.heap.memory-mb.ratio`."""
+"""Share of a container that is no heap, as by `mapreduce.job.heap.memory-mb.ratio`."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from density_study.cluster.model.topology import Node, Topology
 from density_study.cluster.providers.container.names import container_id, link_name
 
 BUNDLES = "containers"
-"""Of a build's folder: its containers' bundles."""
+"""The folder of a build that holds its containers' bundles."""
 
 
 @dataclass(frozen=True)

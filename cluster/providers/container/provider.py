@@ -77,7 +77,7 @@ class ContainerProvider(LocalProvider):
         return nullcontext()
 
     def reachable_because(self) -> str:
-        """By the bridge."""
+        """Why every user reaches the containers by the bridge; empty if they do not."""
         return bridge_guard.obstacle()
 
     def create(self, site: Site, topology: Topology, journal: Journal) -> None:

@@ -20,7 +20,7 @@ NO_INTERRUPTS = (
     "irq_affinity",
     "the veth pair of a container has no interrupts; use provider physical",
 )
-"""Of the factor network."""
+"""A key of the factor network that containers cannot have, and why."""
 NEEDS = (Need("runc", "runc"), Need("ip", "iproute2"), Need("nsenter", "util-linux"))
 
 

@@ -53,7 +53,7 @@ class _Entrance:
         return replace(command, argv=argv, cwd=None)
 
     def _up_now(self, node: str) -> ContainerUp:
-        """From the journal: any process may start commands in what another one made."""
+        """The container's start, from the journal: any process may use what another one made."""
         found = [
             event
             for event in self._transport.journal.events(ContainerUp)

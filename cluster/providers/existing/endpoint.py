@@ -30,7 +30,7 @@ from density_study.cluster.state.journal import Journal
 from density_study.cluster.stores.store import store_of
 
 ENDPOINT = "endpoint.json"
-"""In the clients' folder: how to reach the store, for tear-down."""
+"""A file in the clients' folder that says how to reach the store, for tear-down."""
 
 
 class EndpointProvider(ExistingProvider):

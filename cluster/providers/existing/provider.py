@@ -301,7 +301,7 @@ def _is_ours(site: Site, intent: Intent, tag: str | None) -> bool:
 
 
 def _host(server: str) -> str:
-    """Of a RegionServer named <host>,<port>,<start>."""
+    """The host of a RegionServer named <host>,<port>,<start>."""
     return server.partition(",")[0]
 
 

@@ -18,7 +18,7 @@ _MAX_BYTES = 8 * 2**20
 _INCLUDE = "{http://www.w3.org/2001/XInclude}include"
 _FALLBACK = "{http://www.w3.org/2001/XInclude}fallback"
 _MAX_DEPTH = 10
-"""Of files in files and elements in elements."""
+"""How deeply files may include each other, and elements be nested."""
 _MAX_FILES = 200
 """Read for one file: two that each include the next one twice are soon millions."""
 
@@ -44,7 +44,7 @@ def entries_of(path: Path) -> Iterator[Property]:
 
 
 class _Reader:
-    """Of one file, with those that it includes."""
+    """Reads one file with those that it includes."""
 
     def __init__(self) -> None:
         self._files, self._left = 1, _MAX_BYTES

@@ -25,7 +25,7 @@ from density_study.cluster.model.errors import StudyError
 
 TIMEOUT_S = 10.0
 PATIENT_S = 60.0
-"""Of requests without a limit of their own."""
+"""Seconds that a request without a limit of its own may take."""
 _BODIES = ("PUT", "POST")
 
 
@@ -48,7 +48,7 @@ def user_of(access: Access) -> dict[str, str]:
 
 
 def url_of(address: str) -> str:
-    """Of a web server's address as in `Endpoints`."""
+    """The URL of a web server whose address is in `Endpoints`."""
     return address if "://" in address else f"http://{address}"
 
 

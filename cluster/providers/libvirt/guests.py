@@ -131,7 +131,7 @@ class Guest:
 
     @property
     def address(self) -> str:
-        """With the subnet's prefix length."""
+        """The guest's address with the subnet's prefix length."""
         return f"{self.node.address}/{ipaddress.ip_network(self.vms.network).prefixlen}"
 
     def volume(self, kind: str) -> str:

@@ -41,6 +41,6 @@ def uuid_of(tag: str, kind: str, name: str) -> str:
 
 
 def mac_of(tag: str, node: str) -> str:
-    """In the range QEMU and libvirt use (52:54:00)."""
+    """A MAC address in the range that QEMU and libvirt use (52:54:00)."""
     digits = short_hash(f"{tag}/{node}")
     return f"52:54:00:{digits[:2]}:{digits[2:4]}:{digits[4:6]}"

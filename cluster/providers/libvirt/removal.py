@@ -54,7 +54,7 @@ def remove(virsh: Virsh, tag: str, journal: Journal) -> None:
 
 
 def _is_ours(virsh: Virsh, domain: str, tag: str) -> bool:
-    """By name and metadata: a foreign domain may have any name."""
+    """Whether name and metadata are this build's: a foreign domain may have any name."""
     if not domain.startswith(f"{prefix(tag)}-"):
         return False
     metadata = virsh.found("metadata", domain, "--uri", METADATA_URI)

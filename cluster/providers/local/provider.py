@@ -151,6 +151,6 @@ def _emulate(site: Site, topology: Topology, journal: Journal) -> None:
 
 
 def _io_groups(site: Site, journal: Journal) -> list[Path]:
-    """Of this build, those that still exist."""
+    """The I/O groups of this build that still exist."""
     paths = {Path(intent.path) for intent in journal.intents("make-io-group", site.tag)}
     return sorted(path for path in paths if path.exists())

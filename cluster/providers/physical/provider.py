@@ -47,12 +47,12 @@ class HostSoftware:
         return Java(Path(home), version)
 
     def refusal(self, flags: Sequence[str], feature: int | None = None) -> str:
-        """Of one host: all have the same Java."""
+        """Asks one host, because all have the same Java."""
         target = next(iter(targets_of(self.topology).values()))
         return str(channel(target).act("jvm-refusal", list(flags), feature))
 
     def program(self, wanted: MachineProgram) -> Mapping[str, str]:
-        """Of the workers' hosts."""
+        """Asks the workers' hosts."""
         workers = {worker.host for worker in self.topology.workers}
         targets = {host: one for host, one in targets_of(self.topology).items() if host in workers}
         return same_program(targets, wanted)

@@ -13,7 +13,7 @@ def is_rehearsal(provider: str) -> bool:
 
 
 def refused(where: str) -> InputError:
-    """For whoever wants numbers of a rehearsal as if they had been measured."""
+    """An error for whoever wants numbers of a rehearsal as if they had been measured."""
     return InputError(
         "this is a rehearsal: nothing in it was measured.",
         where,

@@ -96,7 +96,7 @@ class Network:
     demands: Demands
     speed: float
     cores: Mapping[str, int]
-    """Of all hosts that clients, or servers, run on."""
+    """Cores of all hosts that clients, or servers, run on."""
 
     def residence_s(self, solution: Solution, of: Demands) -> dict[str, float]:
         """Time of one kind of request for each of its demands: a station stretches all kinds alike."""

@@ -53,7 +53,7 @@ class Agent:
     def serve(
         self, tag: str, node: str, command: Mapping[str, Any], stdout: str, stderr: str
     ) -> list[int]:
-        """The same for a daemon: as a unit of systemd where the host has it."""
+        """Start a daemon: as a unit of systemd where the host has it, else as `start` does."""
         if not units.usable():
             return self.start(tag, node, command, stdout, stderr)
         return units.start(tag, node, Command(**command), stdout, stderr)

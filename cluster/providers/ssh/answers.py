@@ -63,7 +63,7 @@ PlainPath = Annotated[
 Below = Annotated[str, AfterValidator(_below)]
 Texts = Annotated[list[Text], Field(max_length=MAX_FILES)]
 Facts = Annotated[dict[Text, Any], Field(max_length=1000)]
-"""For people and for the host itself: nothing else is done with the values."""
+"""Facts for people and for the host itself. Nothing else is done with the values."""
 Counters = Annotated[dict[Text, Count], Field(max_length=1000)]
 Started = tuple[Annotated[int, Field(gt=1, lt=2**31)], Count]
 """A process: its number, and its start in clock ticks."""

@@ -232,7 +232,7 @@ class SshBuild:
         try_all({host: self.hosts[host] for host in hosts}, fetched)
 
     def _intended_dirs(self, host: str) -> list[str]:
-        """In the order in which they were made."""
+        """The intended directories in the order in which they were made."""
         intents = self.journal.intents("make-dir", self.site.tag)
         return list(dict.fromkeys(intent.path for intent in intents if intent.host == host))
 

@@ -30,7 +30,7 @@ T = TypeVar("T")
 CALL_TIMEOUT_S = 60.0
 READY_TIMEOUT_S = 40.0
 CHUNK_BYTES = 2 * 2**20
-"""Of a file's content in one message."""
+"""Bytes of a file's content in one message."""
 MAX_ANSWER_BYTES = 4 * 2**20
 PING_EVERY_S = 4.0
 SILENT_S = 20.0
@@ -179,7 +179,7 @@ class Channel:
         limit.cancel()
 
     def _lost(self, reason: str) -> HostLostError | InputError:
-        """With the output of ssh; a refused key or an unknown host is bad input."""
+        """The error, with the output of ssh. A refused key or an unknown host is bad input."""
         error = self._errors.read(_MAX_ERROR_BYTES).decode(errors="replace").strip()[-500:]
         if any(fatal in error for fatal in _FATAL):
             return InputError(

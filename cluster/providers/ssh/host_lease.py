@@ -51,7 +51,7 @@ def _clocks() -> dict[str, Any]:
 
 
 def _has_expired(held: Mapping[str, Any]) -> bool:
-    """By the time since boot, which cannot be set; after a reboot, by the clock."""
+    """By the time since boot, which nobody can set; after a reboot, by the clock."""
     then, now = held["renewed"], _clocks()
     clock = "since_boot_s" if then["boot_id"] == now["boot_id"] else "epoch_s"
     return bool(now[clock] - then[clock] > EXPIRES_S)

@@ -116,7 +116,7 @@ def check_programs(machines: Sequence[Requirements]) -> None:
 
 
 def _install_rules(machine: Requirements) -> str:
-    """For a user who is not root, which a machine reached over SSH has."""
+    """How to install the rules of sudo for a user who is not root."""
     if machine.target is None:
         return "run as root here: study sudo-rules | sh"
     user, address = machine.target.user, machine.target.address

@@ -72,5 +72,5 @@ def script(user: str, programs: Sequence[str]) -> str:
 
 
 def sha256(program: str) -> str:
-    """Of the installed file, if it is this version's."""
+    """The SHA-256 sum that the installed file has if it is this version's."""
     return hashlib.sha256(source(program).encode()).hexdigest()

@@ -55,7 +55,7 @@ def _sticky(status: os.stat_result) -> bool:
 
 
 def _check_folder(folder: Path) -> None:
-    """By a descriptor, which stays with the folder that was opened."""
+    """Check the folder by a descriptor, which stays with the folder that was opened."""
     if stat.S_ISLNK(folder.lstat().st_mode):
         raise InputError("it is a link.", str(folder), _REMEDY)
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)

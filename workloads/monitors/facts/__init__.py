@@ -229,7 +229,7 @@ def _processes(rows: Rows, metrics: Iterable[Row]) -> Row:
 
 
 def _share(node: Row, used: Mapping[str, float | None]) -> float | None:
-    """Of the node's cores."""
+    """The share that was used of the node's cores."""
     value = used[node["scope"]]
     if None in (value, node["host_cores"], node["cores"]):
         return None

@@ -55,7 +55,7 @@ def _process(folder: Path) -> ContainersUse:
 
 
 def tasks_of(events: Iterable[str]) -> TasksUse:
-    """Of the lines of Spark's event log."""
+    """What the tasks used, from the lines of Spark's event log."""
     found = TasksUse(0, 0.0, 0, 0)
     for line in events:
         event = json.loads(line)

@@ -22,7 +22,7 @@ AGENT = "density_study.workloads.pipeline.importance.agent"
 CLIENT = "pipeline-importance"
 FOLDER = "/study/pipeline"
 FOREST = Path(__file__).with_name("forest.py")
-"""By path: nothing imports it, because it imports Spark."""
+"""The program is named by its path, because it imports Spark and nothing may import it."""
 
 
 def put_genotypes(context: TrialContext, asked: Importance, seed: int) -> None:

@@ -38,6 +38,6 @@ def _normalised(folder: Path, file: str) -> bytes:
 
 
 def variants(lines: Sequence[str]) -> set[Variant]:
-    """Of the lines of a VCF."""
+    """The variants in the lines of a VCF."""
     cells = (line.split("\t") for line in lines if line and not line.startswith("#"))
     return {(int(row[1]), row[3].upper(), row[4].upper()) for row in cells}

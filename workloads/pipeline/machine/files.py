@@ -5,7 +5,7 @@ from __future__ import annotations
 
 FORMAT = 2
 ALIGN, SORT, CALL, JOINT = STAGES = ("align", "sort-markdup", "call", "joint-genotype")
-"""In the order in which they run; JOINT once for all genomes of a node."""
+"""The stages in the order in which they run; JOINT runs once for all genomes of a node."""
 LOAD = "variant-load"
 """Once for all genomes of a node, after JOINT, where a study asks for it."""
 IMPORTANCE = "variant-importance"

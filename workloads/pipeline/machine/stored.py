@@ -16,7 +16,7 @@ POSITION_DIGITS = 10
 
 
 def called_rows(folder: Path) -> set[str]:
-    """Of the cohort's variants."""
+    """A row for each called variant of the cohort."""
     cells = "%CHROM\\t%POS\\t%REF\\t%ALT[\\t%SAMPLE=%GT]\\n"
     argv = ["bcftools", "query", "-f", cells, DISTINCT_CALLS]
     seen = subprocess.run(argv, cwd=folder, check=True, capture_output=True)
@@ -24,7 +24,7 @@ def called_rows(folder: Path) -> set[str]:
 
 
 def stored_rows(folder: Path) -> set[str]:
-    """Of the store, as it was dumped."""
+    """The rows of the store, from its dump."""
     return set((folder / STORED).read_text(encoding="utf-8").splitlines())
 
 

@@ -186,7 +186,7 @@ def _shares_hold(numbers: dict[Key, Array], rows: int) -> Array:
 
 
 def _added(parts: list[Array]) -> Array:
-    """From left to right, as Python's sum: another order differs in the last bit."""
+    """The sum from left to right, as Python adds: another order differs in the last bit."""
     total = np.zeros(len(parts[0]))
     for part in parts:
         total = total + part

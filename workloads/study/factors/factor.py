@@ -16,7 +16,7 @@ from density_study.workloads.base.checked import like
 
 L = TypeVar("L")
 Level = int | str | None
-"""Of a factor in a summary; None where a study has no levels of it."""
+"""A level of a factor in a summary; None where a study has no levels of it."""
 Direction = Literal["rises", "falls"]
 Measure = Literal["rate", "cpu", "latency", "recovery"]
 Expected = Mapping[Measure, Direction]

@@ -187,7 +187,7 @@ STACK = Stack()
 
 
 def versions_of(study: StudyOfFactors) -> tuple[Versions, ...]:
-    """Of each level; those of the study where it compares none."""
+    """The versions of each level, or those of the study where it compares none."""
     common: Versions = study.stack.versions
     levels = study.factors.of(STACK).values()
     return tuple(level.over(common) for level in levels) or (common,)

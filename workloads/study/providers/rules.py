@@ -22,7 +22,7 @@ REPLICATION = ("stack", "replication")
 
 
 class ProviderRules:
-    """Of the provider `name`."""
+    """Rules for studies of the provider `name`."""
 
     key = ""
     """Its own key of a study file; empty: it has none."""

@@ -23,7 +23,7 @@ from density_study.workloads.ycsb.output.measurement import NOT_OF_USERS
 
 PERCENTILES = (50.0, 90.0, 95.0, 99.0, 99.9)
 PART_PERCENTILES = (50.0, 99.0)
-"""Of a part of a load whose rate changes with time."""
+"""Percentiles of a part of a load whose rate changes with time."""
 _PRINTED = re.compile(r"([0-9.]+)(?:th)?PercentileLatency")
 
 
@@ -102,7 +102,7 @@ def merged(value_us: Array, counts: Array) -> tuple[Array, Array]:
 
 
 def merged_of(intervals: Columns) -> tuple[Array, Array]:
-    """The same of all histograms of these intervals."""
+    """The values in us and the counts of all histograms of these intervals together."""
     none = [np.zeros(0, np.int64)]
     value_us, counts = (
         np.concatenate([*none, *intervals[name]]) for name in ("value_us", "counts")

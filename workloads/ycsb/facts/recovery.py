@@ -40,7 +40,7 @@ def lost_rows(trial: Row) -> int | None:
 
 
 def _recovered_s(rows: Rows) -> float | None:
-    """From the fault to the first second of a sustained rate."""
+    """Seconds from the fault to the first second of a sustained rate."""
     fault_s, target = rows.trial["fault_s"], rows.trial["target_ops_s"]
     length_s = window_s(rows.trial)
     if target is None or length_s is None:

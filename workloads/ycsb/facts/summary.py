@@ -40,7 +40,7 @@ class WholeRun:
 
 
 def whole_runs(rows: Rows) -> Mapping[str, WholeRun]:
-    """By client, in the order of the trial's clients."""
+    """The whole run of each client, in the order of the trial's clients."""
     printed: dict[str, list[Row]] = defaultdict(list)
     for row in rows.of("ycsb_summary"):
         printed[row["client"]].append(row)

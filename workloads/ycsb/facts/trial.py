@@ -31,7 +31,7 @@ from density_study.workloads.ycsb.facts.recovery import lost_rows, recovery_metr
 from density_study.workloads.ycsb.facts.summary import WholeRun, whole_runs, work_checks
 
 STEADY_PHASES = (None, "soak")
-"""Those in which the rate does not change with time on purpose."""
+"""The phases in which the rate does not change with time on purpose."""
 
 
 def facts(rows: Rows) -> Facts:
@@ -105,7 +105,7 @@ def _rates(trial: Row, rates: Mapping[str, float | None]) -> Iterator[Row]:
 
 
 def _all(rates: Mapping[str, float | None]) -> float | None:
-    """Of all clients together; None if a client has no rate."""
+    """The rate of all clients together; None if a client has no rate."""
     whole = if_all(rates.values())
     return None if whole is None else exact_sum(whole)
 

@@ -34,7 +34,7 @@ def pair(topology: Placed) -> tuple[Node, Node] | None:
 
 
 def required_pair(topology: Placed) -> tuple[Node, Node]:
-    """As `pair`; StudyError if there is none."""
+    """The nodes that `pair` finds; StudyError if there are none."""
     nodes = pair(topology)
     if nodes is None:
         raise StudyError(

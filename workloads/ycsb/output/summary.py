@@ -134,7 +134,7 @@ def _count(entry: Entry) -> float:
 
 
 def _unit_of(measure: str) -> str | None:
-    """Of a measure printed without one."""
+    """The unit of a measure that is printed without one."""
     if measure.startswith(RETURN) or measure in (*COUNTS, "Count"):
         return "count"
     if SERIES.fullmatch(measure):

@@ -65,7 +65,7 @@ def without_limit(text: str) -> str:
 
 
 def _kept(context: TrialContext, node: str) -> str:
-    """As it was rendered."""
+    """The file as it was rendered."""
     path = context.cluster.site.root.absolute() / "conf" / "nodes" / node / FILE
     return path.read_text(encoding="utf-8")
 
