@@ -66,8 +66,9 @@ class Judged:
 def judge(
     courses: Mapping[str, Course], before: Sequence[str], rolling: bool, tolerance: float
 ) -> dict[str, Judged | None]:
-    """Of each number by its name; None while the variation between runs is unknown, which needs two earlier
-    runs. before: the runs of the baseline. rolling: they are those right before the newest run."""
+    """What is judged of each number, by its name; None while the variation between runs is unknown, which
+    needs two earlier runs. before: the runs of the baseline. rolling: they are those right before the newest
+    run."""
     windows = len(before)
     numbers = _independent([_deviations(one, 1, windows) for one in courses.values()])
     return {
@@ -127,8 +128,8 @@ def _judged(
 
 
 def _deviations(one: Course, together: int, window: int) -> dict[str, float]:
-    """Of each earlier run that has runs before it: the mean of it and the `together` - 1 before over that
-    of the `window` runs before those, in units of one run's deviation if runs were independent.
+    """For each earlier run that has runs before it: the mean of it and the `together` - 1 before over that of
+    the `window` runs before those, in units of one run's deviation if runs were independent.
 
     With independent runs these are recursive residuals, which are independent with the variance of a run
     (R. Brown, J. Durbin and J. Evans, J. Royal Statistical Society B 37 (1975)). Runs on two sides of an
@@ -169,8 +170,8 @@ def _independent(deviations: Sequence[Mapping[str, float]]) -> float:
 
 
 def night_effect(courses: Sequence[Course], errors: Sequence[float]) -> Iterator[float]:
-    """Of each number: the standard deviation between earlier runs that its builds do not explain. errors: the
-    standard error of a run's mean, from its builds."""
+    """Yields for each number the standard deviation between earlier runs that its builds do not explain.
+    errors: the standard error of a run's mean, from its builds."""
     for one, error in zip(courses, errors, strict=True):
         deviations = list(_deviations(one, 1, len(one.levels)).values())
         if deviations:

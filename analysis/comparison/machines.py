@@ -14,8 +14,8 @@ WORKS = {"computing": "canary_compute", "memory": "canary_memory"}
 def machine_speeds(
     before: Sequence[TestCaseSummary], after: TestCaseSummary
 ) -> dict[str, float | None]:
-    """By kind of work: speed of the machines in `after` over the mean of `before`, a geometric mean over the
-    machines that all of them watched. None: no such machine."""
+    """For each kind of work, the speed of the machines in `after` over the mean of `before`, a geometric mean
+    over the machines that all of them watched. None: no such machine."""
     return {work: _ratio(name, before, after) for work, name in WORKS.items()}
 
 

@@ -37,7 +37,7 @@ class Station(NamedTuple):
 def bottlenecks(
     entries: Iterable[TestCaseSummary], means: pd.DataFrame, threads: Mapping[str, int]
 ) -> Iterator[Bottleneck]:
-    """Of each test case on each topology with a rate and stations that were sampled.
+    """Yields the bottleneck of each test case on each topology with a rate and stations that were sampled.
 
     means: `series_means` with the topology and test case of each counted trial. threads: of all clients, by
     the id of the test case; it has none that has no closed loop.

@@ -44,8 +44,8 @@ class Explained:
 
 
 def explained(run_root: Path) -> dict[Table, pd.DataFrame]:
-    """Of every trial that telemetry devices watched, from the tables that ingest has written: each that this
-    program ran with its monitors."""
+    """Explains every trial that telemetry devices watched, from the tables that ingest has written: each that
+    this program ran with its monitors."""
     trials, monitors = (read_table(run_root, table) for table in (tables.TRIALS, tables.MONITORS))
     watched = set(monitors[monitors["kind"].isin(DEVICES)]["trial"])
     rows: dict[Table, list[dict[str, Any]]] = {

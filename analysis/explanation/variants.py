@@ -46,8 +46,8 @@ _ABOUT_OTHERS = frozenset(("region_share", "region_excess", "server_requests", "
 def explanations(
     test_cases: Sequence[TestCaseSummary], means: pd.DataFrame
 ) -> tuple[Explanation, ...]:
-    """Of each pair of variants that differ in one factor. means: `series_means` of the counted trials, with
-    topology, test case and repetition of each, and its rate as the quantity `rate`."""
+    """Explains each pair of variants that differ in one factor. means: `series_means` of the counted trials,
+    with topology, test case and repetition of each, and its rate as the quantity `rate`."""
     alone = [entry for entry in test_cases if entry.neighbour is None]
     builds = means.groupby(["test_case", "topology", "name", "repetition"])["mean"].mean()
     points: dict[Any, pd.Series[float]] = {

@@ -106,8 +106,8 @@ def main_rate(metrics: Sequence[Metric]) -> Metric | None:
 
 
 def slowest_p99(metrics: Sequence[Metric]) -> Metric | None:
-    """Of the slowest operation; intended latency if there is any, because closed-loop latency hides
-    waiting. A value that is not known comes last."""
+    """The p99 of the slowest operation; its intended latency if there is any, because closed-loop latency
+    hides waiting. A value that is not known comes last."""
     found = [one for one in metrics if one.name == "latency" and one.percentile == 99.0]
     intended = [one for one in found if one.latency_kind == "intended"]
     return max(intended or found, key=lambda one: one.value or 0.0, default=None)

@@ -23,8 +23,8 @@ _ROUNDING = 1e-12  # a smaller standard error, or difference, is one of floating
 
 @dataclass(frozen=True)
 class Difference:
-    """Of the means of two variants' logarithms, later minus first. error: its standard error; freedom: that
-    of Student's t."""
+    """The difference of the means of two variants' logarithms, later minus first. error: its standard error;
+    freedom: that of Student's t."""
 
     middle: float
     error: float
@@ -60,8 +60,8 @@ class Difference:
 
 
 def difference(first: Sequence[float], later: Sequence[float], blocks: int) -> Difference:
-    """Of two variants with one value per build, of `blocks` repetitions. At least 2 builds per variant;
-    ValueError unless all are positive."""
+    """The difference of two variants with one value per build, of `blocks` repetitions. At least 2 builds per
+    variant; ValueError unless all are positive."""
     a, b = logs(first), logs(later)
     if len(a) == len(b) == blocks:
         shifts = b - a  # Student's paired t (Biometrika 6, 1908)

@@ -31,8 +31,8 @@ class Looks:
         return self.last - self.first + 1
 
     def share(self, at: int) -> float:
-        """Of the error, at the look after this repetition: half of it is for the last look, where noise is
-        known best, and the others have equal shares of the rest."""
+        """The share of the error at the look after this repetition: half of it is for the last look, where
+        noise is known best, and the others have equal shares of the rest."""
         if self.number == 1:
             return 1.0
         return 0.5 if at >= self.last else 0.5 / (self.number - 1)
@@ -42,7 +42,7 @@ class Looks:
         return 1 - ALPHA * self.share(at)
 
     def p(self, ps: Mapping[int, float]) -> float:
-        """Of a comparison, from its p at each look so far. Holm's correction of such p is valid although
+        """The p of a comparison from its p at each look so far. Holm's correction of such p is valid although
         comparisons end at different looks: a comparison that ends early has a larger p than if it went on."""
         # Bonferroni over the looks: P(any p_k <= a w_k) <= a, as the shares w_k sum to 1. Alpha spending by
         # their joint distribution (K. Lan and D. DeMets, Biometrika 70 (1983)) needs a known variance.

@@ -63,8 +63,8 @@ def power_of_rule(
 
 
 def fixed_errors(units: int, comparisons: float) -> Critical:
-    """Of Student's t at the strictest step of Holm: two-sided against one bound, and for an equivalence two
-    one-sided tests."""
+    """Critical values of Student's t at the strictest step of Holm: two-sided against one bound, and for an
+    equivalence two one-sided tests."""
     freedom = units - 1
     return lambda both: _critical(freedom, comparisons / 2 if both else comparisons)
 

@@ -120,8 +120,8 @@ class AnalysedRun:
 
     @cached_property
     def variants(self) -> dict[str, dict[str, str]]:
-        """By topology: all by which the study may make it differ. Of clusters of others, what it says of
-        them."""
+        """For each topology, all by which the study may make it differ; for clusters of others, what it says
+        of them."""
         return {name: topology.declared for name, topology in sorted(self.topologies.items())}
 
     def incomparable_variants(

@@ -14,8 +14,8 @@ from density_study.workloads.study.hypotheses import Hypotheses, read_hypotheses
 
 
 def hypotheses_of(root: Path, plan: Plan | None) -> Hypotheses:
-    """Of the run in `root`, with the questions that its plan names where the study declares none: a lost
-    build must not change what the report decides. Without a plan, they follow from the data."""
+    """The hypotheses of the run in `root`, with the questions that its plan names where the study declares
+    none: a lost build must not change what the report decides. Without a plan, they follow from the data."""
     found = read_hypotheses(root / STUDY)
     if found.questions is not None or plan is None:
         return found

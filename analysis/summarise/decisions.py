@@ -83,8 +83,8 @@ def _why_not(one: PlannedQuestion, mine: Sequence[Finding]) -> str:
 
 
 def _seconds(plan: Plan, cells: frozenset[Cell], took: Mapping[int, float]) -> float:
-    """Of these test cases, with the bring-ups and tear-downs of their builds. What two questions share counts
-    for both."""
+    """Seconds of these test cases with the bring-ups and tear-downs of their builds. What two questions share
+    counts for both."""
     trials = [
         step
         for step in plan.trials

@@ -78,7 +78,7 @@ class BlockCache:
 
 @dataclass(frozen=True)
 class TableAttributes:
-    """Of the column family of YCSB's table, in HBase's words; as HBase does it by default.
+    """Attributes of the column family of YCSB's table, in HBase's words. The defaults are HBase's.
 
     `block_bytes`: of a data block before compression. `prefetch`: blocks are cached when a region opens.
     """

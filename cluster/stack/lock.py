@@ -29,8 +29,8 @@ class Lock:
 
 
 def read_lock(recipe: Recipe, tests: bool = False) -> Lock:
-    """With the jars of unit tests, if wanted. InputError for a missing lock, or a line that is not
-    `<sha256>  <name>.jar`."""
+    """Reads the lock, with the jars of unit tests if `tests`. InputError for a missing lock, or a line that
+    is not `<sha256> <name>.jar`."""
     found = _read(recipe, recipe.lock)
     if tests:
         found = Lock({**_read(recipe, recipe.tests_lock).jars, **found.jars})

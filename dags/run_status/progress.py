@@ -183,9 +183,9 @@ class _Steps:
                     self.activity = event.state
 
     def remaining_s(self, closed: Collection[str], now: float) -> float:
-        """Of the steps still to come: those after the last one, without the trials that were `closed` before
-        the run was opened again, and the trials that were cleared since. A build without a trial to measure
-        is not built."""
+        """Seconds of the steps still to come: those after the last one, without the trials that were `closed`
+        before the run was opened again, and the trials that were cleared since. A build without a trial to
+        measure is not built."""
         last = self.current or (self.ended[-1].step if self.ended else None)
         position, here = (last.index, last.build) if last else (-1, "")
         trials = {

@@ -32,10 +32,11 @@ _COUNTERS = {
     "evictions": "blockCacheEvictionCount",
 }
 _COUNTS_OF_A_MISS = 2
-"""With a cache beside the heap, HBase 2.5.13 and 2.6.4 look for a block before they take its lock and again
-after it, and count a miss each time: CombinedBlockCache.updateBlockMetrics is not told that the second look
-repeats the first (since HBASE-28189). Without such a cache, and for hits, each is counted once. The evictions
-of a full cache are half of these misses: each miss puts a block in, and another one out."""
+"""Misses that HBase counts for one. With a cache beside the heap, HBase 2.5.13 and 2.6.4 look for a block
+before they take its lock and again after it, and count a miss each time:
+CombinedBlockCache.updateBlockMetrics is not told that the second look repeats the first (since HBASE-28189).
+Without such a cache, and for hits, each is counted once. The evictions of a full cache are half of these
+misses: each miss puts a block in, and another one out."""
 _POOL_OF = {"offheap": "direct", "mmap": "mapped", "pmem": "mapped"}
 _LOOKS, _BETWEEN_LOOKS_S = 8, 0.25
 

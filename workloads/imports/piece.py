@@ -82,7 +82,8 @@ class DfsioFacts:
 
 @dataclass(frozen=True)
 class SpanFacts:
-    """Of a monitor, an interval log or a job history. Times are epoch seconds; None if the file has none.
+    """The span of a monitor, an interval log or a job history. Times are epoch seconds; None if the file has
+    none.
 
     subject: host of a monitor, measurement of a log, name of a job. period_s: of a monitor. local: its times
     need a time zone. bad_lines: lines that the analysis will report and not read. tasks: maps of a history,

@@ -142,8 +142,8 @@ def tcp(proc: Path) -> dict[str, float]:
 
 
 def cards(proc: Path) -> Iterator[tuple[str, Mapping[str, float]]]:
-    """Of each card (not of bridges and pairs of interfaces): what it dropped, and if its speed is known how
-    long its bytes take on the link."""
+    """Yields for each card (not for bridges and pairs of interfaces) what it dropped, and if its speed is
+    known how long its bytes take on the link."""
     for card in sorted((proc.parent / "sys" / "class" / "net").glob("*/device")):
         counters = card.parent / "statistics"
         found = {}

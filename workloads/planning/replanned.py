@@ -96,8 +96,8 @@ def _host(study: Study, spec: HostSpec, found: Host, runs: Path) -> Host:
 
 
 def _login(study: Study, found: Host, runs: Path) -> Login | None:
-    """With the Java that was found there. The client of an existing cluster, like provider `local`, has
-    none."""
+    """The login with the Java that was found there. The client of an existing cluster, like provider `local`,
+    has none."""
     if found.login is None or study.ssh is None:
         return None
     java = found.login.java_home

@@ -72,7 +72,8 @@ def resolve_hosts(study: Study, runs: Path) -> tuple[Host, ...]:
 
 
 def planned_hosts(study: Study, runs: Path) -> tuple[Host, ...]:
-    """As `resolve_hosts`, for a plan: disk types are as declared, because a probe would write to the disk.
+    """The hosts of `resolve_hosts` for a plan: disk types are as declared, because a probe would write to the
+    disk.
 
     `assumed_disk_type` replaces `auto`. Nothing is written on any host; known_hosts, which ssh must read, is
     in a temporary folder meanwhile.

@@ -47,8 +47,8 @@ Bulk = Callable[[Sequence[tuple[RawFile, bytes]]], tuple[list[pa.Table], set[Raw
 
 
 def tables_of(files: Sequence[RawFile]) -> FileTables:
-    """As `by_rows` for each file, but faster, and with the percentiles and rates of whole trials. The rows
-    may be in another order, and texts may be dictionary-encoded."""
+    """The tables of `by_rows` for each file, but faster, and with the percentiles and rates of whole trials.
+    The rows may be in another order, and texts may be dictionary-encoded."""
     for kind, alike in groupby(sorted(files, key=lambda file: file.kind), lambda file: file.kind):
         if kind == "ycsb-hdr":
             yield from _logs(alike)

@@ -137,8 +137,8 @@ def _latencies(
 def _intended(
     latencies: Mapping[str, float], rate: float, target: float, test_case: YcsbTestCase
 ) -> dict[str, float]:
-    """With a rate below the target, operations wait longer and longer: on average half of what is missing
-    at the end."""
+    """Latencies with what operations wait if the rate is below the target. They wait longer and longer: on
+    average half of what is missing at the end."""
     lasting_s = test_case.duration_s or 0.0
     behind_s = max(0.0, 1 - rate / target) * lasting_s / 2
     return {name: mean_s + behind_s for name, mean_s in latencies.items()}

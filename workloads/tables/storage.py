@@ -18,9 +18,9 @@ from density_study.cluster.model.errors import InputError
 from density_study.cluster.state.plain_file import read_plain
 
 NAMENODES = "DENSITY_STUDY_NAMENODES"
-"""Of the environment: "127.0.0.1:9000=127.0.0.1:9870", a NameNode's address of RPC and of HTTP, as
-many as there are with commas between. Python reads hdfs:// of these over WebHDFS, which needs no
-native library; of any other by fsspec's own, which does."""
+"""A variable of the environment: "127.0.0.1:9000=127.0.0.1:9870", a NameNode's address of RPC and of HTTP, as
+many as there are with commas between. Python reads hdfs:// of these over WebHDFS, which needs no native
+library; of any other by fsspec's own, which does."""
 _COPIES_AT_ONCE = 8
 _BYTES_AT_ONCE = 2**20
 

@@ -101,8 +101,8 @@ def _split(
 def nearest_replicas(
     topology: Placed, attempts: Iterable[Attempt], files: Mapping[str, Sequence[Block]]
 ) -> Nearest | None:
-    """By the maps that succeeded, each of which read its file evenly. None if one does not say which file
-    that was, or ran on no worker."""
+    """Bytes by distance, from the maps that succeeded, each of which read its file evenly. None if one does
+    not say which file that was, or ran on no worker."""
     by_address = {node.address: node for node in topology.workers}
     found = {"local": 0, "rack": 0, "remote": 0}
     for attempt in attempts:

@@ -18,8 +18,8 @@ MOST_LOADS_OPS_S = 24_000.0
 """Of three workers that keep 3 replicas, 8,000 rows/s each; a run replaces the estimate."""
 LOAD_LIMIT_IN_ESTIMATES, LEAST_LOAD_LIMIT_S = 5.0, 7200.0
 COMPACTION_MIB_S = 50.0
-"""Of a RegionServer: the default of hbase.hstore.compaction.throughput.lower.bound, its limit while few files
-wait."""
+"""MiB/s of a RegionServer: the default of hbase.hstore.compaction.throughput.lower.bound, its limit while few
+files wait."""
 SLOWEST_COMPACTION_MIB_S = 5.0
 """Below, the disks count as broken."""
 # WAL, store files, and the output of a major compaction before the old files are deleted.

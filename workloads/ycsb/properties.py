@@ -24,7 +24,7 @@ INSERTS = "inserts.txt"
 CLIENT = "ycsb"
 """Start of the names of a trial's clients."""
 WARM_ROWS = 100_000
-"""By each thread of a warm-up that inserts, at most: at 5,000 a second for 20 s, as C1 alone needs, and at
+"""Rows that each thread of a warm-up inserts, at most: at 5,000 a second for 20 s, as C1 alone needs, and at
 1,000 for longer than both compilers."""
 PERCENTILES = "50,90,95,99,99.9"
 

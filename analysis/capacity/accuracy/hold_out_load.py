@@ -28,8 +28,9 @@ APART = 0.05  # of shares that are levels of their own; trials hold theirs withi
 
 @dataclass(frozen=True)
 class LoadMiss:
-    """Of a level of load. miss: points of CPU, or |predicted / measured - 1| of a latency. percentile:
-    of a latency. busy: share of the hosts' cores used, where that is what it was predicted from."""
+    """The miss of one level of load. miss: points of CPU, or |predicted / measured - 1| of a latency.
+    percentile: of a latency. busy: share of the hosts' cores used, where that is what it was predicted
+    from."""
 
     quantity: Quantity
     group: str

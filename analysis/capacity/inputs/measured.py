@@ -42,8 +42,8 @@ COUNTERPARTS = {"align": "align", "sort-markdup": "sort-markdup", "call": "haplo
 INDEX_BYTES = 1.75
 """Of bwa's index for each base of the reference, all in memory: .bwt 1, .sa 0.5, .pac 0.25."""
 BATCH_BASES = 2 * 10_000_000
-"""Of reads that each thread of bwa mem has in memory: two batches, one read while the other is aligned. A
-line over small references takes reads for the index: their batches are full from 2 Mb at 10x on."""
+"""Bases of reads that each thread of bwa mem has in memory: two batches, one read while the other is aligned.
+A line over small references takes reads for the index: their batches are full from 2 Mb at 10x on."""
 SIZES = 3
 """Sizes of the reference that make a curve."""
 LOWER_BOUND = "a lower bound, because the index of a small reference fits into the CPU's caches"
@@ -191,8 +191,8 @@ def _words(largest: pd.DataFrame) -> str:
 def _core_hours(
     name: str, seen: pd.DataFrame, largest: pd.DataFrame, shipped: Stage, source: str
 ) -> dict[str, Any]:
-    """With the range of single tasks; where cost per base grows with the reference, up to the cost at a human
-    one."""
+    """The core-hours with the range of single tasks; where cost per base grows with the reference, up to the
+    cost at a human one."""
     found = _scaled(largest, "core_s", source, READ_BASES / 3600.0)
     growth = _growth(seen)
     if growth is not None and growth > 0:
@@ -217,8 +217,8 @@ def _growth(seen: pd.DataFrame) -> float | None:
 
 
 def _ram_gib(name: str, seen: pd.DataFrame, shipped: Stage, source: str) -> dict[str, Any]:
-    """Of one task of the plan, which has as many threads as `shipped`: an aligner holds the index of the
-    reference and batches of reads, sorting fills its memory; a caller streams."""
+    """Memory of one task of the plan, which has as many threads as `shipped`: an aligner holds the index of
+    the reference and batches of reads, sorting fills its memory; a caller streams."""
     most, threads = float(seen["peak_kib"].max()) / 2**20, shipped.cores_per_task
     if name == ALIGN:
         largest = _largest(seen)

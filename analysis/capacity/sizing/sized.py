@@ -132,8 +132,8 @@ def smallest(enough: Callable[[int], bool], start: int) -> int | None:
 def cheapest_first(
     candidates: Sequence[Candidate], failed: Callable[[Candidate], None]
 ) -> Iterator[Sized]:
-    """Of each host type and density, the cheapest disk types with their hosts; cheapest first. `failed` is
-    told of candidates that no count makes meet the SLOs."""
+    """Yields for each host type and density the cheapest disk types with their hosts; cheapest first.
+    `failed` is told of candidates that no count makes meet the SLOs."""
     # Best-first search (branch and bound; A. Land, A. Doig 1960): the hosts that the resources need bound the
     # cost from below, and turnaround is simulated only where this bound is the least.
     order = count()  # of equal cost, the first candidate

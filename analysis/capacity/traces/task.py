@@ -62,8 +62,8 @@ def linked(
     records: Sequence[Mapping[str, Any]],
     names: Callable[[object], Iterable[Hashable]],
 ) -> Iterator[Task]:
-    """With the processes that made what a task reads. records: of the tasks, each with `inputs` and
-    `outputs`; names: of the files or data sets in one of these values."""
+    """Yields the tasks with the processes that made what each reads. records: of the tasks, each with
+    `inputs` and `outputs`; names: of the files or data sets in one of these values."""
     made = {
         one: task.process
         for task, record in zip(tasks, records, strict=True)

@@ -24,7 +24,7 @@ _OVERHEAD_SHARE = 0.2
 
 @dataclass(frozen=True)
 class Sizing:
-    """The same in every variant of a study. A study that sets a value itself has its own.
+    """Sizes that are the same in every variant of a study. A value that the study sets takes their place.
 
     `heaps_mib`: by kind of daemon, without RegionServers, which share the rest of their node. `collector`: of
     the same daemons. `g1_region_mib` and `whole_heap` (its full size from the start) are those of

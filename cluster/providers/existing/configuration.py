@@ -82,8 +82,8 @@ class ClientConfiguration:
         return value
 
     def with_variables(self, values: Sequence[tuple[str, str]]) -> ClientConfiguration:
-        """With values for variables that nothing defines. InputError for any other name: a study does not
-        change what the cluster's administrators set."""
+        """The configuration with values for variables that nothing defines. InputError for any other name: a
+        study does not change what the cluster's administrators set."""
         used = {name for value in self.properties.values() for name in _VARIABLE.findall(value)}
         for name, _ in values:
             if name not in used or name in self.properties:
@@ -111,8 +111,8 @@ class ClientConfiguration:
                     )
 
     def _value_of(self, variable: str) -> str | None:
-        """Of `${variable}`. Clients run without the environment of the cluster's own hosts, so that a default
-        counts: `${env.NAME:-default}`."""
+        """The value of `${variable}`. Clients run without the environment of the cluster's own hosts, so that
+        a default counts: `${env.NAME:-default}`."""
         kind, dot, name = variable.partition(".")
         if dot and kind == "env":
             _, dash, default = name.partition("-")

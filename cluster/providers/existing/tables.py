@@ -46,8 +46,8 @@ def table_tool(conf: Path, access: Access, *words: str) -> Any:
 
 
 def look(folder: Path, access: Access, *words: str) -> Any:
-    """As `table_tool`, by a copy of the client configuration in `folder`, which a study names: what else lies
-    there, such as classes, is not on the class path."""
+    """Calls `table_tool` with a copy of the client configuration in `folder`, which a study names: what else
+    lies there, such as classes, is not on the class path."""
     with TemporaryDirectory(prefix="conf-", dir=runtime_dir()) as copy:
         conf = Path(copy)
         copy_configuration(folder, conf)

@@ -28,8 +28,8 @@ from density_study.cluster.providers.libvirt.xml import domain_xml, kernel_argum
 from density_study.cluster.state.events import Accel
 
 VOLUMES = ("root", "seed", "data", "console")
-"""Of each guest, as <node>.<volume>: the clone, its seed, its data disks (data, data-2, ...), the output of
-its kernel."""
+"""The volumes of each guest, as <node>.<volume>: the clone, its seed, its data disks (data, data-2, ...), the
+output of its kernel."""
 GIB = 1024 * MIB
 
 

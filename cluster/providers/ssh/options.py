@@ -38,8 +38,8 @@ def find_program(name: str, package: str = "openssh-client", where: str = "contr
 
 
 def ssh_options(target: Target, environ: Mapping[str, str] = os.environ) -> tuple[str, ...]:
-    """As `ssh` takes them; the address follows after `--`. InputError if the identity is missing or open to
-    other users."""
+    """The options in the form of `ssh`; the address follows after `--`. InputError if the identity is missing
+    or open to other users."""
     identity = identity_file({IDENTITY: target.identity} if target.identity else environ)
     return (
         *strict_options(target.known_hosts, identity, target.timeout_scale),
@@ -51,7 +51,7 @@ def ssh_options(target: Target, environ: Mapping[str, str] = os.environ) -> tupl
 def strict_options(
     known_hosts: str, identity: Path | None, timeout_scale: int = 1
 ) -> tuple[str, ...]:
-    """Those that every connection has. `known_hosts` is the only source of trusted host keys; without an
+    """The options of every connection. `known_hosts` is the only source of trusted host keys; without an
     `identity`, the keys of the SSH agent are offered. InputError for a path that ssh cannot be told."""
     pairs = {
         "BatchMode": "yes",

@@ -35,8 +35,8 @@ class TasksUse:
 
 
 def use_of(application: str, proc: Path = PROC) -> ContainersUse:
-    """Of the processes on this machine whose command line names the application: those of its containers,
-    since they began."""
+    """What the processes on this machine used whose command line names the application: those of its
+    containers, since they began."""
     uses = []
     for folder in proc.glob("[0-9]*"):
         with suppress(OSError):  # it has ended meanwhile

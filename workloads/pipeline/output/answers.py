@@ -11,7 +11,7 @@ from density_study.workloads.pipeline.output.rows import genome, parse_rows, sta
 
 @dataclass(frozen=True)
 class Answer:
-    """Of one genome after one stage: variants planted, called, and found, which are both. After LOAD:
+    """Variants of one genome after one stage: planted, called, and found, which are both. After LOAD:
     variants called jointly, stored, and equal."""
 
     line: int

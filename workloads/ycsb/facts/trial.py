@@ -83,8 +83,8 @@ def held_target(trial: Row) -> float | None:
 def _client_rates(
     trial: Row, runs: Mapping[str, WholeRun], after_ramp_up: Mapping[str, float | None]
 ) -> Mapping[str, float | None]:
-    """By client, in ops/s. With a ramp-up: operations per second in the intervals after the ramp-up.
-    Without: all successful operations over the run time of the slowest client."""
+    """The rate of each client in ops/s. With a ramp-up: operations per second in the intervals after the
+    ramp-up. Without: all successful operations over the run time of the slowest client."""
     if not has_rates(trial):
         return {}
     if trial["warm_up_s"] > 0:

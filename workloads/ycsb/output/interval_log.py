@@ -170,8 +170,8 @@ class _Log:
         )
 
     def _absolute(self, stamp_s: float) -> float:
-        """As HistogramLogReader: stamps count from BaseTime; without one, from StartTime, unless
-        they are so large that they are absolute themselves."""
+        """Epoch seconds, as HistogramLogReader reads stamps: they count from BaseTime; without one, from
+        StartTime, unless they are so large that they are absolute themselves."""
         if self._base_s is not None:
             return self._base_s + stamp_s
         if self._start_s is None:
