@@ -17,7 +17,6 @@ from density_study.analysis.findings.variants import rate_points
 from density_study.analysis.summary.summary import FORMAT, Summary, TestCaseSummary
 from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.old_names import present, present_key, present_topologies
-from density_study.cluster.providers.simulated import is_rehearsal, refused
 from density_study.cluster.state.journal import run_folders
 from density_study.cluster.state.plain_file import read_plain
 from density_study.workloads.study.registry import kind_of, kinds
@@ -33,13 +32,12 @@ def read_summary(root: Path) -> Summary:
     """The summary of an analysed run. InputError if it has none, one of another version, or one of a
     rehearsal."""
     summary = read_summary_file(root / SUMMARY, str(root))
-    if is_rehearsal(summary.provider):
-        raise refused(str(root))
+    summary.check_measured(str(root))
     return summary
 
 
 def read_summary_file(path: Path, run: str = "RUN") -> Summary:
-    """As `read_summary`, from the file, which may be of a rehearsal. run: what the remedy names."""
+    """The summary of a file, which may be of a rehearsal. run: what the remedy names."""
     remedy = f"analyse the records with this version: study report {run}"
     try:
         value = json.loads(read_plain(path, MOST_BYTES))

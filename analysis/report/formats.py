@@ -16,7 +16,6 @@ from density_study.analysis.report.charts.findings_table import findings_table, 
 from density_study.analysis.report.table import summary_table
 from density_study.analysis.report.trials import counts, reasons
 from density_study.analysis.summary.summary import Summary
-from density_study.cluster.providers.simulated import is_rehearsal, refused
 
 _OF_TEST_CASE = (
     "topology",
@@ -46,8 +45,7 @@ _MEANING = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&])")
 def as_csv(summary: Summary) -> str:
     """A row for each number of each test case; `points` are the builds' values, separated by semicolons.
     InputError for a rehearsal: rows do not say that they are simulated."""
-    if is_rehearsal(summary.provider):
-        raise refused(f"run {summary.run}, --format csv")
+    summary.check_measured(f"run {summary.run}, --format csv")
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")  # RFC 4180
     writer.writerow(CSV_COLUMNS)

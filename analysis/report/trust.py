@@ -11,7 +11,6 @@ from density_study.analysis.findings import MIN_BUILDS
 from density_study.analysis.findings.claims import is_whole
 from density_study.analysis.report.charts.observations import View
 from density_study.analysis.summary.summary import Summary
-from density_study.cluster.providers.simulated import is_rehearsal
 
 
 @dataclass(frozen=True)
@@ -28,10 +27,13 @@ def trust(view: View) -> tuple[Badge, ...]:
     only stands in."""
     summary = view.summary
     made = (Badge("doubt", "records made by others", "limits"),) if summary.imported else ()
-    simulated = is_rehearsal(summary.provider)
     return (
         *made,
-        *((Badge("bad", "simulated: nothing was measured", "limits"),) if simulated else ()),
+        *(
+            (Badge("bad", "simulated: nothing was measured", "limits"),)
+            if summary.is_rehearsal
+            else ()
+        ),
         *_trials(summary),
         _intervals(summary),
         _decided(summary),

@@ -43,7 +43,6 @@ from density_study.analysis.summary.summary import (
 )
 from density_study.cluster.model.errors import StudyError
 from density_study.cluster.model.isolation import isolation_of
-from density_study.cluster.providers.simulated import SIMULATED, is_rehearsal
 from density_study.cluster.state.atomic import write_text
 from density_study.cluster.state.events import Event, QuestionsLeft, RepetitionsEnded
 from density_study.cluster.state.journal import JOURNAL, Journal
@@ -104,12 +103,12 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
     earlier = earlier_attempts(run_root / "records")
     asked = hypotheses_of(run_root, plan)
     decided = findings(evidence, asked)
-    found = withheld(decided) if is_rehearsal(divided.provider) else decided
+    simulated = simulated_warnings(divided.provider, run.disclosures.values())
+    found = withheld(decided) if simulated else decided
     topologies = run.topologies.values()
     is_existing = any(map(is_joined, topologies))
     between, within = between_and_within(run, at, test_cases)
     answer = headline(evidence, len(trials), found, is_existing)
-    simulated = simulated_warnings(divided.provider, run.disclosures.values())
     limits = (
         *simulated,
         *warnings(run, trials, _planned(plan, run_root), costs, earlier, imported),
@@ -128,7 +127,7 @@ def summarise(run_root: Path, now_s: float, data: Path | None = None) -> Summary
         isolation=divided.isolation,
         repetitions=run.repetitions,
         seed=first.seed,
-        headline=f"{SIMULATED.capitalize()}: {answer.text}" if simulated else answer.text,
+        headline=f"Simulated: {answer.text}" if simulated else answer.text,
         headline_test_case=answer.test_case,
         undecided=undecided(decided, evidence, limits, spent.total_s),
         warnings=limits,

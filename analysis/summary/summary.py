@@ -17,6 +17,7 @@ from density_study.analysis.capacity.plan.plan import PlanOrExcuse
 from density_study.analysis.summary.series import TrialSeries
 from density_study.analysis.summary.why import Bottleneck, Explanation, TrialCause
 from density_study.cluster.model.isolation import Isolation
+from density_study.cluster.providers.simulated import is_rehearsal, refused
 from density_study.workloads.base.search import Probe
 from density_study.workloads.base.values import Frozen
 from density_study.workloads.study.factors.factor import Level
@@ -477,3 +478,13 @@ class Summary(Frozen):
     plan: PlanOrExcuse | None = Field(
         None, description="the sizing computed from this run; null: none"
     )
+
+    @property
+    def is_rehearsal(self) -> bool:
+        """Whether its numbers come from a simulated cluster: nothing in it was measured."""
+        return is_rehearsal(self.provider)
+
+    def check_measured(self, where: str) -> None:
+        """InputError for a rehearsal. `where`: the file or option that wants measured numbers."""
+        if self.is_rehearsal:
+            raise refused(where)
