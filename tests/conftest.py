@@ -6,6 +6,7 @@ import gc
 import os
 import sys
 import tempfile
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,6 +28,12 @@ os.environ["DENSITY_STUDY_STATE"] = _state.name
 # `make bench` measures speed; on a busy machine an example may take any time.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+
+
+@pytest.fixture
+def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Locks and leases of this test only, never the user's."""
+    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
 
 
 @pytest.fixture

@@ -62,10 +62,7 @@ def orchestrate(enter: tuple[str, ...], spec: Path, runs: Path, *kind: str) -> i
     return subprocess.run(argv, check=False, timeout=300).returncode
 
 
-def test_local(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, foreign: subprocess.Popen[bytes]
-) -> None:
-    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
+def test_local(runtime: None, tmp_path: Path, foreign: subprocess.Popen[bytes]) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
     (disk / "foreign").write_text("not ours")

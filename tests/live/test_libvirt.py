@@ -39,6 +39,7 @@ from tests.support.namespace import inside
 
 pytestmark = [
     pytest.mark.timeout(1500),
+    pytest.mark.usefixtures("runtime"),
     pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root"),
 ]
 
@@ -58,11 +59,6 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Libvirtd]:
     with libvirtd(folder / "h1", "h1") as running, inside(running.namespace):
         store_image(folder, running, image)
         yield running
-
-
-@pytest.fixture(autouse=True)
-def own_runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
 
 
 @contextmanager

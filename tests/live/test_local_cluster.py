@@ -249,9 +249,9 @@ def test_a_daemon_killed_during_bring_up_is_named(tmp_path: Path, stacks: Stacks
 
 
 def test_after_kill_9_of_the_orchestrator_reap_leaves_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    runtime: None,
+    tmp_path: Path,
 ) -> None:
-    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
     argv = [sys.executable, "-m", "tests.live.support.orchestrator", str(tmp_path)]
     orchestrator = subprocess.Popen(argv)
     foreign = subprocess.Popen(["java", "600"], executable="/bin/sleep")

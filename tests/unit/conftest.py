@@ -25,12 +25,6 @@ def free_port() -> int:
 
 
 @pytest.fixture
-def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Locks and leases of this test only, never the user's."""
-    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
-
-
-@pytest.fixture
 def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ToyStack:
     """The stack `toy`, not assembled yet, in a cache of this test only."""
     return install(tmp_path, monkeypatch)

@@ -51,9 +51,8 @@ def orchestrate(spec: Path, runs: Path, *kind: str) -> int:
 
 
 def test_reap_removes_whatever_there_was(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, foreign: subprocess.Popen[bytes]
+    runtime: None, tmp_path: Path, foreign: subprocess.Popen[bytes]
 ) -> None:
-    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
     disk = tmp_path / "disk"
     disk.mkdir()
     (disk / "foreign").write_text("not ours")

@@ -79,10 +79,7 @@ def test_a_table_that_another_program_uses_is_refused() -> None:
 
 
 @pytest.mark.parametrize("kind", ["intent set-flow-table", "phase network"])
-def test_reap_puts_the_table_back_after_kill_9(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
-) -> None:
-    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
+def test_reap_puts_the_table_back_after_kill_9(runtime: None, tmp_path: Path, kind: str) -> None:
     (tmp_path / "disk").mkdir()
     spec, runs, before = tmp_path / "spec.yaml", tmp_path / "runs", on_this_machine()
     spec.write_text(SPEC.replace("DISK", str(tmp_path / "disk")))

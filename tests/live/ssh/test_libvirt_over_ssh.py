@@ -20,11 +20,10 @@ pytestmark = [pytest.mark.vm, pytest.mark.timeout(120)]
 
 
 def test_a_libvirt_is_known_by_the_studys_file_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    runtime: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if os.getuid() != 0:
         pytest.skip("only root starts libvirtd in a namespace")
-    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
     with libvirtd(tmp_path / "lv", "ssh") as daemon:
         listed = subprocess.run(
             ["ip", "netns", "pids", daemon.namespace], capture_output=True, text=True, check=True

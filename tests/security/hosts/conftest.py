@@ -22,12 +22,11 @@ Lie = Callable[..., Channel]
 
 
 @pytest.fixture
-def ssh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def ssh(runtime: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The program in the first folder of PATH; a test writes it."""
     program = tmp_path / "bin" / "ssh"
     program.parent.mkdir()
     monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
-    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
     monkeypatch.setattr(channel, "_CLOSED_WITHIN_S", 0.2)
     yield program
     close_channels()

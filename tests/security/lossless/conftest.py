@@ -16,12 +16,6 @@ variants: {a1: {nodes: [{name: w1, host: h1}]}}
 
 
 @pytest.fixture
-def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Locks and leases of this test only, never the user's."""
-    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
-
-
-@pytest.fixture
 def theirs(tmp_path: Path) -> Path:
     """A folder with one output of YCSB."""
     folder = tmp_path / "theirs"

@@ -41,12 +41,6 @@ needs_root = pytest.mark.skipif(os.getuid() != 0, reason="makes a PID namespace"
 
 
 @pytest.fixture
-def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Locks and leases of this test only, never the user's."""
-    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
-
-
-@pytest.fixture
 def root(tmp_path: Path) -> Path:
     return tmp_path / "gone" / "quickstart" / "r1"
 

@@ -18,8 +18,7 @@ typer.main.get_command = typer.testing._get_command = cache(typer.main.get_comma
 
 
 @pytest.fixture(autouse=True)
-def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
+def places(runtime: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DENSITY_STUDY_STATE", str(tmp_path / "state"))
     monkeypatch.setattr(presence, "_DYING_S", 0.1)
 

@@ -51,10 +51,9 @@ def test_the_next_process_removes_what_a_killed_one_left(held: Path, tmp_path: P
 
 
 def test_reap_removes_it_too_and_a_dry_run_does_not(
-    held: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    runtime: None, held: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
     left = tmp_path / "runs/study/.importing-x/20261125T000000Z"
     left.mkdir(parents=True)
     study_stages.reap(tmp_path / "runs", dry_run=True)

@@ -27,8 +27,7 @@ FLAGS = ("--provider", "local", "--densities", "1", "--memory-gib", "4", "--repe
 
 
 @pytest.fixture(autouse=True)
-def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
+def _folder(runtime: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(resolve, "probe", partial(disk_type.probe, seconds=0.05))
     assert call("init", "small.yaml", *FLAGS).exit_code == 0

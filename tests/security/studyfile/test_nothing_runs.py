@@ -123,9 +123,8 @@ def test_a_notifier_is_not_imported_by_a_plan(
 
 
 def test_a_folder_that_a_study_names_is_on_no_class_path(
-    tmp_path: File, monkeypatch: pytest.MonkeyPatch
+    runtime: None, tmp_path: File, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
     (tmp_path / "runtime").mkdir(mode=0o700)
     given = tmp_path / "given"
     given.mkdir(mode=0o700)

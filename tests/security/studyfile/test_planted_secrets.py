@@ -162,10 +162,9 @@ def test_an_address_with_a_password_is_refused_without_it(
 
 
 def test_a_build_on_an_existing_cluster_leaves_no_secret_anywhere(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    runtime: None, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """It fails where the cluster does not answer: after its configuration was copied and it has logged in."""
-    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
     given = ExistingCluster(str(configuration(tmp_path / "given")), "/user/me/x", "x", "default")
     host = Host("here", "127.0.0.1", 2, 1024, (), ("client",))
     topology = existing_topology(given, host)

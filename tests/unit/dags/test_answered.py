@@ -43,8 +43,7 @@ SCANS_CLEAR_AFTER = 6
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
+def run(runtime: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.setattr(study_stages, "_check_machine", lambda _run: None)
     monkeypatch.setattr(test_cases_so_far, "first_look", _look)
     root = tmp_path / "runs" / "answered" / "20261120T201530Z"

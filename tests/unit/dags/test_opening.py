@@ -34,8 +34,7 @@ ONE = "study_quickstart/one"
 
 
 @pytest.fixture(autouse=True)
-def nothing_real(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
+def nothing_real(runtime: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(workloads_opening, "preflight", lambda *_: None)
     monkeypatch.setattr(workloads_opening, "resolve_hosts", lambda *_: [host()])
     ids = (f"2026112{n}T000000Z" for n in range(10))

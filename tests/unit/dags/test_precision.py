@@ -26,8 +26,7 @@ PRECISE_AFTER = 7
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
+def run(runtime: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.setattr(study_stages, "_check_machine", lambda _run: None)
     root = tmp_path / "runs" / "quickstart" / "20261120T201530Z"
     root.mkdir(parents=True)

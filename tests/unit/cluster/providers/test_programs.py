@@ -84,11 +84,10 @@ class Lab:
 
 
 @pytest.fixture
-def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
+def lab(runtime: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
     lab = Lab(tmp_path)
     monkeypatch.setenv("PATH", str(lab.here))
     monkeypatch.delenv("JAVA_HOME", raising=False)
-    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
     return lab
 
 

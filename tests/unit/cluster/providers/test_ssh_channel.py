@@ -27,13 +27,12 @@ RUNS = 'for last; do :; done; exec sh -c "exec $last"'
 
 
 @pytest.fixture
-def ssh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def ssh(runtime: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The fake program, in the first folder of PATH."""
     program = tmp_path / "bin" / "ssh"
     program.parent.mkdir()
     write(program, RUNS)
     monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
-    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
     return program
 
 

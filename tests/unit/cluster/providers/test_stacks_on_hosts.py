@@ -23,14 +23,13 @@ TAG = "s/r/b1"
 
 
 @pytest.fixture
-def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[StackCopy]:
+def copy(runtime: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[StackCopy]:
     """Of a stack of two jars, not yet on the host."""
     ssh = tmp_path / "bin" / "ssh"
     ssh.parent.mkdir()
     ssh.write_text('#!/bin/sh\nfor last; do :; done\nexec sh -c "exec $last"\n')
     ssh.chmod(0o755)
     monkeypatch.setenv("PATH", f"{ssh.parent}:{os.environ['PATH']}")
-    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
     home = tmp_path / "cache" / "toy-1"
     (home / "lib").mkdir(parents=True)
     jars = []

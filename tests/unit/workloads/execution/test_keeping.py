@@ -33,9 +33,8 @@ __all__ = ["world"]  # a fixture
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+def run(runtime: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Open, and owned by this process."""
-    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
     monkeypatch.setattr(keeping, "LOOK_FOR_RELEASE_EVERY_S", 0.02)
     root = tmp_path / "runs" / "quickstart" / "r1"
     root.mkdir(parents=True)

@@ -57,8 +57,7 @@ def searched(world: World, monkeypatch: pytest.MonkeyPatch) -> Searched:
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
+def run(runtime: None, tmp_path: Path) -> Run:
     root = tmp_path / "runs" / "quickstart" / "r1"
     root.mkdir(parents=True)
     text = QUICKSTART.read_text().replace("threads: [8]", f"threads: [8]\n      {SEARCH}")

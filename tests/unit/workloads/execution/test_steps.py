@@ -45,8 +45,7 @@ __all__ = ["world"]  # the fixture
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    monkeypatch.setenv("DENSITY_STUDY_RUNTIME", str(tmp_path / "runtime"))
+def run(runtime: None, tmp_path: Path) -> Run:
     root = tmp_path / "runs" / "quickstart" / "r1"
     root.mkdir(parents=True)
     opened = Run(root, study(), plan(), Journal(root / "journal.jsonl"))
