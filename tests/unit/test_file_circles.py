@@ -12,6 +12,11 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 ROOMS = ("cluster", "workloads", "analysis", "jobs", "dags")
+IMPORT = re.compile(
+    r"^ *((?:from density_study[\w.]* import (?:\([^)]*\)|[^\n]*))|import density_study[^\n]*)",
+    re.MULTILINE,
+)
+"""A statement: the trees of whole files would take seconds."""
 JAVA = {
     path.stem: path for path in (ROOT / "workloads" / "ycsb" / "java").rglob("src/main/**/*.java")
 }
@@ -22,9 +27,13 @@ def python_imports() -> dict[str, set[str]]:
     files = {path: module_of(path) for room in ROOMS for path in (ROOT / room).rglob("*.py")}
     known = set(files.values())
     return {
-        name: set(imported(ast.parse(path.read_text(encoding="utf-8")), known)) - {name}
+        name: set(imported(imports_of(path.read_text(encoding="utf-8")), known)) - {name}
         for path, name in files.items()
     }
+
+
+def imports_of(text: str) -> ast.Module:
+    return ast.parse("\n".join(IMPORT.findall(text)))
 
 
 def module_of(path: Path) -> str:
@@ -69,3 +78,9 @@ def test_there_is_no_circle_of_files(imports: object) -> None:
 
 def test_a_circle_is_found() -> None:
     assert set(circle({"a": ["b"], "b": ["c"], "c": ["a"], "d": ["a"]})) == {"a", "b", "c"}
+
+
+def test_imports_are_found_wherever_they_stand() -> None:
+    text = "from density_study.a import (\n    b,\n)\n\ndef f():\n    import density_study.c as c  # late\n"
+    known = {"density_study.a.b", "density_study.c"}
+    assert set(imported(imports_of(text), known)) == known
