@@ -32,7 +32,6 @@ from density_study.workloads.tables.store import dataset, table_path
 BATCH = 32
 TESTDFSIO = "testdfsio"
 NAMENODE = "namenode"
-_IDLE = ("cpu_idle", "cpu_iowait", "cpu_steal")
 _OF_HOST = {
     "disk_read": "disk_read_bytes_s",
     "disk_write": "disk_write_bytes_s",
