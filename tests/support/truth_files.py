@@ -14,7 +14,7 @@ from density_study.workloads.pipeline.machine.files import (
     title,
 )
 from density_study.workloads.pipeline.test_case import PipelineTestCase
-from density_study.workloads.simulated.texts import dfsio_part
+from density_study.workloads.simulated.texts import dfsio_part, history
 from density_study.workloads.testdfsio.test_case import DfsioTestCase
 from density_study.workloads.ycsb.test_case import YcsbTestCase
 from tests.support.records import texts
@@ -49,7 +49,9 @@ def _dfsio_files(truth: Truth) -> dict[str, str]:
             name, len(truth.streams), total / MIB, rate, 19.5, truth.job[1] + 1
         ),
         "raw/io/part-00000": dfsio_part(truth.streams),
-        "raw/history/job_1.jhist": texts.history(*truth.job, truth.maps),
+        "raw/history/job_1.jhist": history(
+            *truth.job, [(*times_s, "localhost") for times_s in truth.maps]
+        ),
         "raw/testdfsio.out": "",
         "raw/testdfsio.err": "",
     }

@@ -17,16 +17,13 @@ import pytest
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.providers.ssh.options import HOST_FOLDER
 from density_study.workloads.execution.opening import open_run
-from density_study.workloads.execution.steps import carry_out, close_run, steps_left
+from density_study.workloads.execution.steps import close_run
 from tests.hosts.fixture import Hosts
 from tests.live.support.over_ssh import (
     SECRET,
-    check_listeners,
-    check_no_secret,
-    check_records,
+    check_whole_study,
     controlling,
     lab,
-    left_on,
     physical_spec,
 )
 
@@ -114,19 +111,4 @@ def test_a_folder_that_another_user_took_is_refused_and_another_one_will_do(
 
 @pytest.mark.usefixtures("controller")
 def test_a_cluster_measures_and_leaves_nothing(hosts: Hosts, tmp_path: Path) -> None:
-    run = open_run(physical_spec(hosts, SMALL, tmp_path / "spec.yaml"), tmp_path / "runs")
-    lines: list[str] = []
-    try:
-        for step in steps_left(run):
-            ended = carry_out(run, step)
-            assert ended.outcome == "ok", ended.message
-            if ended.step.kind == "up":
-                lines = hosts.on("h1", "ss", "-Hltn").splitlines()
-    finally:
-        close_run(run)
-    check_records(run, hosts)
-    check_listeners(lines, hosts.addresses["h1"])
-    for name in hosts.names:
-        assert left_on(hosts, name) == [], name
-        assert (hosts.folder / name / "var-tmp/density-study-study/README").exists()
-    check_no_secret(hosts, run)
+    check_whole_study(hosts, physical_spec(hosts, SMALL, tmp_path / "spec.yaml"), tmp_path / "runs")

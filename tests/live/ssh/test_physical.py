@@ -27,9 +27,7 @@ from density_study.workloads.record.record import closed_records
 from tests.hosts.fixture import Hosts
 from tests.live.support.over_ssh import (
     SECRET,
-    check_listeners,
-    check_no_secret,
-    check_records,
+    check_whole_study,
     controlling,
     lab,
     left_on,
@@ -81,22 +79,7 @@ def controller(hosts: Hosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.usefixtures("controller")
 def test_a_study_over_ssh_from_its_file_to_its_records(hosts: Hosts, tmp_path: Path) -> None:
-    run = open_run(physical_spec(hosts, SMALL, tmp_path / "spec.yaml"), tmp_path / "runs")
-    lines: list[str] = []
-    try:
-        for step in steps_left(run):
-            ended = carry_out(run, step)
-            assert ended.outcome == "ok", ended.message
-            if ended.step.kind == "up":
-                lines = hosts.on("h1", "ss", "-Hltn").splitlines()
-    finally:
-        close_run(run)
-    check_records(run, hosts)
-    check_listeners(lines, hosts.addresses["h1"])
-    for name in hosts.names:
-        assert left_on(hosts, name) == [], name
-        assert (hosts.folder / name / "var-tmp/density-study-study/README").exists()
-    check_no_secret(hosts, run)
+    check_whole_study(hosts, physical_spec(hosts, SMALL, tmp_path / "spec.yaml"), tmp_path / "runs")
 
 
 @pytest.mark.usefixtures("controller")

@@ -12,7 +12,9 @@ import pytest
 
 from density_study.cluster.providers.ssh.channel import close_channels
 from density_study.cluster.providers.ssh.options import IDENTITY
+from density_study.workloads.execution.opening import open_run
 from density_study.workloads.execution.run import Run
+from density_study.workloads.execution.steps import carry_out, close_run, steps_left
 from density_study.workloads.record.record import closed_records
 from tests.hosts.fixture import Hosts
 from tests.hosts.host import USER
@@ -86,6 +88,26 @@ def _left(hosts: Hosts, name: str) -> list[str]:
         *(file for file in files if not file.startswith(kept) and file not in expected),
         *(file for file in files if "/stacks/." in file),
     ]
+
+
+def check_whole_study(hosts: Hosts, spec: Path, runs: Path) -> None:
+    """Every step of the study succeeds; its records are whole, and nothing is left but the work folders."""
+    run = open_run(spec, runs)
+    lines: list[str] = []
+    try:
+        for step in steps_left(run):
+            ended = carry_out(run, step)
+            assert ended.outcome == "ok", ended.message
+            if ended.step.kind == "up":
+                lines = hosts.on("h1", "ss", "-Hltn").splitlines()
+    finally:
+        close_run(run)
+    check_records(run, hosts)
+    check_listeners(lines, hosts.addresses["h1"])
+    for name in hosts.names:
+        assert left_on(hosts, name) == [], name
+        assert (hosts.folder / name / "var-tmp/density-study-study/README").exists()
+    check_no_secret(hosts, run)
 
 
 def check_records(run: Run, hosts: Hosts) -> None:

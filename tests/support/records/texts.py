@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from hdrh.histogram import HdrHistogram
 
-_PACKAGE = "org.apache.hadoop.mapreduce.jobhistory."
 _HDR_MAX_US = 3_600_000_000
 Cells = tuple[float, float, float, float, float, float, float]
 """usr, sys, idl, wai, stl (percent), read, writ (bytes per second)."""
@@ -125,31 +123,3 @@ def dfsio_log(
         "  IO rate std deviation: 1.5\n"
         f"     Test exec time sec: {test_s:.2f}\n\n"
     )
-
-
-def history(submit_s: float, finish_s: float, maps: Sequence[tuple[float, float]]) -> str:
-    """A job's history in Avro-JSON, of maps that ran from second to second."""
-    job = "job_1795196682000_0001"
-    events = [
-        ("JOB_SUBMITTED", "JobSubmitted", {"jobid": job, "jobName": "dfsio", "submitTime": _ms(submit_s)}),
-        ("JOB_INITED", "JobInited", {"jobid": job, "launchTime": _ms(submit_s + 2), "totalMaps": len(maps)}),
-    ]  # fmt: skip
-    for number, (start_s, end_s) in enumerate(maps):
-        attempt = {"attemptId": f"attempt_{number}", "taskid": f"task_{number}", "taskType": "MAP"}
-        events += [
-            ("MAP_ATTEMPT_STARTED", "TaskAttemptStarted", {**attempt, "startTime": _ms(start_s)}),
-            ("MAP_ATTEMPT_FINISHED", "MapAttemptFinished",
-             {**attempt, "finishTime": _ms(end_s), "hostname": "localhost"}),
-        ]  # fmt: skip
-    end = {"jobid": job, "finishTime": _ms(finish_s), "finishedMaps": len(maps)}
-    events.append(("JOB_FINISHED", "JobFinished", end))
-    lines = [
-        json.dumps({"type": kind, "event": {_PACKAGE + record: fields}})
-        for kind, record, fields in events
-    ]
-    schema = {"type": "record", "namespace": "n", "name": "Event", "fields": []}
-    return "Avro-Json\n" + "\n".join([json.dumps(schema), *lines]) + "\n"
-
-
-def _ms(epoch_s: float) -> int:
-    return round(epoch_s * 1000)
