@@ -14,7 +14,7 @@ from density_study.analysis.hub.page import rebuild
 from density_study.analysis.hub.side_by_side import Pair, write
 from density_study.cluster.state.run_tags import tag_run
 from tests.browser.reading import choose
-from tests.support.runs.nightly_runs import nightly, run_id, whole
+from tests.support.made_runs.nightly_runs import nightly, run_id, whole
 from tests.support.summary_factory import eight_repetitions
 
 pytestmark = pytest.mark.browser

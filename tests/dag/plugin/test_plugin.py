@@ -22,8 +22,8 @@ from density_study.cluster.state.journal import run_folders
 from density_study.dags.airflow_home.home import project_root
 from tests.dag.web import Study
 from tests.support.chromium import chromium
-from tests.support.runs.nightly_runs import nightly, run_id, whole
-from tests.support.runs.outside import links, outside
+from tests.support.made_runs.nightly_runs import nightly, run_id, whole
+from tests.support.made_runs.outside import links, outside
 from tests.support.summary_factory import one_block
 
 pytestmark = [pytest.mark.dag, pytest.mark.browser]

@@ -28,7 +28,7 @@ from tests.security.lossless.each_write import (
     tree,
 )
 from tests.support.drafts import QUICKSTART, plan
-from tests.support.runs.nightly_runs import nightly, run_id, write_run
+from tests.support.made_runs.nightly_runs import nightly, run_id, write_run
 
 pytestmark = pytest.mark.usefixtures("runtime")
 

@@ -24,7 +24,7 @@ from density_study.workloads.planning.plan import Step
 from density_study.workloads.record.record import closed_records
 from tests.security.failing_writes import Writes, watched
 from tests.support.drafts import plan, study
-from tests.support.runs.fake_cluster import World, open_again, step_of
+from tests.support.made_runs.fake_cluster import World, open_again, step_of
 
 pytestmark = pytest.mark.usefixtures("runtime")
 ERRORS = {errno.ENOSPC: "is full", errno.EROFS: "is read-only"}

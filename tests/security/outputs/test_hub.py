@@ -16,7 +16,7 @@ from density_study.analysis.hub.page import rebuild
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.state.plain_file import NotPlainError, read_plain
 from density_study.workloads.execution.run_facts import facts_of_runs
-from tests.support.runs.nightly_runs import hub, nightly, run_id, whole
+from tests.support.made_runs.nightly_runs import hub, nightly, run_id, whole
 
 pytestmark = pytest.mark.usefixtures("watchdog")
 

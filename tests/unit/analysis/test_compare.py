@@ -24,7 +24,7 @@ from density_study.analysis.summary.summary import SearchSummary, Summary
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.render.conf_files import configuration_xml
 from density_study.dags.stages.comparison import comparison_lines
-from tests.support.runs.nightly_runs import nightly, october, run_id, write_run
+from tests.support.made_runs.nightly_runs import nightly, october, run_id, write_run
 from tests.support.variants import dfsio, noisy, ycsb
 
 

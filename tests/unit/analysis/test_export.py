@@ -14,7 +14,7 @@ from density_study.workloads.rows.export import KEYS, exported, sources, to_duck
 from density_study.workloads.tables import BRING_UP, METRICS, TABLES, TRIALS, VERDICTS
 from density_study.workloads.tables.arrow import arrow_schema
 from density_study.workloads.tables.store import table_path, write_rows
-from tests.support.runs.tables import FIRST, SECOND, run
+from tests.support.made_runs.tables import FIRST, SECOND, run
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from density_study.cluster.lifecycle.reap import Swept, reap
 from density_study.cluster.state import lease
 from density_study.cluster.state.tags import tagged
-from tests.support.runs.crashed import Crashed, crashed
+from tests.support.made_runs.crashed import Crashed, crashed
 
 __all__ = ["crashed"]  # the fixture
 

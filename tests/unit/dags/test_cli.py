@@ -22,7 +22,7 @@ from density_study.workloads.execution import run as runs
 from density_study.workloads.execution.opening import open_run
 from density_study.workloads.planning import planned_study
 from density_study.workloads.planning.planned_study import plan_study
-from tests.support.runs.command import STUDY, spec, study
+from tests.support.made_runs.command import STUDY, spec, study
 from tests.support.summary_factory import one_block
 
 __all__ = ["spec"]  # the fixture

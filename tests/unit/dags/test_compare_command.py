@@ -16,7 +16,7 @@ from density_study.dags.stages.comparison import side_by_side
 from density_study.dags.stages.planning import noise
 from density_study.workloads.planning.plan import write_plan
 from tests.support.drafts import QUICKSTART, plan, study
-from tests.support.runs.nightly_runs import nightly, october, run_id, write_run
+from tests.support.made_runs.nightly_runs import nightly, october, run_id, write_run
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from density_study.cluster.state.journal import JOURNAL, run_folders
 from density_study.dags.cli.capacity.inputs import analysed_run
 from density_study.dags.run_status.status import find_root
 from density_study.workloads.tables import TABLES
-from tests.support.runs.command import study
-from tests.support.runs.tables import FIRST, SECOND, run
+from tests.support.made_runs.command import study
+from tests.support.made_runs.tables import FIRST, SECOND, run
 
 
 def test_runs_are_exported_to_a_folder_or_a_database(tmp_path: Path) -> None:

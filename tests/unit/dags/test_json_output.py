@@ -8,7 +8,7 @@ import pytest
 
 from density_study.dags.airflow_home.home import project_root
 from density_study.workloads.execution.opening import open_run
-from tests.support.runs.command import printed, spec
+from tests.support.made_runs.command import printed, spec
 
 __all__ = ["spec"]  # the fixture
 

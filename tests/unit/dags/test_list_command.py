@@ -22,7 +22,7 @@ from density_study.dags.cli import main, run_command
 from density_study.dags.cli.list_command import age, size
 from density_study.workloads.execution import run as runs
 from density_study.workloads.execution.opening import open_run
-from tests.support.runs.command import printed, spec, study
+from tests.support.made_runs.command import printed, spec, study
 
 __all__ = ["spec"]  # the fixture
 

@@ -27,7 +27,7 @@ from density_study.workloads.execution.run import Run, load_run
 from density_study.workloads.planning.plan import write_plan
 from density_study.workloads.study.notify import Receiver
 from tests.support.drafts import QUICKSTART, plan
-from tests.support.runs.nightly_runs import nightly, october, run_id, write_run
+from tests.support.made_runs.nightly_runs import nightly, october, run_id, write_run
 
 STUDY = (
     QUICKSTART.read_text().replace("study: quickstart", "study: nightly")

@@ -18,7 +18,7 @@ from density_study.workloads.execution.steps import what_is_left
 from density_study.workloads.planning.plan import make_plan, write_plan
 from density_study.workloads.study.study_file import parse_study
 from tests.support.drafts import QUICKSTART, host
-from tests.support.runs.fake_cluster import World, open_again, world
+from tests.support.made_runs.fake_cluster import World, open_again, world
 
 __all__ = ["world"]  # the fixture
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from density_study.analysis.hub.files import HUB
 from density_study.cluster.state.journal import Journal
 from density_study.dags.web.results import run_of_dag_run, served
-from tests.support.runs.outside import RUN, links, outside, runs
+from tests.support.made_runs.outside import RUN, links, outside, runs
 
 __all__ = ["runs"]  # the fixture
 

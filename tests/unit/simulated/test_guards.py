@@ -22,7 +22,7 @@ from density_study.dags.cli import main
 from density_study.workloads.execution.opening import _newest_own
 from density_study.workloads.planning.plan import plan_text, write_plan
 from tests.support.drafts import QUICKSTART, plan
-from tests.support.runs.nightly_runs import nightly, run_id, write_run
+from tests.support.made_runs.nightly_runs import nightly, run_id, write_run
 from tests.support.summary_factory import eight_repetitions
 
 

@@ -14,7 +14,7 @@ from density_study.analysis.summarise.asked import hypotheses_of
 from density_study.dags.stages.rehearsal import rehearsed_plan
 from density_study.workloads.planning.plan import Plan
 from density_study.workloads.study.study_file import StudyFile, parse_study
-from tests.support.runs.answered import CLEAR, DISK_TYPES, NONE, SLIGHT, STUDY, measured
+from tests.support.made_runs.answered import CLEAR, DISK_TYPES, NONE, SLIGHT, STUDY, measured
 
 
 @pytest.fixture

@@ -19,8 +19,8 @@ from density_study.analysis.hub.trend import NEWEST, trend
 from density_study.analysis.summary.summary import Summary
 from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.run_tags import tag_run
+from tests.support.made_runs.nightly_runs import hub, nightly, october, run_id, whole
 from tests.support.report_pages import Elements
-from tests.support.runs.nightly_runs import hub, nightly, october, run_id, whole
 from tests.support.summary_factory import eight_repetitions
 
 

@@ -11,8 +11,8 @@ from density_study.analysis.report.charts.quantity import quantity
 from density_study.analysis.summary.summary import Summary
 from density_study.workloads.study.study_file import StudyFile, parse_study
 from tests.support.drafts import QUICKSTART
+from tests.support.made_runs.nightly_runs import nightly, october
 from tests.support.report_pages import Elements
-from tests.support.runs.nightly_runs import nightly, october
 from tests.support.summary_factory import eight_repetitions
 
 

@@ -23,7 +23,7 @@ from density_study.cluster.state.journal import Journal
 from density_study.cluster.state.owner import Owner
 from density_study.dags.stages.rehearsal import rehearsed_plan
 from density_study.workloads.study.study_file import parse_study
-from tests.support.runs.answered import CLEAR, NONE, STUDY, measured
+from tests.support.made_runs.answered import CLEAR, NONE, STUDY, measured
 from tests.support.summary_factory import one_block
 
 STEP_S = 60.0

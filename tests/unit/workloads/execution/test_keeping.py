@@ -27,7 +27,7 @@ from density_study.workloads.execution.keeping import Kept, keep, kept, step_of
 from density_study.workloads.execution.run import Run, has_ended
 from density_study.workloads.execution.steps import carry_out, what_is_left
 from tests.support.drafts import plan, study
-from tests.support.runs.fake_cluster import World, world
+from tests.support.made_runs.fake_cluster import World, world
 
 __all__ = ["world"]  # a fixture
 

@@ -14,7 +14,7 @@ from density_study.cluster.state.journal import Journal, run_folders
 from density_study.cluster.state.presence import present
 from density_study.workloads.execution import removal
 from density_study.workloads.execution.removal import remove_run
-from tests.support.runs.crashed import Crashed, crashed
+from tests.support.made_runs.crashed import Crashed, crashed
 
 __all__ = ["crashed"]  # the fixture
 

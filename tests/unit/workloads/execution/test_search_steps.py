@@ -20,7 +20,7 @@ from density_study.workloads.record.manifest import Manifest
 from density_study.workloads.record.record import Record, closed_records
 from density_study.workloads.study.study_file import parse_study
 from tests.support.drafts import QUICKSTART, host
-from tests.support.runs.fake_cluster import World, open_again, world
+from tests.support.made_runs.fake_cluster import World, open_again, world
 
 __all__ = ["world"]  # the fixture
 

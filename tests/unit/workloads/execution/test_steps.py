@@ -39,7 +39,7 @@ from density_study.workloads.record.record import (
 from density_study.workloads.study.study_file import parse_study
 from density_study.workloads.ycsb.test_case import YcsbTestCase
 from tests.support.drafts import QUICKSTART, host, plan, study
-from tests.support.runs.fake_cluster import World, open_again, step_of, world
+from tests.support.made_runs.fake_cluster import World, open_again, step_of, world
 
 __all__ = ["world"]  # the fixture
 

@@ -16,7 +16,7 @@ from density_study.workloads.execution import trial
 from density_study.workloads.execution.run import Run
 from density_study.workloads.record.manifest import Manifest
 from tests.support.drafts import plan, study
-from tests.support.runs.fake_trial import COLD, PROVED, Monitors, Runner
+from tests.support.made_runs.fake_trial import COLD, PROVED, Monitors, Runner
 
 
 def ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, runner: Runner) -> Manifest:

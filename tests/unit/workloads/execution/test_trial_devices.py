@@ -16,7 +16,7 @@ from density_study.workloads.execution.run import Run
 from density_study.workloads.monitors import MONITORS
 from density_study.workloads.planning.plan import Step
 from tests.support.drafts import plan, study
-from tests.support.runs.fake_trial import Monitors, Runner
+from tests.support.made_runs.fake_trial import Monitors, Runner
 
 CHOSEN = {"monitor.also": ["network", "gc"], "monitor.overhead_trials": 1}
 

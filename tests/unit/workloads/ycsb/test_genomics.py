@@ -16,7 +16,7 @@ from density_study.workloads.study.study_file import parse_study, read_study
 from density_study.workloads.ycsb.properties import client_arguments, operations_at_most, table_of
 from density_study.workloads.ycsb.test_case import YcsbTestCase
 from tests.support.drafts import QUICKSTART, draft, host
-from tests.support.runs.fake_ycsb import World, world
+from tests.support.made_runs.fake_ycsb import World, world
 
 __all__ = ["world"]  # a fixture
 

@@ -10,7 +10,7 @@ import pytest
 from density_study.workloads.ycsb import workload
 from density_study.workloads.ycsb.properties import operations_at_most
 from density_study.workloads.ycsb.workload import YcsbWorkload
-from tests.support.runs.fake_ycsb import World, case, world
+from tests.support.made_runs.fake_ycsb import World, case, world
 
 __all__ = ["world"]  # the fixture
 

@@ -16,7 +16,7 @@ from density_study.analysis.hub.files import HUB
 from density_study.analysis.report.plan_page.page import render
 from density_study.cluster.model.errors import InputError
 from density_study.dags.cli import main
-from tests.support.runs.nightly_runs import nightly, whole
+from tests.support.made_runs.nightly_runs import nightly, whole
 from tests.unit.analysis.capacity.operations.measured import model, one_type, sized
 from tests.unit.analysis.capacity.planning import excuse, plan
 

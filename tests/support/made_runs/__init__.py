@@ -1,0 +1,1 @@
+"""Runs, fakes of what they run on, and commands that read them."""

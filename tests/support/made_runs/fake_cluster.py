@@ -1,0 +1,97 @@
+"""A fake cluster, on which steps of a plan are carried out without a daemon."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from density_study.cluster.model.errors import TearDownError
+from density_study.cluster.model.transport import ProcessId
+from density_study.cluster.state.events import BuildDestroyed, RunOpened, TrialState
+from density_study.cluster.state.journal import Journal
+from density_study.cluster.state.owner import Owner
+from density_study.workloads.execution import steps
+from density_study.workloads.execution.run import Run
+from density_study.workloads.execution.trial import draft_manifest
+from density_study.workloads.planning.plan import Step
+from density_study.workloads.record.manifest import Manifest
+from density_study.workloads.record.record import Record
+
+
+@dataclasses.dataclass
+class World:
+    """A fake cluster: it records builds and tear-downs, and fails on request."""
+
+    acts: list[str] = dataclasses.field(default_factory=list)
+    fail_up: Callable[[str], BaseException | None] = lambda _: None
+    fail_trial: Callable[[str], bool] = lambda _: False
+    fail_down: bool = False
+    made: set[str] = dataclasses.field(default_factory=set)
+
+    def bring_up(self, site: Any, *_: Any, **__: Any) -> None:
+        self.acts.append(f"up {site.root.name}")
+        self.made.add(site.root.name)
+        error = self.fail_up(site.root.name)
+        if error is not None:
+            raise error
+
+    def tear_down(self, site: Any, journal: Journal) -> None:
+        build = site.root.name
+        self.acts.append(f"down {build}")
+        if self.fail_down:
+            raise TearDownError("still there.", site.tag, "look.")
+        if build in self.made:  # as the real one: not for what never was
+            journal.record(BuildDestroyed(build=build, tag=site.tag, proof={}))
+
+    def run_trial(self, run: Run, step: Step, *_: Any) -> Manifest:
+        self.acts.append(f"trial {step.trial}")
+        bad = self.fail_trial(str(step.trial))
+        draft = draft_manifest(run, step)
+        state = {"state": "failed", "reasons": ("broken",)} if bad else {"state": "complete"}
+        manifest = draft.model_copy(update=state)
+        Record.open(run.records, draft).close(manifest)
+        run.journal.record(
+            TrialState(trial=str(step.trial), state="closed", outcome=manifest.state)
+        )
+        return manifest
+
+    @property
+    def ups_and_trials(self) -> list[str]:
+        return [act for act in self.acts if not act.startswith("down")]
+
+
+@pytest.fixture
+def world(monkeypatch: pytest.MonkeyPatch) -> World:
+    world = World()
+    for name in ("bring_up", "tear_down", "run_trial"):
+        monkeypatch.setattr(steps, name, getattr(world, name))
+    monkeypatch.setattr(steps, "ensure_stacks", lambda *_: None)
+    monkeypatch.setattr(steps, "_cluster", lambda run, build: _FakeCluster(run, build))
+    return world
+
+
+@dataclasses.dataclass
+class _FakeCluster:
+    run: Run
+    build: str
+    processes: tuple[ProcessId, ...] = ()
+
+    @property
+    def topology(self) -> Any:
+        return self.run.plan.topology_of(self.build)
+
+    @property
+    def site(self) -> Any:
+        return self.run.site(self.build)
+
+
+def open_again(run: Run) -> None:
+    owner = Owner.of_dag_run("made").to_json()
+    run.journal.record(RunOpened(study="quickstart", run="r1", tag=run.tag, owner=owner))
+
+
+def step_of(run: Run, kind: str, build: str) -> Step:
+    return next(s for s in run.plan.steps if (s.kind, s.build) == (kind, build))
