@@ -18,7 +18,6 @@ from density_study.cluster.model.extras import missing_extra
 from density_study.cluster.state.file_fault import file_fault
 from density_study.dags.cli import (
     airflow_commands,
-    compare_command,
     export_command,
     import_command,
     init_command,
@@ -46,6 +45,7 @@ from density_study.dags.cli.arguments import (
     parse_overrides,
 )
 from density_study.dags.cli.capacity import command as capacity_command
+from density_study.dags.cli.compare import command as compare_command
 from density_study.dags.cli.console import (
     err,
     out,

@@ -16,8 +16,8 @@ from pathlib import Path
 import atheris  # type: ignore[import-not-found]
 
 with atheris.instrument_imports(include=["workloads"]):
-    from tests.property.accounts import parsed
     from tests.property.mutations import PARSERS, samples
+    from tests.property.support.accounts import parsed
 
 
 def one_input(data: bytes) -> None:

@@ -21,7 +21,8 @@ from density_study.workloads.rows.file_tables import by_rows, tables_of
 from density_study.workloads.rows.histograms.decoder import Decoder
 from density_study.workloads.rows.raw.raw_files import RawFile
 from density_study.workloads.ycsb.output.histogram import decode
-from tests.property.bulk_files import (
+from tests.property.mutations import mutate
+from tests.property.support.bulk_files import (
     BEGIN_S,
     FACTS,
     NAMES,
@@ -32,7 +33,6 @@ from tests.property.bulk_files import (
     nodecpu_text,
     rows_of,
 )
-from tests.property.mutations import mutate
 
 MUTATED = 100_000 if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else 1_200
 OF_TRIALS = ("latency_percentiles", "operation_seconds")

@@ -19,8 +19,8 @@ from density_study.workloads.monitors.sar import parse_sar
 from density_study.workloads.testdfsio.output.history import parse_history
 from density_study.workloads.testdfsio.output.io_parts import parse_io_part
 from density_study.workloads.ycsb.output.status import parse_status
-from tests.property.accounts import numbers_in, parsed
 from tests.property.mutations import PARSERS, Parser, Sample, mutate, samples
+from tests.property.support.accounts import numbers_in, parsed
 
 DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
 MUTATED = 100_000 if DEEP else 3_000

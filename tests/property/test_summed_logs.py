@@ -14,7 +14,7 @@ from density_study.workloads.rows.histograms.trial_logs import PERCENTILES, Tria
 from density_study.workloads.rows.raw.trial_context import TrialFacts
 from density_study.workloads.tables.arrow import arrow_schema
 from density_study.workloads.ycsb.output.measurement import NOT_OF_USERS, READ_MODIFY_WRITE
-from tests.property.plain_sums import FACTS, OFFSET_S, RUNS, START_S, parts, whole
+from tests.property.support.plain_sums import FACTS, OFFSET_S, RUNS, START_S, parts, whole
 from tests.spark.support.oracle import percentile_ms
 
 

@@ -22,7 +22,7 @@ from density_study.workloads.rows.raw.raw_files import RawFile
 from density_study.workloads.rows.raw.trial_context import Subject, TrialFacts
 from density_study.workloads.tables import Table
 from density_study.workloads.tables.arrow import arrow_schema
-from tests.property.plain_sums import (
+from tests.property.support.plain_sums import (
     END_S,
     FACTS,
     OFFSET_S,

@@ -16,8 +16,16 @@ import pytest
 
 from density_study.workloads.rows.file_tables import BULK, by_rows, tables_of
 from density_study.workloads.rows.raw.raw_files import RawFile, content
-from tests.property.bulk_files import BEGIN_S, FACTS, anew, bases, dool_text, nodecpu_text, rows_of
 from tests.property.mutations import mutate
+from tests.property.support.bulk_files import (
+    BEGIN_S,
+    FACTS,
+    anew,
+    bases,
+    dool_text,
+    nodecpu_text,
+    rows_of,
+)
 
 MUTATED = 100_000 if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else 1_200
 FORMS = ("0", "00", "007", "1.", ".5", ".", "1..5", "1.2.3", "1.5.", "0.1", "-0", "-1", "+1", "1e2",

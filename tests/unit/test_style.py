@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.test_vocabulary import CHECKOUT, OF_THEIR_TIME, texts
+from tests.unit.user_texts import CHECKOUT, OF_THEIR_TIME, texts
 
 WAS = CHECKOUT / "tests" / "samples" / "prose" / "fifty_sentences.txt"
 """One sentence a line, as they were."""

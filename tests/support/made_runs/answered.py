@@ -60,3 +60,20 @@ def measured(
         for topology in plan.topologies.values()
         for test_case in file.study.test_cases()
     )
+
+
+DISK_RATES = """\
+study: decided
+provider: physical
+ssh: {user: nobody}
+hosts:
+  - {name: m, address: 192.0.2.1, cores: 4, memory: 16 GiB, roles: [master, client]}
+  - {name: w1, address: 192.0.2.2, cores: 8, memory: 16 GiB, roles: [worker],
+     disks: [{path: /data/1, disk_type: hdd}, {path: /data/2, disk_type: flash}]}
+factors: {vms_per_host: [0], disk_type: [hdd, flash]}
+stack: {replication: 1}
+workloads:
+  - ycsb: {records: [200000], mixes: [b], threads: [16], latency_at: [50%], duration: 60 s, warm_up: 10 s}
+repetitions: 8
+questions: [disk-rate]
+"""

@@ -28,14 +28,14 @@ from density_study.dags.stages.rehearsal import Foreseen, foreseen
 from density_study.workloads.simulated.effects_file import named_effects
 from density_study.workloads.study.study_file import parse_study
 from tests.known_answers.foretold import noisier
-from tests.unit.simulated.test_decisions import STUDY
+from tests.support.made_runs.answered import DISK_RATES
 
 BUILDS = 0.03
 
 
 @pytest.fixture
 def seen(tmp_path: Path) -> Foreseen:
-    text = STUDY.replace("[disk-rate]", "[disk-rate, disk-latency]").replace(": 8", ": 40")
+    text = DISK_RATES.replace("[disk-rate]", "[disk-rate, disk-latency]").replace(": 8", ": 40")
     file = parse_study(text, "decided.yaml")
     noise = Simulated(builds=BUILDS, trials=0.0)
     return foreseen(file, tmp_path, named_effects("none"), noise)

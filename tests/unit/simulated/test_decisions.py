@@ -22,22 +22,8 @@ from density_study.dags.stages.rehearsal import foreseen, rehearsed_plan
 from density_study.workloads.simulated.effects_file import named_effects
 from density_study.workloads.study.hypotheses import Hypotheses
 from density_study.workloads.study.study_file import parse_study
+from tests.support.made_runs.answered import DISK_RATES
 
-STUDY = """\
-study: decided
-provider: physical
-ssh: {user: nobody}
-hosts:
-  - {name: m, address: 192.0.2.1, cores: 4, memory: 16 GiB, roles: [master, client]}
-  - {name: w1, address: 192.0.2.2, cores: 8, memory: 16 GiB, roles: [worker],
-     disks: [{path: /data/1, disk_type: hdd}, {path: /data/2, disk_type: flash}]}
-factors: {vms_per_host: [0], disk_type: [hdd, flash]}
-stack: {replication: 1}
-workloads:
-  - ycsb: {records: [200000], mixes: [b], threads: [16], latency_at: [50%], duration: 60 s, warm_up: 10 s}
-repetitions: 8
-questions: [disk-rate]
-"""
 FASTER = "effects: [{factor: disk_type, level: flash, workload: '*', speed: 1.2}]\nalike: ['*']\n"
 
 
@@ -45,7 +31,7 @@ def decided(tmp_path: Path, effects: str, times: int, noise: str = "") -> Decisi
     path = tmp_path / "effects.yaml"
     path.write_text(effects)
     name = "none" if effects == "none" else str(path)
-    file = parse_study(STUDY, "decided.yaml", {})
+    file = parse_study(DISK_RATES, "decided.yaml", {})
     return foreseen(file, tmp_path, named_effects(name), Noise.parse(noise)).decided(times)
 
 
@@ -59,7 +45,7 @@ def test_an_effect_is_true_and_found(tmp_path: Path) -> None:
 
 
 def test_a_mix_without_the_operation_that_is_compared_has_no_latency(tmp_path: Path) -> None:
-    text = STUDY.replace("mixes: [b]", "mixes: [e, f]")
+    text = DISK_RATES.replace("mixes: [b]", "mixes: [e, f]")
     file = parse_study(text, "decided.yaml", {})
     seen = foreseen(file, tmp_path, Effects(), Noise())
     for entry in Drawing(seen.plan, seen.rehearsal).truth():
@@ -83,7 +69,7 @@ def test_repetitions_that_end_when_precise_are_decided_by_confidence_sequences(
     tmp_path: Path,
 ) -> None:
     """As the analysis of their run decides them: a t test at a look would promise too much."""
-    text = STUDY.replace("repetitions: 8", "repetitions: {at_least: 5, at_most: 8, until: 5%}")
+    text = DISK_RATES.replace("repetitions: 8", "repetitions: {at_least: 5, at_most: 8, until: 5%}")
     file = parse_study(text, "decided.yaml", {})
     seen = foreseen(file, tmp_path, Effects(), Noise())
     asked = Hypotheses.model_validate(file.document.value)
@@ -93,7 +79,7 @@ def test_repetitions_that_end_when_precise_are_decided_by_confidence_sequences(
 
 def test_no_repetition_begins_that_would_exceed_the_budget(tmp_path: Path) -> None:
     """As in a run: a budget ends questions that are open."""
-    bounds = STUDY.replace("repetitions: 8", "repetitions: {at_least: 5, at_most: 12}")
+    bounds = DISK_RATES.replace("repetitions: 8", "repetitions: {at_least: 5, at_most: 12}")
 
     def longest_s(text: str) -> float:
         file = parse_study(text, "decided.yaml")
@@ -106,7 +92,7 @@ def test_no_repetition_begins_that_would_exceed_the_budget(tmp_path: Path) -> No
 
 def test_a_study_that_is_fitted_when_it_runs_is_fitted_when_it_is_rehearsed(tmp_path: Path) -> None:
     spec = tmp_path / "decided.yaml"
-    spec.write_text(STUDY.replace("repetitions: 8", "budget: 40 min"))
+    spec.write_text(DISK_RATES.replace("repetitions: 8", "budget: 40 min"))
     more = ("--drawn", "--json", "--rehearsals", str(tmp_path), "--runs", str(tmp_path / "runs"))
     answer = CliRunner().invoke(main.app, ["rehearse", str(spec), *more], catch_exceptions=False)
     value = json.loads(answer.stdout)
@@ -138,7 +124,7 @@ def test_without_effects_there_is_nothing_to_decide_and_claims_are_rare(tmp_path
 
 def test_the_command_needs_no_host_and_prints_what_is_decided(tmp_path: Path) -> None:
     spec, effects = tmp_path / "decided.yaml", tmp_path / "effects.yaml"
-    spec.write_text(STUDY)
+    spec.write_text(DISK_RATES)
     effects.write_text(FASTER)
     more = ("--effects", str(effects), "--times", "3", "--drawn", "--rehearsals", str(tmp_path))
     answer = CliRunner().invoke(main.app, ["rehearse", str(spec), *more], catch_exceptions=False)
@@ -152,7 +138,7 @@ def test_the_command_needs_no_host_and_prints_what_is_decided(tmp_path: Path) ->
 
 
 def test_what_the_model_lacks_is_refused(tmp_path: Path) -> None:
-    text = STUDY.replace("mixes: [b]", "mixes: [b], fault: {kill: regionserver, at: 20 s}")
+    text = DISK_RATES.replace("mixes: [b]", "mixes: [b], fault: {kill: regionserver, at: 20 s}")
     text = text.replace("vms_per_host: [0],", "vms_per_host: [0], regionservers_per_node: [2],")
     file = parse_study(text, "decided.yaml", {})
     with pytest.raises(InputError, match="a fault cannot be rehearsed") as refused:

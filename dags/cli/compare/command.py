@@ -131,7 +131,7 @@ def compare(
         for line in comparison_lines(compared):
             out.print(line, markup=False, soft_wrap=True)
     else:
-        from density_study.dags.cli.compare_formats import as_junit, as_markdown
+        from density_study.dags.cli.compare.formats import as_junit, as_markdown
 
         print_text({Format.junit: as_junit, Format.markdown: as_markdown}[form](compared))
     if acknowledge is not None:

@@ -185,4 +185,5 @@ def test_the_spread_between_builds_is_declared_measured_or_assumed(runs: Path) -
     assert noise(declared, runs).spread == pytest.approx(0.07)
     measured = noise(study(study="nightly", compare=compared), runs)
     assert measured.spread == pytest.approx(0.02, rel=0.4) and "seen" in measured.source
-    assert "assumed" in noise(study(compare=compared), runs).source
+    assert "of other studies" in noise(study(compare=compared), runs).source
+    assert "assumed" in noise(study(compare=compared), runs / "none").source

@@ -1,0 +1,1 @@
+"""What the property tests share: files, sums by plain loops, and what holds for every parser."""

@@ -1,0 +1,1 @@
+"""Commands of `study` that have a module of their own."""
