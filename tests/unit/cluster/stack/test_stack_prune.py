@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from density_study.cluster.stack import ensure
-from density_study.cluster.stack.__main__ import prune
 from density_study.cluster.stack.prune import in_use, other_trees, remove
+from density_study.dags.cli.stack_command import prune
 from tests.support.toy_stack import ToyStack
 
 
@@ -29,11 +29,12 @@ def test_a_tree_of_another_pom_is_removed_and_the_current_tree_stays(
     old: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ours = ensure("toy").home
-    prune(dry_run=True)
-    assert capsys.readouterr().out == f"unused 0 MiB {old}\n"
+    prune(dry_run=True, as_json=True)
+    shown = {"mib": 0, "folder": str(old)}
+    assert json.loads(capsys.readouterr().out) == [{"state": "unused", **shown}]
     assert old.exists()
-    prune()
-    assert capsys.readouterr().out == f"removed 0 MiB {old}\n"
+    prune(as_json=True)
+    assert json.loads(capsys.readouterr().out) == [{"state": "removed", **shown}]
     assert not old.exists()
     assert ensure("toy").home == ours
     remaining = [path.name for path in ours.parent.iterdir() if path.is_dir()]
@@ -65,8 +66,8 @@ def test_a_tree_used_by_a_process_stays(
         while not in_use(old):  # until it has become Python
             assert user.poll() is None
         assert not remove(old)
-        prune(dry_run=True)
-        assert capsys.readouterr().out == f"in use 0 MiB {old}\n"
+        prune(dry_run=True, as_json=True)
+        assert json.loads(capsys.readouterr().out)[0]["state"] == "in use"
         user.communicate(b"\n")
     assert old.exists()
     assert remove(old)
