@@ -33,7 +33,7 @@ class Measured:
 
     @property
     def effect(self) -> float | None:
-        if self.question.refused:
+        if self.question.refused or self.question.withheld:
             return None
         if self.finding is not None:
             return self.finding.effect
@@ -109,10 +109,18 @@ class Contrast:
 
     def worst_latency(self) -> Measured | None:
         """The one that rose most; a decided one if there is any."""
-        latencies = [one for one in self.known if one.is_latency]
-        return max(
-            latencies, key=lambda one: (one.finding is not None, one.effect or 0.0), default=None
-        )
+        return _worst([one for one in self.known if one.is_latency])
+
+    def worst_recovery(self) -> Measured | None:
+        """Of the times to recover from a fault, the one that rose most; one with builds that never did, if
+        there is any."""
+        times = [one for one in self.measured if one.question.measure == MEASURES["recovery"]]
+        never = [one for one in times if one.question.withheld and not one.question.refused]
+        return never[0] if never else _worst([one for one in times if one.effect is not None])
+
+
+def _worst(some: Sequence[Measured]) -> Measured | None:
+    return max(some, key=lambda one: (one.finding is not None, one.effect or 0.0), default=None)
 
 
 def contrasts(evidence: Evidence, findings: Sequence[Finding]) -> Iterator[Contrast]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import get_args
 
 from density_study.analysis.findings import Evidence, rate
@@ -20,6 +19,7 @@ from density_study.analysis.findings.control import DENSITY
 from density_study.analysis.findings.factors import levels, others
 from density_study.analysis.findings.question import EXPECTED
 from density_study.analysis.summarise.contrasts import Contrast, Measured, contrasts
+from density_study.analysis.summarise.uncompared import Headline, uncompared, unit_words
 from density_study.analysis.summary.numbers import digits, probability
 from density_study.analysis.summary.numbers import ratio as times
 from density_study.analysis.summary.summary import (
@@ -29,18 +29,8 @@ from density_study.analysis.summary.summary import (
     verdict_words,
 )
 from density_study.workloads.study.factors.registry import factors
-from density_study.workloads.study.registry import kind_of
 
-MAX_RATES = 4
 MAX_CONTRASTS = 3
-
-
-@dataclass(frozen=True)
-class Headline:
-    """The text, and the id of the test case that its first ratio is of; None if there is no valid number."""
-
-    text: str
-    test_case: str | None = None
 
 
 def headline(
@@ -64,7 +54,7 @@ def headline(
             if measured.question.refused:
                 why = _refused(measured.question.refused)
                 return Headline(f"No comparison {one.words}: {why}", measured.test_case.test_case)
-    return _uncompared(evidence, trials, is_existing)
+    return uncompared(evidence, trials, is_existing)
 
 
 def _repeated(evidence: Evidence) -> str:
@@ -80,7 +70,8 @@ def _best_density(evidence: Evidence, findings: Sequence[Finding]) -> Headline |
     for finding in findings:
         if finding.family == "best-density" and finding.verdict == "confirmed":
             p = finding.p_adjusted
-            sure = finding.why if p is None else f"{probability(p)} against every other density"
+            others = "every other density that does not violate it"
+            sure = finding.why if p is None else f"{probability(p)} against {others}"
             return Headline(f"{finding.statement}: {sure}.", _fastest(evidence.test_cases, finding))
     return None
 
@@ -199,14 +190,26 @@ def _clauses(evidence: Evidence, contrast: Contrast, decided: Sequence[Measured]
             f"worst latency change {_percentile(worst)} {worst.times} "
             f"({worst.shown}, {worst.question.subject}{unsure})"
         )
+    recovery = contrast.worst_recovery()
+    if recovery is not None and recovery not in told:
+        yield _recovery(recovery, bool(decided))
     if len(contrast.rates) == 1 and not sought:
         yield from _cpu(contrast)
+
+
+def _recovery(worst: Measured, decided: bool) -> str:
+    if worst.effect is None:
+        return f"{'; '.join(worst.question.withheld)} ({worst.question.subject})"
+    unsure = ", inconclusive" if decided and worst.finding is None else ""
+    return (
+        f"{worst.question.measure} {worst.times} ({worst.shown}, {worst.question.subject}{unsure})"
+    )
 
 
 def _range(told: Sequence[Measured]) -> str:
     """One ratio with its numbers, or the lowest and the highest."""
     low, high = (find(told, key=lambda one: one.effect or 0.0) for find in (min, max))
-    if low is high:
+    if len(told) == 1:
         what = low.question.subject
         if low.is_rate:
             doing = f"{what} ({low.test_case.sought})" if low.test_case.sought else what
@@ -276,50 +279,8 @@ def _found(evidence: Evidence, name: str, one: TestCaseSummary) -> str:
     }
     first, *later = [level for level in levels(evidence.test_cases, name) if level in rates]
     answers = [
-        f"{rates[first]} {_unit(one)} with {factor.words(first, evidence.noun)}",
+        f"{rates[first]} {unit_words(one)} with {factor.words(first, evidence.noun)}",
         *(f"{rates[level]} with {factor.words(level, evidence.noun)}" for level in later),
     ]
     equal = ", at equal total memory" if name == DENSITY else ""
     return f"{one.sought} in {one.label.split(',')[0]}{equal}: {', '.join(answers)}"
-
-
-def _uncompared(evidence: Evidence, trials: int, is_existing: bool) -> Headline:
-    alone = [entry for entry in evidence.test_cases if rate(entry) is not None]
-    if not alone:
-        if not any(entry.n_builds for entry in evidence.test_cases):
-            return Headline(f"No result: none of the {trials} trials is valid.")
-        return Headline("No result: no trial has its main rate.")
-    first = alone[0]
-    if len({one.topology for one in evidence.test_cases}) == 1 and is_existing:
-        return Headline(_measured(evidence, alone), first.test_case)
-    more = f", and {len(alone) - 1} more numbers below" if len(alone) > 1 else ""
-    return Headline(
-        f"No comparison: no test case has valid trials on two clusters that differ in one factor. "
-        f"{first.label} ran {_at(evidence, first)} on {first.topology}{more}.",
-        first.test_case,
-    )
-
-
-def _measured(evidence: Evidence, alone: Sequence[TestCaseSummary]) -> str:
-    """'The existing cluster, in 5 repetitions: YCSB data load at 5,000 ops/s, TestDFSIO write at 200 MiB/s.'
-    The fastest test case of each label in the study's order, at most MAX_RATES, and how many were left
-    out."""
-    best: dict[str, TestCaseSummary] = {}
-    for entry in alone:
-        words = entry.label.partition(",")[0]
-        best[words] = max(best.get(words, entry), entry, key=lambda one: rate(one) or 0.0)
-    told = [f"{words} {_at(evidence, entry)}" for words, entry in best.items()]
-    more = f", and {len(told) - MAX_RATES} more below" if len(told) > MAX_RATES else ""
-    builds = max(entry.n_builds for entry in alone)
-    repeated = "1 repetition" if builds == 1 else f"{builds} repetitions"
-    return f"The existing cluster, in {repeated}: {', '.join(told[:MAX_RATES])}{more}."
-
-
-def _at(evidence: Evidence, entry: TestCaseSummary) -> str:
-    """'at 5,000 ops/s', or of a lower bound 'at 5,000 or more ops/s'."""
-    more = " or more" if evidence.about_searches(entry) else ""
-    return f"at {digits(rate(entry) or 0.0)}{more} {_unit(entry)}"
-
-
-def _unit(entry: TestCaseSummary) -> str:
-    return kind_of(entry.workload).rate_words

@@ -15,8 +15,10 @@ def digits(value: float, significant: int = 3) -> str:
 
 
 def ratio(value: float) -> str:
-    """A ratio has no unit and is marked by a multiplication sign: ×1.21, ×12.4, ×0.0310."""
-    return f"×{value:.2f}" if 0.1 <= abs(value) < 10 else f"×{digits(value)}"
+    """A ratio has no unit and is marked by a multiplication sign: ×1.21, ×12.4, ×0.0310, ×31,000,000."""
+    if 0.1 <= abs(value) < 10:
+        return f"×{value:.2f}"
+    return f"×{digits(float(f'{value:.3g}') if abs(value) >= 1000 else value)}"
 
 
 def against(first: float, later: float, effect: float) -> str | None:

@@ -91,7 +91,8 @@ def foreseen(
     """Contacts no host, and starts nothing. InputError as of `rehearsed_plan` and
     `check_effects`."""
     plan = rehearsed_plan(file, folder, only)
-    check_effects(effects, plan.built)
+    modes = {step.test_case.mode_name for step in plan.trials if step.test_case is not None}
+    check_effects(effects, plan.built, modes)
     rehearsal = rehearsal_of(plan, effects, noise, file.study.seed)
     return Foreseen(file, plan, rehearsal, disk_need_mib(file.study))
 

@@ -25,6 +25,7 @@ WILD = Path(__file__).parents[1] / "samples" / "wild"
 GO, CPP = "refused this is go-ycsb", "refused this is YCSB-cpp"
 NO_TIME = "refused no column has the time: record with -t or -T"
 NO_BANNER = "refused this is dstat or dool without its first line"
+RESAVED = "refused this is CSV of dstat or dool, saved by a spreadsheet"
 SAR_TEXT = "refused this is the text of sar"
 READING: dict[str, tuple[str, ...]] = {
     "ycsb/y01-pkb-0.1-hbase-histogram.dat": ("4,934,038 operations in 1800.41 s", "2,465,984 of them failed", "!refused"),
@@ -60,6 +61,8 @@ READING: dict[str, tuple[str, ...]] = {
     "ycsb/y34-two-clients-interleaved.log": ("refused", "lines of two clients are mixed", "!operations in", "!failed"),
     "ycsb/y35-scylla-shell-wait-ansi.log": ("1,000 operations in 3.221 s (READ 51%, UPDATE 49%)",),
     "ycsb/h01-other-tools-interval-log.hdr": ("refused this is a HdrHistogram log of another tool",),
+    "ycsb/y40-de-locale-status.log": ("100,000 operations in 19.497 s (READ 50%, UPDATE 50%)", "!refused"),
+    "ycsb/y43-ansible-json-lines.json": ("refused this is output of Ansible",),
     "testdfsio/d01-cdh5-mr1-console.log": ("write, 10 files, 10000 MiB in 169.912 s",),
     "testdfsio/d02-two-runs-cest.log": ("run 1, lines 1 to 8: write, 10 files, 20480 MiB in 56.09 s", "run 2, lines 10 to 17: write, 20 files, 40960 MiB in 94.96 s"),
     "testdfsio/d03-notes-chinese-glosses.log": ("refused line 1", "line 2: not a date"),
@@ -68,6 +71,8 @@ READING: dict[str, tuple[str, ...]] = {
     "testdfsio/d06-seq-npe-no-result.log": ("refused line 2", "printed no result"),
     "testdfsio/d07-blog-asctime-no-zone.log": ("write, 10 files, 100 MiB in 25.77 s",),
     "testdfsio/d08-quasimontecarlo-hadoop-2.jhist": ("of QuasiMonteCarlo, SUCCEEDED", "2018-05-17 11:14:02 to 11:14:18"),
+    "testdfsio/d21-hadoop-1-dfscio.log": ("refused this is DFSCIOTest",),
+    "testdfsio/d24-result-of-another-request.log": ("refused line 3", "the result has 10 files, and the request above it 8"),
     "monitors/m01-pkb-pcp-banner-over-dstat.csv": ("refused", "'total cpu usage' is another tool's: units unknown"),
     "monitors/m02-pcp-4.3.2-misaligned.csv": ("refused", "does not belong under section"),
     "monitors/m03-pcp-5.3.6-narrow.csv": ("refused", "33 cells under 6 columns"),
@@ -93,6 +98,18 @@ READING: dict[str, tuple[str, ...]] = {
     "monitors/m19-collectl-P.txt": ("refused this is collectl",),
     "monitors/m20-vmstat.txt": ("refused this is vmstat",),
     "monitors/m21-dstat-splunk-no-banner.txt": (NO_BANNER,),
+    "monitors/m30-sar-text-zh-cn.txt": (SAR_TEXT,),
+    "monitors/m31-mpstat-12.txt": ("refused this is mpstat",),
+    "monitors/m32-iostat-json.json": ("refused this is iostat",),
+    "monitors/m33-pidstat-h-11.txt": ("refused this is pidstat",),
+    "monitors/m34-atop-parseable.txt": ("refused this is atop",),
+    "monitors/m35-sadf-d-two-hosts.csv": ("refused samples of dn01, dn02 in one file",),
+    "monitors/m37-dstat-two-hosts-cat.csv": ("refused samples of dn01, dn02 in one file",),
+    "monitors/m38-dstat-excel-de-semicolons.csv": (RESAVED,),
+    "monitors/m39-dstat-libreoffice-unquoted.csv": (RESAVED,),
+    "monitors/m40-cloudwatch.json": ("refused this is statistics of CloudWatch",),
+    "monitors/m41-grafana-export.csv": ("refused this is a CSV export of Grafana",),
+    "monitors/m42-vmstat-rhel6-log-with-dates.txt": ("refused this is vmstat",),
     "traces/n01-nf-issue-371-cpu-unknown.txt": ("tool1 2.507 measured", "tool2 CPU unknown", "2 tasks of 0.942 h", "2 tasks had not ended", "process tool3: none", "process tool4: none"),
     "traces/n02-flowcraft-114-process-tag.txt": ("qc-pre-trimming 0.010", "2 attempts did not succeed (2 ABORTED): their work is unknown"),
     "traces/n04-k8s-metagenomics.txt": ("fastp-paired 0.191", "!unknown"),
@@ -129,6 +146,7 @@ READING: dict[str, tuple[str, ...]] = {
     "traces/n37-healthomics-analyzer-tasks.json": ("foo 0.05000 calculated", "lost 0.5", "1 task used GPUs", "4.000 GiB, used 3.200"),
     "traces/n38-made-healthomics-cloudwatch-events.json": ("bwa 30.000", "lost 0.1667", "5 core-hours, 17% of the bill", "stage index: CPU unknown, another run did its 1 task"),
     "traces/n39-nextflow-0.30-say-hello.txt": ("sayhello 0.00001 measured", "hdfs_read 0.236"),
+    "traces/n52-nextflow-two-traces-cat.txt": ("refused", "line 3", "the header again: records of two runs"),
     "points/e01-excel-de-semicolon-decimal-comma.csv": ("refused", "line 2", "'1877,5'"),
     "points/e02-excel-bom-semicolon-points-empty-tail.csv": ("27 points 1877.5 1777.4",),
     "points/e03-excel-sep-line.csv": ("27 points 1877.5 1777.4",),
@@ -138,6 +156,10 @@ READING: dict[str, tuple[str, ...]] = {
     "points/e07-excel-unicode-text-utf16.txt": ("refused", "UTF-16"),
     "points/e10-excel-error-cell.csv": ("refused", "line 4", "#DIV/0!"),
     "points/e11-summary-row-at-end.csv": ("refused", "line 30"),
+    "points/e20-duplicate-block.csv": ("refused", "line 5", "equal to line 2"),
+    "points/e21-unit-slip-in-one-row.csv": ("refused", "line 4", "is it in another unit"),
+    "points/e24-bytes-as-mib.csv": ("refused", "line 2", "in KiB/s or bytes/s"),
+    "points/e25-shares-as-percent.csv": ("refused", "line 2", "are they shares"),
 }  # fmt: skip
 
 

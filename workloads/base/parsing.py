@@ -227,7 +227,9 @@ def _why_not_a_number(text: str) -> str:
     if text.strip().lower() in _NOT_FINITE:
         return f"not finite: {short}"
     if re.fullmatch(r"-?[0-9.\u00a0\u202f' ]*[0-9],[0-9]+", text):
-        return f"locale: decimal comma in {short}; run the JVM with -Duser.language=en"
+        return (
+            f"locale: decimal comma in {short}; record with LC_ALL=C, a JVM with -Duser.language=en"
+        )
     if any(character.isdecimal() and not character.isascii() for character in text):
         return f"locale: digits not ASCII in {short}; run the JVM with -Duser.language=en"
     return f"not a number: {short}"

@@ -17,6 +17,10 @@ from density_study.workloads.testdfsio.output.results import FIELDS, HEADER, bar
 _FILES = re.compile(r"nrFiles = ([0-9]{1,9})")
 _FILE_SIZE = re.compile(r"(?:nrBytes|fileSize) \(MB\) = ([0-9]{1,12}(?:\.[0-9]+)?)")  # of one file
 _BUFFER = re.compile(r"bufferSize = ([0-9]{1,12})")
+OTHER_REQUEST = (
+    "the result has {:g} files, and the request above it {:g}: it is of another job; "
+    "cut the request out"
+)
 NO_RESULT = "a TestDFSIO job began here and printed no result: it failed, or its output is cut off"
 
 
@@ -68,6 +72,8 @@ def _piece(
     files, file_mib, buffer_bytes = (
         _asked(request, form) for form in (_FILES, _FILE_SIZE, _BUFFER)
     )
+    if files is not None and row.files > files:
+        return Refused(text.file, head, OTHER_REQUEST.format(row.files, files))
     facts = DfsioFacts(
         mode=row.mode,
         files=row.files,

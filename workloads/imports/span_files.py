@@ -65,22 +65,26 @@ def span_piece(text: Text, kind: Kind, time_zone: str = "") -> Piece | Refused:
 
 def _monitor(text: Text, time_zone: str) -> SpanFacts:
     parsed = parse_dool(text.data, text.file, time_zone)
-    found = (match for line in text.lines[:20] if (match := _HOST.fullmatch(line)))
-    host = next((match.group(1) for match in found), "")
+    hosts = [match.group(1) for line in text.lines if (match := _HOST.fullmatch(line))]
     banner = next(banner for line in text.lines if (banner := read_banner(line)))
     version = ".".join(map(str, banner.version[:3]))
-    return _samples(parsed, host, f"{banner.tool} {version}")
+    return _samples(parsed, hosts, f"{banner.tool} {version}")
 
 
 def _sar(text: Text, time_zone: str) -> SpanFacts:
     parsed = parse_sar(text.data, text.file, time_zone)
-    rows = (line for line in text.lines if line and not line.startswith("#"))
+    hosts = [line.partition(";")[0] for line in text.lines if line and not line.startswith("#")]
     if not parsed.rows and not parsed.quarantined:
         return SpanFacts(problem=NO_SECTION)
-    return _samples(parsed, next(rows, "").partition(";")[0], "sar")
+    return _samples(parsed, hosts, "sar")
 
 
-def _samples(parsed: Parsed[HostSample], host: str, tool: str) -> SpanFacts:
+def _samples(parsed: Parsed[HostSample], named: Sequence[str], tool: str) -> SpanFacts:
+    """named: the hosts that the file names, with repetitions."""
+    hosts = list(dict.fromkeys(named)) or [""]
+    if len(hosts) > 1:
+        words = f"{', '.join(hosts[:3])}{f' and {len(hosts) - 3} more' if len(hosts) > 3 else ''}"
+        return SpanFacts(problem=f"samples of {words} in one file: give each host a file")
     rows = [row for row in parsed.rows if not row.since_boot]
     at_s = [row.epoch_s for row in rows if row.epoch_s is not None]
     if rows and all(row.epoch_s is None and row.time_text is None for row in rows):
@@ -90,7 +94,7 @@ def _samples(parsed: Parsed[HostSample], host: str, tool: str) -> SpanFacts:
     if not local and len(at_s) < 2:
         return SpanFacts(problem=f"fewer than two samples can be read{bad}")
     return SpanFacts(
-        subject=host.partition(".")[0],
+        subject=hosts[0].partition(".")[0],
         tool=tool,
         since_s=min(at_s, default=None),
         until_s=max(at_s, default=None),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
+from fnmatch import fnmatchcase
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -46,10 +47,19 @@ def named_effects(name: str) -> Effects:
     return _effects(name, parse_yaml(text, name).value)
 
 
-def check_effects(effects: Effects, variants: Iterable[Topology]) -> None:
-    """InputError for effects of a factor that does not exist, or of a level that no variant has: they would
-    change nothing. A shipped set is for studies with fewer levels, too."""
+def check_effects(effects: Effects, variants: Iterable[Topology], modes: Set[str]) -> None:
+    """InputError for effects of a factor that does not exist, of a level that no variant has, or of a
+    workload that the study lacks: they would change nothing. A shipped set is for studies with fewer levels,
+    too. modes: those of the study's workloads."""
     built = tuple(variants)
+    globs = dict.fromkeys((*effects.alike, *(one.workload for one in effects.declared)))
+    for glob in () if _is_shipped(effects.name) else globs:
+        if not any(fnmatchcase(mode, glob) for mode in modes):
+            raise InputError(
+                f"no workload of the study is {glob[:60]!r}.",
+                f"--effects {effects.name}",
+                f"write one that it has: {', '.join(sorted(modes))}.",
+            )
     for one in effects.declared:
         if one.factor not in factors():
             raise InputError(
@@ -87,7 +97,17 @@ def _effects(name: str, value: Any) -> Effects:
             "write service: {scan: {cpu_ms: 0.4, client_ms: 0.1, wait_ms: 1, serial_ms: 0.1}}.",
         )
     declared = (_effect(entry, f"{name}, effect {n}") for n, entry in enumerate(entries, 1))
-    return Effects(name, tuple(declared), tuple(alike), service)
+    found = Effects(name, tuple(declared), tuple(alike), service)
+    places = [(one.factor, one.level, one.workload) for one in found.declared]
+    for n, place in enumerate(places, 1):
+        if place in places[: n - 1]:
+            raise InputError(
+                f"it is of the same factor, level and workload as effect {places.index(place) + 1}, and both "
+                "would multiply.",
+                f"{name}, effect {n}",
+                "write one of them.",
+            )
+    return found
 
 
 def _is_service(value: Any) -> bool:

@@ -12,7 +12,7 @@ from scipy import stats
 from density_study.analysis.capacity.accuracy.hold_out import Miss, Mode
 from density_study.analysis.capacity.accuracy.hold_out_load import LoadMiss
 from density_study.analysis.capacity.curves.prediction import SUPPORTED
-from density_study.analysis.capacity.inputs.points import grouped
+from density_study.analysis.capacity.inputs.point import grouped
 
 Outcome = Literal["met", "missed", "unknown", "printed"]  # printed: a number without a goal
 MEDIAN = {"hosts": 0.05, "largest": 0.08, "density": 0.05}

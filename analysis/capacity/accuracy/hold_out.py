@@ -18,7 +18,7 @@ from density_study.analysis.capacity.curves.surface import (
     Surface,
     surfaces,
 )
-from density_study.analysis.capacity.inputs.points import Point, Variant, grouped, sizes
+from density_study.analysis.capacity.inputs.point import Point, Variant, grouped, sizes
 from density_study.cluster.model.errors import InputError
 
 Mode = Literal["hosts", "density", "largest"]

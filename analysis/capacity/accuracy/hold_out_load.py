@@ -20,7 +20,7 @@ from density_study.analysis.capacity.curves.fit import Laws, fit_laws
 from density_study.analysis.capacity.curves.model import LatencyFit, UtilizationFit
 from density_study.analysis.capacity.curves.surface import NotMeasuredError, surfaces
 from density_study.analysis.capacity.curves.under_load import LatencyCurve
-from density_study.analysis.capacity.inputs.points import Place, Point, Quantity, grouped
+from density_study.analysis.capacity.inputs.point import Place, Point, Quantity, grouped
 
 MAX_RHO = 0.8  # of the goal for p95; profiles allow no more by default
 APART = 0.05  # of shares that are levels of their own; trials hold theirs within half of it

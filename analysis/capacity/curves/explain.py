@@ -20,7 +20,7 @@ from density_study.analysis.capacity.curves.deviation import Hypotheses
 from density_study.analysis.capacity.curves.prediction import Prediction
 from density_study.analysis.capacity.curves.shapes import Law
 from density_study.analysis.capacity.curves.surface import FARTHEST, Surface, surfaces
-from density_study.analysis.capacity.inputs.points import Point
+from density_study.analysis.capacity.inputs.point import Point
 from density_study.cluster.model.errors import InputError
 
 SHOWN = 8  # the heaviest shapes and hypotheses: there may be hundreds of each

@@ -37,7 +37,7 @@ from density_study.analysis.capacity.curves.under_load import (
     fit_utilization,
     log_misses,
 )
-from density_study.analysis.capacity.inputs.points import Place, Point, check_units, grouped, sizes
+from density_study.analysis.capacity.inputs.point import Place, Point, check_units, grouped, sizes
 from density_study.analysis.capacity.plan.plan import utc_now
 from density_study.cluster.model.errors import InputError
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError
 
 from density_study.analysis.capacity.curves.under_load import LatencyCurve, UtilizationLaw
-from density_study.analysis.capacity.inputs.points import Point
+from density_study.analysis.capacity.inputs.point import Point
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.old_names import present
 from density_study.cluster.state.atomic import write_text

@@ -20,7 +20,7 @@ from density_study.analysis.capacity.curves import beyond, density, scaling
 from density_study.analysis.capacity.curves.calibration import Calibration, calibrate
 from density_study.analysis.capacity.curves.curve import Cell, Curve
 from density_study.analysis.capacity.curves.prediction import Prediction
-from density_study.analysis.capacity.inputs.points import Point, grouped, sizes
+from density_study.analysis.capacity.inputs.point import Point, grouped, sizes
 
 FARTHEST = 1.5  # forecasts end at this multiple of the largest measured host count
 MIN_COUNTS = 3  # through two counts every law passes

@@ -139,6 +139,11 @@ class HostType(FiniteModel):
     def accelerators_of(self, kind: str) -> int:
         return sum(one.count for one in self.accelerators if one.kind == kind)
 
+    @property
+    def gib(self) -> float:
+        """Of all its disks."""
+        return sum(disk.size_gib * disk.count for disk in self.disks)
+
     def size_gib(self, disk_type: str) -> float:
         return sum(disk.size_gib * disk.count for disk in self.disks if disk.disk_type == disk_type)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from density_study.analysis.capacity.inputs.points import Point, read_points
+from density_study.analysis.capacity.inputs.point import Point
+from density_study.analysis.capacity.inputs.points import read_points
 
 EXAMPLE = "EXAMPLE"
 POINTS = Path(__file__).parent / "examples" / "points.csv"

@@ -1,23 +1,37 @@
-"""Ranges outside of which a number of a catalogue is a slip of units: W for kW, percent for a share."""
+"""Ranges outside of which a number of an input is a slip of units: W for kW, percent for a share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 
 from pydantic import AfterValidator
 
 
-def between(low: float, high: float, unit: str, slip: str) -> AfterValidator:
-    """A number from low to high. slip: what the number may be instead, for the message."""
-    return AfterValidator(_checked(low, high, unit, slip))
+@dataclass(frozen=True)
+class Range:
+    """instead: what a number outside of it may be, for the message."""
 
+    low: float
+    high: float
+    unit: str
+    instead: str
 
-def _checked(low: float, high: float, unit: str, slip: str) -> Callable[[float], float]:
-    def check(value: float) -> float:
-        if not low <= value <= high:
-            raise ValueError(
-                f"{value:g} is not plausible: {low:g} to {high:g} {unit} is expected; is it {slip}?"
-            )
+    def slip(self, value: float) -> str:
+        """What is wrong with the value; empty if it is plausible."""
+        if self.low <= value <= self.high:
+            return ""
+        return (
+            f"{value:g} is not plausible: {self.low:g} to {self.high:g} {self.unit} is expected; is it "
+            f"{self.instead}?"
+        )
+
+    def check(self, value: float) -> float:
+        """ValueError for a slip."""
+        if slip := self.slip(value):
+            raise ValueError(slip)
         return value
 
-    return check
+
+def between(low: float, high: float, unit: str, instead: str) -> AfterValidator:
+    """A number from low to high."""
+    return AfterValidator(Range(low, high, unit, instead).check)

@@ -1,4 +1,4 @@
-"""`Point`: one measured value, and the reader of points.csv.
+"""The reader of points.csv.
 
 Columns: group, hosts, vms_per_host, disk_type, value, unit, repetition. Three more may follow: `load` (the
 rate achieved while a latency or a utilization was measured, things a second), `percentile` (makes a
@@ -11,18 +11,16 @@ import logging
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeVar
-
-from pydantic import Field
 
 from density_study.analysis.capacity.inputs.csv_rows import Row, csv_rows, delimiter_of
+from density_study.analysis.capacity.inputs.point import Point, Quantity, check_units
+from density_study.analysis.capacity.inputs.point_slips import check_repetitions, check_slips
 from density_study.analysis.capacity.inputs.unit import Unit, parse_unit
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.state.plain_file import read_named
-from density_study.workloads.base.values import Frozen
 
 _log = logging.getLogger(__name__)
 COLUMNS = ("group", "hosts", "vms_per_host", "disk_type", "value", "unit", "repetition")
@@ -37,45 +35,6 @@ NUMBER = re.compile(
 # A number with separators of thousands or a decimal comma: "1,5" may mean 1.5 or 15, so it is an error.
 _THREE_DIGITS = re.compile(r"[+-]?[1-9][0-9]{0,2}\.[0-9]{3}")
 SEPARATED = re.compile(r"[+-]?\d[\d.,_' \u00a0\u202f]*")
-Quantity = Literal["time", "rate", "latency", "utilization"]
-Variant = tuple[str, str, int]  # group, disk type, VMs per host: identifies a curve over hosts
-Place = tuple[str, str, int, int]  # group, disk type, hosts, VMs per host
-T = TypeVar("T")
-K = TypeVar("K", bound=Hashable)
-
-
-class Point(Frozen):
-    """`value` in the unit of its quantity: seconds, things a second, or percent of the hosts' cores."""
-
-    group: str
-    hosts: int = Field(ge=1)
-    vms_per_host: int = Field(ge=0, description="0: the bare host")
-    disk_type: str
-    quantity: Quantity
-    value: float = Field(gt=0)
-    unit: str = Field(description="canonical: s, ops/s, MiB/s, percent")
-    repetition: int
-    load: float | None = Field(None, description="things a second, achieved meanwhile")
-    share: float | None = Field(None, description="of what the same build reached at most")
-    busy: float | None = Field(
-        None, description="share of the hosts' cores used meanwhile, by anything"
-    )
-    percentile: float | None = None
-    operation: str = ""
-    source: str = ""
-
-    @property
-    def variant(self) -> Variant:
-        return (self.group, self.disk_type, self.vms_per_host)
-
-    @property
-    def place(self) -> Place:
-        return (self.group, self.disk_type, self.hosts, self.vms_per_host)
-
-    @property
-    def work_time_s(self) -> float:
-        """Seconds per unit: a time unchanged, a rate inverted. Smaller is better."""
-        return 1.0 / self.value if self.quantity == "rate" else self.value
 
 
 def read_points(path: Path) -> tuple[Point, ...]:
@@ -111,6 +70,8 @@ def parse_points(text: str, where: str) -> tuple[Point, ...]:
             "the file contains no points.", where, "give points at 3 or more host counts."
         )
     check_units(points, where)
+    check_repetitions(rows)
+    check_slips(points)
     return tuple(points)
 
 
@@ -224,28 +185,3 @@ class _Line:
         return InputError(
             f"{name} {fault}.", self.where, "correct the line, or remove the measurement."
         )
-
-
-def check_units(points: Iterable[Point], where: str) -> None:
-    """InputError if a group mixes units, such as times and rates, or MiB/s and ops/s."""
-    for group, those in grouped(sizes(points), lambda point: point.group).items():
-        units = {point.unit for point in those}
-        if len(units) > 1:
-            raise InputError(
-                f"group {group!r} mixes units: {', '.join(sorted(units))}.",
-                where,
-                "one group has one unit; give a group of its own to each kind of number.",
-            )
-
-
-def sizes(points: Iterable[Point]) -> tuple[Point, ...]:
-    """The points for curves over hosts and densities: times and rates."""
-    return tuple(point for point in points if point.quantity in ("time", "rate"))
-
-
-def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
-    """The items by their key, in order of first appearance."""
-    found: dict[K, list[T]] = {}
-    for item in items:
-        found.setdefault(key(item), []).append(item)
-    return found

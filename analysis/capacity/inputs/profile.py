@@ -12,6 +12,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
+from density_study.analysis.capacity.inputs.plausible import Range
 from density_study.analysis.capacity.inputs.ranged import FiniteModel, UncertainValue
 from density_study.cluster.model.errors import InputError
 
@@ -25,6 +26,24 @@ UNIT_OF: dict[Resource, str] = {
     "genome_job": "jobs",
 }
 SHIPPED = Path(__file__).parent / "profiles"
+_MIB = Range(0, 1e8, "MiB of one genome", "in KiB or bytes, or of several genomes")
+_OPERATIONS = Range(0, 1e11, "operations of one genome", "of several genomes")
+_RANGES = {
+    "core_hours": Range(0, 1e5, "core-hours of one genome", "in seconds, or of several genomes"),
+    "accelerator_hours": Range(0, 5e3, "hours of one genome", "in seconds, or of several genomes"),
+    "ram_gib": Range(0, 2048, "GiB of one task", "in MiB"),
+    "daemon_gib": Range(0, 1024, "GiB of one VM", "in MiB"),
+    "hdfs_read": _MIB,
+    "hdfs_write": _MIB,
+    "hbase_write": _OPERATIONS,
+    "hbase_scan": _OPERATIONS,
+    "scratch_gib": Range(0, 5e4, "GiB of one genome", "in MiB, or of several genomes"),
+    "gib": Range(0, 2e4, "GiB of one genome", "in MiB, or of several genomes"),
+    "days": Range(0, 36_525, "days", "in hours"),
+    "per_s": Range(0, 1e6, "queries per second", "per day"),
+    "scans": Range(0, 1e8, "scans of one query", "of all queries"),
+}
+"""By the end of the name of a range."""
 
 
 class Accelerator(FiniteModel):
@@ -145,6 +164,18 @@ class Profile(FiniteModel):
             raise ValueError("the profile has neither stages nor a query")
         return self
 
+    def part(self, share: float) -> Profile:
+        """Of a cluster that holds a share of the existing cohort: that part of its data, and of the scans of
+        every query."""
+        held = round(self.storage.genomes_at_start * share)
+        changed: dict[str, object] = {
+            "storage": self.storage.model_copy(update={"genomes_at_start": held})
+        }
+        if self.query is not None:
+            scans = self.query.scans.times(share)
+            changed["query"] = self.query.model_copy(update={"scans": scans})
+        return self.model_copy(update=changed)
+
     def left_out(self) -> Iterator[str]:
         """What a plan does not count because nobody measured it, in words."""
         yield from self.unknown
@@ -171,6 +202,17 @@ class Profile(FiniteModel):
                 f"peak {self.peak.value:g} is the busiest hour over the mean: 1 to 50; is it in percent?"
             )
         return self
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """InputError, with the key, too, for a number that is a slip of units."""
+        profile = super().read(path)
+        for name, one in profile.ranges():
+            found = _RANGES.get(name.rpartition(".")[2])
+            slip = found and found.slip(one.value)
+            if slip:
+                raise InputError(f"{name}: {slip}.", str(path), "correct the key.")
+        return profile
 
     def ranges(self) -> Iterator[tuple[str, UncertainValue]]:
         """(name, value) of everything that has a range, for draws and for evidence."""

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from density_study.analysis.capacity.inputs.unit import parse_unit
 from density_study.cluster.model.errors import InputError
 
+MOST_PER_DAY = 1_000_000
+"""Genomes: ten times what all sequencers of the world produce."""
 TERM = re.compile(r"(turnaround|query)_p(\d{1,2}(?:\.\d+)?)=([0-9.]+)\s*([a-z]+)")
 
 
@@ -66,6 +68,17 @@ def _promise(text: str) -> Slo:
     return Slo(match[1], float(match[2]), limit)
 
 
+def check_load(genomes_per_day: float, option: str) -> None:
+    """InputError for a load that is not positive, or that no site has."""
+    if not 0 < genomes_per_day <= MOST_PER_DAY:
+        raise InputError(
+            f"a load of {genomes_per_day:g} genomes per day is not plausible: above 0 and at most "
+            f"{MOST_PER_DAY:,}; is it per year?",
+            option,
+            "give the genomes of one day.",
+        )
+
+
 def question(
     genomes_per_day: float,
     promises: Sequence[Slo],
@@ -73,13 +86,8 @@ def question(
     draws: int = 1000,
     seed: int = 20130226,
 ) -> Question:
-    """InputError unless the genomes per day are positive and the draws enough for a q95."""
-    if not 0 < genomes_per_day < float("inf"):
-        raise InputError(
-            f"{genomes_per_day:g} genomes per day must be positive and finite.",
-            "--genomes-per-day",
-            "give a positive number.",
-        )
+    """InputError unless the genomes per day are plausible and the draws enough for a q95."""
+    check_load(genomes_per_day, "--genomes-per-day")
     if draws < 100:  # of which a q95 leaves out five
         raise InputError(f"{draws} draws are too few.", "--draws", "give at least 100.")
     pairs = []

@@ -70,6 +70,10 @@ class UncertainValue(FiniteModel):
             raise ValueError("low must be positive if the value is")
         return self
 
+    def times(self, factor: float) -> UncertainValue:
+        scaled = {name: getattr(self, name) * factor for name in ("low", "value", "high")}
+        return self.model_copy(update=scaled)
+
     def draws(self, rng: np.random.Generator, count: int) -> Floats:
         """(count,) values. A value without a range is equal in every draw."""
         if self.low == self.high:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pandas as pd
 
-from density_study.analysis.capacity.inputs.points import Point, Quantity
+from density_study.analysis.capacity.inputs.point import Point, Quantity
 from density_study.analysis.validity.rules import TARGET_HELD
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.variant import HOSTS_LEVEL

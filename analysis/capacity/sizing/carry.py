@@ -37,18 +37,24 @@ def carry_each(
     catalogue: Catalogue,
     growth: Growth | None = None,
 ) -> tuple[Carried | Excuse, ...]:
-    """Of each host type with a count, as a cluster of its own; each grows by its part of the load."""
+    """Of each host type with a count, as a cluster of its own: it has its part of the existing cohort, by
+    disk space, and grows by its part of the load."""
     types = [host for host in catalogue.hosts if host.count is not None]
     alone = [catalogue.model_copy(update={"hosts": (host,)}) for host in types]
+    space = [host.gib * (host.count or 0) for host in types]
+    parts = [profile.part(one / sum(space)) for one in space]
+    found = [
+        carry(question, model, *one, growth if len(alone) == 1 else None)
+        for one in zip(parts, alone, strict=True)
+    ]
     if growth is None or len(alone) == 1:
-        return tuple(carry(question, model, profile, one, growth) for one in alone)
-    found = carry_each(question, model, profile, catalogue)
+        return tuple(found)
     total = sum(one.genomes_per_day for one in found if isinstance(one, Carried))
     return tuple(
-        carry(question, model, profile, hosts, growth.part(one.genomes_per_day / total))
+        carry(question, model, part, hosts, growth.part(one.genomes_per_day / total))
         if isinstance(one, Carried)
         else one
-        for one, hosts in zip(found, alone, strict=True)
+        for one, part, hosts in zip(found, parts, alone, strict=True)
     )
 
 

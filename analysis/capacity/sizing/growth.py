@@ -14,6 +14,7 @@ from math import exp, log
 import numpy as np
 
 from density_study.analysis.capacity import Floats
+from density_study.analysis.capacity.inputs.question import check_load
 from density_study.analysis.capacity.inputs.ranged import not_exceeded
 from density_study.analysis.capacity.plan.carried import Full, Year
 from density_study.analysis.capacity.sizing.candidate import SURE, Candidate
@@ -70,17 +71,24 @@ class Growth:
 
 
 def growth(today: float, per_year: str, years: int) -> Growth:
-    """`30%` or `0.3`. InputError for a load that is not positive, or a growth below 0 or beyond tenfold."""
+    """`30%` or `0.3`. InputError for a load that is not plausible, a growth below 0 or beyond tenfold, or one
+    above 1 without a percent sign, which may be a share or a percentage."""
+    percent = per_year.endswith("%")
     try:
-        share = float(per_year.removesuffix("%")) / (100 if per_year.endswith("%") else 1)
+        share = float(per_year.removesuffix("%")) / (100 if percent else 1)
         if not 0 <= share <= 9:
             raise ValueError
     except ValueError as error:
         raise InputError(
             f"{per_year!r} is no growth from 0 to 900 % a year.", "--growth", "write 30% or 0.3."
         ) from error
-    if not 0 < today < float("inf"):
-        raise InputError(f"the load of today is {today:g}.", "--today", "give a positive number.")
+    if share > 1 and not percent:
+        raise InputError(
+            f"a growth of {share:g} may mean {share:g} % or {100 * share:g} % a year.",
+            "--growth",
+            f"write {share:g}% or {100 * share:g}%.",
+        )
+    check_load(today, "--today")
     if not 1 <= years <= MOST_YEARS:
         raise InputError(f"{years} years.", "--years", f"give 1 to {MOST_YEARS}.")
     return Growth(today, share, years)

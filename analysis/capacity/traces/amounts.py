@@ -17,6 +17,7 @@ UNITS_S = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3}
 BINARY_MIB = {"": 2.0**-20, "K": 2.0**-10, "M": 1.0, "G": 2.0**10, "T": 2.0**20, "P": 2.0**30}
 _PART = re.compile(r"([0-9.]+)\s*(ms|[dhms])\s*")
 _CLOCK = re.compile(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+(?:\.\d+)?)")
+_COMMA = re.compile(r"\d,\d")
 _SIZE = re.compile(r"([0-9.]+(?:[eE][+-]?\d+)?)\s*([KMGTP]?)(i?)(B?|bytes?)", re.IGNORECASE)
 
 
@@ -28,12 +29,19 @@ def known(text: object) -> str | None:
     return None if found.lower() in UNKNOWN else found
 
 
+def without_comma(text: str) -> str:
+    """The text. ValueError for a decimal comma, which may as well part thousands."""
+    if _COMMA.search(text):
+        raise ValueError(f"{text[:40]!r} has a comma: write it in a locale with a decimal point")
+    return text
+
+
 def number(value: object, most: float = MOST) -> float | None:
     """A finite number from 0 to `most`."""
     text = known(value)
     if text is None or isinstance(value, bool):
         return None
-    found = float(text)
+    found = float(without_comma(text))
     if not 0 <= found <= most:
         raise ValueError(f"not a number from 0 to {most:g}: {text[:40]!r}")
     return found
@@ -52,7 +60,9 @@ def words_s(value: object) -> float | None:
         return None
     if re.fullmatch(r"\d+", text):
         return number(float(text) / 1e3)
-    parts = _PART.findall(text[:MOST_WORDS])  # of a long text without a unit, it would take hours
+    parts = _PART.findall(
+        without_comma(text)[:MOST_WORDS]
+    )  # of a long text without a unit, it would take hours
     if not parts or len(text) > MOST_WORDS or _PART.sub("", text):
         raise ValueError(f"duration {text[:40]!r}")
     return number(sum(float(amount) * UNITS_S[unit] for amount, unit in parts))
@@ -76,7 +86,7 @@ def mib(value: object, unit: str | None = "") -> float | None:
     text = known(value)
     if text is None:
         return None
-    match = _SIZE.fullmatch(text)
+    match = _SIZE.fullmatch(without_comma(text))
     if match is None:
         raise ValueError(f"size {text[:40]!r}")
     prefix = match[2].upper()

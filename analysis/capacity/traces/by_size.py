@@ -19,7 +19,7 @@ from scipy import stats
 
 from density_study.analysis.capacity import Floats
 from density_study.analysis.capacity.inputs.csv_rows import csv_rows
-from density_study.analysis.capacity.inputs.points import grouped
+from density_study.analysis.capacity.inputs.point import grouped
 from density_study.analysis.capacity.inputs.profile import Profile
 from density_study.analysis.capacity.traces.source import Source
 from density_study.analysis.capacity.traces.task import Task, Trace, core_s

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import yaml
 
-from density_study.analysis.capacity.inputs.points import grouped
+from density_study.analysis.capacity.inputs.point import grouped
 from density_study.analysis.capacity.inputs.profile import Profile, read_profile
 from density_study.analysis.capacity.traces.by_size import Law, laws, read_sizes, scaled
 from density_study.analysis.capacity.traces.graph import in_order, predecessors

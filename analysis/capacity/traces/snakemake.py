@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from density_study.analysis.capacity.inputs.points import grouped
+from density_study.analysis.capacity.inputs.point import grouped
 from density_study.analysis.capacity.traces.amounts import cpus, known, mib, number
 from density_study.analysis.capacity.traces.source import Source
 from density_study.analysis.capacity.traces.task import Record, Task

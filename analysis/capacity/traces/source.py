@@ -94,8 +94,8 @@ class Source:
     def table(self, delimiter: str | None = None) -> Iterator[tuple[int, Row]]:
         """(line, cells by column) of a table. delimiter: None: the one that parts the header most often."""
         text = self.text()
-        header = text.lstrip().split("\n", 1)[0]
-        mark = delimiter or max(DELIMITERS, key=header.count)
+        first = text.lstrip().split("\n", 1)[0]
+        mark = delimiter or max(DELIMITERS, key=first.count)
         if len(mark) > 1:
             text, mark = text.replace(mark, "\t"), "\t"
         csv.field_size_limit(MOST_LINE)
@@ -106,10 +106,17 @@ class Source:
             quoting=csv.QUOTE_NONE if mark == "|" or delimiter else csv.QUOTE_MINIMAL,
         )
         try:
-            names = [name.strip() for name in next(reader, [])]
+            header = next(reader, [])
+            names = [name.strip() for name in header]
             for cells in reader:
                 if reader.line_num > MOST_LINES:
                     self.refuse("the table has too many lines.", "split it.", reader.line_num)
+                if cells == header:
+                    self.refuse(
+                        "the header again: records of two runs in one file.",
+                        "give each a file.",
+                        reader.line_num,
+                    )
                 if any(cell.strip() for cell in cells):
                     yield reader.line_num, self._row(names, cells, reader.line_num)
         except csv.Error as error:

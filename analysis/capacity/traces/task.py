@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from density_study.analysis.capacity.inputs.points import grouped
+from density_study.analysis.capacity.inputs.point import grouped
 
 Outcome = Literal["done", "lost", "reused", "running"]
 

@@ -21,7 +21,7 @@ from density_study.dags.cli.console import out, print_json
 
 if TYPE_CHECKING:
     from density_study.analysis.capacity.accuracy.hold_out_load import LoadMiss
-    from density_study.analysis.capacity.inputs.points import Point
+    from density_study.analysis.capacity.inputs.point import Point
 
 
 class HoldOut(StrEnum):

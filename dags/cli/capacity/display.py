@@ -14,7 +14,7 @@ from density_study.analysis.capacity.accuracy.hold_out import Miss
 from density_study.analysis.capacity.accuracy.hold_out_load import LoadMiss
 from density_study.analysis.capacity.curves.explain import Explanation
 from density_study.analysis.capacity.curves.model import Model
-from density_study.analysis.capacity.inputs.points import Variant
+from density_study.analysis.capacity.inputs.point import Variant
 from density_study.dags.cli.layout import titled
 
 SHOWN_MISSES = 10

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from density_study.analysis.capacity.accuracy.hold_out import Miss, Mode, hold_out
-from density_study.analysis.capacity.inputs.points import Point
+from density_study.analysis.capacity.inputs.point import Point
 from tests.support.capacity.populations import measured, wild_truths
 
 MODES: tuple[Mode, ...] = ("hosts", "largest")

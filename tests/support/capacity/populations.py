@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from density_study.analysis.capacity.inputs.points import Point
+from density_study.analysis.capacity.inputs.point import Point
 
 Shape = Literal[
     "form", "power", "usl", "wiggle", "amdahl", "gustafson", "coherency", "plateau", "cliff"

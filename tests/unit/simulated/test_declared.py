@@ -44,6 +44,7 @@ def test_shipped_effects_are_the_talks() -> None:
         ("effects: [", "not valid YAML"),
         ("effects: !!bool maybe", "the tag"),
         ("effects: []\neffects: []", "duplicate key"),
+        (f"effects: [{', '.join(['{factor: disk_type, level: hdd, speed: 2}'] * 2)}]", "multiply"),
         ("effects: [{factor: disk_type, level: on, speed: 2}]", "`level`"),
         ("# " + "x" * 2**17, "larger than 128 KiB"),
         ("effects: [{factor: disk_type, level: [[hdd]], speed: 2}]", "`level`"),
@@ -78,8 +79,17 @@ def test_a_level_that_no_variant_has_is_refused(factor: str, tmp_path: Path) -> 
     path = tmp_path / "effects.yaml"
     path.write_text(f"effects: [{{factor: {name}, level: {level}, speed: 2}}]")
     with pytest.raises(InputError, match=f"no variant of the study has {name} '{level}'"):
-        check_effects(named_effects(str(path)), (V1, V2))
-    check_effects(named_effects("talk"), (V1, V2))  # shipped, for studies with more densities
+        check_effects(named_effects(str(path)), (V1, V2), {"load"})
+    # shipped, for studies with more densities
+    check_effects(named_effects("talk"), (V1, V2), {"load"})
+
+
+@pytest.mark.parametrize("keys", ["workload: 'scn*'", "workload: load}]\nalike: [raed] #"])
+def test_a_workload_that_the_study_lacks_is_refused(keys: str, tmp_path: Path) -> None:
+    path = tmp_path / "effects.yaml"
+    path.write_text(f"effects: [{{factor: vms_per_host, per_level: true, speed: 2, {keys}}}]")
+    with pytest.raises(InputError, match=r"no workload of the study is '(scn.|raed)'"):
+        check_effects(named_effects(str(path)), (V1, V2), {"load", "read", "scan95-insert5"})
 
 
 def test_effects_that_do_not_exist_are_refused() -> None:

@@ -14,11 +14,13 @@ from density_study.workloads.ycsb.output.entries import RAW, STATUS_HEAD, SUMMAR
 
 _RATE = re.compile(r"(\S+) current ops/sec; ")
 _ESTIMATE = re.compile(r"est completion in [0-9a-z, ]*?(?=\[|[A-Za-z_-]+ count: |$)")
+# A client prints rates and means in the form of its locale, and never with separators of thousands.
+_COMMA = r"[0-9]+,[0-9]{1,2}(?=[,\]; ])"
 # One measurement, as each measurement type prints it.
 _MEASUREMENTS = (
     re.compile(
         r"\s*\[(?P<name>[^\]\[:]+): Count=(?P<count>[^,]+), Max=(?P<max_us>[^,]+), "
-        r"Min=(?P<min_us>[^,]+), Avg=(?P<average>[^,\]]+)(?P<percentiles>, [^\]]*)?\]"
+        rf"Min=(?P<min_us>[^,]+), Avg=(?P<average>{_COMMA}|[^,\]]+)(?P<percentiles>, [^\]]*)?\]"
     ),
     re.compile(r"\s*\[(?P<name>[^\]\[: ]+) AverageLatency\(us\)=(?P<average>[^\]]+)\]"),
     re.compile(
@@ -119,7 +121,7 @@ def _row(line: Line, head: re.Match[str]) -> StatusRow:
 
 
 def _finite(text: str) -> float | None:
-    return None if text in _NOT_FINITE else decimal(text)
+    return None if text in _NOT_FINITE else decimal(text.replace(",", "."))
 
 
 def _latencies(text: str) -> tuple[IntervalLatency, ...]:
@@ -145,4 +147,5 @@ def _latency(printed: Mapping[str, str | None]) -> IntervalLatency:
     if p99 := _P99.search(printed.get("percentiles") or ""):
         texts["p99_us"] = p99[1]
     numbers = {name: whole(text) for name, text in texts.items() if text is not None}
-    return IntervalLatency(str(printed["name"]), decimal(str(printed["average"])), **numbers)
+    average = str(printed["average"]).replace(",", ".")
+    return IntervalLatency(str(printed["name"]), decimal(average), **numbers)

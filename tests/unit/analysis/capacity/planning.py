@@ -8,7 +8,8 @@ from typing import Any
 from density_study.analysis.capacity.curves.fit import fit
 from density_study.analysis.capacity.curves.model import Model
 from density_study.analysis.capacity.inputs.catalogue import EXAMPLE, Catalogue, read_catalogue
-from density_study.analysis.capacity.inputs.points import Point, read_points
+from density_study.analysis.capacity.inputs.point import Point
+from density_study.analysis.capacity.inputs.points import read_points
 from density_study.analysis.capacity.inputs.profile import Profile, read_profile
 from density_study.analysis.capacity.inputs.question import parse_promises, question
 from density_study.analysis.capacity.plan.plan import Excuse, Plan

@@ -12,7 +12,7 @@ from density_study.analysis.capacity.curves import beyond, scaling
 from density_study.analysis.capacity.curves.calibration import calibrate
 from density_study.analysis.capacity.curves.curve import Cell, Curve
 from density_study.analysis.capacity.curves.surface import surfaces
-from density_study.analysis.capacity.inputs.points import Point, grouped
+from density_study.analysis.capacity.inputs.point import Point, grouped
 from tests.support.capacity.populations import measured, wild_truths
 
 HOSTS = (2, 4, 6, 8)

@@ -7,7 +7,7 @@ import pytest
 
 from density_study.analysis.capacity.accuracy.goals import judged
 from density_study.analysis.capacity.accuracy.hold_out import hold_out
-from density_study.analysis.capacity.inputs.points import Point
+from density_study.analysis.capacity.inputs.point import Point
 from density_study.cluster.model.errors import InputError
 from tests.support.capacity.populations import Shape, measured, truths
 

@@ -10,7 +10,8 @@ from typer.testing import CliRunner
 
 from density_study.analysis.capacity.accuracy.goals import judged_under_load
 from density_study.analysis.capacity.accuracy.hold_out_load import hold_out_load
-from density_study.analysis.capacity.inputs.points import Point, parse_points
+from density_study.analysis.capacity.inputs.point import Point
+from density_study.analysis.capacity.inputs.points import parse_points
 from density_study.dags.cli import main
 
 HEAD = "group,hosts,vms_per_host,disk_type,value,unit,repetition,load,percentile,operation\n"

@@ -6,7 +6,7 @@ import pytest
 
 from density_study.analysis.capacity.curves.fit import fit
 from density_study.analysis.capacity.inputs.catalogue import Catalogue
-from density_study.analysis.capacity.inputs.points import Point
+from density_study.analysis.capacity.inputs.point import Point
 from density_study.analysis.capacity.inputs.profile import Profile, read_profile
 from density_study.cluster.model.errors import InputError
 from tests.unit.analysis.capacity.planning import answer, catalogue, excuse, model, plan, points

@@ -6,11 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from pydantic import ValidationError
 
 from density_study.analysis.capacity.inputs.example import POINTS, labelled
-from density_study.analysis.capacity.inputs.points import read_points
+from density_study.analysis.capacity.inputs.points import parse_points, read_points
 from density_study.analysis.capacity.inputs.profile import Profile, read_profile
+from density_study.analysis.capacity.inputs.question import question
+from density_study.cluster.model.errors import InputError
 from tests.unit.analysis.capacity.offers import host, offers, speed
 from tests.unit.analysis.capacity.planning import plan
 
@@ -49,6 +52,69 @@ def test_a_percentage_in_a_profile_is_refused(key: str) -> None:
     fields[key] = speed(97)
     with pytest.raises(ValidationError, match="is it in percent"):
         Profile.model_validate(fields)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        (
+            ("stages", 0, "core_hours"),
+            518_400,
+            "core_hours: 518400 is not plausible: .* in seconds",
+        ),
+        (("stages", 0, "ram_gib"), 16_384, "is it in MiB"),
+        (("daemon_gib",), 8192, "is it in MiB"),
+        (("storage", "scratch_gib"), 300_000, "in MiB, or of several genomes"),
+        (("storage", "kept", 0, "gib"), 120_000, "in MiB, or of several genomes"),
+        (("storage", "kept", 0, "days"), 90_000, "is it in hours"),
+        (("stages", 0, "demands", "hdfs_read"), 3.2e10, "in KiB or bytes"),
+    ],
+)
+def test_a_slip_in_a_profile_is_refused_with_its_key(
+    tmp_path: Path, key: tuple[str | int, ...], value: float, words: str
+) -> None:
+    fields: Any = read_profile("wgs30x").model_dump(mode="json")
+    at = fields
+    for part in key[:-1]:
+        at = at[part]
+    at[key[-1]] = speed(value)
+    path = tmp_path / "mine.yaml"
+    path.write_text(yaml.safe_dump(fields))
+    with pytest.raises(InputError, match=words):
+        read_profile(str(path))
+
+
+HEAD = "group,hosts,vms_per_host,disk_type,value,unit,repetition,load,percentile\n"
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        (
+            ["r,2,1,hdd,310.5,MiB/s,1,,", "r,4,1,hdd,0.588,MiB/s,1,,"],
+            "line 3.*is it in another unit",
+        ),
+        (["r,2,1,hdd,325582848,MiB/s,1,,"], "in KiB/s or bytes/s"),
+        (["r,2,1,hdd,63800,s,1,4000,99"], "value 63800 is not plausible: .* in ms or us"),
+        (["r,2,1,hdd,640,percent,1,4000,"], "of one core, summed over all"),
+        (["r,2,1,hdd,0.45,percent,1,4000,", "r,2,1,hdd,0.6,percent,1,6000,"], "are they shares"),
+        (["r,2,1,hdd,310.5,MiB/s,1,,", "r,2,1,hdd,310.5,MiB/s,1,,"], "line 3.*equal to line 2"),
+    ],
+)
+def test_a_slip_in_points_is_refused_with_its_line(rows: list[str], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        parse_points(HEAD + "\n".join(rows) + "\n", "points.csv")
+
+
+def test_points_that_scale_or_repeat_are_no_slips() -> None:
+    rows = [f"r,{n},1,hdd,{310.5 * n},MiB/s,1,," for n in (1, 8, 64, 128)]
+    rows += ["r,1,1,hdd,310.5,MiB/s,2,,", "r,1,1,hdd,310.5,MiB/s,,,", "r,1,1,hdd,310.5,MiB/s,,,"]
+    assert len(parse_points(HEAD + "\n".join(rows) + "\n", "points.csv")) == 7
+
+
+def test_a_load_of_a_year_is_refused() -> None:
+    with pytest.raises(InputError, match="is it per year"):
+        question(5e6, ())
 
 
 def test_a_catalogue_from_the_future_is_named() -> None:

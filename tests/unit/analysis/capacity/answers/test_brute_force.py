@@ -102,3 +102,44 @@ def test_size_and_brute_force_find_the_same_cost(
     found = size(wanted, model(), read_profile("wgs30x"), hosts)
     cost = found.usd_per_genome_as_bought if isinstance(found, Plan) else np.inf
     assert cost == pytest.approx(cheapest(wanted, hosts)), wanted
+
+
+def _usd_per_day(wanted: Question, hosts: Catalogue) -> float:
+    found = size(wanted, model(), read_profile("wgs30x"), hosts)
+    cost = found.usd_per_genome_as_bought if isinstance(found, Plan) else np.inf
+    return cost * wanted.genomes_per_day
+
+
+def _dearer(hosts: Catalogue) -> Catalogue:
+    raised = (
+        host.model_copy(
+            update={
+                name: value * 1.3
+                for name in ("capex_usd", "usd_per_hour")
+                if (value := getattr(host, name)) is not None
+            }
+        )
+        for host in hosts.hosts
+    )
+    return hosts.model_copy(update={"hosts": tuple(raised)})
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("seed", range(1000, 1012))
+def test_less_load_looser_slos_lower_prices_and_more_types_never_cost_more(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queue, "GENOMES", 60)
+    monkeypatch.setattr(queue, "SIMULATIONS", 16)
+    rng = np.random.default_rng(seed)
+    hosts, wanted = catalogue(rng), asked(rng)
+    usd, promise = _usd_per_day(wanted, hosts), wanted.turnaround
+    assert promise is not None
+    looser = replace(promise, limit_s=promise.limit_s * 1.4)
+    fewer_types = hosts.model_copy(update={"hosts": hosts.hosts[1:]})
+    more = wanted.genomes_per_day * 1.3
+    assert _usd_per_day(replace(wanted, turnaround=looser), hosts) <= usd * (1 + 1e-9)
+    assert _usd_per_day(replace(wanted, query=None), hosts) <= usd * (1 + 1e-9)
+    assert _usd_per_day(replace(wanted, genomes_per_day=more), hosts) >= usd * (1 - 1e-9)
+    assert _usd_per_day(wanted, _dearer(hosts)) >= usd * (1 - 1e-9)
+    assert _usd_per_day(wanted, fewer_types) >= usd * (1 - 1e-9)

@@ -18,13 +18,13 @@ from density_study.analysis.capacity.inputs.catalogue import (
     HostType,
     read_standing,
 )
-from density_study.analysis.capacity.inputs.profile import read_profile
+from density_study.analysis.capacity.inputs.profile import Profile, read_profile
 from density_study.analysis.capacity.inputs.question import parse_promises, question
 from density_study.analysis.capacity.plan.carried import Carried, Year, carried_sentence
 from density_study.analysis.capacity.plan.plan import Excuse
 from density_study.analysis.capacity.sizing.candidate import SURE
 from density_study.analysis.capacity.sizing.candidates import Search
-from density_study.analysis.capacity.sizing.carry import carry, rounded_down
+from density_study.analysis.capacity.sizing.carry import carry, carry_each, rounded_down
 from density_study.analysis.capacity.sizing.growth import YEAR_DAYS, Growth, growth
 from density_study.analysis.capacity.sizing.purchase import purchases, total_usd
 from density_study.analysis.capacity.sizing.sized import Sizing
@@ -71,6 +71,41 @@ def test_carry_and_size_are_inverse(name: str, count: int) -> None:
         candidates = search.at(found * factor).of_host(offer.hosts[0], (2,))
         hosts = [Sizing(one).least(SURE) for one in candidates]
         assert any(one is not None and one <= count for one in hosts) == fits
+
+
+def test_clusters_hold_parts_of_the_cohort_by_disk_space() -> None:
+    """9 hosts with half of the disks in one of the types have a third of the space: 300 of 900 genomes."""
+    (large,) = standing("middle-mixed", 9).hosts
+    disks = tuple(one.model_copy(update={"size_gib": one.size_gib / 2}) for one in large.disks)
+    small = large.model_copy(update={"name": "small", "disks": disks})
+    types = catalogue().model_copy(update={"hosts": (large, small)})
+    whole = read_profile("wgs30x")
+
+    def of(genomes: int) -> Profile:
+        return whole.model_copy(
+            update={"storage": whole.storage.model_copy(update={"genomes_at_start": genomes})}
+        )
+
+    wanted = question(1.0, parse_promises(SLOS), draws=100)
+    together = carry_each(wanted, model(), of(900), types)
+    alone = [
+        carry(wanted, model(), of(part), types.model_copy(update={"hosts": (host,)}))
+        for part, host in ((600, large), (300, small))
+    ]
+    found, expected = (
+        [one.genomes_per_day for one in answers if isinstance(one, Carried)]
+        for answers in (together, alone)
+    )
+    assert found == expected and len(found) == 2
+
+
+def test_a_cluster_answers_its_part_of_the_scans_of_each_query() -> None:
+    whole = read_profile("cohort-query")
+    part = whole.part(0.25)
+    assert whole.query is not None and part.query is not None
+    assert part.storage.genomes_at_start == 1175
+    assert part.query.scans.high == pytest.approx(whole.query.scans.high / 4)
+    assert part.query.per_s == whole.query.per_s
 
 
 @pytest.mark.thorough
@@ -141,7 +176,7 @@ def test_a_growing_load_is_full_when_its_data_are() -> None:
     assert hosts == sorted(hosts)
 
 
-@pytest.mark.parametrize(("text", "share"), [("30%", 0.3), ("0.3", 0.3), ("0%", 0.0)])
+@pytest.mark.parametrize(("text", "share"), [("30%", 0.3), ("0.3", 0.3), ("0%", 0.0), ("300%", 3)])
 def test_growth_is_a_percentage_or_a_share(text: str, share: float) -> None:
     assert growth(20, text, 5).per_year == pytest.approx(share)
 
@@ -155,6 +190,9 @@ def test_growth_is_a_percentage_or_a_share(text: str, share: float) -> None:
         (0, "30%", 5),
         (20, "30%", 0),
         (20, "nan", 5),
+        (20, "3", 5),
+        (20, "1.5", 5),
+        (5e6, "30%", 5),
     ],
 )
 def test_an_impossible_growth_is_refused(today: float, text: str, years: int) -> None:

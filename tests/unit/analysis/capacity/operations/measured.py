@@ -10,7 +10,7 @@ import numpy as np
 from density_study.analysis.capacity.curves.fit import fit
 from density_study.analysis.capacity.curves.model import Model
 from density_study.analysis.capacity.inputs.catalogue import Catalogue
-from density_study.analysis.capacity.inputs.points import Point
+from density_study.analysis.capacity.inputs.point import Point
 from density_study.analysis.capacity.operations.load import Limit, Load
 from density_study.analysis.capacity.operations.sizing import size_operations
 from density_study.analysis.capacity.plan.operations import OperationsPlan

@@ -30,6 +30,15 @@ def test_a_real_file() -> None:
     assert (parsed.parsed, parsed.skipped, parsed.quarantined) == (2, 9, ())
 
 
+def test_a_client_of_a_locale_with_decimal_commas_is_read() -> None:
+    file = SAMPLES / "wild" / "ycsb" / "y40-de-locale-status.log"
+    parsed = parse_status(file.read_bytes(), file.name)
+    assert parsed.quarantined == ()
+    assert [row.current_ops_s for row in parsed.rows] == [None, 5123.4, 5133.26]
+    read, update = parsed.rows[1].latencies
+    assert (read.average_us, read.p99_us, update.average_us) == (1204.2, 4011, 1704.9)
+
+
 def test_time_series_print_only_averages() -> None:
     parsed = parse_status((SAMPLES / "ycsb-0.17.0_timeseries.out").read_bytes(), "ycsb.out")
     assert parsed.rows[1].latencies == (

@@ -1,0 +1,71 @@
+"""Points that are slips of units, or are in the file twice. A message names the line, and the likely unit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from statistics import median
+
+from density_study.analysis.capacity.inputs.csv_rows import Row
+from density_study.analysis.capacity.inputs.plausible import Range
+from density_study.analysis.capacity.inputs.point import Point, grouped, sizes
+from density_study.cluster.model.errors import InputError
+
+_OF = {
+    "MiB/s": Range(0, 100_000, "MiB/s of one host", "in KiB/s or bytes/s"),
+    "ops/s": Range(0, 1e8, "operations per second of one host", "per hour"),
+    "time": Range(0, 1e8, "s", "in ms"),
+    "latency": Range(0, 3600, "s", "in ms or us"),
+    "utilization": Range(0, 100, "percent of the hosts' cores", "of one core, summed over all"),
+}
+"""By unit of a rate, or by quantity."""
+APART = 50.0
+"""times the ratio of hosts: two values of one curve this far apart have different units."""
+
+
+def check_slips(points: Sequence[Point]) -> None:
+    """InputError, with the line, for a value beyond any host's, one that is far from the others of its curve,
+    or utilizations that are shares."""
+    for point in points:
+        found = _OF.get(point.unit if point.quantity == "rate" else point.quantity)
+        hosts = point.hosts if point.quantity == "rate" else 1
+        if found and (slip := found.slip(point.value / hosts)):
+            raise _slip(point, f"value {slip}")
+    for curve in grouped(sizes(points), lambda point: point.variant).values():
+        _check_curve(curve)
+    used = [point for point in points if point.quantity == "utilization"]
+    for group in grouped(used, lambda point: point.group).values():
+        if len(group) > 1 and max(point.value for point in group) <= 1:
+            name = group[0].group
+            raise _slip(group[0], f"no utilization of {name} is above 1 %: are they shares?")
+
+
+def _check_curve(curve: Sequence[Point]) -> None:
+    middle = median(point.value for point in curve)
+    near = min(curve, key=lambda point: abs(point.value - middle))
+    for point in curve:
+        ratio = point.value / near.value
+        hosts = point.hosts / near.hosts
+        if max(ratio, 1 / ratio) > APART * max(hosts, 1 / hosts):
+            raise _slip(
+                point,
+                f"value {point.value:g} {point.unit} on {point.hosts} hosts is not plausible beside "
+                f"{near.value:g} on {near.hosts}: is it in another unit?",
+            )
+
+
+def _slip(point: Point, text: str) -> InputError:
+    return InputError(text, point.source, "correct the value or the unit.")
+
+
+def check_repetitions(rows: Sequence[tuple[str, Row]]) -> None:
+    """InputError for a line that is equal to an earlier one, number of the repetition included: as two
+    measurements they would make every interval too narrow."""
+    numbered = [(tuple(row.items()), place) for place, row in rows if row.get("repetition")]
+    for (first, earlier), (again, place) in pairwise(sorted(numbered, key=lambda one: one[0])):
+        if first == again:
+            raise InputError(
+                f"the line is equal to {earlier.rpartition(', ')[2]}, with the same repetition.",
+                place,
+                "remove one of them, or number the repetitions.",
+            )
