@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby, islice
-from math import log, sqrt
+from math import sqrt
 from typing import Literal
 
 import numpy as np
@@ -17,7 +17,7 @@ from density_study.analysis.findings import claims
 from density_study.analysis.findings.best_density import FAMILY as BEST_DENSITY
 from density_study.analysis.findings.best_density import conclusion
 from density_study.analysis.findings.decide import decide
-from density_study.analysis.findings.power_of_design import looks_of
+from density_study.analysis.findings.power_of_design import looks_of, unequal_in
 from density_study.analysis.findings.primary import Asked, asked
 from density_study.analysis.findings.question import Cell, Evidence, Question
 from density_study.analysis.findings.question_power import needed
@@ -77,6 +77,7 @@ def evidence_of(
         sequential=plan.precise is not None and looks is None,
         looks=looks,
         ran=ran(plan, spared, last) if looks else {},
+        confounds=unequal_in(plan),
     )
 
 
@@ -166,10 +167,12 @@ def _chance(question: Question, looks: Looks) -> float:
     units = min(map(len, variants))
     if units < MIN_UNITS or min(map(min, variants)) <= 0:
         return 1.0  # nothing is known
-    low, high = question.rule.low, question.rule.high
+    rule = question.rule
     if question.reference:
         shares = np.array(question.later) / question.reference
         error = float(shares.std(ddof=1)) / sqrt(units)
-        return looks.chance(Difference(float(shares.mean()), error, units - 1), units, (low, high))
+        return looks.chance(
+            Difference(float(shares.mean()), error, units - 1), units, (rule.low, rule.high)
+        )
     found = difference(question.first, question.later, question.blocks or units)
-    return looks.chance(found, units, (low and log(low), high and log(high)))
+    return looks.chance(found, units, rule.logs)

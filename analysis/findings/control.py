@@ -16,7 +16,10 @@ from density_study.cluster.model.store import default_store, store_at
 from density_study.workloads.study.factors.registry import factors, held_equal
 
 DENSITY, SERVERS = "vms_per_host", "regionservers_per_node"
-PER_SERVER = "each with its own handlers, compaction throughput, regions and write-ahead log"
+PER_SERVER = (
+    "each with its own handlers, compaction throughput, regions, write-ahead log and connections of "
+    "clients"
+)
 
 
 def servers_per_host(variant: TestCaseSummary) -> int | None:

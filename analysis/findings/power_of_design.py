@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from density_study.analysis.findings.precision import compared
-from density_study.analysis.findings.question import Evidence, Question
+from density_study.analysis.findings.question import Differences, Evidence, Question
+from density_study.analysis.findings.unequal_hosts import unequal_hosts
 from density_study.analysis.statistics.looks import Looks
 from density_study.analysis.statistics.power import ASSUMED_SPREAD
 from density_study.analysis.summary.summary import Metric, TestCaseSummary
@@ -77,7 +78,17 @@ def imagined(study: Study, plan: Plan) -> Evidence:
         emulated=frozenset(disk.disk_type for disk in disks if disk.emulated),
         sequential=plan.precise is not None and plan.precise.until is not None,
         looks=looks_of(plan),
+        confounds=unequal_in(plan),
     )
+
+
+def unequal_in(plan: Plan) -> Differences:
+    """What variants of the plan use unequally of their hosts: known before anything runs."""
+
+    def unequal(first: TestCaseSummary, later: TestCaseSummary) -> tuple[str, ...]:
+        return unequal_hosts(*(recorded(plan.topologies[one.topology]) for one in (first, later)))
+
+    return unequal
 
 
 def check_can_be_precise(study: Study, plan: Plan, where: str) -> None:

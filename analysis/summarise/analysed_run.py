@@ -11,9 +11,9 @@ from typing import Any
 
 import pandas as pd
 
+from density_study.analysis.findings.unequal_hosts import moved_along, unequal_hosts
 from density_study.analysis.summarise import read_rows
 from density_study.analysis.summarise.read_ahead import without_read_ahead
-from density_study.analysis.summarise.unequal_hosts import unequal_hosts
 from density_study.analysis.summary.disclosure import (
     Difference,
     declared_changes,
@@ -146,7 +146,24 @@ class AnalysedRun:
         )
 
     def declared_between(self, first: TestCaseSummary, later: TestCaseSummary) -> tuple[str, ...]:
-        return declared_changes(self.variants[first.topology], self.variants[later.topology])
+        """By what the study declares, and what moves along with it."""
+        names = first.topology, later.topology
+        a, b = (self.topologies[name] for name in names)
+        return (
+            *declared_changes(*(self.variants[name] for name in names)),
+            *moved_along(a, b),
+            *declared_changes(*map(self._javas, names)),
+        )
+
+    def _javas(self, topology: str) -> dict[str, str]:
+        """Guests have those of their image, whatever their host has."""
+        stacks = [
+            m.disclosure.get("stacks", {}) for m in self.manifests if m.topology.name == topology
+        ]
+        found = stacks[0] if stacks else {}
+        return {
+            f"stacks.{name}": str(found[name]) for name in ("java", "client_java") if name in found
+        }
 
 
 def labels(test_cases: Mapping[str, TestCase]) -> dict[str, str]:

@@ -10,7 +10,7 @@ from density_study.analysis.findings import effects
 from density_study.analysis.findings.control import DENSITY
 from density_study.analysis.findings.decide import decide
 from density_study.analysis.findings.question import Evidence
-from density_study.analysis.summarise.unequal_hosts import unequal_hosts
+from density_study.analysis.findings.unequal_hosts import unequal_hosts
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.isolation import Isolation
 from density_study.workloads.study.factors.registry import factors

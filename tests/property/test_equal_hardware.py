@@ -10,7 +10,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from density_study.analysis.summarise.unequal_hosts import unequal_hosts
+from density_study.analysis.findings.unequal_hosts import unequal_hosts
 from density_study.cluster.model.dividing.drives import MAX_DATA_DISKS, dealt_drives
 from density_study.cluster.model.errors import InputError
 from density_study.cluster.model.host import Disk, Host

@@ -30,12 +30,12 @@ QUIETEST = Noise()
 
 
 def _asked(**overrides: object) -> dict[str, PlannedQuestion]:
-    """Of the draft study on VMs: on process groups no question about density can be decided."""
-    as_vms = {
-        name: replace(topology, isolation=Isolation.VM)
+    """Of the draft study in containers: on process groups no question about density can be decided."""
+    contained = {
+        name: replace(topology, isolation=Isolation.CONTAINER)
         for name, topology in plan(**overrides).topologies.items()
     }
-    planned = plan(**overrides).model_copy(update={"topologies": as_vms})
+    planned = plan(**overrides).model_copy(update={"topologies": contained})
     return {one.name: one for one in questions_of(study(**overrides), planned)}
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from density_study.analysis.summarise.unequal_hosts import unequal_hosts
+from density_study.analysis.findings.unequal_hosts import moved_along, unequal_hosts
+from density_study.cluster.model.configuration import BlockCache, Configuration
+from density_study.cluster.model.isolation import Isolation
 from density_study.cluster.model.store import Store, store_named
 from density_study.cluster.model.topology import Topology
 from density_study.workloads.planning.plan import make_plan
@@ -14,6 +16,20 @@ from tests.support.topologies import with_variant
 
 PLAN = make_plan(read_study(QUICKSTART).study, [host()])
 ONE, TWO = (PLAN.topologies[f"v{n}-flash"] for n in (1, 2))
+
+
+def on_bare_host(topology: Topology) -> Topology:
+    return replace(topology, isolation=Isolation.HOST)
+
+
+def test_what_moves_along_is_disclosed() -> None:
+    """A cache takes its memory from the heap, and clients of guests are guests."""
+    cache = with_variant(ONE, configuration=Configuration(block_cache=BlockCache("off-heap", 64)))
+    (heap,) = moved_along(ONE, cache)
+    assert heap.startswith("heap of a RegionServer: ") and heap.endswith(" MiB")
+    assert moved_along(ONE, ONE) == moved_along(ONE, TWO) == ()
+    guests = replace(TWO, isolation=Isolation.VM)
+    assert moved_along(on_bare_host(ONE), guests) == ("each client: on its host -> in a VM",)
 
 
 def with_memory(topology: Topology, mib: int) -> Topology:
@@ -39,10 +55,9 @@ def test_more_drives_are_an_obstacle() -> None:
 
     assert unequal_hosts(ONE, second(TWO)) == ("1 and 2 drive(s) of the hosts",)
     assert unequal_hosts(second(ONE), second(TWO)) == ()
-    other = with_variant(
-        second(TWO), disk_type="hdd"
-    )  # disks are what these variants are compared for
-    assert unequal_hosts(ONE, other) == ()
+    others = with_variant(second(TWO), disk_type="hdd")
+    assert unequal_hosts(ONE, others) == ("1 and 2 drive(s) of the hosts",)
+    assert unequal_hosts(second(ONE), others) == ()  # of the types that are compared
 
 
 def test_a_store_that_writes_to_one_folder_uses_more_drives_with_more_nodes() -> None:

@@ -23,13 +23,48 @@ def unequal_hosts(
     return (*_hardware(first, later), *_pointers(first, later))
 
 
+def moved_along(
+    first: RecordedTopology | Topology, later: RecordedTopology | Topology
+) -> tuple[str, ...]:
+    """What else differs between two variants because a factor does that does not name it: words for a
+    finding."""
+    if not isinstance(first, Topology) or not isinstance(later, Topology):
+        return ()
+    return (*_heaps(first, later), *_clients(first, later))
+
+
+def _heaps(first: Topology, later: Topology) -> Iterator[str]:
+    """A cache beside the heap takes its memory from there, and with it that of memstores. Density and
+    RegionServers divide a heap by what they are."""
+    if _servers(first) == _servers(later):
+        heaps = _heap_mib(first), _heap_mib(later)
+        if all(heaps) and heaps[0] != heaps[1]:
+            yield f"heap of a RegionServer: {heaps[0]} MiB -> {heaps[1]} MiB"
+
+
+def _clients(first: Topology, later: Topology) -> Iterator[str]:
+    """On the bare host, so are they."""
+    kinds = [topology.isolation.facts for topology in (first, later)]
+    if kinds[0].own_address != kinds[1].own_address:
+        words = " -> ".join(
+            f"in a {kind.noun}" if kind.own_address else "on its host" for kind in kinds
+        )
+        yield f"each client: {words}"
+
+
+def _servers(topology: Topology) -> set[int]:
+    """RegionServers of each host."""
+    hosts = [node.host for node in topology.workers for _ in range(node.regionservers)]
+    return {hosts.count(host) for host in hosts}
+
+
 def _hardware(first: Topology, later: Topology) -> Iterator[str]:
     if first.variant.worker_hosts != later.variant.worker_hosts:
         return
-    if first.variant.disk_type == later.variant.disk_type:
-        drives = [_drives(topology) for topology in (first, later)]
-        if drives[0] != drives[1]:
-            yield f"{len(drives[0])} and {len(drives[1])} drive(s) of the hosts"
+    drives = [_drives(topology) for topology in (first, later)]
+    alike = first.variant.disk_type == later.variant.disk_type
+    if drives[0] != drives[1] if alike else len(drives[0]) != len(drives[1]):
+        yield f"{len(drives[0])} and {len(drives[1])} drive(s) of the hosts"
     if first.isolation.facts.own_kernel and later.isolation.facts.own_kernel:
         for words, of in _PARALLEL.items():
             a, b = (_sum(topology, of) for topology in (first, later))
