@@ -182,7 +182,8 @@ def lines(
         (step.test_case.id, plan.builds[step.build]) for step in plan.trials if step.test_case
     )
     if questions:
-        yield f"noise: {noise.source}" + ("" if noise.seen else "; a first run here tells more")
+        unknown = "unknown before a first run of these hosts, so power has three levels"
+        yield f"noise: {noise.source if noise.seen else unknown}"
     if rest := every - spent:
         rest_s = plan.estimate_s - seconds_of(plan, frozenset(spent))
         yield (

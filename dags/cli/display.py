@@ -56,7 +56,7 @@ def plan_page(
         Text(""),
         Text(f"time     {_about(plan, analysis_s, budget_s)}, of which analysis {duration(analysis_s)}"),
         Text(f"         {source}"),
-        Text(f"disk     up to {need_mib:,} MiB at once; the data of a build are deleted with it"),
+        Text(f"disk     up to {_size(need_mib)} at once; the data of a build are deleted with it"),
         *(Text(f"asks     {requests}") for requests in requests_of(plan)),
         *(Text(f"shows    {line}") for line in design_notes),
         *(
@@ -78,6 +78,10 @@ def _about(plan: Plan, analysis_s: float, budget_s: float | None) -> str:
     return f"{most} {duration(min(plan.estimate_s + analysis_s, budget_s or inf))}"
 
 
+def _size(mib: int) -> str:
+    return f"{mib:,} MiB" if mib < 10_240 else f"{mib / 1024:,.0f} GiB"
+
+
 def warnings_of(plan: Plan) -> Iterator[str]:
     """What the plan cannot show, for the reader to know before spending hours on it."""
     if plan.repetitions < MIN_REPETITIONS:
@@ -87,7 +91,8 @@ def warnings_of(plan: Plan) -> Iterator[str]:
             f"per variant (--set repetitions={MIN_REPETITIONS})"
         )
     nodes = isolation_of(topology.isolation for topology in plan.topologies.values()).facts
-    if nodes.stand_in:
+    densities = {topology.variant.vms_per_host for topology in plan.built}
+    if nodes.stand_in and len(densities) > 1:
         limit = f"may support claims about {nodes.noun}s only"
         limit = "support no claim about VMs" if nodes.only_stands_in else limit
         yield f"nodes are {nodes.stand_in}; the results {limit}"

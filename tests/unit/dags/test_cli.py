@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from importlib.metadata import version
@@ -46,7 +47,15 @@ def test_plan_shows_order_time_disk_memory_and_statistical_limits(spec: Path) ->
     assert "8 trial(s)" in text
     assert "no claims" in text
     assert "MiB at once" in text
+    assert re.search(r"time +about \d+ min \d+ s, of which analysis 10 s", text), "no minutes as hours"
     assert all(name in text for name in planned.topologies)
+
+
+def test_a_study_of_one_density_has_no_warning_about_vms(spec: Path) -> None:
+    warning = "support no claim about VMs"
+    assert warning in " ".join(study("plan", str(spec)).split())
+    one = study("plan", str(spec), "--set", "factors.vms_per_host=[1]")
+    assert warning not in " ".join(one.split())
 
 
 def test_enough_blocks_cause_no_warning(spec: Path) -> None:
