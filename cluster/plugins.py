@@ -7,7 +7,9 @@ the project has itself:
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from contextlib import redirect_stdout
 from importlib.metadata import EntryPoint, entry_points
 from typing import Literal, TypeVar, get_args
 
@@ -53,9 +55,11 @@ def _loaded(noun: Noun) -> Iterator[tuple[str, object]]:
     for point in entry_points(group=group_of(noun)):
         name = f"{point.name} = {point.value}"
         try:
-            yield name, point.load()
-        except Exception as error:  # code of others may fail in any way
+            with redirect_stdout(sys.stderr):  # standard output may be JSON
+                loaded = point.load()
+        except (Exception, SystemExit) as error:  # code of others may fail in any way
             raise unusable(noun, str(error) or type(error).__name__, name) from error
+        yield name, loaded
 
 
 def unusable(noun: Noun, why: str, name: str) -> InputError:

@@ -16,6 +16,8 @@ from density_study.cluster.providers.existing.web import session_of, url_of, use
 from density_study.cluster.render.conf_files import HISTORY_DIR
 
 TIMEOUT_S = 30.0
+MOST_BYTES = 2**30
+"""Of a job's history, or of the benchmark's own results."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,10 @@ class Hdfs:
             self._fs.rm(path, recursive=True)
 
     def fetch(self, path: str, to: Path) -> None:
-        """Copy one file to the controller."""
+        """Copy one file to the controller. OSError for one that is larger than any that a study asks for."""
+        size = self._fs.info(path)["size"]
+        if not 0 <= size <= MOST_BYTES:
+            raise OSError(f"{path} has {size} bytes; at most {MOST_BYTES} are copied from HDFS")
         to.parent.mkdir(parents=True, exist_ok=True)
         self._fs.get_file(path, str(to))
 

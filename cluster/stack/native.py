@@ -6,21 +6,30 @@ hosts and images get the stack as they get jars: <home>/lib/*.so*, <home>/manife
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
+import re
 import tarfile
-from collections.abc import Iterator, Mapping
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
-from density_study.cluster.model.errors import InputError
+from density_study.cluster.model.errors import InputError, StudyError
 from density_study.cluster.model.versions import NATIVE, NATIVE_DIGITS, Versions
 from density_study.cluster.stack.stack import locked, stack_home
 from density_study.cluster.stack.tree import MANIFEST, assembling, read_tree
+from density_study.cluster.state.plain_file import read_named
 
 HADOOP = "libhadoop.so"
 _ELF = b"\x7fELF"
+_LIBRARY = re.compile(r"lib[A-Za-z0-9_.+-]{1,80}\.so[0-9.]{0,20}")
 _MOST_BYTES = 2**28
 """Of all libraries together; those of Hadoop 3.4 have 12 MB."""
+_MOST_UNPACKED = 2**34
+"""Bytes of the tarball; that of Hadoop 3.4 has 2 GB."""
+_MOST_LINKS = 8
+_DAMAGED = (OSError, EOFError, ValueError, tarfile.TarError, zlib.error)
 
 
 def add_native(path: Path) -> Versions:
@@ -28,7 +37,9 @@ def add_native(path: Path) -> Versions:
     are none that can be used."""
     try:
         libraries = dict(_of_tarball(path) if path.is_file() else _of_folder(path))
-    except (OSError, tarfile.TarError) as error:
+    except StudyError:
+        raise
+    except _DAMAGED as error:
         raise _unusable(path, f"it cannot be read: {error}") from error
     if HADOOP not in libraries:
         raise _unusable(path, f"it has no {HADOOP} in lib/native")
@@ -44,32 +55,69 @@ def add_native(path: Path) -> Versions:
 
 
 def _of_tarball(path: Path) -> Iterator[tuple[str, bytes]]:
-    """Name -> content of the libraries in the folder lib/native; links are followed within the archive."""
-    with tarfile.open(path) as archive:
-        members = [one for one in archive if _is_native(one.name) and (one.isfile() or one.issym())]
-        if sum(one.size for one in members) > _MOST_BYTES:
-            raise _unusable(path, f"its libraries have more than {_MOST_BYTES >> 20} MiB")
-        for member in members:
-            try:
-                content = archive.extractfile(member)
-            except KeyError as error:
-                raise _unusable(path, f"{member.name} is a link to nothing") from error
-            if content is not None:
-                yield PurePosixPath(member.name).name, content.read()
+    """Name -> content of the libraries in the folder lib/native, and of links to them."""
+    files, links = dict[str, bytes](), dict[str, str]()
+    with (
+        gzip.open(path) as unpacked,
+        tarfile.open(fileobj=_Parts(unpacked), mode="r:") as archive,  # type: ignore[call-overload]
+    ):
+        for one in archive:
+            if one.offset_data + one.size > _MOST_UNPACKED:
+                raise _unusable(path, f"it has more than {_MOST_UNPACKED >> 30} GiB")
+            name = PurePosixPath(one.name).name
+            if _is_native(one.name) and one.issym():
+                links[name] = one.linkname
+            elif _is_native(one.name) and one.isfile() and (stream := archive.extractfile(one)):
+                files[name] = stream.read()
+                _check_size(path, map(len, files.values()))
+        while unpacked.read(2**20) and unpacked.tell() <= _MOST_UNPACKED:
+            pass  # its checksum is at its end
+    found = {**files, **{name: files.get(_end(name, links), b"") for name in links}}
+    if lost := [name for name in links if not found[name]]:
+        raise _unusable(path, f"{lost[0]} is a link to no file of its folder")
+    _check_size(path, map(len, found.values()))
+    yield from found.items()
+
+
+def _end(name: str, links: Mapping[str, str]) -> str:
+    """Where a link leads, within its folder."""
+    for _ in range(_MOST_LINKS):
+        name = links.get(name, name)
+    return name
+
+
+def _check_size(path: Path, sizes: Iterable[int]) -> None:
+    if sum(sizes) > _MOST_BYTES:
+        raise _unusable(path, f"its libraries have more than {_MOST_BYTES >> 20} MiB")
+
+
+class _Parts:
+    """An unpacked tarball, read in parts: a header may claim any size."""
+
+    def __init__(self, stream: gzip.GzipFile) -> None:
+        self._stream = stream
+        self.seek, self.tell = stream.seek, stream.tell
+
+    def read(self, size: int) -> bytes:
+        if not 0 <= size <= _MOST_BYTES:
+            raise OSError(f"a part of it claims {size} bytes")
+        return self._stream.read(size)
 
 
 def _is_native(name: str) -> bool:
     path = PurePosixPath(name)
-    return path.parts[-3:-1] == ("lib", "native") and ".so" in path.suffixes
+    return path.parts[-3:-1] == ("lib", "native") and _LIBRARY.fullmatch(path.name) is not None
 
 
 def _of_folder(path: Path) -> Iterator[tuple[str, bytes]]:
     """Of a folder of Hadoop, or of the libraries themselves."""
     found = path / "lib" / "native" if (path / "lib" / "native").is_dir() else path
-    files = [one for one in sorted(found.iterdir()) if ".so" in one.suffixes and one.is_file()]
-    if sum(one.stat().st_size for one in files) > _MOST_BYTES:
-        raise _unusable(path, f"its libraries have more than {_MOST_BYTES >> 20} MiB")
-    yield from ((one.name, one.read_bytes()) for one in files)
+    left = _MOST_BYTES
+    for one in sorted(found.iterdir()):
+        if _LIBRARY.fullmatch(one.name) and one.is_file():
+            content = read_named(one, left)
+            left -= len(content)
+            yield one.name, content
 
 
 def _sha256(libraries: Mapping[str, bytes]) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from density_study.cluster.machine.other_users.private_network import Connection, connect
+from density_study.cluster.stores.answer_limits import LimitedResponse
 
 Fetch = Callable[[str], Any]
 REQUEST_TIMEOUT_S = 1.0
@@ -53,9 +54,11 @@ def answered(address: str, network: str, question: bytes, answer: bytes) -> Seen
 
 
 def fetch_json(url: str, timeout_s: float = REQUEST_TIMEOUT_S, network: str = "") -> Any:
-    """The answer of a web server of the `network`. OSError, HTTPException or ValueError if it gives none."""
+    """The answer of a web server of the `network`. OSError, HTTPException or ValueError if it gives none
+    within the limits of `answer_limits`. timeout_s: of silence."""
     place = urlsplit(url)
     with closing(Connection(place.netloc, network, timeout_s)) as connection:
+        connection.response_class = LimitedResponse
         # Hadoop's /conf goes by this header, HBase's by the parameter `format`
         wanted = {"Accept": "application/json"}
         connection.request("GET", place._replace(scheme="", netloc="").geturl(), headers=wanted)

@@ -5,12 +5,15 @@ Only files of this machine are read. With provider `physical` or `libvirt` they 
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import BinaryIO
 
 from density_study.cluster.model.host import MIB
+from density_study.cluster.state.plain_file import open_plain
 from density_study.dags.run_status.newest import Sample
 from density_study.dags.run_status.progress import Progress
 from density_study.jobs.first_look.look import FirstLook, first_look
@@ -118,8 +121,8 @@ def nodes_cpu(record: Path) -> str:
     for file in sorted(record.glob("monitor/*.nodecpu.csv")):
         rounds: dict[str, list[NodeCpuSample]] = {}
         try:
-            with file.open("rb") as stream:
-                first = stream.readline()
+            with _opened(file) as stream:
+                first = stream.readline(_HEAD_BYTES)
             rows = parse_nodecpu(first + _whole_lines(file, _TAIL_BYTES), file.name).rows
         except (ParseError, OSError):
             continue
@@ -178,7 +181,7 @@ def _status(file: Path, now: float) -> StatusRow | None:
 def _host(file: Path) -> HostSample | None:
     """The last row, read under the file's own headers."""
     try:
-        with file.open("rb") as stream:
+        with _opened(file) as stream:
             head = stream.read(_HEAD_BYTES)
         lines = head.splitlines(keepends=True)
         headers = [line for line in lines if not line[:1].isdigit() and line.endswith(b"\n")]
@@ -194,9 +197,14 @@ def _host(file: Path) -> HostSample | None:
 
 def _whole_lines(file: Path, size: int) -> bytes:
     """The last `size` bytes of a file that is being written, without the lines cut off at either end."""
-    with file.open("rb") as stream:
+    with _opened(file) as stream:
         end = stream.seek(0, 2)
         stream.seek(max(0, end - size))
         data = stream.read()
     begin = data.find(b"\n") + 1 if end > size else 0
     return data[begin : data.rfind(b"\n") + 1]
+
+
+def _opened(file: Path) -> BinaryIO:
+    """A plain file: the run may be a stranger's. OSError for anything else."""
+    return os.fdopen(open_plain(file), "rb")

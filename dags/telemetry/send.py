@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Sequence
+from urllib.parse import urlsplit
 
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.resources import Resource
@@ -15,7 +16,9 @@ from opentelemetry.sdk.trace.id_generator import IdGenerator
 from opentelemetry.trace import Span as Made
 from opentelemetry.trace import Status, StatusCode, Tracer, set_span_in_context
 
-from density_study.cluster.model.errors import StudyError
+from density_study.cluster.model.access import OPEN
+from density_study.cluster.model.errors import InputError, StudyError
+from density_study.cluster.providers.existing.web import session_of
 from density_study.cluster.state.events import Event
 from density_study.dags.telemetry.spans import Span, spans
 from density_study.workloads.execution.run import Run
@@ -29,9 +32,10 @@ _NS_PER_S = 1_000_000_000
 def send(run: Run, address: str) -> int:
     """Send the spans of the run to the collector at `address` (http://host:4318); returns how many.
 
-    StudyError if it does not take them. Ids follow from study and run, so that a run that is sent again
-    does not stand twice in most stores.
+    InputError for an address that is none, StudyError if it does not take them. Ids follow from study and
+    run, so that a run that is sent again does not stand twice in most stores.
     """
+    _check(address)
     study, name = run.plan.study, run.root.name
     trees = spans(study, name, run.journal.events(Event))
     made = InMemorySpanExporter()
@@ -48,9 +52,29 @@ def send(run: Run, address: str) -> int:
     return len(finished)
 
 
+def _check(address: str) -> None:
+    try:
+        place = urlsplit(address)
+        whole = bool(place.hostname) and place.port != 0 and address.isprintable()
+    except ValueError:
+        whole, place = False, urlsplit("")
+    if not whole:
+        raise InputError(
+            "this is no address of a collector.", "--to", "name it as in http://host:4318."
+        )
+    if "@" in place.netloc:
+        raise InputError(
+            "the address has a user name or a password, which other users see among processes.",
+            "--to",
+            "leave it out, and set OTEL_EXPORTER_OTLP_HEADERS to what the collector wants.",
+        )
+
+
 def _deliver(finished: Sequence[ReadableSpan], address: str) -> None:
     logging.getLogger("opentelemetry").setLevel(logging.CRITICAL)  # a fault is told once, below
-    exporter = OTLPSpanExporter(address.rstrip("/") + PATH, timeout=TIMEOUT_S)
+    exporter = OTLPSpanExporter(
+        address.rstrip("/") + PATH, timeout=TIMEOUT_S, session=session_of(OPEN)
+    )
     try:
         for at in range(0, len(finished), BATCH):
             if exporter.export(finished[at : at + BATCH]) is not SpanExportResult.SUCCESS:

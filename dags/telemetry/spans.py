@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from density_study.cluster.state.events import (
@@ -13,7 +15,7 @@ from density_study.cluster.state.events import (
     RunEnded,
     RunOpened,
 )
-from density_study.workloads.execution.step_times import taken
+from density_study.workloads.execution.step_times import Taken, taken
 
 
 @dataclass(frozen=True)
@@ -54,8 +56,9 @@ def _opening(study: str, run: str, events: list[Event]) -> Span:
 
 
 def _steps(events: list[Event], last_t: float) -> Iterator[Span]:
-    phases = [event for event in events if isinstance(event, PhaseEnded)]
-    for begun, end in sorted(taken(events), key=lambda one: one.begun.t):
+    steps = sorted(taken(events), key=lambda one: one.begun.t)
+    phases = _phases(steps, events)
+    for place, (begun, end) in enumerate(steps):
         end_t = end.t if end else last_t
         outcome = end.outcome if end else "interrupted"
         about = {"kind": begun.kind, "build": begun.build, "outcome": outcome}
@@ -67,10 +70,23 @@ def _steps(events: list[Event], last_t: float) -> Iterator[Span]:
             end.message if end and end.outcome == "failed" else None,
             tuple(
                 Span(one.name, max(begun.t, one.t - one.seconds), one.t)
-                for one in phases
-                if begun.t <= one.t <= end_t and one.build == begun.build
+                for one in phases[place]
+                if one.t <= end_t
             ),
         )
+
+
+def _phases(steps: Sequence[Taken], events: Iterable[Event]) -> Mapping[int, Sequence[PhaseEnded]]:
+    """By the place of a step: a phase is of the step of its build that began last."""
+    began, found = defaultdict(list), defaultdict(list)
+    for place, one in enumerate(steps):
+        began[one.begun.build].append((one.begun.t, place))
+    for event in events:
+        if isinstance(event, PhaseEnded):
+            before = bisect_right(began[event.build], (event.t, len(steps)))
+            if before:
+                found[began[event.build][before - 1][1]].append(event)
+    return found
 
 
 def _stages(events: list[Event], last_t: float) -> Iterator[Span]:

@@ -14,6 +14,8 @@ from urllib.parse import quote
 
 from density_study.workloads.monitors.devices import declarations
 
+MOST_BYTES = 2**24
+"""Of one answer; what it cuts off is no JSON."""
 Bean = tuple[str, Sequence[Sequence[Any]]]
 """A query, and of each attribute its name, the column that it adds to, and the factor if that is not 1."""
 
@@ -88,12 +90,11 @@ class _Daemon:
             self._connection = http.client.HTTPConnection(self._address, timeout=self._timeout_s)
         try:
             answers = [self._get(self._connection, query) for query, _ in self._beans]
-        except (OSError, http.client.HTTPException, ValueError):
-            self._connection.close()
-            return
-        self.answer = columns_of(answers, self._beans)
+            self.answer = columns_of(answers, self._beans)
+        except (OSError, http.client.HTTPException, ValueError, TypeError, AttributeError):
+            self._connection.close()  # no answer, or not one of a Hadoop daemon
 
     def _get(self, connection: http.client.HTTPConnection, query: str) -> Mapping[str, Any]:
         connection.request("GET", f"/jmx?qry={quote(query, safe=':=,*')}")
-        answer: Mapping[str, Any] = json.loads(connection.getresponse().read())
+        answer: Mapping[str, Any] = json.loads(connection.getresponse().read(MOST_BYTES))
         return answer

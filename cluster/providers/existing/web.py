@@ -16,22 +16,29 @@ from urllib.parse import urlsplit
 import requests
 from requests import codes
 from requests.adapters import HTTPAdapter
-from urllib3 import HTTPConnectionPool, HTTPResponse
-from urllib3.connection import HTTPConnection
+from urllib3 import HTTPConnectionPool, HTTPResponse, HTTPSConnectionPool
+from urllib3.connection import HTTPConnection, HTTPSConnection
 
 from density_study.cluster.machine.other_users.private_network import connect
 from density_study.cluster.model.access import OPEN, Access
 from density_study.cluster.model.errors import StudyError
+from density_study.cluster.providers.ssh.bounded import TooMuchError, bounded_bytes
+from density_study.cluster.stores.answer_limits import MOST_BYTES, LimitedResponse
 
 TIMEOUT_S = 10.0
 PATIENT_S = 60.0
 """Seconds that a request without a limit of its own may take."""
+CURL_S = 10.0
+"""For curl to begin, and to end by itself."""
 _BODIES = ("PUT", "POST")
 
 
 def session_of(access: Access, network: str = "") -> requests.Session:
-    """Raises requests.RequestException if a server does not answer. `network`: as in `Endpoints`."""
+    """Raises requests.RequestException if a server does not answer within the limits of `answer_limits`.
+    `network`: as in `Endpoints`."""
     session = requests.Session()
+    for scheme in ("http://", "https://"):
+        session.mount(scheme, _Limited())
     if network:
         session.mount("http://", _Inside(network))
     if access.ticket_cache:
@@ -75,7 +82,51 @@ def beans(address: str, query: str, access: Access = OPEN) -> list[dict[str, Any
     return found
 
 
-class _Trusting(HTTPAdapter):
+class _Connection(HTTPConnection):
+    response_class = LimitedResponse
+
+
+class _SecureConnection(HTTPSConnection):
+    response_class = LimitedResponse
+
+
+class _Pool(HTTPConnectionPool):
+    ConnectionCls = _Connection
+
+
+class _SecurePool(HTTPSConnectionPool):
+    ConnectionCls = _SecureConnection
+
+
+_POOLS = {"http": _Pool, "https": _SecurePool}
+
+
+class _Limited(HTTPAdapter):
+    """Reads an answer within the limits, also when it is unpacked."""
+
+    def init_poolmanager(self, *words: Any, **given: Any) -> None:
+        super().init_poolmanager(*words, **given)
+        self.poolmanager.pool_classes_by_scheme = _POOLS
+
+    def proxy_manager_for(self, *words: Any, **given: Any) -> Any:
+        manager = super().proxy_manager_for(*words, **given)
+        manager.pool_classes_by_scheme = _POOLS
+        return manager
+
+    def send(self, *words: Any, **given: Any) -> requests.Response:
+        answer = super().send(*words, **{**given, "stream": True})
+        pieces, size = list[bytes](), 0
+        for piece in answer.iter_content(2**16):
+            pieces.append(piece)
+            size += len(piece)
+            if size > MOST_BYTES:
+                answer.close()
+                raise requests.ConnectionError(f"its answer has more than {MOST_BYTES >> 20} MiB")
+        answer._content = b"".join(pieces)
+        return answer
+
+
+class _Trusting(_Limited):
     """Trusts the authorities of `ca_file` alone, whatever REQUESTS_CA_BUNDLE says."""
 
     def __init__(self, access: Access) -> None:
@@ -88,7 +139,7 @@ class _Trusting(HTTPAdapter):
         return super().send(request, *words, **{**given, "verify": self._access.ca_file})
 
 
-class _Inside(HTTPAdapter):
+class _Inside(_Limited):
     """Connects to addresses of a private network, whatever HTTP_PROXY says."""
 
     def __init__(self, network: str) -> None:
@@ -99,7 +150,7 @@ class _Inside(HTTPAdapter):
         super().init_poolmanager(*words, **given)
         network = self._network
 
-        class Connection(HTTPConnection):
+        class Connection(_Connection):
             def connect(self) -> None:
                 timeout_s = self.timeout if isinstance(self.timeout, int | float) else None
                 self.sock = connect(network, (self.host, self.port or 80), timeout_s)
@@ -133,13 +184,20 @@ class _Curl(HTTPAdapter):
         timeout: float | None = None,
         **given: Any,
     ) -> requests.Response:
-        done = subprocess.run(
-            ("curl", "-q", "--config", "-"),
-            input="\n".join(self._options(request, timeout or PATIENT_S)).encode(),
-            capture_output=True,
-            env={**os.environ, **self._access.env, "LC_ALL": "C"},
-            check=False,
-        )
+        within_s = timeout or PATIENT_S
+        try:
+            done = bounded_bytes(
+                ("curl", "-q", "--config", "-"),
+                within_s + CURL_S,
+                "\n".join(self._options(request, within_s)),
+                MOST_BYTES,
+                {**os.environ, **self._access.env, "LC_ALL": "C"},
+            )
+        except TooMuchError as error:
+            large = f"its answer has more than {MOST_BYTES >> 20} MiB"
+            raise requests.ConnectionError(large) from error
+        except subprocess.TimeoutExpired as error:
+            raise requests.ConnectionError(f"it did not end within {within_s:g} s") from error
         if done.returncode != 0:
             raise requests.ConnectionError(done.stderr.decode().splitlines()[0])
         said = json.loads(done.stderr)

@@ -24,6 +24,19 @@ def run_bounded(
     limit_bytes: int = MAX_OUTPUT_BYTES,
     environ: Mapping[str, str] | None = None,
 ) -> subprocess.CompletedProcess[str]:
+    """`bounded_bytes`, with its output as text."""
+    done = bounded_bytes(argv, timeout_s, stdin, limit_bytes, environ)
+    texts = (content.decode(errors="replace") for content in (done.stdout, done.stderr))
+    return subprocess.CompletedProcess(argv, done.returncode, *texts)
+
+
+def bounded_bytes(
+    argv: Sequence[str],
+    timeout_s: float,
+    stdin: str,
+    limit_bytes: int,
+    environ: Mapping[str, str] | None,
+) -> subprocess.CompletedProcess[bytes]:
     """Its exit code and output. TooMuchError for more than `limit_bytes`, subprocess.TimeoutExpired past the
     time; then the program and its children are killed."""
     child = subprocess.Popen(
@@ -62,8 +75,7 @@ def run_bounded(
         raise subprocess.TimeoutExpired(argv, timeout_s)
     if max(len(output), len(errors.content)) > limit_bytes:
         raise TooMuchError
-    texts = (content.decode(errors="replace") for content in (output, errors.content))
-    return subprocess.CompletedProcess(argv, code, *texts)
+    return subprocess.CompletedProcess(argv, code, output, errors.content)
 
 
 class _Reader(threading.Thread):

@@ -86,6 +86,7 @@ def state(seen: Progress) -> dict[str, Any]:
 
 
 class _Handler(BaseHTTPRequestHandler):
+    timeout = 10.0  # seconds; who connects and is silent keeps no thread
     state = b"{}"
     metrics: tuple[str, bytes] | None = None
     hosts: frozenset[str] = frozenset()

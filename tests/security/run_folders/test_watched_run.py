@@ -1,0 +1,48 @@
+"""`study watch` of a stranger's run that seems to be under way: its open files are plain, or left out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from density_study.dags.run_status.live import nodes_cpu, sample
+
+pytestmark = pytest.mark.usefixtures("watchdog")
+
+
+def pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def link(to: str) -> Callable[[Path], None]:
+    return lambda path: path.symlink_to(to)
+
+
+def endless(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(2**40)
+
+
+def folder(path: Path) -> None:
+    path.mkdir()
+
+
+HOSTILE: dict[str, Callable[[Path], None]] = {
+    "pipe": pipe, "device": link("/dev/zero"), "file of others": link("/etc/passwd"),
+    "link to itself": link("x.err"), "endless": endless, "folder": folder,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("how", HOSTILE)
+@pytest.mark.parametrize("name", ["raw/x.err", "monitor/x.dool.csv", "monitor/x.nodecpu.csv"])
+def test_what_is_no_plain_file_shows_nothing(name: str, how: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(parents=True)
+    HOSTILE[how](path)
+    now = os.lstat(path).st_mtime
+    seen = sample(tmp_path, now, "raw")
+    assert seen.ops_s is None and seen.cpu_used_percent is None
+    assert nodes_cpu(tmp_path) == ""
